@@ -1,0 +1,11 @@
+{# Incremental Python models leave their staging table behind; nobody should find one in the warehouse. #}
+{% macro drop_leftover_temporary_tables() %}
+    {% if execute and target.type == 'duckdb' %}
+        {% set leftovers = run_query(
+            "select table_schema, table_name from information_schema.tables where table_name like '%\\_\\_dbt\\_tmp%' escape '\\'"
+        ) %}
+        {% for row in leftovers %}
+            {% do run_query('drop table if exists ' ~ adapter.quote(row[0]) ~ '.' ~ adapter.quote(row[1])) %}
+        {% endfor %}
+    {% endif %}
+{% endmacro %}

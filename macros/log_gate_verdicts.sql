@@ -1,0 +1,18 @@
+{# One line per gate that does not pass, where the person who ran the build reads it. #}
+{% macro log_gate_verdicts(results) %}
+    {% if execute and flags.WHICH in ('build', 'run', 'test') %}
+        {% set ran = results | map(attribute='node') | map(attribute='name') | list %}
+        {% if 'fct_threshold_gates' in ran %}
+            {% set gates = adapter.get_relation(target.database, target.schema, 'fct_threshold_gates') %}
+            {% if gates is not none %}
+                {% set rows = run_query(
+                    "select severity, gate_name, verdict, reason from " ~ gates
+                    ~ " where run_id = '" ~ invocation_id ~ "' and not is_passing order by severity, gate_name"
+                ) %}
+                {% for row in rows %}
+                    {% do log('GATE ' ~ row[2] | upper ~ ' (' ~ row[0] ~ ') ' ~ row[1] ~ ': ' ~ row[3], info=True) %}
+                {% endfor %}
+            {% endif %}
+        {% endif %}
+    {% endif %}
+{% endmacro %}

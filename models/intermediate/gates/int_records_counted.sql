@@ -1,0 +1,13 @@
+-- One row per raw entity: how many records landed, and how many were staged, repeated and rejected.
+{%- set entities = ['interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'] %}
+
+{%- for entity in entities %}
+select
+    '{{ entity }}' as entity,
+    (select count(*) from {{ ref('landed_' ~ entity) }}) as count_landed,
+    count(*) filter (where record_status = 'staged') as count_staged,
+    count(*) filter (where record_status = 'repeated') as count_repeated,
+    count(*) filter (where record_status = 'rejected') as count_rejected
+from {{ ref('base_' ~ entity) }}
+{% if not loop.last %}union all{% endif %}
+{%- endfor %}

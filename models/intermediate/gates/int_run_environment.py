@@ -1,0 +1,5 @@
+from hcat.ledger import describe_environment
+
+
+def model(dbt, session):
+    return describe_environment()

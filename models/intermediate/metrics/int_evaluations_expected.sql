@@ -1,0 +1,70 @@
+-- One row per (interaction, catalogued metric): the index that fct_evaluations must fill, and why a score may be missing.
+with interactions as (
+    select * from {{ ref('int_interactions_classified') }}
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }}
+),
+
+cut_off as (
+    select count(*) > 0 as has_cut_off
+    from {{ ref('threshold_decisions') }}
+    where decision_name = 'context_sentence_relevance'
+),
+
+crossed as (
+    select
+        {{ evaluation_id('interactions.interaction_id', 'metrics.metric_name') }} as evaluation_id,
+        interactions.interaction_id,
+        metrics.metric_name,
+        metrics.refusal_rule,
+        metrics.score_when_refused,
+        interactions.is_refusal,
+        interactions.expected_behaviour,
+        list_filter(
+            [
+                case when not interactions.has_query and metrics.requires like '%query%' then 'query text' end,
+                case when not interactions.is_answered and metrics.requires like '%answer%' then 'answer' end,
+                case when not interactions.has_context and metrics.requires like '%context%' then 'context' end,
+                case when not interactions.has_reference and metrics.requires like '%reference%' then 'reference answer' end,
+                case
+                    when not interactions.has_judged_retrieval and metrics.requires like '%relevance%'
+                        then 'retrieved chunk ids with known relevance'
+                end,
+                case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
+            ],
+            lambda missing: missing is not null
+        ) as missing_inputs,
+        metrics.applies_to_behaviour <> 'any' and metrics.applies_to_behaviour <> interactions.expected_behaviour
+        or (
+            metrics.applies_to_answer_types is not null
+            and interactions.answer_type is not null
+            and not list_contains(string_split(metrics.applies_to_answer_types, '|'), interactions.answer_type)
+        ) as is_outside_scope
+    from interactions
+    cross join metrics
+    cross join cut_off
+),
+
+final as (
+    select
+        evaluation_id,
+        interaction_id,
+        metric_name,
+        case
+            when is_outside_scope then 'not_applicable'
+            when len(missing_inputs) > 0 then 'missing_input'
+            when is_refusal and refusal_rule = 'as_refused' then 'refused'
+        end as expected_status,
+        case
+            when is_outside_scope then 'not for this answer type or expected behaviour'
+            when len(missing_inputs) > 0 then 'missing: ' || array_to_string(missing_inputs, ', ')
+            when is_refusal and refusal_rule = 'as_refused' then 'the answer declines'
+        end as expected_detail,
+        -- declining where an answer was due costs what the catalogue says; a refusal that was right has no such score
+        case when expected_behaviour = 'answer' then score_when_refused end as score_when_refused
+    from crossed
+)
+
+select * from final

@@ -1,0 +1,53 @@
+-- One row per (interaction, metric against the reference answer).
+with overlapped as (
+    select * from {{ ref('int_answers_overlapped') }}
+),
+
+compared as (
+    select * from {{ ref('int_interactions_compared') }}
+),
+
+units as (
+    select * from {{ ref('int_interaction_units') }}
+),
+
+joined as (
+    select
+        units.interaction_id,
+        overlapped.bleu_2,
+        overlapped.rouge_l,
+        overlapped.exact_match,
+        compared.reference_similarity,
+        compared.count_truncated_windows,
+        len(units.answer_window_ids) as count_windows
+    from units
+    inner join overlapped
+        on units.interaction_id = overlapped.interaction_id and units.input_key = overlapped.input_key
+    inner join compared on units.interaction_id = compared.interaction_id and units.input_key = compared.input_key
+),
+
+unpivoted as (
+    select interaction_id, 'semantic_similarity' as metric_name, reference_similarity as raw_score,
+        count_windows as scored_count, count_truncated_windows as count_truncated
+    from joined
+    {%- for metric_name in ['bleu_2', 'rouge_l', 'exact_match'] %}
+    union all
+    select interaction_id, '{{ metric_name }}' as metric_name, {{ metric_name }} as raw_score,
+        1 as scored_count, 0 as count_truncated
+    from joined
+    {%- endfor %}
+),
+
+final as (
+    select
+        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
+        interaction_id,
+        metric_name,
+        raw_score,
+        case when count_truncated > 0 then 'truncated' else 'scored' end as score_status,
+        scored_count,
+        null::varchar as detail
+    from unpivoted
+)
+
+select * from final

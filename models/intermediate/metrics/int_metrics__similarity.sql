@@ -1,0 +1,64 @@
+-- One row per (interaction, similarity metric): aggregates of the best matches over sentences (HCAT section 3).
+with matches as (
+    select * from {{ ref('int_sentence_matches') }}
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }} where family = 'similarity'
+),
+
+cut_off as (
+    select max(threshold) as threshold
+    from {{ ref('threshold_decisions') }}
+    where decision_name = 'context_sentence_relevance'
+),
+
+aggregated as (
+    select
+        matches.interaction_id,
+        matches.comparison,
+        count(*) as scored_count,
+        avg(matches.similarity) as mean_similarity,
+        -- all weights 0 means uniform weights
+        coalesce(
+            sum(matches.similarity * matches.weight) / nullif(sum(matches.weight), 0), avg(matches.similarity)
+        ) as weighted_similarity,
+        min(matches.similarity) as minimum_similarity,
+        arg_min(matches.sentence_index, matches.similarity) as worst_sentence_index,
+        arg_min(matches.match_index, matches.similarity) as worst_match_index,
+        avg(case when matches.similarity >= cut_off.threshold then 1.0 when cut_off.threshold is not null then 0.0 end)
+            as share_relevant,
+        max(matches.count_truncated) as count_truncated
+    from matches
+    cross join cut_off
+    group by matches.interaction_id, matches.comparison
+),
+
+scored as (
+    select
+        aggregated.*,
+        metrics.metric_name,
+        case metrics.aggregate
+            when 'mean' then aggregated.mean_similarity
+            when 'weighted' then aggregated.weighted_similarity
+            when 'minimum' then aggregated.minimum_similarity
+            when 'share_relevant' then aggregated.share_relevant
+        end as raw_score
+    from aggregated
+    inner join metrics on aggregated.comparison = metrics.comparison
+),
+
+final as (
+    select
+        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
+        interaction_id,
+        metric_name,
+        raw_score,
+        case when count_truncated > 0 then 'truncated' else 'scored' end as score_status,
+        scored_count,
+        'worst sentence ' || worst_sentence_index || ', its best match ' || worst_match_index as detail
+    from scored
+    where raw_score is not null
+)
+
+select * from final

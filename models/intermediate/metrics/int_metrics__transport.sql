@@ -1,0 +1,40 @@
+-- One row per (interaction, distance between context and answer): optimal transport and its approximation (HCAT 3.3.2).
+with compared as (
+    select * from {{ ref('int_interactions_compared') }}
+),
+
+units as (
+    select * from {{ ref('int_interaction_units') }}
+),
+
+distances as (
+    select
+        compared.interaction_id,
+        compared.transport_cost,
+        compared.average_distance,
+        len(units.context_text_ids) as scored_count,
+        compared.count_truncated_answer + compared.count_truncated_context as count_truncated
+    from compared
+    inner join units on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
+    where compared.transport_cost is not null
+),
+
+unpivoted as (
+    select *, 'completeness_transport' as metric_name, transport_cost as raw_score from distances
+    union all
+    select *, 'completeness_average_distance' as metric_name, average_distance as raw_score from distances
+),
+
+final as (
+    select
+        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
+        interaction_id,
+        metric_name,
+        raw_score,
+        case when count_truncated > 0 then 'truncated' else 'scored' end as score_status,
+        scored_count,
+        null::varchar as detail
+    from unpivoted
+)
+
+select * from final

@@ -1,0 +1,18 @@
+-- One row per (interaction, metric) that was computed. A new family is one more line.
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__similarity') }}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__transport') }}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__support') }}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__reference') }}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__retrieval') }}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__behaviour') }}

@@ -1,0 +1,21 @@
+-- One row per (query, chunk) with a known grade: judgements where there are any, else the source chunks of the query.
+with judgements as (
+    select query_id, chunk_id, max(greatest(grade, 0)) as grade
+    from {{ ref('stg_relevance_judgements') }}
+    group by query_id, chunk_id
+),
+
+sources as (
+    select distinct query_id, unnest(source_chunk_ids) as chunk_id from {{ ref('stg_queries') }}
+),
+
+final as (
+    select query_id, chunk_id, grade from judgements
+    union all
+    select sources.query_id, sources.chunk_id, 1.0 as grade
+    from sources
+    left join judgements on sources.query_id = judgements.query_id
+    where judgements.query_id is null and sources.chunk_id is not null
+)
+
+select * from final

@@ -1,0 +1,45 @@
+-- One row per (interaction, position) with the grade of the chunk at that position; unjudged chunks have grade 0.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select interaction_id, query_id from {{ ref('int_interactions_joined') }}
+),
+
+retrievals as (
+    select * from {{ ref('stg_retrievals') }} where chunk_id is not null
+),
+
+relevance as (
+    select * from {{ ref('int_query_relevance') }}
+),
+
+-- only queries with at least one relevant chunk can tell good retrieval from bad
+judged_queries as (
+    select query_id from relevance group by query_id having max(grade) > 0
+),
+
+positioned as (
+    select
+        retrievals.interaction_id,
+        interactions.query_id,
+        retrievals.chunk_id,
+        row_number() over (partition by retrievals.interaction_id order by retrievals.rank) as position,
+        row_number() over (partition by retrievals.interaction_id, retrievals.chunk_id order by retrievals.rank) as occurrence
+    from retrievals
+    inner join interactions on retrievals.interaction_id = interactions.interaction_id
+    inner join judged_queries on interactions.query_id = judged_queries.query_id
+),
+
+final as (
+    select
+        positioned.interaction_id,
+        positioned.query_id,
+        positioned.chunk_id,
+        positioned.position,
+        -- a chunk that is returned twice is relevant once
+        case when positioned.occurrence = 1 then coalesce(relevance.grade, 0.0) else 0.0 end as grade
+    from positioned
+    left join relevance on positioned.query_id = relevance.query_id and positioned.chunk_id = relevance.chunk_id
+)
+
+select * from final

@@ -1,0 +1,52 @@
+-- One row per (interaction, dimension): the value of every declared dimension, whether a column or a tag of the logs.
+{{ config(materialized='table') }}
+{%- set columns = [
+    'system', 'application', 'application_version', 'topic', 'query_type', 'difficulty', 'language', 'customer_group',
+    'answer_type', 'variant_type', 'expected_behaviour', 'answer_length', 'retrieval_hit', 'asked_week'
+] %}
+
+with interactions as (
+    select * from {{ ref('fct_interactions') }}
+),
+
+dimensions as (
+    select * from {{ ref('analysis_dimensions') }}
+),
+
+from_columns as (
+    {%- for column in columns %}
+    select interaction_id, source_group, '{{ column }}' as field, {{ column }} as segment from interactions
+    {% if not loop.last %}union all{% endif %}
+    {%- endfor %}
+),
+
+from_tags as (
+    select
+        interactions.interaction_id,
+        interactions.source_group,
+        dimensions.field,
+        json_extract_string(interactions.tags, '$."' || dimensions.field || '"') as segment
+    from interactions
+    inner join dimensions on dimensions.source = 'tag'
+    where interactions.tags is not null
+),
+
+everything as (
+    select interaction_id, source_group, 'all' as dimension, 'all' as segment from interactions
+),
+
+final as (
+    select interaction_id, source_group, dimension, segment from everything
+    union all
+    select from_columns.interaction_id, from_columns.source_group, dimensions.dimension, from_columns.segment
+    from from_columns
+    inner join dimensions on dimensions.source = 'column' and from_columns.field = dimensions.field
+    where from_columns.segment is not null
+    union all
+    select from_tags.interaction_id, from_tags.source_group, dimensions.dimension, from_tags.segment
+    from from_tags
+    inner join dimensions on dimensions.source = 'tag' and from_tags.field = dimensions.field
+    where from_tags.segment is not null
+)
+
+select * from final

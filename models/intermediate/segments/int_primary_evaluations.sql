@@ -1,0 +1,37 @@
+-- One row per (interaction, primary metric) that applies to the interaction, with its outcome against the decision.
+{{ config(materialized='table') }}
+
+with evaluations as (
+    select * from {{ ref('fct_evaluations') }} where score_status <> 'not_applicable'
+),
+
+metrics as (
+    select metric_name from {{ ref('metric_catalog') }} where is_primary
+),
+
+interactions as (
+    select interaction_id, is_answered, is_refusal, expected_behaviour from {{ ref('fct_interactions') }}
+),
+
+final as (
+    select
+        evaluations.interaction_id,
+        evaluations.metric_name,
+        evaluations.score_status,
+        evaluations.raw_score,
+        evaluations.threshold,
+        evaluations.is_failing,
+        -- refusing or staying silent where an answer was due must not look perfect
+        case
+            when evaluations.threshold is null then null
+            when evaluations.is_failing is not null then evaluations.is_failing
+            when not interactions.is_answered then true
+            when interactions.is_refusal and interactions.expected_behaviour = 'answer' then true
+        end as is_failing_of_all
+    from evaluations
+    inner join metrics on evaluations.metric_name = metrics.metric_name
+    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    where evaluations.score_status <> 'missing_input' or not interactions.is_answered
+)
+
+select * from final

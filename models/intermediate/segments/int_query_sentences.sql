@@ -1,0 +1,36 @@
+-- One row per (query text, sentence) of interactions whose topic is neither logged nor known from a source chunk.
+with topics as (
+    select * from {{ ref('int_topics_logged') }}
+),
+
+passages as (
+    select * from {{ ref('int_interaction_passages') }} where role = 'query'
+),
+
+untagged as (
+    select distinct passages.passage_id
+    from passages
+    inner join topics on passages.interaction_id = topics.interaction_id
+    where topics.topic is null
+),
+
+passages_split as (
+    select * from {{ ref('int_passages_split') }}
+),
+
+embeddings as (
+    select * from {{ ref('int_embeddings') }}
+),
+
+final as (
+    select
+        passages_split.passage_id,
+        passages_split.sentence_text,
+        embeddings.embedding,
+        passages_split.sentence_index
+    from untagged
+    inner join passages_split on untagged.passage_id = passages_split.passage_id
+    inner join embeddings on passages_split.text_id = embeddings.text_id
+)
+
+select * from final

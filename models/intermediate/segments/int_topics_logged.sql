@@ -1,0 +1,32 @@
+-- One row per interaction: its logged topic, else the topic of the first source chunk of its query, else null.
+with interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+chunks as (
+    select * from {{ ref('stg_chunks') }}
+),
+
+documents as (
+    select * from {{ ref('stg_documents') }}
+),
+
+chunk_topics as (
+    select chunks.chunk_id, coalesce(chunks.topic, documents.topic) as topic
+    from chunks
+    left join documents on chunks.document_id = documents.document_id
+),
+
+final as (
+    select
+        interactions.interaction_id,
+        coalesce(json_extract_string(interactions.tags, '$.topic'), chunk_topics.topic) as topic,
+        case
+            when json_extract_string(interactions.tags, '$.topic') is not null then 'logged_tag'
+            when chunk_topics.topic is not null then 'source_chunk'
+        end as topic_source
+    from interactions
+    left join chunk_topics on interactions.source_chunk_ids[1] = chunk_topics.chunk_id
+)
+
+select * from final

@@ -1,0 +1,9 @@
+-- One row per interaction that has both an answer and a reference answer.
+select
+    interactions.interaction_id,
+    units.input_key,
+    interactions.answer,
+    interactions.reference_answer
+from {{ ref('int_interactions_joined') }} as interactions
+inner join {{ ref('int_interaction_units') }} as units on interactions.interaction_id = units.interaction_id
+where units.reference_window_ids is not null and units.answer_window_ids is not null

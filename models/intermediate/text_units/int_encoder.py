@@ -1,0 +1,9 @@
+from hcat.encoders import resolve_encoder
+
+
+def model(dbt, session):
+    name = dbt.config.meta_get("encoder")
+    revision = dbt.config.meta_get("encoder_revision")
+    device = dbt.config.meta_get("device")
+    dtype = dbt.config.meta_get("dtype")
+    return resolve_encoder(name, revision, device, dtype).to_table()

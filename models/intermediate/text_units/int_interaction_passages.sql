@@ -1,0 +1,39 @@
+-- One row per (interaction, role, position): which passage (query, answer, context chunk, reference) plays which part.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+retrievals as (
+    select * from {{ ref('stg_retrievals') }}
+),
+
+chunks as (
+    select * from {{ ref('stg_chunks') }}
+),
+
+passages as (
+    select interaction_id, 'query' as role, 0 as position, query_text as passage_text from interactions
+    union all
+    select interaction_id, 'answer' as role, 0 as position, answer as passage_text from interactions
+    union all
+    select interaction_id, 'reference' as role, 0 as position, reference_answer as passage_text from interactions
+    union all
+    select
+        retrievals.interaction_id,
+        'context' as role,
+        retrievals.rank as position,
+        -- what the application logged is what it saw; the corpus only fills a missing text
+        case when {{ is_blank('retrievals.text') }} then chunks.chunk_text else retrievals.text end as passage_text
+    from retrievals
+    left join chunks on retrievals.chunk_id = chunks.chunk_id
+),
+
+final as (
+    select interaction_id, role, md5(passage_text) as passage_id, passage_text, position
+    from passages
+    where not {{ is_blank('passage_text') }}
+)
+
+select * from final

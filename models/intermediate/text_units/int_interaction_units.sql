@@ -1,0 +1,96 @@
+-- One row per interaction: the ids of its sentences by role, in order, and the content key of everything scored from them.
+{{ config(materialized='table') }}
+
+with interaction_passages as (
+    select * from {{ ref('int_interaction_passages') }}
+),
+
+passages_split as (
+    select * from {{ ref('int_passages_split') }}
+),
+
+passage_windows as (
+    select * from {{ ref('int_passage_windows') }}
+),
+
+encoder as (
+    select * from {{ ref('int_encoder') }}
+),
+
+sentences as (
+    select
+        interaction_passages.interaction_id,
+        interaction_passages.role,
+        interaction_passages.position,
+        passages_split.text_id,
+        passages_split.sentence_index,
+        passages_split.count_content_words
+    from interaction_passages
+    inner join passages_split on interaction_passages.passage_id = passages_split.passage_id
+    where interaction_passages.role <> 'reference'
+),
+
+sentences_listed as (
+    select
+        interaction_id,
+        {%- for role in ['query', 'answer', 'context'] %}
+        array_agg(text_id order by position, sentence_index) filter (where role = '{{ role }}') as {{ role }}_text_ids,
+        array_agg(count_content_words order by position, sentence_index) filter (where role = '{{ role }}')
+            as {{ role }}_content_words,
+        {%- endfor %}
+        array_agg(position order by position, sentence_index) filter (where role = 'context') as context_ranks
+    from sentences
+    group by interaction_id
+),
+
+windows as (
+    select
+        interaction_passages.interaction_id,
+        interaction_passages.role,
+        passage_windows.text_id,
+        passage_windows.window_index,
+        passage_windows.count_characters
+    from interaction_passages
+    inner join passage_windows on interaction_passages.passage_id = passage_windows.passage_id
+    where interaction_passages.role in ('answer', 'reference')
+),
+
+windows_listed as (
+    select
+        interaction_id,
+        {%- for role in ['answer', 'reference'] %}
+        array_agg(text_id order by window_index) filter (where role = '{{ role }}') as {{ role }}_window_ids,
+        array_agg(count_characters order by window_index) filter (where role = '{{ role }}') as {{ role }}_window_characters
+        {%- if not loop.last %},{% endif %}
+        {%- endfor %}
+    from windows
+    group by interaction_id
+),
+
+final as (
+    select
+        sentences_listed.*,
+        -- windows only where there is a reference to compare with
+        case when windows_listed.reference_window_ids is not null then windows_listed.answer_window_ids end as answer_window_ids,
+        case when windows_listed.reference_window_ids is not null then windows_listed.answer_window_characters end
+            as answer_window_characters,
+        windows_listed.reference_window_ids,
+        windows_listed.reference_window_characters,
+        md5(
+            concat_ws(
+                '|',
+                encoder.encoder_key,
+                '{{ var("hcat_scoring_revision") }}',
+                coalesce(array_to_string(sentences_listed.query_text_ids, ','), ''),
+                coalesce(array_to_string(sentences_listed.answer_text_ids, ','), ''),
+                coalesce(array_to_string(sentences_listed.context_text_ids, ','), ''),
+                coalesce(array_to_string(sentences_listed.context_ranks, ','), ''),
+                coalesce(array_to_string(windows_listed.reference_window_ids, ','), '')
+            )
+        ) as input_key
+    from sentences_listed
+    left join windows_listed on sentences_listed.interaction_id = windows_listed.interaction_id
+    cross join encoder
+)
+
+select * from final

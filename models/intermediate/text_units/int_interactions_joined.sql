@@ -1,0 +1,58 @@
+-- One row per staged interaction with the facts of its query; the texts that all metrics start from.
+with interactions as (
+    select * from {{ ref('stg_interactions') }}
+),
+
+queries as (
+    select * from {{ ref('stg_queries') }}
+),
+
+queries_rooted as (
+    select * from {{ ref('int_queries_rooted') }}
+),
+
+joined as (
+    select
+        interactions.interaction_id,
+        interactions.run_id,
+        interactions.query_id,
+        interactions.application,
+        interactions.application_version,
+        concat_ws(' ', interactions.application, interactions.application_version) as system,
+        interactions.language,
+        interactions.customer_group,
+        interactions.tags,
+        interactions.answer,
+        interactions.sample_index,
+        interactions.asked_at,
+        queries.reference_answer,
+        queries.query_type,
+        queries.difficulty,
+        queries.answer_type,
+        queries.variant_type,
+        queries.source_chunk_ids,
+        coalesce(queries.query_text, interactions.query_text) as query_text,
+        coalesce(queries.expected_behaviour, 'answer') as expected_behaviour,
+        queries.source_group as declared_source_group,
+        nullif(queries_rooted.root_query_id, interactions.query_id) as root_query_id
+    from interactions
+    left join queries on interactions.query_id = queries.query_id
+    left join queries_rooted on interactions.query_id = queries_rooted.query_id
+),
+
+final as (
+    select
+        *,
+        -- what makes interactions siblings: statistics count these, not rows (a shared chunk never does)
+        coalesce(
+            declared_source_group,
+            root_query_id,
+            'query_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g'))),
+            query_id,
+            interaction_id
+        ) as source_group,
+        not {{ is_blank('answer') }} as is_answered
+    from joined
+)
+
+select * from final

@@ -1,0 +1,46 @@
+-- One row per (passage, window): references and the answers compared with them, cut into runs of whole sentences that
+-- fit the encoder's window, so that a long text is split and pooled instead of truncated.
+with passages_split as (
+    select * from {{ ref('int_passages_split') }}
+),
+
+interaction_passages as (
+    select * from {{ ref('int_interaction_passages') }}
+),
+
+compared_passages as (
+    select distinct answers_and_references.passage_id
+    from interaction_passages as answers_and_references
+    inner join interaction_passages as reference_answers
+        on
+            answers_and_references.interaction_id = reference_answers.interaction_id
+            and reference_answers.role = 'reference'
+    where answers_and_references.role in ('answer', 'reference')
+),
+
+numbered as (
+    select
+        passages_split.*,
+        floor(
+            (passages_split.start_character + passages_split.count_characters - 1) / {{ var('hcat_window_characters') }}
+        )::integer as window_index
+    from passages_split
+    inner join compared_passages on passages_split.passage_id = compared_passages.passage_id
+),
+
+joined as (
+    select
+        passage_id,
+        window_index,
+        string_agg(sentence_text, ' ' order by sentence_index) as window_text,
+        sum(count_characters)::integer as count_characters
+    from numbered
+    group by passage_id, window_index
+),
+
+final as (
+    select passage_id, md5(window_text) as text_id, window_text, window_index, count_characters
+    from joined
+)
+
+select * from final

@@ -1,0 +1,8 @@
+from hcat.landing import land
+
+
+def model(dbt, session):
+    folder = dbt.config.meta_get("raw_logs")
+    relations = dbt.config.meta_get("raw_relations")
+    done = str(dbt.this) if dbt.is_incremental else None
+    return land("relevance_judgements", session, folder, relations, done)

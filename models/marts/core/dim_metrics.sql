@@ -1,0 +1,33 @@
+with metrics as (
+    select * from {{ ref('metric_catalog') }}
+),
+
+decisions as (
+    select * from {{ ref('threshold_decisions') }}
+),
+
+final as (
+    select
+        metrics.metric_name,
+        metrics.family,
+        metrics.base_metric,
+        metrics.aggregate,
+        metrics.direction,
+        metrics.unit,
+        metrics.requires,
+        metrics.source,
+        metrics.description,
+        decisions.decision_name,
+        decisions.decided_by,
+        metrics.range_low::double as range_low,
+        metrics.range_high::double as range_high,
+        decisions.threshold::double as threshold,
+        metrics.is_primary,
+        decisions.is_provisional,
+        coalesce(decisions.valid_until < current_date, false) as is_decision_expired,
+        decisions.valid_until
+    from metrics
+    left join decisions on metrics.metric_name = decisions.metric_name
+)
+
+select * from final

@@ -1,0 +1,35 @@
+with queries as (
+    select * from {{ ref('stg_queries') }}
+),
+
+queries_rooted as (
+    select * from {{ ref('int_queries_rooted') }}
+),
+
+relevance as (
+    select query_id, count(*) as count_relevant_chunks
+    from {{ ref('int_query_relevance') }}
+    where grade > 0
+    group by query_id
+),
+
+final as (
+    select
+        queries.query_id,
+        queries_rooted.root_query_id,
+        queries.parent_query_id,
+        queries.query_text,
+        queries.reference_answer,
+        queries.query_type,
+        queries.difficulty,
+        queries.answer_type,
+        queries.expected_behaviour,
+        queries.variant_type,
+        queries.source_chunk_ids,
+        coalesce(relevance.count_relevant_chunks, 0)::integer as count_relevant_chunks
+    from queries
+    inner join queries_rooted on queries.query_id = queries_rooted.query_id
+    left join relevance on queries.query_id = relevance.query_id
+)
+
+select * from final

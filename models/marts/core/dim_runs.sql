@@ -1,0 +1,87 @@
+{{ config(materialized='incremental', incremental_strategy='append', on_schema_change='fail') }}
+-- The ledger. It reads the gates, so that it is written last and knows what the build did.
+
+with encoder as (
+    select * from {{ ref('int_encoder') }}
+),
+
+environment as (
+    select * from {{ ref('int_run_environment') }}
+),
+
+records as (
+    select
+        sum(count_landed) as count_landed,
+        sum(count_rejected) as count_rejected,
+        sum(case when entity = 'interactions' then count_staged end) as count_interactions
+    from {{ ref('int_records_counted') }}
+),
+
+inputs as (
+    -- the order of landing does not matter, the content does
+    select md5(coalesce(string_agg(record_hash, ',' order by record_hash), '')) as input_hash
+    from (
+        {%- for entity in ['interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'] %}
+        select '{{ entity }}' || record_hash as record_hash from {{ ref('landed_' ~ entity) }}
+        {% if not loop.last %}union all{% endif %}
+        {%- endfor %}
+    )
+),
+
+evaluations as (
+    select count(*) as count_evaluations from {{ ref('fct_evaluations') }}
+),
+
+gates as (
+    select
+        count(*) as count_gates,
+        coalesce(sum((not is_passing)::integer), 0) as count_gates_not_passing,
+        coalesce(sum((not is_passing and severity = 'error')::integer), 0) as count_error_gates_not_passing
+    from {{ ref('fct_threshold_gates') }}
+    where run_id = '{{ invocation_id }}'
+),
+
+final as (
+    select
+        -- ids
+        '{{ invocation_id }}' as run_id,
+        inputs.input_hash,
+        md5('{{ tojson(hcat_settings()) | replace("'", "") }}') as settings_hash,
+
+        -- strings
+        '{{ tojson(hcat_settings()) | replace("'", "") }}' as settings,
+        environment.code_version,
+        environment.code_hash,
+        environment.library_versions,
+        environment.platform,
+        '{{ dbt_version }}' as dbt_version,
+        encoder.encoder_name,
+        encoder.encoder_revision,
+        encoder.encoder_sha256,
+        encoder.device,
+        encoder.dtype,
+
+        -- numerics
+        {{ var('hcat_random_seed') }}::bigint as random_seed,
+        records.count_landed::bigint as count_landed,
+        records.count_rejected::bigint as count_rejected,
+        records.count_interactions::bigint as count_interactions,
+        evaluations.count_evaluations::bigint as count_evaluations,
+        gates.count_gates::bigint as count_gates,
+        gates.count_gates_not_passing::bigint as count_gates_not_passing,
+        gates.count_error_gates_not_passing::bigint as count_error_gates_not_passing,
+
+        -- booleans
+        gates.count_gates > 0 and gates.count_error_gates_not_passing = 0 as is_passing,
+
+        -- timestamps
+        timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as started_at
+    from encoder
+    cross join environment
+    cross join records
+    cross join inputs
+    cross join evaluations
+    cross join gates
+)
+
+select * from final

@@ -1,0 +1,78 @@
+{{ config(
+    materialized='incremental',
+    unique_key='evaluation_id',
+    incremental_strategy='delete+insert',
+    on_schema_change='fail'
+) }}
+
+with evaluations as (
+    select * from {{ ref('int_evaluations_completed') }}
+),
+
+metrics as (
+    select metric_name, direction from {{ ref('metric_catalog') }}
+),
+
+decisions as (
+    select metric_name, threshold from {{ ref('threshold_decisions') }}
+),
+
+targets as (
+    select metric_name, criterion from {{ ref('calibration_targets') }}
+),
+
+labels as (
+    select interaction_id, criterion, label from {{ ref('int_ratings_adjudicated') }}
+),
+
+joined as (
+    select
+        -- ids
+        evaluations.evaluation_id,
+        evaluations.interaction_id,
+
+        -- strings
+        evaluations.metric_name,
+        evaluations.score_status,
+        evaluations.detail,
+        null::varchar as prediction_set,
+
+        -- numerics
+        evaluations.raw_score,
+        null::double as calibrated_probability,
+        decisions.threshold::double as threshold,
+        evaluations.scored_count::integer as scored_count,
+        labels.label::integer as label,
+
+        -- booleans; no decision means no verdict, never a default cut-off
+        case
+            when metrics.direction = 'higher_is_better' then evaluations.raw_score < decisions.threshold
+            else evaluations.raw_score > decisions.threshold
+        end as is_failing
+    from evaluations
+    inner join metrics on evaluations.metric_name = metrics.metric_name
+    left join decisions on evaluations.metric_name = decisions.metric_name
+    left join targets on evaluations.metric_name = targets.metric_name
+    left join labels on evaluations.interaction_id = labels.interaction_id and targets.criterion = labels.criterion
+),
+
+final as (
+    select
+        *,
+        -- everything that a change of input, decision or label can move: only such rows are written again
+        md5(
+            concat_ws(
+                '|', score_status, coalesce(raw_score::varchar, ''), coalesce(threshold::varchar, ''),
+                coalesce(label::varchar, ''), coalesce(scored_count::varchar, ''), coalesce(detail, '')
+            )
+        ) as content_key
+    from joined
+)
+
+select * from final
+{% if is_incremental() %}
+where not exists (
+    select 1 from {{ this }} as written
+    where written.evaluation_id = final.evaluation_id and written.content_key = final.content_key
+)
+{% endif %}

@@ -1,0 +1,67 @@
+with interactions as (
+    select * from {{ ref('int_interactions_classified') }}
+),
+
+topics as (
+    select * from {{ ref('int_interaction_topics') }}
+),
+
+final as (
+    select
+        -- ids
+        interactions.interaction_id,
+        interactions.run_id,
+        interactions.query_id,
+        interactions.source_group,
+
+        -- strings
+        interactions.application,
+        interactions.application_version,
+        case when interactions.system = '' then 'unnamed' else interactions.system end as system,
+        interactions.language,
+        interactions.customer_group,
+        topics.topic,
+        topics.topic_source,
+        interactions.query_type,
+        interactions.difficulty,
+        interactions.answer_type,
+        interactions.variant_type,
+        interactions.expected_behaviour,
+        case
+            when interactions.count_answer_characters is null or not interactions.is_answered then 'empty'
+            when interactions.count_answer_characters < 200 then 'under 200 characters'
+            when interactions.count_answer_characters < 600 then '200 to 599 characters'
+            else '600 characters or more'
+        end as answer_length,
+        case
+            when interactions.is_source_retrieved then 'source retrieved'
+            when interactions.has_judged_retrieval then 'source not retrieved'
+        end as retrieval_hit,
+        case when interactions.asked_at is not null then strftime(date_trunc('week', interactions.asked_at), '%Y-%m-%d') end
+            as asked_week,
+        interactions.refusal_rule,
+        interactions.query_text,
+        interactions.answer,
+        interactions.reference_answer,
+        interactions.tags,
+
+        -- numerics
+        coalesce(interactions.sample_index, 0) as sample_index,
+        interactions.count_contexts::integer as count_contexts,
+        coalesce(interactions.count_answer_characters, 0)::integer as count_answer_characters,
+
+        -- booleans
+        interactions.is_answered,
+        interactions.is_refusal,
+        interactions.has_query,
+        interactions.has_context,
+        interactions.has_reference,
+        interactions.has_judged_retrieval,
+
+        -- timestamps
+        interactions.asked_at
+    from interactions
+    left join topics on interactions.interaction_id = topics.interaction_id
+)
+
+select * from final

@@ -1,0 +1,72 @@
+with matches as (
+    select * from {{ ref('int_sentence_matches') }} where comparison = 'answer_to_context'
+),
+
+units as (
+    select * from {{ ref('int_interaction_units') }}
+),
+
+supported as (
+    select * from {{ ref('int_sentences_supported') }}
+),
+
+texts as (
+    select text_id, encoded_text from {{ ref('int_texts') }}
+),
+
+retrievals as (
+    select interaction_id, rank, min(chunk_id) as chunk_id from {{ ref('stg_retrievals') }} group by interaction_id, rank
+),
+
+located as (
+    select
+        matches.interaction_id,
+        matches.sentence_index,
+        matches.similarity,
+        units.input_key,
+        -- lists count from 1, sentences from 0
+        units.answer_text_ids[matches.sentence_index + 1] as text_id,
+        units.context_text_ids[matches.match_index + 1] as evidence_text_id,
+        units.context_ranks[matches.match_index + 1] as evidence_rank,
+        row_number() over (partition by matches.interaction_id order by matches.similarity, matches.sentence_index) as weakness_rank
+    from matches
+    inner join units on matches.interaction_id = units.interaction_id
+),
+
+final as (
+    select
+        -- ids
+        md5(located.interaction_id || '|' || located.sentence_index) as sentence_id,
+        located.interaction_id,
+        retrievals.chunk_id as evidence_chunk_id,
+
+        -- strings
+        sentences.encoded_text as sentence_text,
+        evidence.encoded_text as evidence_text,
+        array_to_string(supported.unsupported, ', ') as unsupported,
+
+        -- numerics
+        located.sentence_index::integer as sentence_index,
+        located.evidence_rank::integer as evidence_rank,
+        located.similarity,
+        supported.count_words,
+        supported.count_words_supported,
+        supported.count_numbers,
+        supported.count_numbers_supported,
+        supported.count_entities,
+        supported.count_entities_supported,
+
+        -- booleans
+        located.weakness_rank = 1 as is_least_grounded
+    from located
+    inner join texts as sentences on located.text_id = sentences.text_id
+    inner join texts as evidence on located.evidence_text_id = evidence.text_id
+    inner join supported
+        on
+            located.interaction_id = supported.interaction_id
+            and located.input_key = supported.input_key
+            and located.sentence_index = supported.sentence_index
+    left join retrievals on located.interaction_id = retrievals.interaction_id and located.evidence_rank = retrievals.rank
+)
+
+select * from final

@@ -1,0 +1,48 @@
+{{ config(materialized='incremental', incremental_strategy='append', on_schema_change='fail') }}
+
+with measurements as (
+    select * from {{ ref('int_gate_measurements') }}
+),
+
+validated as (
+    select * from {{ ref('int_gates_validated') }}
+),
+
+final as (
+    select
+        -- ids
+        md5('{{ invocation_id }}' || '|' || measurements.gate_name) as gate_result_id,
+        '{{ invocation_id }}' as run_id,
+        measurements.gate_name,
+
+        -- strings
+        measurements.measurement,
+        measurements.metric_name,
+        measurements.dimension,
+        measurements.segment,
+        measurements.severity,
+        measurements.burden,
+        measurements.comparison,
+        coalesce(validated.verdict, 'not_evaluated') as verdict,
+        coalesce(validated.reason, 'the gate has no validation result') as reason,
+        validated.expectation_results,
+        measurements.rationale,
+
+        -- numerics
+        measurements.threshold,
+        measurements.measured_value,
+        measurements.lower_bound,
+        measurements.upper_bound,
+        measurements.n,
+        measurements.minimum_n,
+
+        -- booleans
+        coalesce(validated.is_passing, false) as is_passing,
+
+        -- timestamps
+        timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as evaluated_at
+    from measurements
+    left join validated on measurements.gate_name = validated.gate_name
+)
+
+select * from final

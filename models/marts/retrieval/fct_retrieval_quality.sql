@@ -1,0 +1,44 @@
+with quality as (
+    select * from {{ ref('int_retrieval_quality') }}
+),
+
+interactions as (
+    select interaction_id, query_id, source_group, system, topic, retrieval_hit, expected_behaviour, is_answered
+    from {{ ref('fct_interactions') }}
+),
+
+-- an answer fails when it is judged by its reference, by its grounds or by having been given at all, and one says no
+failures as (
+    select interaction_id, coalesce(bool_or(is_failing), false) as is_answer_failing
+    from {{ ref('fct_evaluations') }}
+    where metric_name in ('semantic_similarity', 'groundedness_similarity__mean', 'refusal_as_expected', 'answered')
+    group by interaction_id
+),
+
+final as (
+    select
+        -- ids
+        md5(concat_ws('|', quality.interaction_id, quality.metric_name, coalesce(quality.k, 0))) as retrieval_quality_id,
+        quality.interaction_id,
+        interactions.query_id,
+        interactions.source_group,
+
+        -- strings
+        interactions.system,
+        interactions.topic,
+        quality.metric_name,
+        case
+            when not failures.is_answer_failing then 'no_failure'
+            when interactions.retrieval_hit = 'source retrieved' then 'generation'
+            else 'retrieval'
+        end as failure_cause,
+
+        -- numerics
+        quality.k::integer as k,
+        quality.score::double as score
+    from quality
+    inner join interactions on quality.interaction_id = interactions.interaction_id
+    inner join failures on quality.interaction_id = failures.interaction_id
+)
+
+select * from final

@@ -1,0 +1,46 @@
+-- One row per landed chunk record, typed, with the reason when it cannot be used.
+with source as (
+    select * from {{ ref('landed_chunks') }}
+),
+
+renamed as (
+    select
+        -- ids
+        record_id,
+        source_file,
+        {{ text_or_null('chunk_id') }} as chunk_id,
+        {{ text_or_null('document_id') }} as document_id,
+
+        -- strings
+        {{ text_or_null('topic') }} as topic,
+        {{ text_or_null('text') }} as chunk_text,
+        {{ text_or_null('chunk_index') }} as chunk_index_text,
+
+        -- numerics
+        try_cast({{ text_or_null('chunk_index') }} as integer) as chunk_index,
+
+        -- record
+        record_hash,
+        read_error,
+        unread_record,
+        source_row,
+        landing_number
+    from source
+),
+
+checked as (
+    select
+        *,
+        case
+            when read_error is not null then read_error
+            when chunk_id is null then 'chunk_id is missing or blank'
+            when chunk_text is null then 'text is missing or blank'
+            when chunk_index_text is not null and chunk_index is null
+                then 'chunk_index is not an integer: ' || left(chunk_index_text, 80)
+        end as check_failure
+    from renamed
+),
+
+{{ number_records(['chunk_id']) }}
+
+select * from final

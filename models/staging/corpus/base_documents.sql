@@ -1,0 +1,39 @@
+-- One row per landed document record, typed, with the reason when it cannot be used.
+with source as (
+    select * from {{ ref('landed_documents') }}
+),
+
+renamed as (
+    select
+        -- ids
+        record_id,
+        source_file,
+        {{ text_or_null('document_id') }} as document_id,
+
+        -- strings
+        {{ text_or_null('title') }} as title,
+        {{ text_or_null('topic') }} as topic,
+        {{ text_or_null('text') }} as document_text,
+
+        -- record
+        record_hash,
+        read_error,
+        unread_record,
+        source_row,
+        landing_number
+    from source
+),
+
+checked as (
+    select
+        *,
+        case
+            when read_error is not null then read_error
+            when document_id is null then 'document_id is missing or blank'
+        end as check_failure
+    from renamed
+),
+
+{{ number_records(['document_id']) }}
+
+select * from final

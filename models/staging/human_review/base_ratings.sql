@@ -1,0 +1,80 @@
+-- One row per landed rating record, typed, with the reason when it cannot be used.
+with source as (
+    select * from {{ ref('landed_ratings') }}
+),
+
+rating_scales as (
+    select * from {{ ref('rating_scales') }}
+),
+
+interactions as (
+    -- the one look at another source in staging: a record of an interaction that never came is an orphan, and a
+    -- record whose interaction comes in a later file is no longer one
+    select interaction_id as known_interaction_id
+    from {{ ref('base_interactions') }}
+    where record_status = 'staged'
+),
+
+renamed as (
+    select
+        -- ids
+        record_id,
+        source_file,
+        {{ text_or_null('interaction_id') }} as interaction_id,
+
+        -- strings
+        {{ text_or_null('rater') }} as rater,
+        {{ text_or_null('criterion') }} as criterion,
+        {{ text_or_null('guideline_version') }} as guideline_version,
+        {{ text_or_null('scale_point') }} as scale_point_text,
+        {{ text_or_null('rating_pass') }} as rating_pass_text,
+        {{ text_or_null('rated_at') }} as rated_at_text,
+
+        -- numerics
+        case
+            when try_cast({{ text_or_null('scale_point') }} as double) = floor(try_cast({{ text_or_null('scale_point') }} as double))
+                then try_cast(try_cast({{ text_or_null('scale_point') }} as double) as integer)
+        end as scale_point,
+
+        -- a rater's second look at the same interaction is pass 2: a test-retest, never a second rater
+        coalesce(try_cast({{ text_or_null('rating_pass') }} as integer), 1) as rating_pass,
+
+        -- timestamps
+        {{ utc_timestamp(text_or_null('rated_at')) }} as rated_at,
+
+        -- record
+        record_hash,
+        read_error,
+        unread_record,
+        source_row,
+        landing_number
+    from source
+),
+
+checked as (
+    select
+        *,
+        case
+            when read_error is not null then read_error
+            when interaction_id is null then 'interaction_id is missing or blank'
+            when rater is null then 'rater is missing or blank'
+            when criterion is null then 'criterion is missing or blank'
+            when not exists (
+                select 1 from rating_scales
+                where rating_scales.criterion = renamed.criterion and rating_scales.scale_point = renamed.scale_point
+            )
+                then 'criterion and scale_point are not in the seed rating_scales: '
+                    || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
+            when rating_pass_text is not null and try_cast(rating_pass_text as integer) is null
+                then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)
+            when rated_at_text is not null and rated_at is null
+                then 'rated_at is not an ISO 8601 timestamp: ' || left(rated_at_text, 80)
+            when interaction_id not in (select known_interaction_id from interactions)
+                then 'orphan: no staged interaction has this interaction_id'
+        end as check_failure
+    from renamed
+),
+
+{{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version', 'rating_pass']) }}
+
+select * from final

@@ -1,0 +1,44 @@
+-- One row per landed relevance judgement, typed, with the reason when it cannot be used.
+with source as (
+    select * from {{ ref('landed_relevance_judgements') }}
+),
+
+renamed as (
+    select
+        -- ids
+        record_id,
+        source_file,
+        {{ text_or_null('query_id') }} as query_id,
+        {{ text_or_null('chunk_id') }} as chunk_id,
+
+        -- strings
+        coalesce({{ text_or_null('judge') }}, 'unnamed') as judge,
+        {{ text_or_null('grade') }} as grade_text,
+
+        -- numerics
+        try_cast({{ text_or_null('grade') }} as double) as grade,
+
+        -- record
+        record_hash,
+        read_error,
+        unread_record,
+        source_row,
+        landing_number
+    from source
+),
+
+checked as (
+    select
+        *,
+        case
+            when read_error is not null then read_error
+            when query_id is null then 'query_id is missing or blank'
+            when chunk_id is null then 'chunk_id is missing or blank'
+            when grade is null or not isfinite(grade) then 'grade is not a finite number: ' || left(coalesce(grade_text, 'null'), 80)
+        end as check_failure
+    from renamed
+),
+
+{{ number_records(['query_id', 'chunk_id', 'judge']) }}
+
+select * from final

@@ -1,0 +1,11 @@
+select
+    record_id,
+    source_file,
+    query_id,
+    chunk_id,
+    judge,
+    grade,
+    source_row,
+    landing_number
+from {{ ref('base_relevance_judgements') }}
+where record_status = 'staged'

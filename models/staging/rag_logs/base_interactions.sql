@@ -1,0 +1,62 @@
+-- One row per landed interaction record, typed, with the reason when it cannot be used.
+with source as (
+    select * from {{ ref('landed_interactions') }}
+),
+
+renamed as (
+    select
+        -- ids
+        record_id,
+        source_file,
+        {{ text_or_null('interaction_id') }} as interaction_id,
+        {{ text_or_null('run_id') }} as run_id,
+        {{ text_or_null('query_id') }} as query_id,
+
+        -- strings
+        {{ text_or_null('application') }} as application,
+        {{ text_or_null('application_version') }} as application_version,
+        {{ text_or_null('language') }} as language,
+        {{ text_or_null('customer_group') }} as customer_group,
+        {{ text_or_null('query_text') }} as query_text,
+        answer,
+        {{ text_or_null('tags') }} as tags_text,
+        {{ text_or_null('sample_index') }} as sample_index_text,
+        {{ text_or_null('asked_at') }} as asked_at_text,
+
+        -- numerics
+        try_cast({{ text_or_null('sample_index') }} as integer) as sample_index,
+
+        -- timestamps
+        {{ utc_timestamp(text_or_null('asked_at')) }} as asked_at,
+
+        -- record
+        record_hash,
+        read_error,
+        unread_record,
+        source_row,
+        landing_number
+    from source
+),
+
+checked as (
+    select
+        *,
+        case
+            when read_error is not null then read_error
+            when interaction_id is null then 'interaction_id is missing or blank'
+            when asked_at_text is not null and asked_at is null
+                then 'asked_at is not an ISO 8601 timestamp: ' || left(asked_at_text, 80)
+            when asked_at > timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}'
+                + interval '{{ var("hcat_future_tolerance_hours") }} hours'
+                then 'asked_at lies in the future: ' || left(asked_at_text, 80)
+            when sample_index_text is not null and sample_index is null
+                then 'sample_index is not an integer: ' || left(sample_index_text, 80)
+            when tags_text is not null and coalesce(json_type(try_cast(tags_text as json)), '') <> 'OBJECT'
+                then 'tags is not a JSON object: ' || left(tags_text, 80)
+        end as check_failure
+    from renamed
+),
+
+{{ number_records(['interaction_id']) }}
+
+select * from final

@@ -1,0 +1,54 @@
+-- One row per landed query record, typed, with the reason when it cannot be used.
+with source as (
+    select * from {{ ref('landed_queries') }}
+),
+
+renamed as (
+    select
+        -- ids
+        record_id,
+        source_file,
+        {{ text_or_null('query_id') }} as query_id,
+        {{ text_or_null('parent_query_id') }} as parent_query_id,
+        {{ text_or_null('source_group') }} as source_group,
+
+        -- strings
+        {{ text_or_null('text') }} as query_text,
+        {{ text_or_null('reference_answer') }} as reference_answer,
+        {{ text_or_null('query_type') }} as query_type,
+        {{ text_or_null('difficulty') }} as difficulty,
+        {{ text_or_null('answer_type') }} as answer_type,
+        coalesce({{ text_or_null('expected_behaviour') }}, 'answer') as expected_behaviour,
+        coalesce({{ text_or_null('variant_type') }}, 'original') as variant_type,
+        {{ text_or_null('source_chunk_ids') }} as source_chunk_ids_text,
+
+        -- lists
+        try_cast(try_cast({{ text_or_null('source_chunk_ids') }} as json) as varchar[]) as source_chunk_ids,
+
+        -- record
+        record_hash,
+        read_error,
+        unread_record,
+        source_row,
+        landing_number
+    from source
+),
+
+checked as (
+    select
+        *,
+        case
+            when read_error is not null then read_error
+            when query_id is null then 'query_id is missing or blank'
+            when query_text is null then 'text is missing or blank'
+            when expected_behaviour not in ('answer', 'refuse')
+                then 'expected_behaviour is neither answer nor refuse: ' || left(expected_behaviour, 80)
+            when source_chunk_ids_text is not null and source_chunk_ids is null
+                then 'source_chunk_ids is not a JSON list of ids: ' || left(source_chunk_ids_text, 80)
+        end as check_failure
+    from renamed
+),
+
+{{ number_records(['query_id']) }}
+
+select * from final

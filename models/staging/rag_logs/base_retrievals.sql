@@ -1,0 +1,60 @@
+-- One row per landed retrieval record, typed, with the reason when it cannot be used.
+with source as (
+    select * from {{ ref('landed_retrievals') }}
+),
+
+interactions as (
+    -- the one look at another source in staging: a record of an interaction that never came is an orphan, and a
+    -- record whose interaction comes in a later file is no longer one
+    select interaction_id as known_interaction_id
+    from {{ ref('base_interactions') }}
+    where record_status = 'staged'
+),
+
+renamed as (
+    select
+        -- ids
+        record_id,
+        source_file,
+        {{ text_or_null('interaction_id') }} as interaction_id,
+        {{ text_or_null('chunk_id') }} as chunk_id,
+
+        -- strings
+        text,
+        {{ text_or_null('rank') }} as rank_text,
+        {{ text_or_null('retrieval_score') }} as retrieval_score_text,
+
+        -- numerics; 1.0 is rank 1, as some loggers write integers
+        case
+            when try_cast({{ text_or_null('rank') }} as double) = floor(try_cast({{ text_or_null('rank') }} as double))
+                then try_cast(try_cast({{ text_or_null('rank') }} as double) as integer)
+        end as rank,
+        try_cast({{ text_or_null('retrieval_score') }} as double) as retrieval_score,
+
+        -- record
+        record_hash,
+        read_error,
+        unread_record,
+        source_row,
+        landing_number
+    from source
+),
+
+checked as (
+    select
+        *,
+        case
+            when read_error is not null then read_error
+            when interaction_id is null then 'interaction_id is missing or blank'
+            when rank is null or rank < 1 then 'rank is not a positive integer: ' || left(coalesce(rank_text, 'null'), 80)
+            when retrieval_score_text is not null and (retrieval_score is null or not isfinite(retrieval_score))
+                then 'retrieval_score is not a finite number: ' || left(retrieval_score_text, 80)
+            when interaction_id not in (select known_interaction_id from interactions)
+                then 'orphan: no staged interaction has this interaction_id'
+        end as check_failure
+    from renamed
+),
+
+{{ number_records(['interaction_id', 'rank']) }}
+
+select * from final

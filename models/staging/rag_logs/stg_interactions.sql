@@ -1,0 +1,19 @@
+select
+    record_id,
+    source_file,
+    interaction_id,
+    run_id,
+    query_id,
+    application,
+    application_version,
+    language,
+    customer_group,
+    query_text,
+    answer,
+    tags_text as tags,
+    sample_index,
+    asked_at,
+    source_row,
+    landing_number
+from {{ ref('base_interactions') }}
+where record_status = 'staged'

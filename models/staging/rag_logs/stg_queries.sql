@@ -1,0 +1,18 @@
+select
+    record_id,
+    source_file,
+    query_id,
+    parent_query_id,
+    source_group,
+    query_text,
+    reference_answer,
+    query_type,
+    difficulty,
+    answer_type,
+    expected_behaviour,
+    variant_type,
+    source_chunk_ids,
+    source_row,
+    landing_number
+from {{ ref('base_queries') }}
+where record_status = 'staged'

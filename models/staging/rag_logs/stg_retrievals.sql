@@ -1,0 +1,12 @@
+select
+    record_id,
+    source_file,
+    interaction_id,
+    chunk_id,
+    text,
+    rank,
+    retrieval_score,
+    source_row,
+    landing_number
+from {{ ref('base_retrievals') }}
+where record_status = 'staged'

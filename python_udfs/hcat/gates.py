@@ -1,0 +1,488 @@
+"""Release and monitoring gates, decided by Great Expectations over a table of measurements.
+
+A gate compares one measurement with one threshold. Two suites of expectations decide it:
+
+1. Admissibility, one batch of all gates: is everything there that a decision needs? `ExpectColumnValuesToBeBetween`
+   passes on nulls and on empty tables, so completeness has expectations of its own.
+2. Decision, one batch for all gates that share comparison and threshold: is the tested bound, and is the measured
+   value, on the right side? One batch per rule keeps the threshold readable in the evidence, and gates repeated over
+   many segments cost one validation, not one each.
+
+Whatever cannot be decided is `not_evaluated` and does not pass.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+VERDICTS = ("passed", "failed", "undecided", "not_evaluated")
+SEVERITIES = ("error", "warn")
+BURDENS = ("prove_safe", "prove_harm")
+COMPARISONS = ("at_least", "at_most")
+
+MEASUREMENT_COLUMNS = (
+    "gate_name",
+    "measurement",
+    "metric_name",
+    "dimension",
+    "segment",
+    "severity",
+    "burden",
+    "comparison",
+    "threshold",
+    "minimum_n",
+    "measured_value",
+    "lower_bound",
+    "upper_bound",
+    "n",
+)
+
+GATE_RESULT_SCHEMA = pa.schema(
+    [
+        ("gate_name", pa.string()),
+        ("verdict", pa.string()),
+        ("is_passing", pa.bool_()),
+        ("reason", pa.string()),
+        ("tested_value", pa.float64()),
+        ("expectation_results", pa.string()),
+    ]
+)
+
+# To prove safety the end of the interval nearest to harm has to pass; to prove harm the other end has to fail.
+_TESTED_BOUND = {
+    ("prove_safe", "at_least"): "lower_bound",
+    ("prove_safe", "at_most"): "upper_bound",
+    ("prove_harm", "at_least"): "upper_bound",
+    ("prove_harm", "at_most"): "lower_bound",
+}
+
+_TEXT_COLUMNS = ("severity", "burden", "comparison")
+_NUMBER_COLUMNS = ("threshold", "minimum_n", "measured_value", "lower_bound", "upper_bound", "n")
+_BATCH_SCHEMA = pa.schema(
+    [
+        ("row_number", pa.int64()),
+        ("gate_name", pa.string()),
+        *((name, pa.string()) for name in _TEXT_COLUMNS),
+        *((name, pa.float64()) for name in (*_NUMBER_COLUMNS, "tested_value")),
+    ]
+)
+_OBSERVED_ARGUMENTS = ("column", "column_A", "column_B")
+_SHOWN_ARGUMENTS = (*_OBSERVED_ARGUMENTS, "min_value", "max_value", "value_set", "value")
+
+# Names in the measurements come from logs and seeds; the reason stays one line of bearable length.
+_LONGEST_NAME = 80
+
+
+class _ExpectationError(RuntimeError):
+    """An expectation that Great Expectations could not compute."""
+
+    def __init__(self, exception_type: str) -> None:
+        super().__init__(f"Great Expectations raised {exception_type}")
+        self.exception_type = exception_type
+
+
+@dataclass(frozen=True)
+class _CheckResult:
+    """The result of one expectation over a batch, with the rows that fell short of it."""
+
+    expectation_type: str
+    arguments: dict[str, Any]
+    success: bool
+    failing_rows: frozenset[int]
+
+    def holds_for(self, row_number: int) -> bool:
+        return self.success or (bool(self.failing_rows) and row_number not in self.failing_rows)
+
+    def evidence(self, check_name: str, row: dict[str, Any]) -> dict[str, Any]:
+        observed = [_json_value(row[self.arguments[key]]) for key in _OBSERVED_ARGUMENTS if key in self.arguments]
+        return {
+            "check": check_name,
+            "expectation_type": self.expectation_type,
+            **{key: self.arguments[key] for key in _SHOWN_ARGUMENTS if key in self.arguments},
+            "success": self.holds_for(row["row_number"]),
+            # A pair of columns has two observed values; the row count has none of its own row.
+            "observed": observed[0] if len(observed) == 1 else observed or self.arguments["observed_value"],
+        }
+
+
+def validate_gates(measurements: pa.Table) -> pa.Table:
+    """Return the verdict of Great Expectations on every gate.
+
+    A `prove_safe` gate (release) passes only if the bound itself passes, fails if the measured value misses the
+    threshold too, and is undecided in between, which does not pass. A `prove_harm` gate (monitoring) fails only if the
+    whole interval lies on the wrong side, passes if the measured value meets the threshold, and is undecided in
+    between, which passes. A value that equals the threshold meets it.
+
+    A gate is `not_evaluated`, which never passes, when its name is missing or not unique; burden, comparison or
+    severity is unknown; threshold, minimum_n, n, measured_value or the tested bound is null or NaN (threshold and
+    measured_value also when infinite); n is below minimum_n or below 1; the interval is reversed, or the tested bound
+    contradicts the measured value; or Great Expectations itself fails.
+
+    Parameters
+    ----------
+    measurements : pyarrow.Table
+        One row per gate with the columns of `MEASUREMENT_COLUMNS`: gate_name, measurement, metric_name, dimension,
+        segment (strings, the last three null where they do not apply), severity ("error" or "warn"), burden
+        ("prove_safe" or "prove_harm"), comparison ("at_least" or "at_most"), threshold (float, in the unit of the
+        measurement), minimum_n (int, >= 0), measured_value, lower_bound, upper_bound (float, in the unit of the
+        measurement; an exact count has three equal values; an end of the interval that does not exist may be
+        infinite) and n (int, observations behind the measurement).
+
+    Returns
+    -------
+    pyarrow.Table
+        One row per input row, ordered by gate_name (null last), with `GATE_RESULT_SCHEMA`: gate_name, verdict (one of
+        `VERDICTS`), is_passing, reason (one line), tested_value (the end of the interval that was tested; null when
+        unknown) and expectation_results (JSON array of check, expectation_type, its arguments, success, observed).
+
+    Raises
+    ------
+    ValueError
+        If a column is missing. Bad values never raise.
+
+    Notes
+    -----
+    Source: "interval against threshold" as in a superiority test for `prove_safe`; `prove_harm` swaps the hypotheses.
+    """
+    missing = [name for name in MEASUREMENT_COLUMNS if name not in measurements.column_names]
+    if missing:
+        raise ValueError(f"measurements must have the columns {list(MEASUREMENT_COLUMNS)}, missing {missing}")
+
+    rows = [_prepare(row, row_number) for row_number, row in enumerate(measurements.to_pylist())]
+    checks_by_row, errors_by_row = _check_gates(rows)
+    results = [
+        _decide(row, checks_by_row.get(row["row_number"], {}), errors_by_row.get(row["row_number"])) for row in rows
+    ]
+    # Rows that share a name are told apart by their text, so that the order of the input does not show.
+    results.sort(
+        key=lambda result: (
+            result["gate_name"] is None,
+            result["gate_name"] or "",
+            result["reason"],
+            result["expectation_results"],
+        )
+    )
+    return pa.Table.from_pylist(results, schema=GATE_RESULT_SCHEMA)
+
+
+def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:
+    """Return the row with plain types: floats with NaN for what is no number, texts with "" for null."""
+    prepared = dict(row)
+    prepared["row_number"] = row_number
+    prepared["gate_name"] = None if row["gate_name"] is None else str(row["gate_name"])
+    for name in _TEXT_COLUMNS:
+        # ExpectColumnValuesToBeInSet passes on null; an empty text fails it.
+        prepared[name] = "" if row[name] is None else str(row[name])
+    for name in _NUMBER_COLUMNS:
+        prepared[name] = _number(row[name])
+    for name in ("threshold", "measured_value"):
+        # An infinite threshold would pass or fail everything, and nothing measures infinity.
+        if math.isinf(prepared[name]):
+            prepared[name] = math.nan
+    # A lower bound of -infinity is an open end; one of +infinity would pass every at_least gate, and bounds nothing.
+    for name, nowhere in (("lower_bound", math.inf), ("upper_bound", -math.inf)):
+        if prepared[name] == nowhere:
+            prepared[name] = math.nan
+    prepared["tested_bound"] = _TESTED_BOUND.get((prepared["burden"], prepared["comparison"]))
+    prepared["tested_value"] = prepared[prepared["tested_bound"]] if prepared["tested_bound"] else math.nan
+    return prepared
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _check_gates(rows: Sequence[dict[str, Any]]) -> tuple[dict[int, dict[str, _CheckResult]], dict[int, str]]:
+    """Return the check results by row number, and the exception's type by row number where a check broke."""
+    checks: dict[int, dict[str, _CheckResult]] = {}
+    errors: dict[int, str] = {}
+    if not rows:
+        return checks, errors
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            batch_definition = _open_batch_definition()
+            admissibility = _validate(batch_definition, rows, _admissibility_expectations(rows))
+        except Exception as error:  # whatever breaks, the gates do not pass
+            return checks, dict.fromkeys((row["row_number"] for row in rows), _exception_type(error))
+
+        rows_by_rule: dict[tuple[str, float], list[dict[str, Any]]] = {}
+        for row in rows:
+            checks[row["row_number"]] = dict(admissibility)
+            if all(result.holds_for(row["row_number"]) for result in admissibility.values()):
+                rows_by_rule.setdefault((row["comparison"], row["threshold"]), []).append(row)
+
+        for (comparison, threshold), rule_rows in rows_by_rule.items():
+            try:
+                expectations = _decision_expectations(comparison, threshold, row_count=len(rule_rows))
+                decision = _validate(batch_definition, rule_rows, expectations)
+            except Exception as error:  # a broken rule must not take the other gates with it
+                errors.update(dict.fromkeys((row["row_number"] for row in rule_rows), _exception_type(error)))
+                continue
+            for row in rule_rows:
+                checks[row["row_number"]].update(decision)
+    return checks, errors
+
+
+def _open_batch_definition() -> Any:
+    """Return a batch definition for frames in memory, in a context that writes, sends and prints nothing."""
+    # Read at import by releases that report usage; the context setting below covers the others.
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "False")
+    import great_expectations as gx
+    from great_expectations.data_context.types.base import (
+        DataContextConfig,
+        InMemoryStoreBackendDefaults,
+        ProgressBarsConfig,
+    )
+
+    context = gx.get_context(
+        mode="ephemeral",
+        project_config=DataContextConfig(
+            # The default of an ephemeral context creates a folder for its Data Docs.
+            store_backend_defaults=InMemoryStoreBackendDefaults(init_temp_docs_sites=False),
+            progress_bars=ProgressBarsConfig(globally=False, metric_calculations=False),
+            analytics_enabled=False,
+        ),
+    )
+    asset = context.data_sources.add_pandas("measurements").add_dataframe_asset("gates")
+    return asset.add_batch_definition_whole_dataframe("all_rows")
+
+
+def _expectation_types() -> Any:
+    """Return the module of expectation types, untyped: it re-exports its names without saying so to a type checker."""
+    return importlib.import_module("great_expectations.expectations")
+
+
+def _admissibility_expectations(rows: Sequence[dict[str, Any]]) -> list[Any]:
+    """Return the expectations that a row must meet before its gate can be decided."""
+    gxe = _expectation_types()
+
+    def not_null(column: str) -> Any:
+        return gxe.ExpectColumnValuesToNotBeNull(column=column, meta={"check": f"{column}_is_present"})
+
+    def in_set(column: str, values: Sequence[str]) -> Any:
+        return gxe.ExpectColumnValuesToBeInSet(
+            column=column, value_set=list(values), meta={"check": f"{column}_is_known"}
+        )
+
+    return [
+        gxe.ExpectTableRowCountToEqual(value=len(rows), meta={"check": "all_gates_are_read"}),
+        not_null("gate_name"),
+        gxe.ExpectColumnValuesToBeUnique(column="gate_name", meta={"check": "gate_name_is_unique"}),
+        in_set("severity", SEVERITIES),
+        in_set("burden", BURDENS),
+        in_set("comparison", COMPARISONS),
+        not_null("threshold"),
+        not_null("measured_value"),
+        not_null("tested_value"),
+        gxe.ExpectColumnPairValuesAToBeGreaterThanB(
+            column_A="upper_bound",
+            column_B="lower_bound",
+            or_equal=True,
+            ignore_row_if="either_value_is_missing",  # the end that is not tested may be missing
+            meta={"check": "interval_is_ordered"},
+        ),
+        not_null("minimum_n"),
+        not_null("n"),
+        # Nothing measured proves nothing, whatever minimum_n says.
+        gxe.ExpectColumnValuesToBeBetween(column="n", min_value=1, meta={"check": "n_is_positive"}),
+        gxe.ExpectColumnPairValuesAToBeGreaterThanB(
+            column_A="n",
+            column_B="minimum_n",
+            or_equal=True,
+            ignore_row_if="either_value_is_missing",
+            meta={"check": "n_reaches_minimum_n"},
+        ),
+    ]
+
+
+def _decision_expectations(comparison: str, threshold: float, row_count: int) -> list[Any]:
+    """Return the expectations that place tested bound and measured value against one threshold."""
+    gxe = _expectation_types()
+    side = {"min_value": threshold} if comparison == "at_least" else {"max_value": threshold}
+    return [
+        gxe.ExpectTableRowCountToEqual(value=row_count, meta={"check": "all_gates_of_the_rule_are_read"}),
+        gxe.ExpectColumnValuesToBeBetween(column="tested_value", **side, meta={"check": "bound_meets_threshold"}),
+        gxe.ExpectColumnValuesToBeBetween(
+            column="measured_value", **side, meta={"check": "measured_value_meets_threshold"}
+        ),
+    ]
+
+
+def _validate(
+    batch_definition: Any, rows: Sequence[dict[str, Any]], expectations: Sequence[Any]
+) -> dict[str, _CheckResult]:
+    """Return the result of each expectation over the rows, by check name, in the order of `expectations`."""
+    import great_expectations as gx
+
+    frame = pa.Table.from_pylist(list(rows), schema=_BATCH_SCHEMA).to_pandas()
+    batch = batch_definition.get_batch(batch_parameters={"dataframe": frame})
+    validation = batch.validate(
+        gx.ExpectationSuite(name="gates", expectations=list(expectations)),
+        result_format={"result_format": "COMPLETE", "unexpected_index_column_names": ["row_number"]},
+    )
+    # Great Expectations returns the results in an order of its own; the check's name tells which is which.
+    results = {result.expectation_config.meta["check"]: _read_result(result) for result in validation.results}
+    return {expectation.meta["check"]: results[expectation.meta["check"]] for expectation in expectations}
+
+
+def _read_result(result: Any) -> _CheckResult:
+    """Return the result of one expectation, raising `_ExpectationError` where it could not be computed."""
+    exceptions = result.exception_info
+    if "raised_exception" in exceptions:
+        exceptions = {"expectation": exceptions}
+    for exception in exceptions.values():
+        if exception["raised_exception"]:
+            raise _ExpectationError(_exception_type_in(exception["exception_traceback"]))
+
+    failing_rows: frozenset[int] = frozenset()
+    if not result.success:
+        failing_rows = frozenset(int(row["row_number"]) for row in result.result.get("unexpected_index_list") or [])
+    return _CheckResult(
+        expectation_type=result.expectation_config.type,
+        arguments={**result.expectation_config.kwargs, "observed_value": result.result.get("observed_value")},
+        success=bool(result.success),
+        failing_rows=failing_rows,
+    )
+
+
+def _exception_type_in(traceback_text: str | None) -> str:
+    """Return the type of the first exception in a traceback: the cause, not what it was wrapped in."""
+    found = re.search(r"^(?:\w+\.)*(\w+(?:Error|Exception|Warning))\b", traceback_text or "", flags=re.MULTILINE)
+    return found.group(1) if found else "an exception"
+
+
+def _exception_type(error: Exception) -> str:
+    return error.exception_type if isinstance(error, _ExpectationError) else type(error).__name__
+
+
+def _decide(row: dict[str, Any], checks: dict[str, _CheckResult], error: str | None) -> dict[str, Any]:
+    """Return the result row of one gate, read off its check results."""
+    holds = {name: result.holds_for(row["row_number"]) for name, result in checks.items()}
+    if error is not None:
+        verdict, is_passing, explanation = "not_evaluated", False, f"Great Expectations raised {error}"
+    elif "bound_meets_threshold" in holds and holds["all_gates_of_the_rule_are_read"]:
+        verdict, is_passing, explanation = _verdict(
+            row, holds["bound_meets_threshold"], holds["measured_value_meets_threshold"]
+        )
+    else:
+        verdict, is_passing, explanation = "not_evaluated", False, _causes(row, holds)
+
+    tested_value = row["tested_value"]
+    return {
+        "gate_name": row["gate_name"],
+        "verdict": verdict,
+        "is_passing": is_passing,
+        "reason": f"{_sentence(row)}: {verdict}" + (f", {explanation}" if explanation else ""),
+        "tested_value": None if math.isnan(tested_value) else tested_value,
+        "expectation_results": json.dumps(
+            [result.evidence(name, row) for name, result in checks.items()], allow_nan=False
+        ),
+    }
+
+
+def _verdict(row: dict[str, Any], bound_meets: bool, measured_meets: bool) -> tuple[str, bool, str]:
+    """Return verdict, is_passing and explanation of a gate that could be decided."""
+    if bound_meets and measured_meets:
+        # prove_safe: the bound proves it; prove_harm: the measured value meets the threshold.
+        return "passed", True, ""
+    if not bound_meets and not measured_meets:
+        # prove_safe: even the measured value misses; prove_harm: the whole interval misses.
+        return "failed", False, ""
+    if row["burden"] == "prove_safe" and measured_meets:
+        return "undecided", False, f"safety is not proven because {row['tested_bound']} misses the threshold"
+    if row["burden"] == "prove_harm" and bound_meets:
+        return "undecided", True, f"harm is not proven because {row['tested_bound']} meets the threshold"
+    return "not_evaluated", False, f"{row['tested_bound']} contradicts the measured value"
+
+
+def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
+    """Return what keeps a gate from being decided, as one line."""
+    n, minimum_n = _number_text(row["n"]), _number_text(row["minimum_n"])
+    texts = {
+        "all_gates_are_read": "the batch lost rows",
+        "gate_name_is_present": "gate_name is null",
+        "gate_name_is_unique": "gate_name is not unique",
+        **{
+            f"{column}_is_known": f"{column} must be one of {', '.join(values)}, got '{_name(row[column])}'"
+            for column, values in (("severity", SEVERITIES), ("burden", BURDENS), ("comparison", COMPARISONS))
+        },
+        "threshold_is_present": "threshold is not a finite number",
+        "measured_value_is_present": "measured_value is not a finite number",
+        "tested_value_is_present": f"{row['tested_bound']} is missing",
+        "interval_is_ordered": "lower_bound is above upper_bound",
+        "minimum_n_is_present": "minimum_n is missing",
+        "n_is_present": "n is missing",
+        "n_is_positive": "nothing was measured",
+        "n_reaches_minimum_n": f"n = {n} is below minimum_n = {minimum_n}",
+        "all_gates_of_the_rule_are_read": "the batch of its rule lost rows",
+    }
+    if row["tested_bound"] is None:
+        del texts["tested_value_is_present"]  # follows from the unknown burden or comparison
+    return (
+        "; ".join(text for name, text in texts.items() if not holds.get(name, True)) or "no expectation was evaluated"
+    )
+
+
+def _sentence(row: dict[str, Any]) -> str:
+    """Return what was measured and what it must be, as one line without verdict."""
+    threshold = row["threshold"]
+    measured, lower, upper = (
+        _number_text(row[name], threshold) for name in ("measured_value", "lower_bound", "upper_bound")
+    )
+    subject = _name(row["measurement"])
+    if row["metric_name"] is not None:
+        subject += f" of {_name(row['metric_name'])}"
+    if row["dimension"] is not None or row["segment"] is not None:
+        subject += f" where {_name(row['dimension'])} is {_name(row['segment'])}"
+    comparison = _name(row["comparison"]).replace("_", " ") or "compared with"
+    return (
+        f"{subject} is {measured} [{lower}, {upper}], n = {_number_text(row['n'])}; "
+        f"must be {comparison} {_number_text(threshold)} ({_name(row['burden']) or 'no burden'})"
+    )
+
+
+def _name(value: Any) -> str:
+    """Return a name on one line: control and direction characters as spaces, long names cut."""
+    text = "null" if value is None else str(value)
+    text = " ".join("".join(character if character.isprintable() else " " for character in text).split())
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def _number_text(value: float, threshold: float | None = None) -> str:
+    """Return a short decimal that lies on the same side of the threshold as the value itself."""
+    if math.isnan(value):
+        return "null"
+    if math.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    if value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if threshold is None:
+        return repr(value)
+    for digits in (4, 8):
+        text = f"{value:.{digits}g}"
+        rounded = float(text)
+        if (rounded < threshold, rounded > threshold) == (value < threshold, value > threshold):
+            return text
+    return repr(value)
+
+
+def _json_value(value: Any) -> Any:
+    """Return the value as JSON knows it: NaN as null, infinity as text."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else _number_text(value)

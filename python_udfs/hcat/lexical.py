@@ -1,0 +1,177 @@
+"""Batch functions over texts: splitting passages, support by words, numbers and entities, overlap with a reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from hcat.overlap import Evidence, TextFeatures, bleu_2, exact_match, extract_features, measure_support, rouge_l
+from hcat.raw_contract import hash_text
+from hcat.refusal import explain_refusal
+from hcat.text import count_content_words, split_sentences
+
+#: List columns of an interaction whose texts the support metrics read.
+SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids")
+
+SPLIT_SCHEMA = pa.schema(
+    [
+        ("passage_id", pa.string()),
+        ("text_id", pa.string()),
+        ("sentence_text", pa.string()),
+        ("sentence_index", pa.int32()),
+        ("start_character", pa.int32()),
+        ("count_characters", pa.int32()),
+        ("count_content_words", pa.int32()),
+    ]
+)
+
+SUPPORT_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("input_key", pa.string()),
+        ("text_id", pa.string()),
+        ("unsupported", pa.list_(pa.string())),
+        ("sentence_index", pa.int32()),
+        ("count_words", pa.int32()),
+        ("count_words_supported", pa.int32()),
+        ("count_numbers", pa.int32()),
+        ("count_numbers_supported", pa.int32()),
+        ("count_entities", pa.int32()),
+        ("count_entities_supported", pa.int32()),
+    ]
+)
+
+OVERLAP_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("input_key", pa.string()),
+        ("bleu_2", pa.float64()),
+        ("rouge_l", pa.float64()),
+        ("exact_match", pa.float64()),
+    ]
+)
+
+CLASSIFIED_SCHEMA = pa.schema([("passage_id", pa.string()), ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])
+
+#: Distinct texts whose features are kept between batches; a context sentence is read by many interactions.
+_KEPT_FEATURES = 200_000
+
+
+def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return one row per sentence of each passage (schema :data:`SPLIT_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        passage_id, passage_text. White space inside a sentence is folded, so that layout does not make texts distinct.
+    """
+    columns: dict[str, list[Any]] = {name: [] for name in SPLIT_SCHEMA.names}
+    for passage_id, passage in zip(
+        batch.column("passage_id").to_pylist(), batch.column("passage_text").to_pylist(), strict=True
+    ):
+        for index, (start, end) in enumerate(split_sentences(passage)):
+            sentence = " ".join(passage[start:end].split())
+            columns["passage_id"].append(passage_id)
+            columns["text_id"].append(hash_text(sentence))
+            columns["sentence_text"].append(sentence)
+            columns["sentence_index"].append(index)
+            columns["start_character"].append(start)
+            columns["count_characters"].append(end - start)
+            columns["count_content_words"].append(count_content_words(sentence))
+    return pa.RecordBatch.from_pydict(columns, schema=SPLIT_SCHEMA)
+
+
+class SupportMeasure:
+    """Support of every answer sentence by the interaction's context and query, with features kept per distinct text."""
+
+    def __init__(self) -> None:
+        self._features: dict[str, TextFeatures] = {}
+
+    def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
+        """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`).
+
+        Parameters
+        ----------
+        batch : RecordBatch
+            interaction_id, input_key and the lists :data:`SUPPORT_LISTS`; interactions without answer or without
+            context give no row: support by nothing is missing, not zero.
+        texts : Table
+            text_id, encoded_text; at least the texts that the batch names.
+        """
+        self._read_features(batch, texts)
+        rows: list[tuple[Any, ...]] = []
+        names = ("interaction_id", "input_key", *SUPPORT_LISTS)
+        for interaction_id, input_key, query_ids, answer_ids, context_ids in zip(
+            *[batch.column(name).to_pylist() for name in names], strict=True
+        ):
+            if not answer_ids or not context_ids:
+                continue
+            evidence = Evidence.from_features(self._features[text_id] for text_id in [*(query_ids or []), *context_ids])
+            for index, text_id in enumerate(answer_ids):
+                support = measure_support(self._features[text_id], evidence)
+                rows.append(
+                    (
+                        interaction_id,
+                        input_key,
+                        text_id,
+                        list(support.unsupported),
+                        index,
+                        support.count_words,
+                        support.count_words_supported,
+                        support.count_numbers,
+                        support.count_numbers_supported,
+                        support.count_entities,
+                        support.count_entities_supported,
+                    )
+                )
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(SUPPORT_SCHEMA)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, SUPPORT_SCHEMA, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=SUPPORT_SCHEMA)
+
+    def _read_features(self, batch: pa.RecordBatch, texts: pa.Table) -> None:
+        needed = {
+            text_id for name in SUPPORT_LISTS for ids in batch.column(name).to_pylist() if ids is not None for text_id in ids
+        }
+        unread = needed.difference(self._features)
+        if not unread:
+            return
+        if len(self._features) + len(unread) > _KEPT_FEATURES:
+            self._features = {text_id: self._features[text_id] for text_id in needed.intersection(self._features)}
+        ids = texts["text_id"].combine_chunks()
+        import pyarrow.compute as pc
+
+        rows = pc.index_in(pa.array(sorted(unread), pa.string()), value_set=ids.cast(pa.string()))
+        found = texts.take(rows)
+        for text_id, text in zip(found["text_id"].to_pylist(), found["encoded_text"].to_pylist(), strict=True):
+            self._features[text_id] = extract_features(text)
+
+
+def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return BLEU-2, ROUGE-L and exact match of each answer with its reference (schema :data:`OVERLAP_SCHEMA`)."""
+    answers = batch.column("answer").to_pylist()
+    references = batch.column("reference_answer").to_pylist()
+    pairs = list(zip(answers, references, strict=True))
+    return pa.RecordBatch.from_arrays(
+        [
+            batch.column("interaction_id").cast(pa.string()),
+            batch.column("input_key").cast(pa.string()),
+            pa.array([bleu_2(answer, reference) for answer, reference in pairs], pa.float64()),
+            pa.array([rouge_l(answer, reference) for answer, reference in pairs], pa.float64()),
+            pa.array([exact_match(answer, reference) for answer, reference in pairs], pa.float64()),
+        ],
+        schema=OVERLAP_SCHEMA,
+    )
+
+
+def classify_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return for each answer whether it is a refusal and by which rule (schema :data:`CLASSIFIED_SCHEMA`)."""
+    rules = [explain_refusal(text) for text in batch.column("passage_text").to_pylist()]
+    return pa.RecordBatch.from_arrays(
+        [
+            batch.column("passage_id").cast(pa.string()),
+            pa.array(rules, pa.string()),
+            pa.array([rule is not None for rule in rules], pa.bool_()),
+        ],
+        schema=CLASSIFIED_SCHEMA,
+    )

@@ -1,0 +1,295 @@
+"""Tell answers that decline, or say that the information is not available, from answers that answer.
+
+Three kinds of sentence are told apart by a closed list of patterns: the answer *declines* ("I cannot ..."), it calls
+the information *unavailable* ("the context does not contain ..."), or it *deflects* ("please consult an adviser", "you
+would need the figures"). Where they stand, and how much is said beside them, decides; a caveat in a long answer is no
+refusal.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from hcat.text import count_content_words, split_sentences
+
+MAXIMUM_ANSWER_SHARE: Final = {"declines": 0.7, "unavailable": 0.5}
+"""A refusal that opens the answer stands when at most this share of the content words is said in answering
+sentences."""
+
+MAXIMUM_OPENING_WORDS: Final = 5
+"""So many content words of courtesy ("Thank you for your question.") may stand before the sentence that opens the
+answer."""
+
+MAXIMUM_SHARE_BEFORE_CLOSING: Final = 0.4
+"""A refusal that closes the answer stands when at most this share of the content words is said in answering
+sentences."""
+
+MAXIMUM_SHARE_BESIDE: Final = 0.35
+"""A refusal that neither opens nor closes the answer stands when at most this share of its content words is said
+elsewhere."""
+
+
+class RefusalPattern(NamedTuple):
+    """One pattern: its name, what kind of sentence it marks (``declines``, ``unavailable`` or ``deflects``) and the
+    expression."""
+
+    name: str
+    kind: str
+    expression: re.Pattern[str]
+
+
+_SOURCE = (
+    r"(?:context|passages?|text|documents?|excerpts?|filings?|information|evidence|details|data|sources?|articles?|reports?|statements?|"
+    r"snippets?|materials?|content|paragraphs?|provided|search results|knowledge base|records?|summary|10-?[kq]|8-?k|tables?|pages?|portion|section)"
+)
+_KNOWLEDGE = (
+    r"(?:information|mention|data|details?|evidence|reference|indication|figures?|answer|record|context|instructions?|guidance|"
+    r"statement|discussion|explanation|breakdown)"
+)
+_SPEAKER = r"(?:i|we|this system|the (?:assistant|model|system)|as an ai\b[^.]{0,60}? i)"
+_FIND_OUT = (
+    r"(?:determine|calculate|compute|answer|provide|give|tell|say|identify|find|assess|confirm|conclude|derive|ascertain|evaluate|"
+    r"compare|estimate|verify|state|offer|share|assist|help|access|retrieve|look up|browse|fetch|discuss|disclose|comment|advise|"
+    r"recommend|respond|fulfil+|comply|complete|perform|generate|make|accurately|definitively|directly|specifically|see|locate|speak|"
+    r"predict|proceed|do (?:that|this|so)|support|process|continue)"
+)
+_NOT = r"(?:not|n[o']t)"
+
+
+def _pattern(name: str, kind: str, expression: str) -> RefusalPattern:
+    return RefusalPattern(name, kind, re.compile(expression, re.IGNORECASE))
+
+
+REFUSAL_PATTERNS: Final = (
+    _pattern(
+        "apology",
+        "declines",
+        r"^\W*(?:i(?:'| a)m (?:very |truly |really |so )?(?:sorry|afraid)\b|sorry\b[,.]?|my apologies|"
+        r"apologies\b|i apologi[sz]e|we apologi[sz]e|we(?:'| a)re sorry|unfortunately\b,? (?:i|"
+        r"we)\b)(?!.{0,40}\b(?:confusion|mistake|error|earlier|previous|delay|inconvenience)\b)",
+    ),
+    _pattern(
+        "speaker_cannot",
+        "declines",
+        rf"\b{_SPEAKER}(?:(?:'| a)m| are|'re)? (?:can ?(?:not|'t)|cannot|could ?(?:not|n't)|will not|"
+        r"won't|would not be able|(?:currently |therefore |thus |also )*(?:not (?:currently )?able|"
+        r"unable)|(?:must|have to) (?:decline|"
+        rf"refuse))(?:,? \w+ly)?(?: be able)?(?: to)? (?:\w+ly )?{_FIND_OUT}",
+    ),
+    _pattern(
+        "speaker_does_not_know",
+        "declines",
+        rf"\b{_SPEAKER} (?:do|does|did)(?:n't| not) (?:(?:currently|actually|yet|really|personally|"
+        rf"directly|specifically) )*(?:know\b|have (?:\w+[ -]){{0,5}}?(?:access|information|data|details|"
+        r"ability|knowledge|capability|capabilities|context|updates|answer|enough|sufficient|figures|"
+        r"evidence|real-time)|possess|see any|find any|feel comfortable)",
+    ),
+    _pattern(
+        "without_access",
+        "declines",
+        r"\bwithout (?:(?:\w+|[\w'&.-]+) ){0,6}?(?:access|information|data|details|figures?|values?|"
+        r"evidence|context|number|statements?|assets|inventory|paid|this|"
+        r"these)\b[^.]{0,160}\b(?:can ?not|can't|not possible|impossible|unable|difficult|do(?:es)? not|"
+        r"don't|isn't possible)\b",
+    ),
+    _pattern(
+        "not_possible_to_answer",
+        "declines",
+        r"\b(?:not (?:currently |directly )?(?:possible|feasible)|impossible|difficult|unable|"
+        rf"no way)(?: for \w+)? to (?:\w+ly )?{_FIND_OUT}",
+    ),
+    _pattern(
+        "cannot_be_determined",
+        "declines",
+        r"\b(?:can ?not|can't|could not|couldn't|unable to) be (?:\w+ly )?(?:determined|calculated|"
+        r"computed|answered|provided|identified|found|assessed|confirmed|derived|concluded|ascertained|"
+        r"evaluated|established)\b|\b(?:is|are|remains?) (?:unanswerable|indeterminable)\b",
+    ),
+    _pattern(
+        "insufficient_information",
+        "declines",
+        r"\b(?:insufficient|not enough|isn't enough|(?:does|do|is|are)(?:n't|"
+        rf" not)(?: \w+){{0,3}} (?:enough|sufficient)|lacks? (?:\w+ ){{0,3}}?(?:necessary|sufficient|"
+        rf"required|specific)) (?:\w+ ){{0,3}}?{_KNOWLEDGE}",
+    ),
+    _pattern(
+        "policy",
+        "declines",
+        r"\b(?:against (?:my|our) (?:policy|guidelines|programming)|not (?:allowed|permitted|"
+        r"authori[sz]ed) to (?:answer|provide|give|discuss|share|disclose|help|assist)|(?:outside|"
+        r"beyond) (?:of )?(?:my|our|the) (?:scope|knowledge|expertise|capabilit)|(?:rather|"
+        r"prefer) not (?:to )?(?:answer|say))",
+    ),
+    _pattern(
+        "question_lacks_input",
+        "declines",
+        r"\byou (?:have ?n[o']t|did ?n[o']t|have not) (?:provided?|given|included?|shared?|specif(?:y|"
+        r"ied)|attached?)\b",
+    ),
+    _pattern(
+        "source_lacks_information",
+        "unavailable",
+        rf"\b(?:{_SOURCE}\b[^.;:,]{{0,50}}?|{_SOURCE}\b[^.;:]{{0,80}}, (?:so |but )?(?:it|they|which)|"
+        r"^however, it|but it) (?:do|does|did)(?:n't| not) (?:(?:explicitly|specifically|directly|"
+        r"clearly|actually|appear to|seem to|necessarily|fully|itself) )*(?:provide|contain|include|"
+        rf"mention|specify|state|give|discuss|address|have (?:\w+ ){{0,3}}?{_KNOWLEDGE}|offer|list|detail|"
+        r"disclose|answer|say|cover|show|present|reveal|describe|explain|supply|break|refer|identify|"
+        r"talk|directly)\b",
+    ),
+    _pattern(
+        "no_information",
+        "unavailable",
+        r"\b(?:(?:there(?:'s| is| are| was| were)?|contains?|provides?|includes?|has|have|had|gives?|"
+        r"makes?|find|found|offers?|with|see)\s+)(?:currently )?(?:no|not any|n't any|"
+        rf"not an?) (?:\w+[ ,]+){{0,4}}?{_KNOWLEDGE}\b|"
+        rf"^\W*no (?:\w+ ){{0,3}}?{_KNOWLEDGE}\b[^.]{{0,120}}(?:available|provided|found|given|in the|$)",
+    ),
+    _pattern(
+        "not_provided",
+        "unavailable",
+        r"\b(?:is|are|was|were|been|'s|being)(?: \w+)?(?:n't| not) (?:(?:explicitly|specifically|"
+        r"directly|clearly|fully|readily|publicly|also|yet|currently) )*(?:provided|mentioned|stated|"
+        r"available|disclosed|specified|included|given|contained|listed|addressed|discussed|present|"
+        r"covered|detailed|reported|answered|found|described|known)\b|\b(?:is|are) (?:unavailable|"
+        r"missing|absent)\b",
+    ),
+    _pattern(
+        "refer_elsewhere",
+        "deflects",
+        r"\b(?:please|kindly|i(?:'d| would)? (?:recommend|suggest|advise)|you (?:should|may want to|"
+        r"might want to|can|could|may|would|'d|will|'ll) (?:also )?(?:need|have|want|refer|check|consult|"
+        r"visit|contact|look|review|access|find|obtain|try|reach|see|calculate|use|follow|typically|then|"
+        r"easily|search)|it(?:'s| is| would be) (?:recommended|advisable|best|necessary|important) to|"
+        r"for (?:the )?(?:most )?(?:accurate|up-to-date|current|specific|detailed|more|precise|further)|"
+        r"one would (?:typically |need)|to (?:obtain|find|get|access|answer|determine|calculate|perform|"
+        r"compute) (?:this|the|that|your|these)?|if you (?:can|could|have|need|provide|would|want|are|'d|"
+        r"share|let|give)|could you (?:please )?(?:provide|clarify|share|specify))",
+    ),
+    _pattern(
+        "describes_source",
+        "deflects",
+        r"^\W*(?:(?:however|instead|therefore|additionally|also),? )?(?:it|they|the only \w+|(?:the|this|"
+        rf"these|all|most)(?: \w+){{0,2}} {_SOURCE}(?: (?:provided|given|"
+        r"in the \w+))*) (?:\w+ly )?(?:(?:is|are) (?:mainly |primarily |only )?(?:related|about|from|"
+        r"focused|limited|mentioned|for)|relates?|pertains?|focus(?:es)?|discuss(?:es)?|includes?|"
+        r"mentions?|only|primarily|mainly|describes?|covers?|contains?|provides?|refers?|lists?)\b",
+    ),
+    _pattern(
+        "hypothetical",
+        "deflects",
+        r"\b(?:would (?:be|need|require|have|typically|usually|likely|normally|include|list|show|involve|"
+        r"look|use|also)|typically|once you (?:have|obtain|find|know)|(?:we|you|i) (?:would |will |also |"
+        r"first |typically |'d )*need|needed to|necessary to|required to|required (?:data|information|"
+        r"figures)|formula|is (?:a|an) (?:financial|measure|indicator|ratio)|is calculated|"
+        r"are calculated|calculated (?:by|as|using)|can be (?:calculated|found|used)|how to|let me know|"
+        r"here(?:'s| is) how|my last update|knowledge cut|feel free)\b|^\W*(?:obtain|locate|visit|search|"
+        r"find|calculate|divide|subtract|add|multiply|look|access|identify|review|determine|check|go to|"
+        r"gather|use|round)\b",
+    ),
+)
+"""The closed list of patterns, in the order in which they are tried on a sentence."""
+
+
+# Every expression that declines or calls information unavailable needs one of these; most sentences have none.
+_CUE = re.compile(
+    r"n't|not|\b(?:no|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|unavailable|missing|absent|"
+    r"unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer)",
+    re.IGNORECASE,
+)
+# "Here is how to ..." announces an answer: the instructions that follow are the answer and no deflection.
+_ANNOUNCES = re.compile(r"\bhere(?:'s| is| are)\b|\bas follows\b", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"\b(?:contact|consult|speak (?:to|with)|talk to|call|reach out to|get in touch with|visit|refer to|check with|ask)\b[^.]{0,80}"
+    r"\b(?:advis[eo]rs?|branch|support|team|department|representatives?|professionals?|specialists?|experts?|customer service|bank|"
+    r"lawyers?|attorneys?|accountants?|website|reports?|filings?|sources?|helpline|agent|us)\b",
+    re.IGNORECASE,
+)
+
+
+def is_refusal(answer: str) -> bool:
+    """Return whether an answer declines or says that the information is not available.
+
+    Parameters
+    ----------
+    answer : str
+        Answer of the application. A blank answer is unanswered and no refusal.
+
+    Returns
+    -------
+    bool
+    """
+    return explain_refusal(answer) is not None
+
+
+def explain_refusal(answer: str) -> str | None:
+    """Return the name of the pattern by which an answer is a refusal, or None if it is not one.
+
+    The rules, in this order, over the sentences of the answer (deflections count as answering where the first sentence
+    announces an answer, as "Here is how to ..." does):
+
+    1. it opens by declining or calling the information unavailable (behind deflections and at most
+       `MAXIMUM_OPENING_WORDS` content words), and at most `MAXIMUM_ANSWER_SHARE` of its content words is said in
+       answering sentences;
+    2. it closes by declining: only deflections stand behind the last sentence that declines, and at most
+       `MAXIMUM_SHARE_BEFORE_CLOSING` of its content words is said in answering sentences;
+    3. it declines or calls the information unavailable elsewhere, and at most `MAXIMUM_SHARE_BESIDE` of its content
+       words is said in answering sentences;
+    4. it says nothing but to look or ask elsewhere (`refer_elsewhere`).
+
+    Parameters
+    ----------
+    answer : str
+
+    Returns
+    -------
+    str or None
+        A name from `REFUSAL_PATTERNS`.
+    """
+    if not _CUE.search(answer.replace("\u2019", "'")) and not _ELSEWHERE.search(answer):
+        return None
+    sentences = [answer[start:end].replace("\u2019", "'") for start, end in split_sentences(answer)]
+    marks = [_mark_sentence(sentence) for sentence in sentences]
+    weights = [count_content_words(sentence) for sentence in sentences]
+    total = sum(weights)
+    if total == 0:
+        return None
+    is_announced = marks[0] is None or marks[0].kind == "deflects"
+    is_announced = is_announced and _ANNOUNCES.search(sentences[0]) is not None
+    answering = [
+        weight if mark is None or (is_announced and mark.kind == "deflects") else 0
+        for mark, weight in zip(marks, weights, strict=True)
+    ]
+    refusing = [position for position, mark in enumerate(marks) if mark is not None and mark.kind != "deflects"]
+    if not refusing:
+        only_refers = all(mark is not None and mark.name == "refer_elsewhere" for mark in marks)
+        return marks[0].name if only_refers and marks[0] is not None and _ELSEWHERE.search(answer) else None
+    first = refusing[0]
+    opening = marks[first]
+    if (
+        opening is not None
+        and sum(answering[:first]) <= MAXIMUM_OPENING_WORDS
+        and sum(answering) <= MAXIMUM_ANSWER_SHARE[opening.kind] * total
+    ):
+        return opening.name
+    declining = [position for position in refusing if _kind(marks[position]) == "declines"]
+    if declining and sum(answering[declining[-1] :]) == 0 and sum(answering) <= MAXIMUM_SHARE_BEFORE_CLOSING * total:
+        return _name(marks[declining[-1]])
+    if sum(answering) <= MAXIMUM_SHARE_BESIDE * total:
+        return _name(marks[first])
+    return None
+
+
+def _mark_sentence(sentence: str) -> RefusalPattern | None:
+    """Return the first pattern found in a sentence."""
+    has_cue = _CUE.search(sentence) is not None
+    for pattern in REFUSAL_PATTERNS:
+        if (has_cue or pattern.kind == "deflects") and pattern.expression.search(sentence):
+            return pattern
+    return None
+
+
+def _name(mark: RefusalPattern | None) -> str | None:
+    return None if mark is None else mark.name
+
+
+def _kind(mark: RefusalPattern | None) -> str | None:
+    return None if mark is None else mark.kind

@@ -1,0 +1,194 @@
+"""The contract between hcat and the engine: Arrow record batches in, Arrow record batches out, always streamed.
+
+This is the only module that knows DuckDB. Nothing here collects a table of unbounded size; what is collected (the work
+of one batch, a ledger row) is named so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
+LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Rows that a batch function needs beside its batch, fetched by key.
+
+    Parameters
+    ----------
+    relation : DuckDBPyRelation
+        Relation with one row per key.
+    key : str
+        Key column of ``relation``.
+    list_columns : sequence of str
+        List columns of the batch whose elements are keys.
+    budget_mebibytes : int
+        The relation is held in memory whole when it fits in this (by the size of its first rows); else each batch
+        fetches its own keys.
+    """
+
+    relation: Any
+    key: str
+    list_columns: Sequence[str]
+    budget_mebibytes: int
+
+
+def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
+    """Return a reader over ``batches``; the engine pulls them one at a time."""
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order."""
+    for batch in relation.to_arrow_reader(batch_rows):
+        for start in range(0, batch.num_rows, batch_rows):
+            yield batch.slice(start, batch_rows)
+
+
+def read_rows(relation: Any) -> pa.Table:
+    """Return a small relation (ledger, gates, settings) as an Arrow table."""
+    return relation.to_arrow_table()
+
+
+def count_rows(relation: Any) -> int:
+    """Return the number of rows of ``relation``."""
+    return int(relation.aggregate("count(*)").fetchall()[0][0])
+
+
+def read_one(relation: Any) -> dict[str, Any]:
+    """Return the only row of ``relation``.
+
+    Raises
+    ------
+    ValueError
+        If the relation does not have exactly one row.
+    """
+    rows = read_rows(relation).to_pylist()
+    if len(rows) != 1:
+        raise ValueError(f"expected one row, got {len(rows)}")
+    return dict(rows[0])
+
+
+def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
+    """Return the rows of ``relation`` whose content key is not in the table ``done`` (an anti-join, never a watermark).
+
+    Parameters
+    ----------
+    relation : DuckDBPyRelation
+        All work.
+    done : str or None
+        Quoted name of the table that holds finished rows; None on a first build.
+    keys : sequence of str
+        Columns of the content key, present in both.
+    """
+    if done is None:
+        return relation
+    matches = " and ".join(f"done.{key} = work.{key}" for key in keys)
+    return relation.query("work", f"select work.* from work where not exists (select 1 from {done} as done where {matches})")
+
+
+def from_name(session: Any, name: str) -> Any:
+    """Return the relation of a table name that stands in the project's settings (never in the data)."""
+    return session.table(name)
+
+
+def read_dictionaries(relation: Any, batch_rows: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of ``relation`` one by one as dictionaries, streamed."""
+    for batch in read_batches(relation, batch_rows):
+        yield from batch.to_pylist()
+
+
+def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:
+    """Return the distinct pairs of two text columns of ``table`` (file names and their hashes); empty without a table."""
+    if table is None:
+        return set()
+    return set(session.sql(f"select distinct {first}, {second} from {table}").fetchall())
+
+
+def read_maximum(session: Any, table: str | None, column: str) -> int:
+    """Return the largest value of an integer column of ``table``; 0 without a table or without rows."""
+    if table is None:
+        return 0
+    return int(session.sql(f"select coalesce(max({column}), 0) from {table}").fetchall()[0][0])
+
+
+def stream_pending(
+    session: Any, schema: pa.Schema, batches: Iterator[pa.RecordBatch], done: str | None, key: str
+) -> pa.RecordBatchReader:
+    """Return ``batches`` without the rows whose ``key`` is in the table ``done``, streamed."""
+    if done is None:
+        return stream(schema, batches)
+    cursor = session.cursor()
+
+    def pending() -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            cursor.register("hcat_landing_keys", pa.table({key: batch.column(key)}))
+            known = cursor.sql(
+                f"select {key} from hcat_landing_keys where {key} in (select {key} from {done})"
+            ).to_arrow_table()[key]
+            cursor.unregister("hcat_landing_keys")
+            yield batch.filter(pc.invert(pc.is_in(batch.column(key), value_set=known.combine_chunks())))
+
+    return stream(schema, pending())
+
+
+def order_by(relation: Any, columns: str) -> Any:
+    """Return ``relation`` in a declared order, so that results do not depend on the engine's."""
+    return relation.order(columns)
+
+
+def map_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> pa.RecordBatchReader:
+    """Return ``function`` applied to every batch of ``relation``, streamed."""
+    return stream(schema, (function(batch) for batch in read_batches(relation, batch_rows)))
+
+
+def map_batches_with_lookup(
+    session: Any, relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int
+) -> pa.RecordBatchReader:
+    """Return ``function(batch, rows of the lookup that the batch names)`` over ``relation``, streamed.
+
+    The table given to ``function`` holds at least the keys of the batch, once each, ordered by key; results must not
+    depend on what else it holds.
+    """
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        source = lookup.relation.sql_query()
+        # a cursor of its own: the stream of work stays open on the session meanwhile
+        cursor = session.cursor()
+        fits = _estimate_mebibytes(cursor, source) <= lookup.budget_mebibytes
+        whole = None
+        for batch in read_batches(relation, batch_rows):
+            if fits:
+                if whole is None:
+                    whole = cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table().combine_chunks()
+                yield function(batch, whole)
+            else:
+                batch_keys = pa.table({"key": _distinct_keys(batch, lookup.list_columns)})
+                cursor.register("hcat_batch_keys", batch_keys)
+                rows = cursor.sql(
+                    f"select source.* from ({source}) as source"
+                    f" where source.{lookup.key} in (select key from hcat_batch_keys) order by source.{lookup.key}"
+                ).to_arrow_table()
+                cursor.unregister("hcat_batch_keys")
+                yield function(batch, rows.combine_chunks())
+
+    return stream(schema, batches())
+
+
+def _estimate_mebibytes(cursor: Any, source: str) -> float:
+    """Return the estimated size of a relation in memory, from its count and its first thousand rows."""
+    count = cursor.sql(f"select count(*) from ({source})").fetchall()[0][0]
+    sample = cursor.sql(f"select * from ({source}) limit 1000").to_arrow_table()
+    return float(sample.nbytes / max(sample.num_rows, 1) * count / 2**20)
+
+
+def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Array:
+    flattened = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in list_columns]
+    return pc.unique(pa.concat_arrays(flattened)).drop_null()

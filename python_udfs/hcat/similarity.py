@@ -1,0 +1,187 @@
+"""The pair block: all similarities of an interaction's sentences in one pass, and the transport distances.
+
+Source: HCAT (text 000) section 3; S_max(x) = max over y of cos(x, y). Aggregates over sentences are made in SQL.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import ot
+import pyarrow as pa
+import pyarrow.compute as pc
+
+#: List columns of an interaction whose elements are text ids.
+UNIT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "answer_window_ids", "reference_window_ids")
+
+#: (from, to): each sentence of the first role is matched to its best sentence of the second.
+COMPARISONS = (
+    ("query", "context"),
+    ("context", "query"),
+    ("answer", "context"),
+    ("context", "answer"),
+    ("answer", "query"),
+    ("query", "answer"),
+)
+
+COMPARED_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("input_key", pa.string()),
+        *[
+            field
+            for first, second in COMPARISONS
+            for field in (
+                (f"{first}_to_{second}_similarity", pa.list_(pa.float32())),
+                (f"{first}_to_{second}_match", pa.list_(pa.int32())),
+            )
+        ],
+        ("transport_cost", pa.float64()),
+        ("average_distance", pa.float64()),
+        ("reference_similarity", pa.float64()),
+        ("count_truncated_query", pa.int32()),
+        ("count_truncated_answer", pa.int32()),
+        ("count_truncated_context", pa.int32()),
+        ("count_truncated_windows", pa.int32()),
+    ]
+)
+
+Matrix = npt.NDArray[np.float32]
+
+
+def best_matches(similarity: Matrix) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+    """Return S_max per row, shape (n,), and the column of its first maximum, shape (n,).
+
+    Parameters
+    ----------
+    similarity : ndarray, shape (n, m), m >= 1
+        Cosines in [-1, 1].
+    """
+    match = similarity.argmax(axis=1).astype(np.int32)
+    return similarity[np.arange(len(match)), match], match
+
+
+def transport_cost(similarity: Matrix) -> float:
+    """Return the exact optimal transport cost between context and answer, in [0, 2]; lower is more complete.
+
+    Parameters
+    ----------
+    similarity : ndarray, shape (n, k)
+        Cosines between n context and k answer sentences; the ground distance is 1 - cosine, weights are uniform
+        (HCAT section 3.3.2), solved by POT ``emd2``.
+
+    Raises
+    ------
+    ValueError
+        If there is no sentence on one side, or the solver does not converge.
+    """
+    count_context, count_answer = similarity.shape
+    if count_context == 0 or count_answer == 0:
+        raise ValueError(f"transport needs sentences on both sides, got {count_context} and {count_answer}")
+    cost = np.clip(1.0 - similarity.astype(np.float64), 0.0, 2.0)
+    if count_context == 1 or count_answer == 1:
+        # all mass goes to, or comes from, the only sentence
+        return float(cost.mean())
+    value, log = ot.emd2(ot.unif(count_context), ot.unif(count_answer), cost, numItermax=1_000_000, log=True)
+    if log.get("warning"):
+        raise ValueError(f"transport did not converge: {log['warning']}")
+    return float(value)
+
+
+def average_distance(similarity: Matrix) -> float:
+    """Return the mean cosine distance over all pairs, in [0, 2]: HCAT's approximation of the transport cost."""
+    return float(np.mean(np.clip(1.0 - similarity.astype(np.float64), 0.0, 2.0)))
+
+
+def pool_windows(vectors: Matrix, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the unit vector of a text that was split into windows, shape (d,): their mean weighted by length."""
+    pooled = weights @ vectors.astype(np.float64)
+    norm = float(np.linalg.norm(pooled))
+    return pooled / norm if norm > 0 else pooled
+
+
+def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.RecordBatch:
+    """Return one row of similarities per interaction (schema :data:`COMPARED_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        interaction_id, input_key, the lists :data:`UNIT_LISTS` and the window lengths; a missing role is a null list.
+    embeddings : Table
+        text_id (unique), embedding (unit vectors, float32), was_truncated; at least the ids that the batch names.
+
+    Raises
+    ------
+    KeyError
+        If a text of the batch has no embedding: a score from part of the sentences would be silently wrong.
+    """
+    matrix, truncated = _to_matrix(embeddings)
+    known = embeddings["text_id"].combine_chunks() if embeddings.num_rows else pa.array([], pa.string())
+    roles = {name: _positions(batch.column(name), known) for name in UNIT_LISTS}
+    columns: dict[str, list[Any]] = {name: [] for name in COMPARED_SCHEMA.names}
+    columns["interaction_id"] = batch.column("interaction_id").to_pylist()
+    columns["input_key"] = batch.column("input_key").to_pylist()
+    answer_characters = batch.column("answer_window_characters").to_pylist()
+    reference_characters = batch.column("reference_window_characters").to_pylist()
+    for row in range(batch.num_rows):
+        found = {
+            "query": roles["query_text_ids"][row],
+            "answer": roles["answer_text_ids"][row],
+            "context": roles["context_text_ids"][row],
+        }
+        vectors = {role: matrix[positions] if positions is not None else None for role, positions in found.items()}
+        pairs: dict[tuple[str, str], Matrix] = {}
+        for first, second in (("query", "context"), ("answer", "context"), ("answer", "query")):
+            left, right = vectors[first], vectors[second]
+            if left is not None and right is not None:
+                # rounding may leave a cosine a hair outside [-1, 1]
+                cosines = np.clip(left @ right.T, -1.0, 1.0)
+                pairs[first, second] = cosines
+                pairs[second, first] = cosines.T
+        for first, second in COMPARISONS:
+            cosines_or_none = pairs.get((first, second))
+            best, match = (None, None) if cosines_or_none is None else best_matches(cosines_or_none)
+            columns[f"{first}_to_{second}_similarity"].append(best)
+            columns[f"{first}_to_{second}_match"].append(match)
+        completeness = pairs.get(("context", "answer"))
+        columns["transport_cost"].append(None if completeness is None else transport_cost(completeness))
+        columns["average_distance"].append(None if completeness is None else average_distance(completeness))
+        answer_windows, reference_windows = roles["answer_window_ids"][row], roles["reference_window_ids"][row]
+        if answer_windows is None or reference_windows is None:
+            columns["reference_similarity"].append(None)
+            columns["count_truncated_windows"].append(0)
+        else:
+            answer = pool_windows(matrix[answer_windows], np.asarray(answer_characters[row], np.float64))
+            reference = pool_windows(matrix[reference_windows], np.asarray(reference_characters[row], np.float64))
+            columns["reference_similarity"].append(float(np.clip(answer @ reference, -1.0, 1.0)))
+            columns["count_truncated_windows"].append(int(truncated[np.r_[answer_windows, reference_windows]].sum()))
+        for role, positions in found.items():
+            columns[f"count_truncated_{role}"].append(0 if positions is None else int(truncated[positions].sum()))
+    arrays = [pa.array(columns[field.name], field.type) for field in COMPARED_SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=COMPARED_SCHEMA)
+
+
+def _to_matrix(embeddings: pa.Table) -> tuple[Matrix, npt.NDArray[np.bool_]]:
+    if embeddings.num_rows == 0:
+        return np.empty((0, 0), np.float32), np.empty(0, np.bool_)
+    column = embeddings["embedding"].combine_chunks()
+    flat = column.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+    truncated = embeddings["was_truncated"].combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
+    return flat.reshape(embeddings.num_rows, -1), truncated
+
+
+def _positions(lists: pa.ListArray, known: pa.Array) -> list[npt.NDArray[np.int64] | None]:
+    """Return for every row the positions of its text ids in ``known``, or None where the role is missing."""
+    flat = pc.list_flatten(lists).cast(pa.string())
+    found = pc.index_in(flat, value_set=known.cast(pa.string()))
+    if found.null_count:
+        missing = flat.filter(pc.is_null(found))[0].as_py()
+        raise KeyError(f"text {missing} has no embedding ({found.null_count} of {len(flat)} sentences missing)")
+    positions = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    ends = np.cumsum(lengths)
+    return [
+        positions[end - length : end] if length else None for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
+    ]

@@ -1,0 +1,385 @@
+"""Clean text from logs, split it into sentences and count its content words.
+
+Every text that enters the evaluation passes here once. Sentences are spans of the text itself, so that evidence can be
+shown in place.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+import blingfire
+
+MAXIMUM_SENTENCE_CHARACTERS: Final = 2000
+"""A unit longer than this (a run without punctuation) is cut at whitespace, so that no unit is unbounded."""
+
+JSON_UNIT_CHARACTERS: Final = 200
+"""Neighbouring members of a JSON text are packed into units of at most this length; one member alone says too
+little."""
+
+WRAPPED_LINE_CHARACTERS: Final = 50
+"""A line at least this long without closing punctuation goes on in the next line when that one starts in lower case."""
+
+_STOP_WORD_LIST = """
+a about above after again against all also am an and any are as at be because been before being below between both but
+by can could did do does doing down during each eg either few for from further had has have having he he'd he'll he's
+her here here's hers herself him himself his how i i'd i'll i'm i've ie if in into is it it'd it'll it's its itself just
+let's me might more most must my myself nor of off on once only or other ought our ours ourselves out over own same
+shall she she'd she'll she's should so some such than that that's the their theirs them themselves then there there's
+these they they'd they'll they're they've this those through to too under until up upon very was we we'd we'll we're
+we've were what what's when where which while who who's whom whose why will with within would yet you you'd you'll
+you're you've your yours yourself yourselves
+"""
+STOP_WORDS: Final = frozenset(_STOP_WORD_LIST.split())
+"""English function words, case-folded. Negations (not, no, never, n't, without) are no stop words: they carry
+meaning."""
+
+CJK_CHARACTERS: Final = (
+    "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Vowel signs and accents that `\w` leaves out; without them a Hindi or a decomposed word falls apart (the danda stays
+# outside).
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u102b-\u103e\u17b4-\u17d3"
+)
+_LETTERS = rf"(?:[^\W_{CJK_CHARACTERS}]|[{_MARKS}])+"
+_ASCII_WORD = re.compile(r"[a-z]\.(?:[a-z]\.)+|[0-9]+(?:[.,][0-9]+)+|[a-z0-9]+(?:'[a-z0-9]+)*")
+WORD_PATTERN: Final = re.compile(
+    rf"[^\W\d_]\.(?:[^\W\d_]\.)+|\d+(?:[.,]\d+)+|[{CJK_CHARACTERS}]|{_LETTERS}(?:['\u2019]{_LETTERS})*"
+)
+"""A word, letters with dots (U.S.), a number with its separators, or one CJK character, in text of any case."""
+
+
+_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
+_LINE = re.compile("[^\n\r\x0b\x0c\x85\u2028\u2029]+")
+_BULLETS = "\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u25c6\u25ba\u25b6\u27a2\u27a4\u2043\u2219"
+_MARKER = re.compile(
+    rf"(?:(?:(?:[-*+\u2013\u2014]|\#{{1,6}}|\(?\d{{1,2}}[.)]|\(?(?:[a-zA-Z]|[ivx]{{2,4}})\))\s+|[{_BULLETS}]\s*)(?=\S)){{1,2}}"
+)
+_BULLET_MARKER = re.compile(rf"(?:[-*+\u2013\u2014]\s+|[{_BULLETS}]\s*)(?=\S)")
+_INLINE_BULLET = re.compile(rf"(?<=\s)[{_BULLETS}](?=\s+\S)")
+_DIGITS = tuple("0123456789")
+_RULE_LINE = re.compile(r"[-*_=+|:~#`\s]{3,}")
+_FENCE = re.compile(r"(?:```+|~~~+)[\w+#.-]*\s*")
+_LETTER = re.compile(r"[^\W\d_]")
+_CLOSED_LINE = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964][\"'\u201d\u2019)\]]*\Z")
+_JSON_MEMBER = re.compile(r'"\s*:')
+_JSON_BREAK = re.compile(r',\s*(?="(?:[^"\\]|\\.){1,100}"\s*:)|\},\s*(?=\{)')
+# Sentence ends that need no space behind them: CJK, Devanagari danda, Arabic and Urdu, Armenian, Ethiopic, Khmer,
+# Myanmar.
+_WIDE_END = re.compile(
+    "[\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4\u0589\u1362\u1367\u17d4\u17d5\u104b]+[\"'\u201d\u2019)\\]\u300b\uff09\u3011]*"
+    "([\u300d\u300f]*)"
+)
+# In scripts without capitals the library has no cue for the next sentence; a one-letter word before the stop is an
+# abbreviation.
+_CASELESS = "\u0590-\u08ff\u0900-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_CASELESS_END = re.compile(
+    rf"(?<=[{_CASELESS}][{_CASELESS}])[.!?]+[\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c(\[]*[{_CASELESS}])"
+)
+# The library takes a title for the middle of a sentence, and initials for sentences.
+_BEFORE_TITLE = re.compile(
+    r"(?<=[a-z0-9%)][a-z0-9%)][a-z0-9%)])[.!?][\"')\]]*\s+(?=(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra)\.\s+[A-Z])"
+)
+_INITIAL_END = re.compile(r"(?<![^\s(\"'])[A-Z]\.\Z")
+_PLAIN_WORD = re.compile(r"[A-Za-z]+")
+_ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]")
+_POSSIBLE_END = re.compile(r"[.!?]\S{0,4}\s+\S")
+
+
+class _AsciiShadow(dict[int, str]):
+    """Map every character to one ASCII character that plays its part in a sentence.
+
+    The sentence splitter works on UTF-8 bytes and knows capitals of few scripts. On the shadow its offsets are
+    character offsets by construction, and an accented capital opens a sentence as a plain one does.
+    """
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if code < 0x80:
+            shadow = " " if category == "Cc" else character
+        elif category == "Lu" or category == "Lt":
+            base = unicodedata.normalize("NFD", character)[0]
+            shadow = base if base.isascii() else "A"
+        elif category[0] in "LM":
+            base = unicodedata.normalize("NFD", character)[0]
+            shadow = base if base.isascii() else "a"
+        elif category == "Nd":
+            shadow = "0"
+        elif category in ("Pi", "Pf") or character in "\u201a\u201e\u00a1\u00bf":
+            shadow = '"'
+        elif category == "Pd":
+            shadow = "-"
+        elif category == "Sc":
+            shadow = "$"
+        elif character == "\u2026":
+            shadow = "."
+        elif category[0] in "PNS" and category != "So":
+            shadow = ","
+        else:  # spaces, emoji, joiners, bidi marks, surrogates: they never end or open a sentence
+            shadow = " "
+        self[code] = shadow
+        return shadow
+
+
+_SHADOW = _AsciiShadow()
+
+
+def clean_text(text: str) -> str:
+    """Return the text in NFC with unprintable characters replaced by a space.
+
+    Replaced are NUL and the other C0 and C1 controls except tab, line feed and carriage return, lone surrogates, and
+    byte order marks. Emoji, joiners, bidirectional marks and every script are kept. Cleaning twice changes nothing.
+
+    Parameters
+    ----------
+    text : str
+        Any text, for instance an answer from a log.
+
+    Returns
+    -------
+    str
+        Text that can be encoded as UTF-8. It may be empty.
+    """
+    cleaned = _UNWANTED.sub(" ", text)
+    return cleaned if cleaned.isascii() else unicodedata.normalize("NFC", cleaned)
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Return the character spans of the sentences of a text, in order and without overlap.
+
+    Lines come first, then the items of lists, then the sentences inside a line (blingfire). Beyond that
+
+    - a list marker, a heading marker, a code fence and a drawn line (``---``, ``|---|``) belong to no span;
+    - a table row (cells between pipes or tabs) is one sentence, and so is each line of fenced code;
+    - a line without any letter belongs to the line above: PDF tables arrive with one cell per line;
+    - a long line without closing punctuation goes on in the next one if that starts in lower case (a wrapped
+      paragraph);
+    - JSON is cut between members, neighbours packed to at most `JSON_UNIT_CHARACTERS`, long string values split as
+      prose;
+    - CJK and other full stops without a space behind them end a sentence, except inside a closing Japanese quotation;
+    - no span is longer than `MAXIMUM_SENTENCE_CHARACTERS`; longer runs are cut at whitespace, or anywhere if there is
+      none.
+
+    Every character that is neither whitespace nor such a marker lies in exactly one span, and a text that is not blank
+    has at least one span.
+
+    Parameters
+    ----------
+    text : str
+        Any text; it need not be clean.
+
+    Returns
+    -------
+    list of tuple of int
+        Spans (start, end) with ``text[start:end]`` not blank and without whitespace at its ends.
+    """
+    spans: list[tuple[int, int]] = []
+    if len(text) == 0 or text.isspace():
+        return spans
+    shadow = text.translate(_SHADOW) if not text.isascii() or _UNWANTED.search(text) else text
+    start, end = _trim(text, 0, len(text))
+    if _looks_like_json(text, start, end):
+        _append_json(text, shadow, start, end, spans)
+    else:
+        _append_lines(text, shadow, spans)
+    if not spans:  # nothing but markers: still one unit, so that no text that says anything is without units
+        _append_cut(text, start, end, spans)
+    return spans
+
+
+def content_words(text: str) -> list[str]:
+    """Return the case-folded words of a text without English stop words, in order.
+
+    A word is a run of letters and digits with apostrophes inside (typographic ones become ``'``), letters with dots
+    without their dots (``U.S.`` = ``us``), a number with its separators (``1,000.50``), or one CJK character. Negations
+    are kept.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
+    """
+    if text.isascii():
+        words = _ASCII_WORD.findall(text.lower())
+    else:
+        words = WORD_PATTERN.findall(text.casefold().replace("\u2019", "'"))
+    return [
+        folded for word in words if (folded := word.replace(".", "") if word[-1] == "." else word) not in STOP_WORDS
+    ]
+
+
+def count_content_words(text: str) -> int:
+    """Return the number of content words, at least 0; repeated words count each time."""
+    return len(content_words(text))
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span without whitespace at its ends; start == end if it is blank."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _has_alphanumeric(text: str, start: int, end: int) -> bool:
+    """Return whether the stretch says anything; the first character nearly always decides."""
+    return any(text[position].isalnum() for position in range(start, end))
+
+
+def _append_cut(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    """Append the span, trimmed and cut to the maximum length, unless it is blank."""
+    start, end = _trim(text, start, end)
+    while end - start > MAXIMUM_SENTENCE_CHARACTERS:
+        limit = start + MAXIMUM_SENTENCE_CHARACTERS
+        cut = limit
+        while cut > start and not text[cut].isspace():
+            cut -= 1
+        if cut == start:
+            cut = limit
+        spans.append(_trim(text, start, cut))
+        start, end = _trim(text, cut, end)
+    if start < end:
+        spans.append((start, end))
+
+
+def _append_lines(text: str, shadow: str, spans: list[tuple[int, int]]) -> None:
+    """Append the sentences of a text line by line, joining wrapped lines and cells written one per line."""
+    paragraph: tuple[int, int] | None = None  # prose not yet split: it may go on in the next line
+    is_numbered = False  # the paragraph follows a list number, so further numbers inside it are markers too
+    line_start = 0  # of the last line of the paragraph
+    may_take_cell = False
+    in_code = False
+
+    def close_paragraph() -> None:
+        nonlocal paragraph
+        if paragraph is not None:
+            _append_prose(text, shadow, paragraph[0], paragraph[1], spans, is_numbered)
+            paragraph = None
+
+    for line in _LINE.finditer(text):
+        start, end = _trim(text, line.start(), line.end())
+        if start == end:
+            continue
+        if text[start] in "`~" and _FENCE.fullmatch(text, start, end):
+            close_paragraph()
+            in_code = not in_code
+            may_take_cell = False
+            continue
+        if not in_code and not text[start].isalnum() and _RULE_LINE.fullmatch(text, start, end):
+            close_paragraph()
+            may_take_cell = False
+            continue
+        is_row = not in_code and end - start <= MAXIMUM_SENTENCE_CHARACTERS and _is_row(text, start, end)
+        if is_row or (not in_code and _looks_like_json(text, start, end)):
+            close_paragraph()
+            if is_row:
+                spans.append((start, end))
+            else:
+                _append_json(text, shadow, start, end, spans)
+            may_take_cell = False
+            continue
+        has_letter = _LETTER.search(text, start, end) is not None
+        marker = None if in_code else (_MARKER if has_letter else _BULLET_MARKER).match(text, start, end)
+        if marker is not None:
+            start = marker.end()
+        elif not has_letter and may_take_cell:
+            if paragraph is not None:
+                paragraph = (paragraph[0], end)
+                continue
+            if spans and end - spans[-1][0] <= MAXIMUM_SENTENCE_CHARACTERS:
+                spans[-1] = (spans[-1][0], end)
+                continue
+        elif paragraph is not None and text[start].islower() and _is_wrapped(text, line_start, paragraph[1]):
+            paragraph = (paragraph[0], end)
+            line_start = start
+            continue
+        close_paragraph()
+        may_take_cell = True
+        if in_code:
+            _append_cut(text, start, end, spans)
+            continue
+        for bullet in _INLINE_BULLET.finditer(text, start, end) if not text.isascii() else ():
+            _append_prose(text, shadow, start, bullet.start(), spans)
+            start = bullet.end()
+        paragraph = _trim(text, start, end)
+        line_start = start
+        is_numbered = marker is not None and marker.group().strip("( ").startswith(_DIGITS)
+    close_paragraph()
+
+
+def _is_row(text: str, start: int, end: int) -> bool:
+    """Return whether a line is a table row: cells between at least two pipes, or between tabs."""
+    return text.find("\t", start, end) >= 0 or text.count("|", start, end) >= 2
+
+
+def _is_wrapped(text: str, start: int, end: int) -> bool:
+    """Return whether the line is long and open, so that a line in lower case carries on with it."""
+    return end - start >= WRAPPED_LINE_CHARACTERS and _CLOSED_LINE.search(text, max(start, end - 4), end) is None
+
+
+def _append_prose(
+    text: str, shadow: str, start: int, end: int, spans: list[tuple[int, int]], is_numbered: bool = False
+) -> None:
+    """Append the sentences of a stretch of prose; of a numbered item, without the numbers of further items inside
+    it."""
+    breaks = []
+    if not text.isascii():
+        for stop in _WIDE_END.finditer(text, start, end):
+            quoted_inside = stop.group(1) and stop.end() < end and not text[stop.end()].isspace()
+            if not quoted_inside:
+                breaks.append(stop.end())
+        breaks.extend(stop.end() for stop in _CASELESS_END.finditer(text, start, end))
+    if _POSSIBLE_END.search(shadow, start, end):
+        offsets = blingfire.text_to_sentences_and_offsets(shadow[start:end].replace("\n", " ").replace("\r", " "))[1]
+        breaks.extend(start + first for first, _ in offsets[1:])
+        breaks.extend(stop.end() for stop in _BEFORE_TITLE.finditer(shadow, start, end))
+    if not breaks:
+        _append_cut(text, start, end, spans)
+        return
+    pieces: list[tuple[int, int]] = []
+    for stop_at in (*sorted(breaks), end):
+        piece_start, piece_end = _trim(text, start, stop_at)
+        if stop_at < end and _INITIAL_END.search(shadow, max(piece_start, piece_end - 3), piece_end):
+            next_word = _PLAIN_WORD.search(shadow, stop_at, end)
+            if next_word is not None and next_word.group().lower() not in STOP_WORDS:
+                continue  # J. P. Morgan: the piece goes on; in "plan A. It is" it ends
+        start = stop_at
+        if piece_start >= piece_end:
+            continue
+        if is_numbered and stop_at < end and _ENUMERATOR.fullmatch(text, piece_start, piece_end):
+            continue
+        # A lone bracket, quotation mark or dot is the end of the sentence before it.
+        if pieces and not _has_alphanumeric(text, piece_start, piece_end):
+            pieces[-1] = (pieces[-1][0], piece_end)
+        else:
+            pieces.append((piece_start, piece_end))
+    for piece_start, piece_end in pieces:
+        _append_cut(text, piece_start, piece_end, spans)
+
+
+def _looks_like_json(text: str, start: int, end: int) -> bool:
+    """Return whether a stretch is a JSON object or array with members, judged by its ends and one key."""
+    return (
+        end - start > 2
+        and text[start] in "{["
+        and text[end - 1] in "}]"
+        and _JSON_MEMBER.search(text, start, end) is not None
+    )
+
+
+def _append_json(text: str, shadow: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    """Append the units of a JSON text: members packed to the unit length, long members split as prose."""
+    unit_start = unit_end = start
+    for stop_at in (*(stop.end() for stop in _JSON_BREAK.finditer(text, start, end)), end):
+        if stop_at - unit_start > JSON_UNIT_CHARACTERS and unit_end > unit_start:
+            _append_prose(text, shadow, unit_start, unit_end, spans)
+            unit_start = unit_end
+        unit_end = stop_at
+    _append_prose(text, shadow, unit_start, unit_end, spans)
