@@ -11,8 +11,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any, Protocol
@@ -83,9 +83,13 @@ class EncoderIdentity:
     dtype: str
     location: str
 
-    def to_table(self) -> pa.Table:
-        """Return the identity as a table of one row."""
-        return pa.Table.from_pylist([asdict(self)])
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> EncoderIdentity:
+        """Return the identity that a row of the model int_encoder holds."""
+        return cls(**{name: row[name] for name in ENCODER_COLUMNS})
+
+
+ENCODER_COLUMNS = tuple(field.name for field in fields(EncoderIdentity))
 
 
 class Encoder(Protocol):
@@ -166,6 +170,19 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
     return EncoderIdentity(key, encoder_name, encoder_revision, sha256, device, dtype, location)
 
 
+def describe_encoder(name: str, revision: str, device: str, dtype: str) -> pa.Table:
+    """Return the identity of the configured encoder as one row; a fault stands in the column ``problem``.
+
+    The model turns the problem into a one-line error: a stack trace is no message.
+    """
+    try:
+        row = asdict(resolve_encoder(name, revision, device, dtype)) | {"problem": None}
+    except EncoderError as error:
+        row = dict.fromkeys(ENCODER_COLUMNS) | {"problem": str(error)}
+    schema = pa.schema([(column, pa.string()) for column in (*ENCODER_COLUMNS, "problem")])
+    return pa.Table.from_pylist([row], schema=schema)
+
+
 def load_encoder(identity: EncoderIdentity) -> Encoder:
     """Return the encoder, loaded once per process behind a lock."""
     with _load_lock:
@@ -193,12 +210,17 @@ class SentenceTransformerEncoder:
         transformers_logging.disable_progress_bar()
         location = str(_packaged_folder()) if identity.location == "packaged" else identity.location
         self._torch = torch
-        self._model = SentenceTransformer(
-            location,
-            device=identity.device,
-            revision=None if is_local else identity.encoder_revision,
-            model_kwargs={"dtype": getattr(torch, identity.dtype)},
-        ).eval()
+        if identity.device == "cuda" and not torch.cuda.is_available():
+            raise EncoderError("HCAT_DEVICE is cuda, and torch finds no usable GPU; set cpu or auto")
+        try:
+            self._model = SentenceTransformer(
+                location,
+                device=identity.device,
+                revision=None if is_local else identity.encoder_revision,
+                model_kwargs={"dtype": getattr(torch, identity.dtype)},
+            ).eval()
+        except (OSError, ValueError) as error:
+            raise EncoderError(f"encoder {location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
 
     @property
     def maximum_tokens(self) -> int:

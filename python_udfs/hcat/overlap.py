@@ -104,8 +104,7 @@ class SupportCounts:
     unsupported: tuple[str, ...]
 
 
-# --- vocabulary
-# -----------------------------------------------------------------------------------------------------------------
+# --- vocabulary ---
 
 _CURRENCY_SYMBOLS = {
     "us$": "usd", "a$": "aud", "c$": "cad", "hk$": "hkd", "s$": "sgd", "nz$": "nzd", "r$": "brl", "$": "usd", "\u00a3": "gbp",
@@ -175,8 +174,7 @@ _OPENERS = STOP_WORDS | frozenset(_OPENER_LIST.split())
 _NUMBER_CUES = _NUMBER_WORDS.keys() | _ORDINAL_WORDS.keys()
 _STEMS = {"agreed": "agree", "guaranteed": "guarantee", "decreed": "decree", "used": "use", "using": "use"}
 
-# --- patterns
-# -------------------------------------------------------------------------------------------------------------------
+# --- patterns ---
 # All but the identifiers run on text in lower case of the same length. Repetitions that another start could repeat are
 # bounded, so that no text takes quadratic time.
 
@@ -448,8 +446,7 @@ def exact_match(candidate: str, reference: str) -> float:
     return 1.0
 
 
-# --- words
-# ----------------------------------------------------------------------------------------------------------------------
+# --- words ---
 
 
 def _fold(surface: str) -> str:
@@ -491,8 +488,7 @@ def _surfaces_without_nesting(mentions: list[Mention]) -> tuple[str, ...]:
     return tuple(shown)
 
 
-# --- numbers
-# --------------------------------------------------------------------------------------------------------------------
+# --- numbers ---
 
 
 def _claim(start: int, end: int, claimed: bytearray) -> bool:
@@ -680,8 +676,7 @@ def _find_month_dates(text: str, lower: str, claimed: bytearray, mentions: list[
                 offered.add(f"{year} =")
 
 
-# --- entities
-# -------------------------------------------------------------------------------------------------------------------
+# --- entities ---
 
 
 def _find_addresses(text: str, lower: str, claimed: bytearray) -> Iterator[Mention]:
@@ -782,8 +777,7 @@ def _joins(gap: str, word_before: str) -> bool:
     return gap in (".", ". ") and (len(word_before) == 1 or word_before.lower() in _TITLES)
 
 
-# --- comparison with a reference
-# ------------------------------------------------------------------------------------------------
+# --- comparison with a reference ---
 
 _CJK_CHARACTER = re.compile(f"[{CJK_CHARACTERS}]")
 _ROUGE_WORD = re.compile(rf"[{CJK_CHARACTERS}]|[^\W_{CJK_CHARACTERS}]+")

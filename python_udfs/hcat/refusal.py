@@ -29,8 +29,7 @@ elsewhere."""
 
 
 class RefusalPattern(NamedTuple):
-    """One pattern: its name, what kind of sentence it marks (``declines``, ``unavailable`` or ``deflects``) and the
-    expression."""
+    """One pattern: its name, the kind of sentence it marks (declines, unavailable, deflects) and the expression."""
 
     name: str
     kind: str
@@ -38,21 +37,31 @@ class RefusalPattern(NamedTuple):
 
 
 _SOURCE = (
-    r"(?:context|passages?|text|documents?|excerpts?|filings?|information|evidence|details|data|sources?|articles?|reports?|statements?|"
-    r"snippets?|materials?|content|paragraphs?|provided|search results|knowledge base|records?|summary|10-?[kq]|8-?k|tables?|pages?|portion|section)"
+    r"(?:context|passages?|text|documents?|excerpts?|filings?|information|evidence|details|data|sources?|articles?|"
+    r"reports?|financial statements?|snippets?|materials?|content|paragraphs?|provided|search results|knowledge base|records?|"
+    r"summary|10-?[kq]|8-?k|tables?|pages?|portion|section)"
 )
 _KNOWLEDGE = (
-    r"(?:information|mention|data|details?|evidence|reference|indication|figures?|answer|record|context|instructions?|guidance|"
-    r"statement|discussion|explanation|breakdown)"
+    r"(?:information|mention|data|details?|evidence|reference|indication|figures?|answer|record|context|instructions?|"
+    r"guidance|statement|discussion|explanation|breakdown)"
 )
-_SPEAKER = r"(?:i|we|this system|the (?:assistant|model|system)|as an ai\b[^.]{0,60}? i)"
-_FIND_OUT = (
-    r"(?:determine|calculate|compute|answer|provide|give|tell|say|identify|find|assess|confirm|conclude|derive|ascertain|evaluate|"
-    r"compare|estimate|verify|state|offer|share|assist|help|access|retrieve|look up|browse|fetch|discuss|disclose|comment|advise|"
-    r"recommend|respond|fulfil+|comply|complete|perform|generate|make|accurately|definitively|directly|specifically|see|locate|speak|"
-    r"predict|proceed|do (?:that|this|so)|support|process|continue)"
+# What only somebody who answers can fail to do; "cannot be refunded" or "we cannot process payments" are answers.
+_WORK_OUT = (
+    r"(?:determine|calculate|compute|answer|tell|say|identify|assess|confirm|conclude|derive|ascertain|evaluate|"
+    r"compare|estimate|verify|definitively|accurately|comment|give (?:a|an|the|you)|"
+    r"provide (?:a|an|the|any|you|this|that|your|specific|exact|accurate|current)|proceed with the calculation)"
 )
-_NOT = r"(?:not|n[o']t)"
+_DO_FOR_YOU = (
+    r"(?:provide|give|find|state|offer|share|assist|help|access|retrieve|look up|browse|fetch|discuss|disclose|advise|"
+    r"recommend|respond|fulfil+|comply|complete|perform|generate|make|directly|specifically|see|locate|speak|predict|"
+    r"do (?:that|this|so)|support|continue)"
+)
+_SPEAKER = r"(?:i|this system|the (?:assistant|model|system)|as an ai\b[^.]{0,60}? i)"
+_CANNOT = (
+    r"(?:(?:'| a)m| is| are|'re)? (?:can ?(?:not|'t)|could ?(?:not|n't)|would not be able|"
+    r"(?:currently |therefore |thus |also )*(?:not (?:currently )?able|unable)|(?:must|have to) (?:decline|refuse))"
+    r"(?:,? \w+ly)?(?: be able)?(?: to)? (?:\w+ly )?"
+)
 
 
 def _pattern(name: str, kind: str, expression: str) -> RefusalPattern:
@@ -63,46 +72,41 @@ REFUSAL_PATTERNS: Final = (
     _pattern(
         "apology",
         "declines",
-        r"^\W*(?:i(?:'| a)m (?:very |truly |really |so )?(?:sorry|afraid)\b|sorry\b[,.]?|my apologies|"
-        r"apologies\b|i apologi[sz]e|we apologi[sz]e|we(?:'| a)re sorry|unfortunately\b,? (?:i|"
-        r"we)\b)(?!.{0,40}\b(?:confusion|mistake|error|earlier|previous|delay|inconvenience)\b)",
+        r"^\W*(?:(?:i(?:'| a)m (?:very |truly |really |so )?(?:sorry|afraid)|sorry|(?:my )?apologies|i apologi[sz]e)\b"
+        r"(?! (?:to hear|for (?:the|any|my)))\W{0,2}(?:but|however|i|there|the|this|that|it|no|you)\b"
+        r"|unfortunately\b,? i\b.{0,40}(?:\bnot\b|n't|unable|cannot))",
     ),
     _pattern(
         "speaker_cannot",
         "declines",
-        rf"\b{_SPEAKER}(?:(?:'| a)m| are|'re)? (?:can ?(?:not|'t)|cannot|could ?(?:not|n't)|will not|"
-        r"won't|would not be able|(?:currently |therefore |thus |also )*(?:not (?:currently )?able|"
-        r"unable)|(?:must|have to) (?:decline|"
-        rf"refuse))(?:,? \w+ly)?(?: be able)?(?: to)? (?:\w+ly )?{_FIND_OUT}",
+        rf"\b(?:{_SPEAKER}{_CANNOT}(?:{_WORK_OUT}|{_DO_FOR_YOU})|i (?:will not|won't) (?:{_WORK_OUT}|{_DO_FOR_YOU})"
+        rf"|we{_CANNOT}{_WORK_OUT})\b",
     ),
     _pattern(
         "speaker_does_not_know",
         "declines",
-        rf"\b{_SPEAKER} (?:do|does|did)(?:n't| not) (?:(?:currently|actually|yet|really|personally|"
-        rf"directly|specifically) )*(?:know\b|have (?:\w+[ -]){{0,5}}?(?:access|information|data|details|"
-        r"ability|knowledge|capability|capabilities|context|updates|answer|enough|sufficient|figures|"
-        r"evidence|real-time)|possess|see any|find any|feel comfortable)",
+        r"\b(?:i|we|this system|the (?:assistant|model|system)) (?:do|does|did)(?:n't| not) "
+        r"(?:(?:currently|actually|yet|really|personally|directly|specifically) )*(?:know\b|have (?:\w+[ -]){0,5}?"
+        r"(?:access|information|data|details|ability|knowledge|capability|capabilities|context|answer|evidence|figures)"
+        r"|possess|see any|find any|feel comfortable)",
     ),
     _pattern(
         "without_access",
         "declines",
-        r"\bwithout (?:(?:\w+|[\w'&.-]+) ){0,6}?(?:access|information|data|details|figures?|values?|"
-        r"evidence|context|number|statements?|assets|inventory|paid|this|"
-        r"these)\b[^.]{0,160}\b(?:can ?not|can't|not possible|impossible|unable|difficult|do(?:es)? not|"
-        r"don't|isn't possible)\b",
+        r"\bwithout (?:[\w'&.-]+ ){0,6}?(?:access|information|data|details|figures?|values?|evidence|context)\b[^.]{0,160}"
+        r"\b(?:can ?not|can't|not possible|impossible|unable|difficult|isn't possible)\b",
     ),
     _pattern(
         "not_possible_to_answer",
         "declines",
-        r"\b(?:not (?:currently |directly )?(?:possible|feasible)|impossible|difficult|unable|"
-        rf"no way)(?: for \w+)? to (?:\w+ly )?{_FIND_OUT}",
+        rf"\b(?:not (?:currently |directly )?(?:possible|feasible)|impossible|difficult|unable|no way)(?: for \w+)? to "
+        rf"(?:\w+ly )?{_WORK_OUT}\b",
     ),
     _pattern(
         "cannot_be_determined",
         "declines",
-        r"\b(?:can ?not|can't|could not|couldn't|unable to) be (?:\w+ly )?(?:determined|calculated|"
-        r"computed|answered|provided|identified|found|assessed|confirmed|derived|concluded|ascertained|"
-        r"evaluated|established)\b|\b(?:is|are|remains?) (?:unanswerable|indeterminable)\b",
+        r"\b(?:can ?not|can't|could not|couldn't|unable to) be (?:\w+ly )?(?:determined|calculated|computed|answered|"
+        r"assessed|derived|concluded|ascertained|evaluated)\b|\b(?:is|are|remains?) (?:unanswerable|indeterminable)\b",
     ),
     _pattern(
         "insufficient_information",
@@ -146,11 +150,11 @@ REFUSAL_PATTERNS: Final = (
     _pattern(
         "not_provided",
         "unavailable",
-        r"\b(?:is|are|was|were|been|'s|being)(?: \w+)?(?:n't| not) (?:(?:explicitly|specifically|"
-        r"directly|clearly|fully|readily|publicly|also|yet|currently) )*(?:provided|mentioned|stated|"
-        r"available|disclosed|specified|included|given|contained|listed|addressed|discussed|present|"
-        r"covered|detailed|reported|answered|found|described|known)\b|\b(?:is|are) (?:unavailable|"
-        r"missing|absent)\b",
+        rf"\b(?:is|are|was|were|been|being)(?: \w+)?(?:n't| not) (?:\w+ly )?(?:(?:mentioned|stated|disclosed|specified)\b"
+        rf"|(?:provided|available|included|given|contained|listed|present|covered|found|reported|described|known|"
+        rf"addressed|discussed|detailed|answered)\b[^.]{{0,20}}? (?:in|by|from|within) (?:\w+ ){{0,3}}?{_SOURCE}\b)"
+        rf"|\b{_KNOWLEDGE}\b[^.]{{0,80}}? (?:is|are|was|were)(?:n't| not) (?:\w+ly )?"
+        r"(?:provided|available|included|given|present|known|found)\b",
     ),
     _pattern(
         "refer_elsewhere",
@@ -191,16 +195,17 @@ REFUSAL_PATTERNS: Final = (
 
 # Every expression that declines or calls information unavailable needs one of these; most sentences have none.
 _CUE = re.compile(
-    r"n't|not|\b(?:no|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|unavailable|missing|absent|"
-    r"unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer)",
+    r"n't|not|\b(?:no|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|unavailable|"
+    r"missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer)",
     re.IGNORECASE,
 )
 # "Here is how to ..." announces an answer: the instructions that follow are the answer and no deflection.
 _ANNOUNCES = re.compile(r"\bhere(?:'s| is| are)\b|\bas follows\b", re.IGNORECASE)
+# Somebody else to ask; "contact us on 0800 ..." and "visit your branch" may well be the answer.
 _ELSEWHERE = re.compile(
-    r"\b(?:contact|consult|speak (?:to|with)|talk to|call|reach out to|get in touch with|visit|refer to|check with|ask)\b[^.]{0,80}"
-    r"\b(?:advis[eo]rs?|branch|support|team|department|representatives?|professionals?|specialists?|experts?|customer service|bank|"
-    r"lawyers?|attorneys?|accountants?|website|reports?|filings?|sources?|helpline|agent|us)\b",
+    r"\b(?:contact|consult|speak (?:to|with)|talk to|call|reach out to|get in touch with|refer to|check with|ask)\b"
+    r"[^.\d]{0,80}\b(?:advis[eo]rs?|support|team|department|representatives?|professionals?|specialists?|experts?|"
+    r"customer service|lawyers?|attorneys?|accountants?|helpline)\b[^\d]*\Z",
     re.IGNORECASE,
 )
 
@@ -223,7 +228,7 @@ def is_refusal(answer: str) -> bool:
 def explain_refusal(answer: str) -> str | None:
     """Return the name of the pattern by which an answer is a refusal, or None if it is not one.
 
-    The rules, in this order, over the sentences of the answer (deflections count as answering where the first sentence
+    The rules, in this order, over the sentences of the answer (deflections count as answering where the opening
     announces an answer, as "Here is how to ..." does):
 
     1. it opens by declining or calling the information unavailable (behind deflections and at most
@@ -233,7 +238,7 @@ def explain_refusal(answer: str) -> str | None:
        `MAXIMUM_SHARE_BEFORE_CLOSING` of its content words is said in answering sentences;
     3. it declines or calls the information unavailable elsewhere, and at most `MAXIMUM_SHARE_BESIDE` of its content
        words is said in answering sentences;
-    4. it says nothing but to look or ask elsewhere (`refer_elsewhere`).
+    4. it says nothing but to ask somebody else (`refer_elsewhere`).
 
     Parameters
     ----------
@@ -252,8 +257,10 @@ def explain_refusal(answer: str) -> str | None:
     total = sum(weights)
     if total == 0:
         return None
-    is_announced = marks[0] is None or marks[0].kind == "deflects"
-    is_announced = is_announced and _ANNOUNCES.search(sentences[0]) is not None
+    is_announced = any(
+        (mark is None or mark.kind == "deflects") and _ANNOUNCES.search(sentence) is not None
+        for mark, sentence in zip(marks[:2], sentences[:2], strict=True)  # "Sure! Here is how ..."
+    )
     answering = [
         weight if mark is None or (is_announced and mark.kind == "deflects") else 0
         for mark, weight in zip(marks, weights, strict=True)

@@ -6,8 +6,9 @@ of one batch, a ledger row) is named so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -162,9 +163,12 @@ def map_batches_with_lookup(
         source = lookup.relation.sql_query()
         # a cursor of its own: the stream of work stays open on the session meanwhile
         cursor = session.cursor()
-        fits = _estimate_mebibytes(cursor, source) <= lookup.budget_mebibytes
+        fits: bool | None = None
         whole = None
         for batch in read_batches(relation, batch_rows):
+            if fits is None:
+                # asked only when there is work: a build with nothing new reads no lookup
+                fits = _estimate_mebibytes(cursor, source) <= lookup.budget_mebibytes
             if fits:
                 if whole is None:
                     whole = cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table().combine_chunks()
@@ -192,3 +196,24 @@ def _estimate_mebibytes(cursor: Any, source: str) -> float:
 def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Array:
     flattened = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in list_columns]
     return pc.unique(pa.concat_arrays(flattened)).drop_null()
+
+
+def write_parquet(relation: Any, path: Path) -> int:
+    """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
+    count = count_rows(relation)
+    relation.write_parquet(str(path), compression="zstd")
+    return count
+
+
+def write_database(files: Mapping[str, Path], path: Path) -> None:
+    """Write a DuckDB file at ``path`` with one table per Parquet file."""
+    import duckdb
+
+    path.unlink(missing_ok=True)
+    connection = duckdb.connect(str(path))
+    try:
+        for name, file in files.items():
+            source = connection.read_parquet(str(file))
+            source.create(name)
+    finally:
+        connection.close()

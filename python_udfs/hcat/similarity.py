@@ -5,11 +5,12 @@ Source: HCAT (text 000) section 3; S_max(x) = max over y of cos(x, y). Aggregate
 
 from __future__ import annotations
 
+import os
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import ot
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -84,6 +85,7 @@ def transport_cost(similarity: Matrix) -> float:
     if count_context == 1 or count_answer == 1:
         # all mass goes to, or comes from, the only sentence
         return float(cost.mean())
+    ot = _load_transport()
     value, log = ot.emd2(ot.unif(count_context), ot.unif(count_answer), cost, numItermax=1_000_000, log=True)
     if log.get("warning"):
         raise ValueError(f"transport did not converge: {log['warning']}")
@@ -161,6 +163,16 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
             columns[f"count_truncated_{role}"].append(0 if positions is None else int(truncated[positions].sum()))
     arrays = [pa.array(columns[field.name], field.type) for field in COMPARED_SCHEMA]
     return pa.RecordBatch.from_arrays(arrays, schema=COMPARED_SCHEMA)
+
+
+@cache
+def _load_transport() -> Any:
+    """Return POT with its optional backends off: it would import torch, jax and others only to offer them."""
+    for backend in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):
+        os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
+    import ot
+
+    return ot
 
 
 def _to_matrix(embeddings: pa.Table) -> tuple[Matrix, npt.NDArray[np.bool_]]:

@@ -41,7 +41,6 @@ def sentences(text: str) -> list[str]:
 
 
 # --- clean_text
-# -----------------------------------------------------------------------------------------------------------------
 
 
 def test_clean_text_replaces_what_cannot_be_printed_and_keeps_the_rest():
@@ -65,7 +64,6 @@ def test_clean_text_is_idempotent_normal_and_encodable(text):
 
 
 # --- split_sentences: properties
-# ------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=400)
@@ -100,7 +98,6 @@ def test_plain_sentences_are_recovered(parts):
 
 
 # --- split_sentences: hand-worked answers
-# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -226,7 +223,6 @@ def test_two_megabytes_take_seconds(text):
 
 
 # --- content_words
-# --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from hcat.encoders import resolve_encoder
+from hcat.encoders import describe_encoder
 
 
 def model(dbt, session):
@@ -6,4 +6,4 @@ def model(dbt, session):
     revision = dbt.config.meta_get("encoder_revision")
     device = dbt.config.meta_get("device")
     dtype = dbt.config.meta_get("dtype")
-    return resolve_encoder(name, revision, device, dtype).to_table()
+    return describe_encoder(name, revision, device, dtype)

@@ -1,0 +1,7 @@
+{# Every row of the expected index stands in the model exactly once, and nothing else does. #}
+{% test completes_index(model, index_model, key) %}
+select coalesce(expected.{{ key }}, actual.{{ key }}) as {{ key }}
+from (select {{ key }} from {{ ref(index_model) }}) as expected
+full outer join (select {{ key }} from {{ model }}) as actual on expected.{{ key }} = actual.{{ key }}
+where expected.{{ key }} is null or actual.{{ key }} is null
+{% endtest %}

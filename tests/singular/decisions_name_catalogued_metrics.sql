@@ -1,0 +1,14 @@
+-- A decision, target or gate about a metric that the catalogue does not know would silently never apply.
+select 'threshold_decisions' as seed, metric_name from {{ ref('threshold_decisions') }}
+where metric_name not in (select metric_name from {{ ref('metric_catalog') }}) and metric_name <> 'context_sentence_relevance'
+union all
+select 'calibration_targets' as seed, metric_name from {{ ref('calibration_targets') }}
+where metric_name not in (select metric_name from {{ ref('metric_catalog') }})
+union all
+select 'threshold_gates' as seed, metric_name from {{ ref('threshold_gates') }}
+where metric_name is not null and metric_name not in (select metric_name from {{ ref('metric_catalog') }})
+union all
+select 'threshold_decisions (two decisions for one metric)' as seed, metric_name
+from {{ ref('threshold_decisions') }}
+group by metric_name
+having count(*) > 1
