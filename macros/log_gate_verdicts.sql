@@ -2,8 +2,9 @@
 {% macro log_gate_verdicts(results) %}
     {% if execute and flags.WHICH in ('build', 'run', 'test') %}
         {% set ran = results | map(attribute='node') | map(attribute='name') | list %}
-        {% if 'fct_threshold_gates' in ran %}
-            {% set gates = adapter.get_relation(target.database, target.schema, 'fct_threshold_gates') %}
+        {% set node = graph.nodes.values() | selectattr('name', 'equalto', 'fct_threshold_gates') | first %}
+        {% if node and 'fct_threshold_gates' in ran %}
+            {% set gates = adapter.get_relation(node.database, node.schema, node.alias) %}
             {% if gates is not none %}
                 {% set rows = run_query(
                     "select severity, gate_name, verdict, reason from " ~ gates

@@ -1,7 +1,7 @@
 """Sentence encoders: identity, loading, token-budget batches, and slices that survive a kill.
 
-An embedding is keyed by its text and its encoder (name, revision, SHA-256 of the weights, dtype), so that no row is ever
-mistaken for another model's and no text is embedded twice.
+An embedding is keyed by its text and its encoder (name, revision, SHA-256 of the weights, dtype), so that no row
+is ever mistaken for another model's and no text is embedded twice.
 """
 
 from __future__ import annotations
@@ -206,8 +206,8 @@ class SentenceTransformerEncoder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging
 
-        transformers_logging.set_verbosity_error()
-        transformers_logging.disable_progress_bar()
+        transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         location = str(_packaged_folder()) if identity.location == "packaged" else identity.location
         self._torch = torch
         if identity.device == "cuda" and not torch.cuda.is_available():
@@ -237,7 +237,8 @@ class SentenceTransformerEncoder:
         with self._torch.inference_mode():
             features = self._model.preprocess(list(texts))
             features = {
-                name: value.to(self._model.device) if hasattr(value, "to") else value for name, value in features.items()
+                name: value.to(self._model.device) if hasattr(value, "to") else value
+                for name, value in features.items()
             }
             vectors = self._model.forward(features)["sentence_embedding"].float()
             vectors = self._torch.nn.functional.normalize(vectors, dim=1)

@@ -47,7 +47,7 @@ def landed_schema(entity_name: str) -> pa.Schema:
 
 
 def find_files(folder: str | Path, entity_name: str) -> list[Path]:
-    """Return the files of an entity in ``folder``, by name: ``<entity>.<format>``, ``<entity>_*.<format>`` or a folder."""
+    """Return the files of an entity in ``folder``: ``<entity>.<format>``, ``<entity>_*.<format>``, ``<entity>/*``."""
     root = Path(folder)
     stems = [entity_name, *([CALLS] if entity_name in ("interactions", "retrievals", "queries") else [])]
     found: set[Path] = set()
@@ -216,17 +216,27 @@ def _read_csv(path: Path) -> Iterator[RawRecord]:
         names = [name.strip() for name in header]
         # a file with a header and no rows still shows its columns
         count = 0
-        for count, row in enumerate(rows, start=1):  # noqa: B007 (the count is read after the loop)
+        for count, row in enumerate(rows, start=1):
             if not row:
                 continue
             text = ",".join(row)
             if any("\udc80" <= character <= "\udcff" for character in text):
-                yield count, None, "invalid UTF-8 in the row", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                yield (
+                    count,
+                    None,
+                    "invalid UTF-8 in the row",
+                    text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+                )
             elif len(row) != len(names):
                 yield count, None, f"{len(row)} fields where the header has {len(names)}", text
             else:
                 # CSV cannot tell empty from null: an empty field is null
-                yield count, {name: value if value != "" else None for name, value in zip(names, row, strict=True)}, None, None
+                yield (
+                    count,
+                    {name: value if value != "" else None for name, value in zip(names, row, strict=True)},
+                    None,
+                    None,
+                )
 
 
 def _read_parquet(path: Path) -> Iterator[RawRecord]:
@@ -286,7 +296,9 @@ def _to_batches(
                 row = dict.fromkeys(entity.columns)
                 error, unread = f"unreadable value: {problem}", repr(record)
         unread = None if unread is None else clean_text(unread)
-        record_hash = hash_text(*[f"{name}={row[name]}" for name in entity.columns if row[name] is not None], unread or "")
+        record_hash = hash_text(
+            *[f"{name}={row[name]}" for name in entity.columns if row[name] is not None], unread or ""
+        )
         occurrences[record_hash] += 1
         rows.append(
             row

@@ -131,7 +131,11 @@ class SupportMeasure:
 
     def _read_features(self, batch: pa.RecordBatch, texts: pa.Table) -> None:
         needed = {
-            text_id for name in SUPPORT_LISTS for ids in batch.column(name).to_pylist() if ids is not None for text_id in ids
+            text_id
+            for name in SUPPORT_LISTS
+            for ids in batch.column(name).to_pylist()
+            if ids is not None
+            for text_id in ids
         }
         unread = needed.difference(self._features)
         if not unread:

@@ -107,12 +107,13 @@ class SupportCounts:
 # --- vocabulary ---
 
 _CURRENCY_SYMBOLS = {
-    "us$": "usd", "a$": "aud", "c$": "cad", "hk$": "hkd", "s$": "sgd", "nz$": "nzd", "r$": "brl", "$": "usd", "\u00a3": "gbp",
-    "\u20ac": "eur", "\u00a5": "jpy", "\u20b9": "inr", "\u20a9": "krw", "\u20bd": "rub", "\u20ba": "try",
+    "us$": "usd", "a$": "aud", "c$": "cad", "hk$": "hkd", "s$": "sgd", "nz$": "nzd", "r$": "brl",
+    "$": "usd", "\u00a3": "gbp", "\u20ac": "eur", "\u00a5": "jpy", "\u20b9": "inr", "\u20a9": "krw",
+    "\u20bd": "rub", "\u20ba": "try",
 }  # fmt: skip
 _CURRENCY_CODES = (
-    "usd", "eur", "gbp", "jpy", "chf", "aud", "cad", "nzd", "hkd", "sgd", "inr", "cny", "krw", "brl", "mxn", "sek", "nok", "dkk",
-    "pln", "zar", "aed", "sar",
+    "usd", "eur", "gbp", "jpy", "chf", "aud", "cad", "nzd", "hkd", "sgd", "inr", "cny", "krw", "brl", "mxn", "sek",
+    "nok", "dkk", "pln", "zar", "aed", "sar",
 )  # fmt: skip
 _CURRENCY_WORDS = {
     "dollar": "usd",
@@ -133,16 +134,16 @@ _UNITS = {
     **dict.fromkeys(("basis point", "basis points", "bps", "bp"), "bp"),
 }
 _SCALES = {
-    "hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mln": 6, "mn": 6, "mm": 6, "m": 6, "crore": 7, "billion": 9,
-    "bln": 9, "bn": 9, "b": 9, "trillion": 12, "trn": 12, "tn": 12,
+    "hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mln": 6, "mn": 6, "mm": 6, "m": 6, "crore": 7,
+    "billion": 9, "bln": 9, "bn": 9, "b": 9, "trillion": 12, "trn": 12, "tn": 12,
 }  # fmt: skip
 _NUMBER_WORDS = {
-    "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
-    "ten": "10", "eleven": "11", "twelve": "12",
+    "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
 }  # fmt: skip
 _ORDINAL_WORDS = {
-    "first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "eighth": "8", "ninth": "9",
-    "tenth": "10", "eleventh": "11", "twelfth": "12",
+    "first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "eighth": "8",
+    "ninth": "9", "tenth": "10", "eleventh": "11", "twelfth": "12",
 }  # fmt: skip
 _MONTHS = {
     name: f"{month:02}"
@@ -155,9 +156,8 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_AMBIGUOUS_MONTHS = frozenset(
-    {"march", "may", "mar", "jan", "dec"}
-)  # also words or names: alone they need a capital inside a sentence
+# Also words or names: alone they need a capital inside a sentence.
+_AMBIGUOUS_MONTHS = frozenset({"march", "may", "mar", "jan", "dec"})
 _CONNECTORS = frozenset({"of", "de", "del", "der", "van", "von", "la", "le", "du", "da", "di", "bin", "al"})
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "sir"})
 # Words that open a sentence with a capital and are no part of the name behind them.
@@ -187,10 +187,12 @@ _NUMERIC_DATE = re.compile(
 )
 _MONTH_DATE = re.compile(
     rf"\b(?:(?P<day>{_DAY})(?:\s+of)?[\s-]+(?P<month>{_MONTH})(?:,?[\s-]+(?P<year>{_YEAR}))?"
-    rf"|(?P<month_first>{_MONTH})(?:\s+(?P<day_second>{_DAY})(?![\w%:]|[.,]\d)(?:,?\s+(?P<year_last>{_YEAR}))?|,?\s+(?P<year_second>{_YEAR}))?)"
+    rf"|(?P<month_first>{_MONTH})(?:\s+(?P<day_second>{_DAY})(?![\w%:]|[.,]\d)(?:,?\s+(?P<year_last>{_YEAR}))?"
+    rf"|,?\s+(?P<year_second>{_YEAR}))?)"
 )
 _CLOCK = re.compile(
-    r"(?<![\w:.])(?:(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]?\d)(?!\d)(?::[0-5]\d(?!\d))?(?:\s?(?P<half>[ap])\.?m\b\.?)?"
+    r"(?<![\w:.])(?:(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]?\d)(?!\d)(?::[0-5]\d(?!\d))?"
+    r"(?:\s?(?P<half>[ap])\.?m\b\.?)?"
     r"|(?P<full_hour>0?[1-9]|1[0-2])\s?(?P<full_half>[ap])\.?m\b\.?)"
 )
 _AMOUNT = re.compile(
@@ -203,8 +205,10 @@ _AMOUNT = re.compile(
     r"|\d{1,3}(?:\.\d{3}){2,12}(?![.\d])"  # 1.000.000
     r"|\d+(?:\.\d+)*|\.\d+)"
     r"(?P<ordinal>(?:st|nd|rd|th)\b)?"
-    r"(?:[\s-]?(?P<scale>(?:hundred|thousand|lakh|million|mln|mn|mm|crore|billion|bln|bn|trillion|trn|tn)s?\b|(?<=\d)[kmb]\b))?"
-    r"(?:[\s-]?(?P<unit>[%\uff05\u066a$\u00a3\u20ac\u00a5\u20b9](?!\d)|percent\b|per\scent\b|percentage\spoints?\b|pct\b|pp\b|basis\spoints?\b|bps?\b|(?:"
+    r"(?:[\s-]?(?P<scale>(?:hundred|thousand|lakh|million|mln|mn|mm|crore|billion|bln|bn|trillion|trn|tn)s?\b"
+    r"|(?<=\d)[kmb]\b))?"
+    r"(?:[\s-]?(?P<unit>[%\uff05\u066a$\u00a3\u20ac\u00a5\u20b9](?!\d)|percent\b|per\scent\b|percentage\spoints?\b|pct\b|pp\b"
+    r"|basis\spoints?\b|bps?\b|(?:"
     + "|".join(_CURRENCY_CODES)
     + "|"
     + "|".join(word + "s?" for word in _CURRENCY_WORDS)
@@ -217,7 +221,9 @@ _CITATION = re.compile(
 _FISCAL_YEAR = re.compile(r"\bfy\s?['\u2019]?(?P<year>(?:19|20)?\d\d)(?!\d)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 _IDENTIFIER = re.compile(
-    r"(?<![\w$\u00a3\u20ac.])401\(?[kK]\)?(?!\w)|(?<![\w$\u00a3\u20ac.,/-])(?=[A-Za-z]*[-/]?\d|\d+[-/]?[A-Za-z])[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)*(?![\w])"
+    r"(?<![\w$\u00a3\u20ac.])401\(?[kK]\)?(?!\w)"
+    r"|(?<![\w$\u00a3\u20ac.,/-])(?=[A-Za-z]*[-/]?\d|\d+[-/]?[A-Za-z])"
+    r"[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)*(?![\w])"
 )
 _NUMBER_WITH_SUFFIX = re.compile(
     r"\d+(?:k|m|mm|mn|bn|b|tn|st|nd|rd|th|s|x|am|pm|h|hr|hrs|min|kg|km|cm|g|lb|lbs|ft|pp|bps?)|fy\d+"

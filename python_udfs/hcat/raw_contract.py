@@ -82,7 +82,12 @@ ENTITIES: Mapping[str, Entity] = {
                 "variant_type",
             ),
             ("query_id", "text"),
-            {"query": "text", "query_text": "text", "reference": "reference_answer", "ground_truth": "reference_answer"},
+            {
+                "query": "text",
+                "query_text": "text",
+                "reference": "reference_answer",
+                "ground_truth": "reference_answer",
+            },
         ),
         Entity("documents", ("document_id", "title", "topic", "text"), ("document_id",), {"id": "document_id"}),
         Entity(

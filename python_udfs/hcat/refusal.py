@@ -23,6 +23,9 @@ MAXIMUM_SHARE_BEFORE_CLOSING: Final = 0.4
 """A refusal that closes the answer stands when at most this share of the content words is said in answering
 sentences."""
 
+MAXIMUM_REFERRAL_CHARACTERS: Final = 300
+"""An answer that only names somebody else to ask is a refusal up to this length."""
+
 MAXIMUM_SHARE_BESIDE: Final = 0.35
 """A refusal that neither opens nor closes the answer stands when at most this share of its content words is said
 elsewhere."""
@@ -38,8 +41,8 @@ class RefusalPattern(NamedTuple):
 
 _SOURCE = (
     r"(?:context|passages?|text|documents?|excerpts?|filings?|information|evidence|details|data|sources?|articles?|"
-    r"reports?|financial statements?|snippets?|materials?|content|paragraphs?|provided|search results|knowledge base|records?|"
-    r"summary|10-?[kq]|8-?k|tables?|pages?|portion|section)"
+    r"reports?|financial statements?|snippets?|materials?|content|paragraphs?|provided|search results|"
+    r"knowledge base|records?|summary|10-?[kq]|8-?k|tables?|pages?|portion|section)"
 )
 _KNOWLEDGE = (
     r"(?:information|mention|data|details?|evidence|reference|indication|figures?|answer|record|context|instructions?|"
@@ -93,8 +96,8 @@ REFUSAL_PATTERNS: Final = (
     _pattern(
         "without_access",
         "declines",
-        r"\bwithout (?:[\w'&.-]+ ){0,6}?(?:access|information|data|details|figures?|values?|evidence|context)\b[^.]{0,160}"
-        r"\b(?:can ?not|can't|not possible|impossible|unable|difficult|isn't possible)\b",
+        r"\bwithout (?:[\w'&.-]+ ){0,6}?(?:access|information|data|details|figures?|values?|evidence|context)"
+        r"\b[^.]{0,160}\b(?:can ?not|can't|not possible|impossible|unable|difficult|isn't possible)\b",
     ),
     _pattern(
         "not_possible_to_answer",
@@ -150,8 +153,8 @@ REFUSAL_PATTERNS: Final = (
     _pattern(
         "not_provided",
         "unavailable",
-        rf"\b(?:is|are|was|were|been|being)(?: \w+)?(?:n't| not) (?:\w+ly )?(?:(?:mentioned|stated|disclosed|specified)\b"
-        rf"|(?:provided|available|included|given|contained|listed|present|covered|found|reported|described|known|"
+        rf"\b(?:is|are|was|were|been|being)(?: \w+)?(?:n't| not) (?:\w+ly )?"
+        rf"(?:(?:mentioned|stated|disclosed|specified)\b|(?:provided|available|included|given|contained|listed|present|covered|found|reported|described|known|"
         rf"addressed|discussed|detailed|answered)\b[^.]{{0,20}}? (?:in|by|from|within) (?:\w+ ){{0,3}}?{_SOURCE}\b)"
         rf"|\b{_KNOWLEDGE}\b[^.]{{0,80}}? (?:is|are|was|were)(?:n't| not) (?:\w+ly )?"
         r"(?:provided|available|included|given|present|known|found)\b",
@@ -249,7 +252,8 @@ def explain_refusal(answer: str) -> str | None:
     str or None
         A name from `REFUSAL_PATTERNS`.
     """
-    if not _CUE.search(answer.replace("\u2019", "'")) and not _ELSEWHERE.search(answer):
+    may_refer = len(answer) <= MAXIMUM_REFERRAL_CHARACTERS and _ELSEWHERE.search(answer) is not None
+    if not may_refer and not _CUE.search(answer.replace("\u2019", "'")):
         return None
     sentences = [answer[start:end].replace("\u2019", "'") for start, end in split_sentences(answer)]
     marks = [_mark_sentence(sentence) for sentence in sentences]
@@ -268,7 +272,7 @@ def explain_refusal(answer: str) -> str | None:
     refusing = [position for position, mark in enumerate(marks) if mark is not None and mark.kind != "deflects"]
     if not refusing:
         only_refers = all(mark is not None and mark.name == "refer_elsewhere" for mark in marks)
-        return marks[0].name if only_refers and marks[0] is not None and _ELSEWHERE.search(answer) else None
+        return marks[0].name if may_refer and only_refers and marks[0] is not None else None
     first = refusing[0]
     opening = marks[first]
     if (

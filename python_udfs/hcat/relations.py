@@ -92,7 +92,9 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
     if done is None:
         return relation
     matches = " and ".join(f"done.{key} = work.{key}" for key in keys)
-    return relation.query("work", f"select work.* from work where not exists (select 1 from {done} as done where {matches})")
+    return relation.query(
+        "work", f"select work.* from work where not exists (select 1 from {done} as done where {matches})"
+    )
 
 
 def from_name(session: Any, name: str) -> Any:
@@ -107,7 +109,7 @@ def read_dictionaries(relation: Any, batch_rows: int) -> Iterator[dict[str, Any]
 
 
 def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:
-    """Return the distinct pairs of two text columns of ``table`` (file names and their hashes); empty without a table."""
+    """Return the distinct pairs of two text columns of ``table`` (files and their hashes); empty without a table."""
     if table is None:
         return set()
     return set(session.sql(f"select distinct {first}, {second} from {table}").fetchall())
@@ -171,7 +173,9 @@ def map_batches_with_lookup(
                 fits = _estimate_mebibytes(cursor, source) <= lookup.budget_mebibytes
             if fits:
                 if whole is None:
-                    whole = cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table().combine_chunks()
+                    whole = (
+                        cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table().combine_chunks()
+                    )
                 yield function(batch, whole)
             else:
                 batch_keys = pa.table({"key": _distinct_keys(batch, lookup.list_columns)})

@@ -195,5 +195,6 @@ def _positions(lists: pa.ListArray, known: pa.Array) -> list[npt.NDArray[np.int6
     lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     ends = np.cumsum(lengths)
     return [
-        positions[end - length : end] if length else None for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
+        positions[end - length : end] if length else None
+        for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
     ]

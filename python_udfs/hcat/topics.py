@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from hcat.text import content_words
 
-CLUSTERED_SCHEMA = pa.schema([("passage_id", pa.string()), ("topic", pa.string()), ("similarity_to_centre", pa.float64())])
+CLUSTERED_SCHEMA = pa.schema(
+    [("passage_id", pa.string()), ("topic", pa.string()), ("similarity_to_centre", pa.float64())]
+)
 
 
 def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) -> pa.Table:
@@ -67,7 +69,8 @@ def _name_clusters(passages: Sequence[str], assigned: npt.NDArray[np.int64], cou
     total = sum(counts, Counter[str]())
     average = sum(total.values()) / count_clusters
     sizes = np.bincount(assigned, minlength=count_clusters)
-    order = sorted(range(count_clusters), key=lambda cluster: (-int(sizes[cluster]), int(np.argmax(assigned == cluster))))
+    first_member = [int(np.argmax(assigned == cluster)) for cluster in range(count_clusters)]
+    order = sorted(range(count_clusters), key=lambda cluster: (-int(sizes[cluster]), first_member[cluster]))
     names = {}
     for number, cluster in enumerate(order, start=1):
         words = sum(counts[cluster].values()) or 1

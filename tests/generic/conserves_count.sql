@@ -1,4 +1,4 @@
-{# Nothing is lost: staged + repeated + rejected = landed, and the staged and rejected models hold exactly those rows. #}
+{# Nothing is lost: staged + repeated + rejected = landed; the staged and rejected models hold exactly those rows. #}
 {% test conserves_count(model, entity) %}
 select counted.*
 from {{ model }} as counted

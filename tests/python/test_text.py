@@ -27,9 +27,12 @@ MARKER_CHARACTERS = re.compile(
 
 HOSTILE_PIECES = st.sampled_from(
     [
-        "Mr. Smith paid. ", "1,000.50", "\n", "\r\n", "- ", "* ", "\u2022 ", "1. ", "2) ", "(a) ", "```", "```python\n", "|", "| a | b |\n",
-        "|---|---|\n", "\t", "https://a.example/b?c=1. ", "a@b.example ", '{"a": ', '"b", ', "}", "[", "]", "\u3002", "\u061f", "\u0964", "Ça va. ",
-        "\U0001f600", "\u200d", "\u202e", "\x00", "\ufeff", "\ud800", "\u2028", "\x85", "\u00a0", ". ", "! ", "?", "...", "---\n", "J. P. ", '"', ")",
+        "Mr. Smith paid. ", "1,000.50", "\n", "\r\n", "- ", "* ", "\u2022 ", "1. ", "2) ", "(a) ", "```", "```python\n",
+        "|", "| a | b |\n", "|---|---|\n", "\t", "https://a.example/b?c=1. ", "a@b.example ", '{"a": ', '"b", ', "}",
+        "[", "]", "\u3002", "\u061f", "\u0964", "Ça va. ",
+        "\U0001f600", "\u200d", "\u202e", "\x00", "\ufeff", "\ud800", "\u2028", "\x85", "\u00a0", ". ", "! ",
+        "?",
+        "...", "---\n", "J. P. ", '"', ")",
         "\u300c何\uff1f\u300d", "word " * 30, "x" * 90, "5\n", "$\n", "e\u0301", "Dr. ",
     ]
 )  # fmt: skip
@@ -54,6 +57,7 @@ def test_clean_text_composes():
     assert clean_text("Cafe\u0301") == "Café"
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(), HOSTILE_TEXTS))
 def test_clean_text_is_idempotent_normal_and_encodable(text):
     cleaned = clean_text(text)
@@ -66,7 +70,7 @@ def test_clean_text_is_idempotent_normal_and_encodable(text):
 # --- split_sentences: properties
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(HOSTILE_TEXTS)
 def test_spans_are_ordered_trimmed_bounded_and_lose_nothing_but_markers(text):
     spans = split_sentences(text)
@@ -82,11 +86,7 @@ def test_spans_are_ordered_trimmed_bounded_and_lose_nothing_but_markers(text):
     assert bool(spans) == bool(text.strip())
 
 
-@given(HOSTILE_TEXTS)
-def test_splitting_is_deterministic(text):
-    assert split_sentences(text) == split_sentences(str(text))
-
-
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(["The fee is 5.", "Él vino ayer.", "Interest applies!", "Is it so?"]), min_size=1, max_size=6
@@ -110,8 +110,10 @@ def test_plain_sentences_are_recovered(parts):
         ("-", ["-"]),
         ("The minimum is $1,000.50. It earns 4.25% AER.", ["The minimum is $1,000.50.", "It earns 4.25% AER."]),
         ("Mr. Smith paid. Dr. Jones came.", ["Mr. Smith paid.", "Dr. Jones came."]),
-        ("The U.S. Treasury sells bonds. See No. 5 of the list.", ["The U.S. Treasury sells bonds.", "See No. 5 of the list."]),
-        ("Fees, e.g. for cards, are 2.5% p.a. and rise. Ask us.", ["Fees, e.g. for cards, are 2.5% p.a. and rise.", "Ask us."]),
+        ("The U.S. Treasury sells bonds. See No. 5 of the list.",
+         ["The U.S. Treasury sells bonds.", "See No. 5 of the list."]),
+        ("Fees, e.g. for cards, are 2.5% p.a. and rise. Ask us.",
+         ["Fees, e.g. for cards, are 2.5% p.a. and rise.", "Ask us."]),
         ("He met J. P. Morgan. Then he left.", ["He met J. P. Morgan.", "Then he left."]),
         ("We chose option B. Then we left.", ["We chose option B.", "Then we left."]),
         ("See https://bank.example/a.b?c=1.5. Or mail help@bank.example. Bye.",
@@ -174,7 +176,8 @@ def test_fenced_code_is_one_sentence_per_line():
         ("あれは\u300c何\uff1f\u300dと聞いた\u3002はい", ["あれは\u300c何\uff1f\u300dと聞いた\u3002", "はい"]),
         ("هل انت\u061f نعم انا. ثم ذهب.", ["هل انت\u061f", "نعم انا.", "ثم ذهب."]),
         ("नमस्ते दुनिया\u0964 यह दूसरा है\u0964", ["नमस्ते दुनिया\u0964", "यह दूसरा है\u0964"]),
-        ("\u00bfCómo está? \u00a1Bien! Él vino. Ñoño fue.", ["\u00bfCómo está?", "\u00a1Bien!", "Él vino.", "Ñoño fue."]),
+        ("\u00bfCómo está? \u00a1Bien! Él vino. Ñoño fue.",
+         ["\u00bfCómo está?", "\u00a1Bien!", "Él vino.", "Ñoño fue."]),
         ("C\u0327a va. E\u0301l vino.", ["C\u0327a va.", "E\u0301l vino."]),
         ("Он ушёл. Потом пришёл.", ["Он ушёл.", "Потом пришёл."]),
     ],
@@ -211,8 +214,10 @@ def test_long_run_is_cut_at_whitespace_and_a_word_without_whitespace_anywhere():
 @pytest.mark.parametrize(
     "text",
     [
-        "This is a sentence about fees. " * 65000, "word " * 400000, "你好世界\u3002" * 400000, "x" * 2000000, "a\n" * 1000000,
-        '{"a": "b", ' * 180000 + "}", "." * 2000000, "- " * 1000000, "({[" * 700000, "text in\nlower " * 140000, "```\n" * 500000,
+        "This is a sentence about fees. " * 65000, "word " * 400000, "你好世界\u3002" * 400000, "x" * 2000000,
+        "a\n" * 1000000, '{"a": "b", ' * 180000 + "}", "." * 2000000, "- " * 1000000, "({[" * 700000,
+        "text in\nlower " * 140000,
+        "```\n" * 500000,
     ],
 )  # fmt: skip
 def test_two_megabytes_take_seconds(text):
@@ -242,6 +247,7 @@ def test_content_words(text, expected):
     assert count_content_words(text) == len(expected)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(max_codepoint=127), max_size=80))
 def test_ascii_and_unicode_patterns_agree(text):
     # An appended CJK character forces the other pattern; it is one word of its own.

@@ -1,12 +1,16 @@
 -- A decision, target or gate about a metric that the catalogue does not know would silently never apply.
 select 'threshold_decisions' as seed, metric_name from {{ ref('threshold_decisions') }}
-where metric_name not in (select metric_name from {{ ref('metric_catalog') }}) and metric_name <> 'context_sentence_relevance'
+where
+    metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)
+    and metric_name <> 'context_sentence_relevance'
 union all
 select 'calibration_targets' as seed, metric_name from {{ ref('calibration_targets') }}
-where metric_name not in (select metric_name from {{ ref('metric_catalog') }})
+where metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)
 union all
 select 'threshold_gates' as seed, metric_name from {{ ref('threshold_gates') }}
-where metric_name is not null and metric_name not in (select metric_name from {{ ref('metric_catalog') }})
+where
+    metric_name is not null
+    and metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)
 union all
 select 'threshold_decisions (two decisions for one metric)' as seed, metric_name
 from {{ ref('threshold_decisions') }}

@@ -14,5 +14,6 @@ expected as (
 
 select expected.*, by_dimension.count_scored as count_in_mart
 from expected
-left join by_dimension on expected.metric_name = by_dimension.metric_name and expected.dimension = by_dimension.dimension
+left join by_dimension
+    on expected.metric_name = by_dimension.metric_name and expected.dimension = by_dimension.dimension
 where by_dimension.count_scored is distinct from expected.count_scored

@@ -1,5 +1,8 @@
 -- Every answer sentence of an interaction with context has its evidence, and each such answer has one suspect.
-select units.interaction_id, len(units.answer_text_ids) as count_sentences, count(evidence.sentence_id) as count_evidence
+select
+    units.interaction_id,
+    len(units.answer_text_ids) as count_sentences,
+    count(evidence.sentence_id) as count_evidence
 from {{ ref('int_interaction_units') }} as units
 left join {{ ref('fct_sentence_evidence') }} as evidence on units.interaction_id = evidence.interaction_id
 where units.answer_text_ids is not null and units.context_text_ids is not null

@@ -5,14 +5,16 @@ with ratings as (
 ),
 
 targets as (
-    select criterion, max(accept_from) as accept_from from {{ ref('calibration_targets') }} group by criterion
+    select criterion, max(accept_from) as accept_from
+    from {{ ref('calibration_targets') }}
+    group by criterion
 ),
 
 first_passes as (
     select
         *,
         row_number() over (
-            partition by interaction_id, rater, criterion order by guideline_version desc, rating_pass, record_id
+            partition by interaction_id, rater, criterion order by guideline_version desc, rating_pass asc, record_id asc
         ) as look
     from ratings
 ),

@@ -1,5 +1,7 @@
 -- One row per raw entity: how many records landed, and how many were staged, repeated and rejected.
-{%- set entities = ['interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'] %}
+{%- set entities = [
+    'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'
+] %}
 
 {%- for entity in entities %}
 select

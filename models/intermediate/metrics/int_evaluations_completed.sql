@@ -25,7 +25,8 @@ final as (
             else metrics_unioned.score_status
         end as score_status,
         case when expected.expected_status is null then metrics_unioned.scored_count end as scored_count,
-        case when expected.expected_status is not null then expected.expected_detail else metrics_unioned.detail end as detail
+        case when expected.expected_status is not null then expected.expected_detail else metrics_unioned.detail end
+            as detail
     from expected
     left join metrics_unioned on expected.evaluation_id = metrics_unioned.evaluation_id
 )

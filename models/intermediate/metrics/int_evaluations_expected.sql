@@ -1,4 +1,5 @@
--- One row per (interaction, catalogued metric): the index that fct_evaluations must fill, and why a score may be missing.
+-- One row per (interaction, catalogued metric): the index that fct_evaluations must fill, and why a score may be
+-- missing.
 with interactions as (
     select * from {{ ref('int_interactions_classified') }}
 ),
@@ -27,7 +28,10 @@ crossed as (
                 case when not interactions.has_query and metrics.requires like '%query%' then 'query text' end,
                 case when not interactions.is_answered and metrics.requires like '%answer%' then 'answer' end,
                 case when not interactions.has_context and metrics.requires like '%context%' then 'context' end,
-                case when not interactions.has_reference and metrics.requires like '%reference%' then 'reference answer' end,
+                case
+                    when not interactions.has_reference and metrics.requires like '%reference%'
+                        then 'reference answer'
+                end,
                 case
                     when not interactions.has_judged_retrieval and metrics.requires like '%relevance%'
                         then 'retrieved chunk ids with known relevance'

@@ -23,11 +23,16 @@ retrievals_judged as (
 ),
 
 context_counts as (
-    select interaction_id, count(*) as count_contexts from passages where role = 'context' group by interaction_id
+    select interaction_id, count(*) as count_contexts
+    from passages
+    where role = 'context'
+    group by interaction_id
 ),
 
 answer_passages as (
-    select interaction_id, passage_id from passages where role = 'answer'
+    select interaction_id, passage_id
+    from passages
+    where role = 'answer'
 ),
 
 final as (

@@ -27,13 +27,21 @@ joined as (
 ),
 
 unpivoted as (
-    select interaction_id, 'semantic_similarity' as metric_name, reference_similarity as raw_score,
-        count_windows as scored_count, count_truncated_windows as count_truncated
+    select
+        interaction_id,
+        'semantic_similarity' as metric_name,
+        reference_similarity as raw_score,
+        count_windows as scored_count,
+        count_truncated_windows as count_truncated
     from joined
     {%- for metric_name in ['bleu_2', 'rouge_l', 'exact_match'] %}
     union all
-    select interaction_id, '{{ metric_name }}' as metric_name, {{ metric_name }} as raw_score,
-        1 as scored_count, 0 as count_truncated
+    select
+        interaction_id,
+        '{{ metric_name }}' as metric_name,
+        {{ metric_name }} as raw_score,
+        1 as scored_count,
+        0 as count_truncated
     from joined
     {%- endfor %}
 ),

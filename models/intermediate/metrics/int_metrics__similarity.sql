@@ -4,7 +4,9 @@ with matches as (
 ),
 
 metrics as (
-    select * from {{ ref('metric_catalog') }} where family = 'similarity'
+    select *
+    from {{ ref('metric_catalog') }}
+    where family = 'similarity'
 ),
 
 cut_off as (

@@ -15,7 +15,7 @@ current_rows as (
 
 unsupported_items as (
     select interaction_id, string_agg(item, ', ' order by sentence_index, item) as detail
-    from (select interaction_id, sentence_index, unnest(unsupported) as item from current_rows)
+    from (select interaction_id, sentence_index, unnest(unsupported) as item from current_rows) as unsupported_rows
     group by interaction_id
 ),
 

@@ -9,7 +9,7 @@ relevance as (
     select
         query_id,
         grade,
-        row_number() over (partition by query_id order by grade desc, chunk_id) as ideal_position
+        row_number() over (partition by query_id order by grade desc, chunk_id asc) as ideal_position
     from {{ ref('int_query_relevance') }}
     where grade > 0
 ),
@@ -22,8 +22,11 @@ ideal as (
     select
         relevance.query_id,
         cut_offs.k,
-        sum(case when relevance.ideal_position <= cut_offs.k then relevance.grade / log2(relevance.ideal_position + 1) else 0 end)
-            as ideal_gain,
+        sum(
+            case
+                when relevance.ideal_position <= cut_offs.k then relevance.grade / log2(relevance.ideal_position + 1) else 0
+            end
+        ) as ideal_gain,
         count(*) as count_relevant
     from relevance
     cross join cut_offs
@@ -51,9 +54,10 @@ whole_list as (
     from (
         select
             *,
-            sum(case when grade > 0 then 1 else 0 end) over (partition by interaction_id order by position) as count_found_so_far
+            sum(case when grade > 0 then 1 else 0 end) over (partition by interaction_id order by position)
+                as count_found_so_far
         from judged
-    )
+    ) as counted
     group by interaction_id, query_id
 ),
 

@@ -6,7 +6,9 @@ with interactions as (
 ),
 
 retrievals as (
-    select * from {{ ref('stg_retrievals') }} where chunk_id is not null
+    select *
+    from {{ ref('stg_retrievals') }}
+    where chunk_id is not null
 ),
 
 relevance as (
@@ -15,7 +17,10 @@ relevance as (
 
 -- only queries with at least one relevant chunk can tell good retrieval from bad
 judged_queries as (
-    select query_id from relevance group by query_id having max(grade) > 0
+    select query_id
+    from relevance
+    group by query_id
+    having max(grade) > 0
 ),
 
 positioned as (
@@ -24,7 +29,8 @@ positioned as (
         interactions.query_id,
         retrievals.chunk_id,
         row_number() over (partition by retrievals.interaction_id order by retrievals.rank) as position,
-        row_number() over (partition by retrievals.interaction_id, retrievals.chunk_id order by retrievals.rank) as occurrence
+        row_number() over (partition by retrievals.interaction_id, retrievals.chunk_id order by retrievals.rank)
+            as occurrence
     from retrievals
     inner join interactions on retrievals.interaction_id = interactions.interaction_id
     inner join judged_queries on interactions.query_id = judged_queries.query_id

@@ -1,4 +1,5 @@
--- One row per (interaction, comparison, sentence): its best match in the other role and its weight in the weighted mean.
+-- One row per (interaction, comparison, sentence): its best match in the other role and its weight in the weighted
+-- mean.
 {%- set comparisons = [
     ('query', 'context'), ('context', 'query'), ('answer', 'context'),
     ('context', 'answer'), ('answer', 'query'), ('query', 'answer')

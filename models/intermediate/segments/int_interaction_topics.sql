@@ -1,10 +1,13 @@
--- One row per interaction: logged tag, else topic of the source chunk, else k-means cluster of the query, else no_topic.
+-- One row per interaction: logged tag, else topic of the source chunk, else k-means cluster of the query, else
+-- no_topic.
 with logged as (
     select * from {{ ref('int_topics_logged') }}
 ),
 
 passages as (
-    select * from {{ ref('int_interaction_passages') }} where role = 'query'
+    select *
+    from {{ ref('int_interaction_passages') }}
+    where role = 'query'
 ),
 
 clusters as (
@@ -15,7 +18,8 @@ final as (
     select
         logged.interaction_id,
         coalesce(logged.topic, clusters.topic, 'no_topic') as topic,
-        coalesce(logged.topic_source, case when clusters.topic is not null then 'query_cluster' end, 'none') as topic_source
+        coalesce(logged.topic_source, case when clusters.topic is not null then 'query_cluster' end, 'none')
+            as topic_source
     from logged
     left join passages on logged.interaction_id = passages.interaction_id
     left join clusters on passages.passage_id = clusters.passage_id

@@ -2,11 +2,15 @@
 {{ config(materialized='table') }}
 
 with evaluations as (
-    select * from {{ ref('fct_evaluations') }} where score_status <> 'not_applicable'
+    select *
+    from {{ ref('fct_evaluations') }}
+    where score_status <> 'not_applicable'
 ),
 
 metrics as (
-    select metric_name from {{ ref('metric_catalog') }} where is_primary
+    select metric_name
+    from {{ ref('metric_catalog') }}
+    where is_primary
 ),
 
 interactions as (

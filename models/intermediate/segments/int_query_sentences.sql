@@ -4,7 +4,9 @@ with topics as (
 ),
 
 passages as (
-    select * from {{ ref('int_interaction_passages') }} where role = 'query'
+    select *
+    from {{ ref('int_interaction_passages') }}
+    where role = 'query'
 ),
 
 untagged as (

@@ -1,4 +1,5 @@
--- One row per interaction: the ids of its sentences by role, in order, and the content key of everything scored from them.
+-- One row per interaction: the ids of its sentences by role, in order, and the content key of everything scored from
+-- them.
 {{ config(materialized='table') }}
 
 with interaction_passages as (
@@ -60,7 +61,8 @@ windows_listed as (
         interaction_id,
         {%- for role in ['answer', 'reference'] %}
         array_agg(text_id order by window_index) filter (where role = '{{ role }}') as {{ role }}_window_ids,
-        array_agg(count_characters order by window_index) filter (where role = '{{ role }}') as {{ role }}_window_characters
+        array_agg(count_characters order by window_index) filter (where role = '{{ role }}')
+            as {{ role }}_window_characters
         {%- if not loop.last %},{% endif %}
         {%- endfor %}
     from windows
@@ -71,7 +73,8 @@ final as (
     select
         sentences_listed.*,
         -- windows only where there is a reference to compare with
-        case when windows_listed.reference_window_ids is not null then windows_listed.answer_window_ids end as answer_window_ids,
+        case when windows_listed.reference_window_ids is not null then windows_listed.answer_window_ids end
+            as answer_window_ids,
         case when windows_listed.reference_window_ids is not null then windows_listed.answer_window_characters end
             as answer_window_characters,
         windows_listed.reference_window_ids,

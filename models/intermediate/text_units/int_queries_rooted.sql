@@ -7,7 +7,11 @@ chain as (
     select query_id, query_id as root_query_id, parent_query_id as next_query_id, 0 as depth
     from queries
     union all
-    select chain.query_id, chain.next_query_id as root_query_id, queries.parent_query_id as next_query_id, chain.depth + 1 as depth
+    select
+        chain.query_id,
+        chain.next_query_id as root_query_id,
+        queries.parent_query_id as next_query_id,
+        chain.depth + 1 as depth
     from chain
     left join queries on chain.next_query_id = queries.query_id
     -- a parent that is not in the set still names the family; ten steps stop a circular chain

@@ -21,7 +21,9 @@ inputs as (
     -- the order of landing does not matter, the content does
     select md5(coalesce(string_agg(record_hash, ',' order by record_hash), '')) as input_hash
     from (
-        {%- for entity in ['interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'] %}
+        {%- for entity in [
+            'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'
+        ] %}
         select '{{ entity }}' || record_hash as record_hash from {{ ref('landed_' ~ entity) }}
         {% if not loop.last %}union all{% endif %}
         {%- endfor %}

@@ -37,8 +37,9 @@ final as (
             when interactions.is_source_retrieved then 'source retrieved'
             when interactions.has_judged_retrieval then 'source not retrieved'
         end as retrieval_hit,
-        case when interactions.asked_at is not null then strftime(date_trunc('week', interactions.asked_at), '%Y-%m-%d') end
-            as asked_week,
+        case
+            when interactions.asked_at is not null then strftime(date_trunc('week', interactions.asked_at), '%Y-%m-%d')
+        end as asked_week,
         interactions.refusal_rule,
         interactions.query_text,
         interactions.answer,

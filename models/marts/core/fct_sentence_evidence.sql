@@ -1,5 +1,7 @@
 with matches as (
-    select * from {{ ref('int_sentence_matches') }} where comparison = 'answer_to_context'
+    select *
+    from {{ ref('int_sentence_matches') }}
+    where comparison = 'answer_to_context'
 ),
 
 units as (
@@ -15,7 +17,9 @@ texts as (
 ),
 
 retrievals as (
-    select interaction_id, rank, min(chunk_id) as chunk_id from {{ ref('stg_retrievals') }} group by interaction_id, rank
+    select interaction_id, rank, min(chunk_id) as chunk_id
+    from {{ ref('stg_retrievals') }}
+    group by interaction_id, rank
 ),
 
 located as (
@@ -28,7 +32,8 @@ located as (
         units.answer_text_ids[matches.sentence_index + 1] as text_id,
         units.context_text_ids[matches.match_index + 1] as evidence_text_id,
         units.context_ranks[matches.match_index + 1] as evidence_rank,
-        row_number() over (partition by matches.interaction_id order by matches.similarity, matches.sentence_index) as weakness_rank
+        row_number() over (partition by matches.interaction_id order by matches.similarity, matches.sentence_index)
+            as weakness_rank
     from matches
     inner join units on matches.interaction_id = units.interaction_id
 ),
@@ -66,7 +71,8 @@ final as (
             located.interaction_id = supported.interaction_id
             and located.input_key = supported.input_key
             and located.sentence_index = supported.sentence_index
-    left join retrievals on located.interaction_id = retrievals.interaction_id and located.evidence_rank = retrievals.rank
+    left join retrievals
+        on located.interaction_id = retrievals.interaction_id and located.evidence_rank = retrievals.rank
 )
 
 select * from final

@@ -1,9 +1,13 @@
 with evaluations as (
-    select * from {{ ref('int_primary_evaluations') }} where raw_score is not null
+    select *
+    from {{ ref('int_primary_evaluations') }}
+    where raw_score is not null
 ),
 
 segments as (
-    select * from {{ ref('int_interaction_segments') }} where dimension in ('all', 'system', 'topic', 'query_type')
+    select *
+    from {{ ref('int_interaction_segments') }}
+    where dimension in ('all', 'system', 'topic', 'query_type')
 ),
 
 scores as (

@@ -69,7 +69,7 @@ checked as (
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)
             when rated_at_text is not null and rated_at is null
                 then 'rated_at is not an ISO 8601 timestamp: ' || left(rated_at_text, 80)
-            when interaction_id not in (select known_interaction_id from interactions)
+            when interaction_id not in (select interactions.known_interaction_id from interactions)
                 then 'orphan: no staged interaction has this interaction_id'
         end as check_failure
     from renamed

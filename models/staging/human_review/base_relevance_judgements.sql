@@ -34,7 +34,8 @@ checked as (
             when read_error is not null then read_error
             when query_id is null then 'query_id is missing or blank'
             when chunk_id is null then 'chunk_id is missing or blank'
-            when grade is null or not isfinite(grade) then 'grade is not a finite number: ' || left(coalesce(grade_text, 'null'), 80)
+            when grade is null or not isfinite(grade)
+                then 'grade is not a finite number: ' || left(coalesce(grade_text, 'null'), 80)
         end as check_failure
     from renamed
 ),

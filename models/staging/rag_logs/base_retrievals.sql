@@ -46,10 +46,11 @@ checked as (
         case
             when read_error is not null then read_error
             when interaction_id is null then 'interaction_id is missing or blank'
-            when rank is null or rank < 1 then 'rank is not a positive integer: ' || left(coalesce(rank_text, 'null'), 80)
+            when rank is null or rank < 1
+                then 'rank is not a positive integer: ' || left(coalesce(rank_text, 'null'), 80)
             when retrieval_score_text is not null and (retrieval_score is null or not isfinite(retrieval_score))
                 then 'retrieval_score is not a finite number: ' || left(retrieval_score_text, 80)
-            when interaction_id not in (select known_interaction_id from interactions)
+            when interaction_id not in (select interactions.known_interaction_id from interactions)
                 then 'orphan: no staged interaction has this interaction_id'
         end as check_failure
     from renamed

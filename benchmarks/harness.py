@@ -1,0 +1,300 @@
+"""What every benchmark needs: a measured `dbt build`, the machine in words, tables on screen and in docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+#: The project whose build is measured.
+ROOT = Path(__file__).resolve().parents[1]
+
+#: The page that holds the newest result of every benchmark.
+DOCUMENT = ROOT / "docs" / "benchmarks.md"
+
+#: Libraries whose version can move a time or a number.
+LIBRARIES = ("dbt-core", "dbt-duckdb", "duckdb", "numpy", "pyarrow", "sentence-transformers", "torch", "transformers")
+
+_POLL_SECONDS = 0.02
+_TAIL_CHARACTERS = 3000
+
+_PREFACE = """# Benchmarks
+
+Each section holds the newest full run of one benchmark and is written by it: `make bench` renews all of them, `python -m
+benchmarks.<name>` one. Data for accuracy are read from the folder that `HCAT_BENCHMARK_DATA` names and are not part of
+the project. Times are of one machine and hold for it alone; limits stand beside them.
+"""
+
+
+class BenchmarkError(RuntimeError):
+    """A benchmark that cannot be run or whose build broke; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One measured run of dbt.
+
+    Parameters
+    ----------
+    seconds : float
+        Wall time from start to end of the process, interpreter start included.
+    peak_mebibytes : float
+        Largest resident memory of the dbt process, MiB.
+    exit_code : int
+        0 = all passed; 1 = models were built and at least one data test or gate failed.
+    node_seconds : mapping of str to float
+        Execution time of each model, seed and data test, seconds.
+    node_rows : mapping of str to int
+        Rows that the node reported as written; absent where the adapter reports none.
+    failed_tests : sequence of str
+        Names of the data tests and gates that failed; none of them stops a benchmark.
+    """
+
+    seconds: float
+    peak_mebibytes: float
+    exit_code: int
+    node_seconds: Mapping[str, float]
+    node_rows: Mapping[str, int]
+    failed_tests: Sequence[str]
+
+    def slowest(self, count: int) -> list[tuple[str, float]]:
+        """Return the ``count`` slowest nodes with their seconds, slowest first."""
+        return sorted(self.node_seconds.items(), key=lambda item: (-item[1], item[0]))[:count]
+
+
+def build(
+    raw_logs: Path,
+    warehouse: Path,
+    *,
+    arguments: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Build:
+    """Return the measurements of one `dbt build` of ``raw_logs`` into ``warehouse`` (created when missing).
+
+    dbt runs in a process of its own, because that is what a user starts and because memory can be told apart only so.
+    Target and log folders lie beside the warehouse file, so that two builds never share a parse cache.
+
+    Raises
+    ------
+    BenchmarkError
+        If a model or seed breaks; a failing data test or gate is reported in the result instead.
+    """
+    warehouse.mkdir(parents=True, exist_ok=True)
+    target = warehouse / "target"
+    results = target / "run_results.json"
+    results.unlink(missing_ok=True)
+    command = [str(Path(sys.executable).parent / "dbt"), "--quiet", "build", "--target-path", str(target)]
+    command += ["--log-path", str(warehouse / "logs"), *arguments]
+    variables = dict(os.environ) | {
+        "HCAT_RAW_LOGS": str(raw_logs.resolve()),
+        "HCAT_WAREHOUSE": str(warehouse.resolve()),
+        "DBT_PROFILES_DIR": str(ROOT),
+        "PYTHONHASHSEED": "0",
+    }
+    variables |= dict(environment or {})
+    with (warehouse / "output.txt").open("w+", encoding="utf-8") as output:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=output, stderr=subprocess.STDOUT)
+        peak = 0.0
+        while process.poll() is None:
+            peak = max(peak, _resident_peak_mebibytes(process.pid))
+            time.sleep(_POLL_SECONDS)
+        seconds = time.perf_counter() - started
+        output.seek(0)
+        tail = output.read()[-_TAIL_CHARACTERS:]
+    if not results.exists():
+        raise BenchmarkError(f"dbt wrote no results (exit code {process.returncode}):\n{tail}")
+    return _read_results(results, seconds, peak, process.returncode, tail)
+
+
+def _read_results(path: Path, seconds: float, peak: float, exit_code: int, tail: str) -> Build:
+    node_seconds: dict[str, float] = {}
+    node_rows: dict[str, int] = {}
+    failed_tests: list[str] = []
+    for result in json.loads(path.read_text(encoding="utf-8"))["results"]:
+        kind, _, name = result["unique_id"].split(".")[:3]
+        status = result["status"]
+        node_seconds[name] = float(result["execution_time"])
+        if kind in ("model", "seed"):
+            if status == "error":
+                raise BenchmarkError(f"{kind} {name} broke: {result['message']}\n{tail}")
+            rows = (result.get("adapter_response") or {}).get("rows_affected")
+            if isinstance(rows, int) and rows >= 0:
+                node_rows[name] = rows
+        elif status in ("fail", "error"):
+            failed_tests.append(name)
+    return Build(seconds, peak, exit_code, node_seconds, node_rows, sorted(failed_tests))
+
+
+def _resident_peak_mebibytes(process_id: int) -> float:
+    """Return the high-water mark of resident memory since the process's program started, 0 where there is no /proc.
+
+    The kernel keeps the mark, so polling misses growth of the last moment only. `getrusage` would not do: its value
+    survives exec and starts at the size of the process that forked.
+    """
+    try:
+        status = Path(f"/proc/{process_id}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0.0
+    match = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    return int(match.group(1)) / 1024 if match else 0.0
+
+
+@contextlib.contextmanager
+def working_folder(given: Path | None) -> Iterator[Path]:
+    """Yield ``given``, created when missing and kept, or a temporary folder that is deleted at the end."""
+    if given is not None:
+        given.mkdir(parents=True, exist_ok=True)
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="hcat-benchmark-") as folder:
+        yield Path(folder)
+
+
+def data_folder(name: str) -> Path | None:
+    """Return ``$HCAT_BENCHMARK_DATA/<name>`` when the variable is set and the folder exists, else None."""
+    root = os.environ.get("HCAT_BENCHMARK_DATA")
+    if not root:
+        return None
+    folder = Path(root) / name
+    return folder if folder.is_dir() else None
+
+
+def describe_machine() -> str:
+    """Return processor, memory, operating system, Python and library versions in one line, without names of the host."""
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (
+        f"{usable} CPU cores ({_processor()}), {_memory_gibibytes():.0f} GiB memory, {platform.system()} "
+        f"{platform.machine()}, Python {platform.python_version()}, {versions}"
+    )
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
+        if match:
+            return " ".join(match.group(1).split())
+    return platform.processor() or "unnamed processor"
+
+
+def _memory_gibibytes() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A titled table of texts; the same rows go to the screen and to the page."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown, pipes inside cells escaped."""
+
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+        ruler = "|" + "|".join("---" if index == 0 else "---:" for index in range(len(self.columns))) + "|"
+        return "\n".join([f"**{self.title}**", "", line(self.columns), ruler, *(line(row) for row in self.rows)])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a benchmark found.
+
+    Parameters
+    ----------
+    name : str
+        Module name: marker of its section in the page.
+    title : str
+        Heading of the section.
+    tables : sequence of Table
+        Results.
+    notes : sequence of str
+        What a reader must know to judge them.
+    is_quick : bool
+        A quick run is a try on a small input: it is printed and never written to the page.
+    is_within_limits : bool
+        False when a stated limit is missed; the process then ends with exit code 1.
+    """
+
+    name: str
+    title: str
+    tables: Sequence[Table]
+    notes: Sequence[str] = field(default_factory=tuple)
+    is_quick: bool = False
+    is_within_limits: bool = True
+
+
+def print_outcome(outcome: Outcome, to_stderr: bool = False) -> None:
+    """Print tables and notes of an outcome."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table as ScreenTable
+
+    console = Console(stderr=to_stderr)
+    console.rule(escape(outcome.title))
+    for table in outcome.tables:
+        screen = ScreenTable(title=escape(table.title), title_justify="left")
+        for index, column in enumerate(table.columns):
+            screen.add_column(escape(column), justify="left" if index == 0 else "right", overflow="fold")
+        for row in table.rows:
+            screen.add_row(*map(escape, row))
+        console.print(screen)
+    for note in outcome.notes:
+        console.print(f"- {escape(note)}")
+
+
+def write_outcome(outcome: Outcome, command: str, document: Path = DOCUMENT) -> None:
+    """Replace the section of ``outcome`` in the page, or append it; all other sections stay as they are."""
+    opening, closing = f"<!-- benchmark:{outcome.name} -->", f"<!-- /benchmark:{outcome.name} -->"
+    parts = [opening, f"## {outcome.title}", ""]
+    parts += [f"Command: `{command}`, {datetime.now(UTC):%Y-%m-%d} (UTC). Machine: {describe_machine()}.", ""]
+    for table in outcome.tables:
+        parts += [table.to_markdown(), ""]
+    parts += [f"- {note}" for note in outcome.notes]
+    section = "\n".join([*parts, closing])
+    text = document.read_text(encoding="utf-8") if document.exists() else _PREFACE
+    if opening in text and closing in text:
+        before, rest = text.split(opening, 1)
+        after = rest.split(closing, 1)[1]
+        text = before + section + after
+    else:
+        text = text.rstrip("\n") + "\n\n" + section + "\n"
+    document.parent.mkdir(parents=True, exist_ok=True)
+    document.write_text(text, encoding="utf-8")
+
+
+def argument_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """Return a parser with the options that all benchmarks share."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
+    parser.add_argument("--quick", action="store_true", help="a small try; printed, not written to docs/benchmarks.md")
+    parser.add_argument("--folder", type=Path, help="working folder that is kept (default: a temporary one)")
+    return parser
+
+
+def finish(outcome: Outcome, command: str) -> int:
+    """Print an outcome, write it to the page unless it was a quick try, and return the exit code."""
+    print_outcome(outcome)
+    if not outcome.is_quick:
+        write_outcome(outcome, command)
+    return 0 if outcome.is_within_limits else 1
+
+
+def verdict(is_within: bool) -> str:
+    """Return the word that stands beside a limit."""
+    return "met" if is_within else "MISSED"

@@ -1,0 +1,516 @@
+"""Charts of the report as SVG text: pure functions from rows to a string, drawn by Altair and vl-convert, no browser.
+
+Nothing here reads a warehouse, a clock or a network. Colours are the report's: a lightness ramp that survives grey
+print and colour blindness (ColorBrewer OrRd and Blues), and the Okabe-Ito series colours, always with a shape or a number
+beside them.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+#: Ramps from best (left) to worst (right); lightness falls monotonically, so that grey print keeps the order.
+FAILURE_RAMP = ("#fff7ec", "#fdd9a5", "#fc9a63", "#d7301f", "#7f0000")
+SCORE_RAMP = ("#f7fbff", "#c6dbef", "#7fb3d8", "#2a72b5", "#08306b")
+#: Okabe and Ito (2008), the five that stand out on white; shapes repeat what the colours say.
+SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a3b78", "#333333")
+SERIES_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+INK = "#1c2733"
+MUTED_INK = "#56616d"
+GRID = "#dfe4ea"
+#: Share of white mixed into the colour of a cell that cannot be told from the whole.
+FADE = 0.62
+#: Fewer scores than this are drawn one by one: a density of so few would show the bandwidth and not the data.
+MINIMUM_DENSITY_SCORES = 10
+#: Points along a violin; 48 are smooth at its printed width.
+DENSITY_POINTS = 48
+
+_FONT = "Helvetica, Arial, sans-serif"
+
+
+@dataclass(frozen=True, slots=True)
+class HeatmapCell:
+    """One cell of a heatmap.
+
+    Parameters
+    ----------
+    row, column : str
+        Labels; must be among the rows and columns given to :func:`draw_heatmap`.
+    shade : float or None
+        0 (best) to 1 (worst); None draws an empty cell.
+    lines : sequence of str
+        Text in the cell, at most three lines: value, interval, n.
+    is_small : bool
+        Too few sources to rely on: hatched.
+    is_unsure : bool
+        The interval holds the value of the whole: faded.
+    """
+
+    row: str
+    column: str
+    shade: float | None
+    lines: Sequence[str]
+    is_small: bool = False
+    is_unsure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Violin:
+    """Distribution of one group: its scores, and what is written beside it.
+
+    Parameters
+    ----------
+    name : str
+        Label of the group.
+    scores : sequence of float
+        Raw scores (all, or a sample) that give the shape.
+    quantile_25, median, quantile_75 : float
+        Quartiles over all scores, not over the sample.
+    count_scored : int
+        Number of all scores.
+    """
+
+    name: str
+    scores: Sequence[float]
+    quantile_25: float
+    median: float
+    quantile_75: float
+    count_scored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its interval, at a position (``row`` or ``k``) of one series; bounds may be None."""
+
+    position: str
+    series: str
+    value: float
+    lower: float | None
+    upper: float | None
+
+
+def shade_colour(shade: float, ramp: Sequence[str], is_unsure: bool = False) -> str:
+    """Return the hex colour of ``shade`` (0 best, 1 worst) on ``ramp``, mixed with white when ``is_unsure``.
+
+    Raises
+    ------
+    ValueError
+        If ``shade`` lies outside [0, 1].
+    """
+    if not 0 <= shade <= 1:
+        raise ValueError(f"shade must lie in [0, 1], got {shade}")
+    position = shade * (len(ramp) - 1)
+    start = min(int(position), len(ramp) - 2)
+    share = position - start
+    low, high = _channels(ramp[start]), _channels(ramp[start + 1])
+    mixed = [first + (second - first) * share for first, second in zip(low, high, strict=True)]
+    if is_unsure:
+        mixed = [channel + (255 - channel) * FADE for channel in mixed]
+    return "#" + "".join(f"{round(channel):02x}" for channel in mixed)
+
+
+def contrast_ratio(first: str, second: str) -> float:
+    """Return the contrast of two hex colours, 1 to 21 (WCAG 2.2; text needs 4.5)."""
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def text_colour(background: str) -> str:
+    """Return black or white, whichever reads better on ``background``."""
+    return max(("#000000", "#ffffff"), key=lambda colour: contrast_ratio(colour, background))
+
+
+def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return positions and density (peak 1) of ``scores``: Gaussian kernels, Silverman's bandwidth, cut at the extremes.
+
+    Parameters
+    ----------
+    scores : sequence of float
+        At least two distinct finite values.
+
+    Returns
+    -------
+    tuple of ndarray
+        Positions from the smallest to the largest score and densities in (0, 1], both of length
+        :data:`DENSITY_POINTS`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two distinct scores: a density has no width then.
+
+    Notes
+    -----
+    Silverman (1986), equation 3.31: 0.9 x min(sd, IQR / 1.34) x n^(-1/5); where more than half of the scores are equal
+    the quartiles coincide and the standard deviation alone is used.
+    """
+    values = np.sort(np.asarray(scores, dtype=np.float64))
+    if values.size < 2 or values[0] == values[-1]:
+        raise ValueError(f"a density needs two distinct scores, got {len(set(values.tolist()))}")
+    deviation = float(values.std(ddof=1))
+    quartile_range = float(np.quantile(values, 0.75) - np.quantile(values, 0.25)) / 1.34
+    spread = min(deviation, quartile_range) if quartile_range > 0 else deviation
+    bandwidth = 0.9 * spread * values.size**-0.2
+    positions = np.linspace(values[0], values[-1], DENSITY_POINTS)
+    distances = (positions[:, None] - values[None, :]) / bandwidth
+    density = np.exp(-0.5 * distances**2).sum(axis=1)
+    return positions, density / density.max()
+
+
+def draw_heatmap(
+    cells: Sequence[HeatmapCell], rows: Sequence[str], columns: Sequence[str], ramp: Sequence[str], label: str
+) -> str:
+    """Return a heatmap as SVG: value, interval and n in every cell; small cells hatched, unsure cells faded.
+
+    Parameters
+    ----------
+    cells : sequence of HeatmapCell
+        Combinations that are missing here are drawn as empty.
+    rows, columns : sequence of str
+        Distinct labels in the order drawn, top to bottom and left to right; neither may be empty.
+    ramp : sequence of str
+        Hex colours from best to worst.
+    label : str
+        What the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    if not rows or not columns:
+        raise ValueError(f"a heatmap needs rows and columns, got {len(rows)} and {len(columns)}")
+    row_numbers = {name: number for number, name in enumerate(rows)}
+    column_numbers = {name: number for number, name in enumerate(columns)}
+    width, height = 104, 54
+    rectangles, texts, hatches = [], [], []
+    for cell in cells:
+        left, top = column_numbers[cell.column], row_numbers[cell.row]
+        fill = "#ffffff" if cell.shade is None else shade_colour(cell.shade, ramp, cell.is_unsure)
+        ink = text_colour(fill)
+        rectangles.append({"x": left, "x2": left + 1, "y": top, "y2": top + 1, "fill": fill})
+        if cell.is_small:
+            # a hatch beside the text and not under it: diagonals in a strip on the left edge and in the corners
+            hatches += [{**hatch, "ink": ink} for hatch in _hatch(left, top, width, height)]
+        offsets = {1: [0.5], 2: [0.38, 0.66], 3: [0.27, 0.55, 0.80]}[len(cell.lines)]
+        for number, (line, offset) in enumerate(zip(cell.lines, offsets, strict=True)):
+            texts.append({"x": left + 0.53, "y": top + offset, "text": line, "ink": ink, "is_value": number == 0})
+    x_scale = alt.Scale(domain=[0, len(columns)], nice=False, zero=False)
+    y_scale = alt.Scale(domain=[len(rows), 0], nice=False, zero=False)
+    x = alt.X("x:Q", scale=x_scale, axis=None)
+    y = alt.Y("y:Q", scale=y_scale, axis=None)
+    frame = [
+        {"x": column, "x2": column + 1, "y": row, "y2": row + 1}
+        for row in range(len(rows))
+        for column in range(len(columns))
+    ]
+    layers = [
+        _chart(frame).mark_rect(fill="#fbfcfd", stroke=GRID).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"),
+        _chart(rectangles)
+        .mark_rect(stroke="#ffffff", strokeWidth=1.5)
+        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", fill=alt.Fill("fill:N", scale=None)),
+    ]
+    if hatches:
+        layers.append(
+            _chart(hatches)
+            .mark_rule(strokeWidth=1.1, opacity=0.55)
+            .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", stroke=alt.Stroke("ink:N", scale=None))
+        )
+    for is_value, size, weight in ((True, 14, "bold"), (False, 10.5, "normal")):
+        chosen = [text for text in texts if text["is_value"] is is_value]
+        layers.append(
+            _chart(chosen)
+            .mark_text(fontSize=size, fontWeight=weight, baseline="middle")
+            .encode(x=x, y=y, text="text:N", color=alt.Color("ink:N", scale=None))
+        )
+    row_labels = [{"y": number + 0.5, "text": _wrap(name, 24)} for name, number in row_numbers.items()]
+    column_labels = [{"x": number + 0.5, "text": _wrap(name, 16)} for name, number in column_numbers.items()]
+    layers += [
+        _chart(row_labels)
+        .mark_text(align="right", baseline="middle", dx=-8, fontSize=12, lineBreak="\n", color=INK, lineHeight=14)
+        .encode(x=alt.value(0), y=y, text="text:N"),
+        _chart(column_labels)
+        .mark_text(align="center", baseline="bottom", dy=-8, fontSize=12, lineBreak="\n", color=INK, lineHeight=14)
+        .encode(x=x, y=alt.value(0), text="text:N"),
+    ]
+    return _draw(alt.layer(*layers).properties(width=width * len(columns), height=height * len(rows)), label)
+
+
+def draw_violins(
+    violins: Sequence[Violin], threshold: float | None, domain: tuple[float, float], axis_title: str, label: str
+) -> str:
+    """Return horizontal violins as SVG, one row per group, with quartiles, median and n in numbers.
+
+    Groups with fewer than :data:`MINIMUM_DENSITY_SCORES` scores, or with one distinct score, are drawn score by score.
+
+    Parameters
+    ----------
+    violins : sequence of Violin
+        At least one.
+    threshold : float or None
+        Decided threshold, drawn as a dashed line.
+    domain : tuple of float
+        Ends of the score axis.
+    axis_title, label : str
+        Title of the axis; what the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    if not violins:
+        raise ValueError("violins need at least one group, got none")
+    areas, ticks, boxes, medians, texts = [], [], [], [], []
+    for number, violin in enumerate(violins):
+        centre = number + 0.5
+        name = _wrap(violin.name, 22)
+        if len(violin.scores) < MINIMUM_DENSITY_SCORES or len(set(violin.scores)) < 2:
+            for score in sorted(set(violin.scores)):
+                ticks.append({"x": score, "y": centre - 0.22, "y2": centre + 0.22})
+        else:
+            positions, density = estimate_density(violin.scores)
+            for position, height in zip(positions.round(4).tolist(), density.round(3).tolist(), strict=True):
+                half = 0.42 * height
+                areas.append(
+                    {"x": position, "y": round(centre - half, 4), "y2": round(centre + half, 4), "group": number}
+                )
+        boxes.append({"x": violin.quantile_25, "x2": violin.quantile_75, "y": centre})
+        medians.append({"x": violin.median, "y": centre})
+        described = f"{_three_digits(violin.median)}  (n {violin.count_scored:,})"
+        texts.append({"y": centre, "name": name, "described": described})
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
+        axis=alt.Axis(title=axis_title, grid=True, tickCount=5, domain=False),
+    )
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(violins), 0], nice=False, zero=False), axis=None)
+    layers: list[Any] = [_chart(texts).mark_rule(color=GRID).encode(y=y)]
+    if areas:
+        layers.append(
+            _chart(areas)
+            .mark_area(color="#9ec5e2", stroke="#3b7fb5", strokeWidth=0.8, orient="vertical")
+            .encode(x=x, y=y, y2="y2:Q", detail="group:N")
+        )
+    if ticks:
+        layers.append(_chart(ticks).mark_rule(color="#3b7fb5", strokeWidth=1.4).encode(x=x, y=y, y2="y2:Q"))
+    if threshold is not None:
+        line = [{"x": threshold, "text": f"threshold {_three_digits(threshold)}"}]
+        layers.append(_chart(line).mark_rule(color="#b3261e", strokeDash=[5, 3], strokeWidth=1.4).encode(x=x))
+        layers.append(
+            _chart(line)
+            .mark_text(baseline="bottom", dy=-4, fontSize=10.5, color="#b3261e")
+            .encode(x=x, y=alt.value(0), text="text:N")
+        )
+    layers += [
+        _chart(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
+        _chart(medians).mark_point(filled=True, fill="#ffffff", stroke=INK, size=44, opacity=1).encode(x=x, y=y),
+        _chart(texts)
+        .mark_text(align="right", baseline="middle", dx=-8, fontSize=11.5, lineBreak="\n", color=INK, lineHeight=13)
+        .encode(x=alt.value(0), y=y, text="name:N"),
+        _chart(texts)
+        .mark_text(align="left", baseline="middle", dx=8, fontSize=11, color=MUTED_INK)
+        .encode(x=alt.value(270), y=y, text="described:N"),
+    ]
+    return _draw(alt.layer(*layers).properties(width=270, height=36 * len(violins)), label)
+
+
+def draw_estimates(
+    estimates: Sequence[Estimate], rows: Sequence[str], series: Sequence[str], axis_title: str, label: str
+) -> str:
+    """Return shares with their intervals as SVG: one row per position, one colour and shape per series.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+        Values in [0, 1].
+    rows, series : sequence of str
+        Positions top to bottom; series in the order of the legend, at most :data:`SERIES_COLOURS` many.
+    axis_title, label : str
+        Title of the axis; what the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    _check_series(series)
+    step = 0.6 / max(len(series), 1)
+    data = []
+    for estimate in estimates:
+        offset = (series.index(estimate.series) - (len(series) - 1) / 2) * step
+        data.append(
+            {
+                "y": rows.index(estimate.position) + 0.5 + offset,
+                "value": estimate.value,
+                "lower": estimate.value if estimate.lower is None else estimate.lower,
+                "upper": estimate.value if estimate.upper is None else estimate.upper,
+                "series": estimate.series,
+            }
+        )
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False, zero=False), axis=None)
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("value:Q", scale=scale, axis=alt.Axis(title=axis_title, format=".0%", tickCount=5, domain=False))
+    colour, shape = _series_encodings(series)
+    labels = [{"y": number + 0.5, "text": name} for number, name in enumerate(rows)]
+    borders = [{"y": number} for number in range(1, len(rows))]
+    layers = [
+        _chart(borders or [{"y": 0}]).mark_rule(color=GRID).encode(y=y),
+        _chart(data).mark_rule(strokeWidth=2).encode(x=alt.X("lower:Q", scale=scale), x2="upper:Q", y=y, color=colour),
+        _chart(data).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
+        _chart(labels)
+        .mark_text(align="right", baseline="middle", dx=-10, fontSize=12, color=INK)
+        .encode(x=alt.value(0), y=y, text="text:N"),
+    ]
+    height = max(30, 14 + 13 * len(series)) * len(rows)
+    return _draw(alt.layer(*layers).properties(width=560, height=height), label)
+
+
+def draw_by_rank(panels: Sequence[tuple[str, Sequence[Estimate]]], series: Sequence[str], label: str) -> str:
+    """Return small panels side by side as SVG: a metric (0 to 1) against the cut-off rank k, one line per series.
+
+    Parameters
+    ----------
+    panels : sequence of (title, estimates)
+        Positions of the estimates are ranks as text.
+    series : sequence of str
+        Series in the order of the legend, at most :data:`SERIES_COLOURS` many.
+    label : str
+        What the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    _check_series(series)
+    colour, shape = _series_encodings(series)
+    charts = []
+    for title, estimates in panels:
+        ranks = sorted({int(estimate.position) for estimate in estimates})
+        step = 0.22 / max(len(series), 1)
+        data = [
+            {
+                # a little to the side, so that intervals of two series do not cover each other
+                "x": ranks.index(int(estimate.position))
+                + (series.index(estimate.series) - (len(series) - 1) / 2) * step,
+                "value": estimate.value,
+                "lower": estimate.value if estimate.lower is None else estimate.lower,
+                "upper": estimate.value if estimate.upper is None else estimate.upper,
+                "series": estimate.series,
+            }
+            for estimate in estimates
+        ]
+        names = [{"x": number, "text": str(rank)} for number, rank in enumerate(ranks)]
+        x = alt.X("x:Q", scale=alt.Scale(domain=[-0.4, len(ranks) - 0.6], nice=False, zero=False), axis=None)
+        scale = alt.Scale(domain=[0, 1], nice=False)
+        y = alt.Y("value:Q", scale=scale, axis=alt.Axis(title=None, tickCount=5, domain=False))
+        charts.append(
+            alt.layer(
+                _chart(data)
+                .mark_rule(strokeWidth=1.6)
+                .encode(x=x, y=alt.Y("lower:Q", scale=scale), y2="upper:Q", color=colour),
+                _chart(data).mark_line(strokeWidth=1.4, opacity=0.7).encode(x=x, y=y, color=colour),
+                _chart(data).mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
+                _chart(names)
+                .mark_text(baseline="top", dy=6, fontSize=11, color=MUTED_INK)
+                .encode(x=x, y=alt.value(170), text="text:N"),
+            ).properties(width=215, height=170, title=alt.TitleParams(title, fontSize=12.5, anchor="start", offset=8))
+        )
+    return _draw(alt.hconcat(*charts, spacing=28), label)
+
+
+def _series_encodings(series: Sequence[str]) -> tuple[Any, Any]:
+    import altair as alt
+
+    legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
+    colours = alt.Scale(domain=list(series), range=list(SERIES_COLOURS[: len(series)]))
+    shapes = alt.Scale(domain=list(series), range=list(SERIES_SHAPES[: len(series)]))
+    return alt.Color("series:N", scale=colours, legend=legend), alt.Shape("series:N", scale=shapes, legend=legend)
+
+
+def _check_series(series: Sequence[str]) -> None:
+    if len(series) > len(SERIES_COLOURS):
+        raise ValueError(f"at most {len(SERIES_COLOURS)} series can be told apart, got {len(series)}")
+
+
+def _chart(rows: Sequence[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    return alt.Chart(alt.Data(values=list(rows)))
+
+
+def _draw(chart: Any, label: str) -> str:
+    configured = (
+        chart.configure(font=_FONT, background="transparent", aria=False, padding=4)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=MUTED_INK,
+            titleColor=INK,
+            gridColor=GRID,
+            tickColor=GRID,
+            labelFontSize=11,
+            titleFontWeight="normal",
+            titleFontSize=11.5,
+        )  # noqa: E501
+        .configure_legend(labelFontSize=12, labelColor=INK)
+    )
+    buffer = io.StringIO()
+    configured.save(buffer, format="svg")
+    return _inline(buffer.getvalue(), label)
+
+
+def _inline(svg: str, label: str) -> str:
+    """Return ``svg`` fit to stand in an HTML page: no name spaces (HTML knows SVG), a name for screen readers."""
+    body = svg[svg.index("<svg") :]
+    end = body.index(">")
+    opening = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body[:end])
+    opening = re.sub(r'\sclass="[^"]*"', "", opening)
+    return f'{opening} role="img" aria-label="{html.escape(label, quote=True)}"{body[end:]}'
+
+
+def _hatch(left: int, top: int, width: int, height: int) -> list[dict[str, float]]:
+    """Return diagonal strokes along the left edge of a cell, in cell units."""
+    strip, step = 10.0, 6.0
+    strokes = []
+    for number in range(1, int((height + strip) // step)):
+        # from the left edge upwards to the right, clipped to the strip and the cell
+        start_y = number * step
+        x_start, y_start = 0.0, start_y
+        if y_start > height:
+            x_start, y_start = y_start - height, float(height)
+        x_end = min(strip, start_y)
+        if x_end <= x_start:
+            continue
+        strokes.append(
+            {
+                "x": left + x_start / width,
+                "y": top + y_start / height,
+                "x2": left + x_end / width,
+                "y2": top + (start_y - x_end) / height,
+            }
+        )
+    return strokes
+
+
+def _wrap(text: str, length: int) -> str:
+    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible."""
+    if len(text) <= length:
+        return text
+    breaks = [match.end() for match in re.finditer(r"[\s_/-]+", text[: length + 1])]
+    split = breaks[-1] if breaks else length
+    first, second = text[:split].rstrip(), text[split:]
+    return f"{first}\n{second if len(second) <= length else second[: length - 1] + '…'}"
+
+
+def _three_digits(value: float) -> str:
+    return "0" if value == 0 else f"{value:#.3g}".rstrip(".")
+
+
+def _channels(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+def _luminance(colour: str) -> float:
+    linear = [
+        share / 12.92 if share <= 0.04045 else math.pow((share + 0.055) / 1.055, 2.4)
+        for share in (channel / 255 for channel in _channels(colour))
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
