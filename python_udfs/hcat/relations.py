@@ -91,10 +91,10 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
     """
     if done is None:
         return relation
-    matches = " and ".join(f"done.{key} = work.{key}" for key in keys)
-    return relation.query(
-        "work", f"select work.* from work where not exists (select 1 from {done} as done where {matches})"
-    )
+    matches = " and ".join(f"done.{key} = hcat_work.{key}" for key in keys)
+    # the alias must not be the name of a table: DuckDB would bind it to itself
+    anti_join = f"select hcat_work.* from hcat_work where not exists (select 1 from {done} as done where {matches})"
+    return relation.query("hcat_work", anti_join)
 
 
 def from_name(session: Any, name: str) -> Any:

@@ -148,7 +148,7 @@ def test_killed_build_keeps_its_slices(tmp_path, monkeypatch):
     assert again.sort_by("text_id").equals(reference.sort_by("text_id"))
     # a build with nothing to do removes what is no longer needed
     embed_pending(FakeRelation(table.slice(0, 0)), identity, 10, 0, str(tmp_path)).read_all()
-    assert not list(tmp_path.rglob("*.parquet"))
+    assert not list((tmp_path / "slices").rglob("*.parquet"))
 
 
 def test_out_of_memory_halves_the_batch():

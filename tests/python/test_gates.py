@@ -10,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hcat import gates
-from hcat.gates import BURDENS, COMPARISONS, GATE_RESULT_SCHEMA, MEASUREMENT_COLUMNS, SEVERITIES, VERDICTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from hcat import gates
+from hcat.gates import BURDENS, COMPARISONS, GATE_RESULT_SCHEMA, MEASUREMENT_COLUMNS, SEVERITIES, VERDICTS
 
 MEASUREMENT_SCHEMA = pa.schema(
     [(name, pa.string()) for name in MEASUREMENT_COLUMNS[:8]]

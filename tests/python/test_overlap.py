@@ -5,6 +5,9 @@ import re
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from hcat.overlap import (
     Evidence,
     bleu_2,
@@ -14,8 +17,6 @@ from hcat.overlap import (
     rouge_l,
     stem_word,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 ASCII_TEXTS = st.text(alphabet=st.characters(max_codepoint=127), max_size=120)
 WORDY_TEXTS = st.lists(st.sampled_from(["bank", "fee", "the", "rate", "5", "card", ",", "."]), max_size=25).map(

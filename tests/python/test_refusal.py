@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from hcat.refusal import REFUSAL_PATTERNS, explain_refusal, is_refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from hcat.refusal import REFUSAL_PATTERNS, explain_refusal, is_refusal
 
 NAMES = {pattern.name for pattern in REFUSAL_PATTERNS}
 

@@ -59,7 +59,8 @@ def test_landing_skips_rows_that_are_there(session):
 def test_lookup_gives_the_same_result_whole_or_by_batch(session, budget):
     session.execute("create table texts as select 'k' || range as key, range as value from range(500)")
     session.execute(
-        "create table work as select range as id, ['k' || (range % 500), 'k' || (range * 7 % 500)] as keys from range(300)"
+        "create table work as"
+        " select range as id, ['k' || (range % 500), 'k' || (range * 7 % 500)] as keys from range(300)"
     )
     lookup = Lookup(session.table("texts"), "key", ["keys"], budget)
 

@@ -6,6 +6,9 @@ import time
 import unicodedata
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from hcat.text import (
     JSON_UNIT_CHARACTERS,
     MAXIMUM_SENTENCE_CHARACTERS,
@@ -15,8 +18,6 @@ from hcat.text import (
     count_content_words,
     split_sentences,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 # Everything a marker may be made of: list signs, list numbers and letters, headings, fences with their language, drawn
 # lines.

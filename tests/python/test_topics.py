@@ -1,4 +1,4 @@
-"""Topics of untagged queries: separable groups are found, names are stable, nothing is clustered when nothing is there."""
+"""Topics of untagged queries: separable groups are found, names are stable, an empty input stays empty."""
 
 import numpy as np
 import pyarrow as pa
