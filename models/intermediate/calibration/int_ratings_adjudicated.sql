@@ -14,7 +14,8 @@ first_passes as (
     select
         *,
         row_number() over (
-            partition by interaction_id, rater, criterion order by guideline_version desc, rating_pass asc, record_id asc
+            partition by interaction_id, rater, criterion
+            order by guideline_version desc, rating_pass asc, record_id asc
         ) as look
     from ratings
 ),

@@ -24,7 +24,9 @@ ideal as (
         cut_offs.k,
         sum(
             case
-                when relevance.ideal_position <= cut_offs.k then relevance.grade / log2(relevance.ideal_position + 1) else 0
+                when relevance.ideal_position <= cut_offs.k
+                    then relevance.grade / log2(relevance.ideal_position + 1)
+                else 0
             end
         ) as ideal_gain,
         count(*) as count_relevant

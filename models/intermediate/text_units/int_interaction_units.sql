@@ -59,12 +59,12 @@ windows as (
 windows_listed as (
     select
         interaction_id,
-        {%- for role in ['answer', 'reference'] %}
-        array_agg(text_id order by window_index) filter (where role = '{{ role }}') as {{ role }}_window_ids,
-        array_agg(count_characters order by window_index) filter (where role = '{{ role }}')
-            as {{ role }}_window_characters
-        {%- if not loop.last %},{% endif %}
-        {%- endfor %}
+        array_agg(text_id order by window_index) filter (where role = 'answer') as answer_window_ids,
+        array_agg(count_characters order by window_index) filter (where role = 'answer')
+            as answer_window_characters,
+        array_agg(text_id order by window_index) filter (where role = 'reference') as reference_window_ids,
+        array_agg(count_characters order by window_index) filter (where role = 'reference')
+            as reference_window_characters
     from windows
     group by interaction_id
 ),

@@ -71,8 +71,9 @@ final as (
 
 select * from final
 {% if is_incremental() %}
-where not exists (
-    select 1 from {{ this }} as written
-    where written.evaluation_id = final.evaluation_id and written.content_key = final.content_key
-)
+where
+    not exists (
+        select 1 from {{ this }} as written
+        where written.evaluation_id = final.evaluation_id and written.content_key = final.content_key
+    )
 {% endif %}

@@ -18,7 +18,8 @@ failures as (
 final as (
     select
         -- ids
-        md5(concat_ws('|', quality.interaction_id, quality.metric_name, coalesce(quality.k, 0))) as retrieval_quality_id,
+        md5(concat_ws('|', quality.interaction_id, quality.metric_name, coalesce(quality.k, 0)))
+            as retrieval_quality_id,
         quality.interaction_id,
         interactions.query_id,
         interactions.source_group,

@@ -31,10 +31,7 @@ renamed as (
         {{ text_or_null('rated_at') }} as rated_at_text,
 
         -- numerics
-        case
-            when try_cast({{ text_or_null('scale_point') }} as double) = floor(try_cast({{ text_or_null('scale_point') }} as double))
-                then try_cast(try_cast({{ text_or_null('scale_point') }} as double) as integer)
-        end as scale_point,
+        {{ integer_or_null(text_or_null('scale_point')) }} as scale_point,
 
         -- a rater's second look at the same interaction is pass 2: a test-retest, never a second rater
         coalesce(try_cast({{ text_or_null('rating_pass') }} as integer), 1) as rating_pass,
@@ -59,10 +56,13 @@ checked as (
             when interaction_id is null then 'interaction_id is missing or blank'
             when rater is null then 'rater is missing or blank'
             when criterion is null then 'criterion is missing or blank'
-            when not exists (
-                select 1 from rating_scales
-                where rating_scales.criterion = renamed.criterion and rating_scales.scale_point = renamed.scale_point
-            )
+            when
+                not exists (
+                    select 1 from rating_scales
+                    where
+                        rating_scales.criterion = renamed.criterion
+                        and rating_scales.scale_point = renamed.scale_point
+                )
                 then 'criterion and scale_point are not in the seed rating_scales: '
                     || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
             when rating_pass_text is not null and try_cast(rating_pass_text as integer) is null

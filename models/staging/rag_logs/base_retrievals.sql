@@ -24,11 +24,8 @@ renamed as (
         {{ text_or_null('rank') }} as rank_text,
         {{ text_or_null('retrieval_score') }} as retrieval_score_text,
 
-        -- numerics; 1.0 is rank 1, as some loggers write integers
-        case
-            when try_cast({{ text_or_null('rank') }} as double) = floor(try_cast({{ text_or_null('rank') }} as double))
-                then try_cast(try_cast({{ text_or_null('rank') }} as double) as integer)
-        end as rank,
+        -- numerics
+        {{ integer_or_null(text_or_null('rank')) }} as rank,
         try_cast({{ text_or_null('retrieval_score') }} as double) as retrieval_score,
 
         -- record
