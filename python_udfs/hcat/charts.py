@@ -230,15 +230,20 @@ def draw_heatmap(
             .encode(x=x, y=y, text="text:N", color=alt.Color("ink:N", scale=None))
         )
     row_labels = [{"y": number + 0.5, "text": _wrap(name, 24)} for name, number in row_numbers.items()]
-    column_labels = [{"x": number + 0.5, "text": _wrap(name, 16)} for name, number in column_numbers.items()]
+    column_labels = [(number + 0.5, _wrap(name, 16).split("\n")) for name, number in column_numbers.items()]
     layers += [
         _chart(row_labels)
         .mark_text(align="right", baseline="middle", dx=-8, fontSize=12, lineBreak="\n", color=INK, lineHeight=14)
         .encode(x=alt.value(0), y=y, text="text:N"),
-        _chart(column_labels)
-        .mark_text(align="center", baseline="bottom", dy=-8, fontSize=12, lineBreak="\n", color=INK, lineHeight=14)
-        .encode(x=x, y=alt.value(0), text="text:N"),
     ]
+    # line by line from the bottom, so that labels of one and of two lines stand on the same ground
+    for line, offset in ((-1, -8), (-2, -22)):
+        chosen = [{"x": middle, "text": parts[line]} for middle, parts in column_labels if len(parts) >= -line]
+        layers.append(
+            _chart(chosen)
+            .mark_text(align="center", baseline="bottom", dy=offset, fontSize=12, color=INK)
+            .encode(x=x, y=alt.value(0), text="text:N")
+        )
     return _draw(alt.layer(*layers).properties(width=width * len(columns), height=height * len(rows)), label)
 
 

@@ -64,7 +64,7 @@ checked as (
                         and rating_scales.scale_point = renamed.scale_point
                 )
                 then 'criterion and scale_point are not in the seed rating_scales: '
-                    || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
+                || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
             when rating_pass_text is not null and try_cast(rating_pass_text as integer) is null
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)
             when rated_at_text is not null and rated_at is null
