@@ -1,11 +1,13 @@
 {#
-    ISO 8601 text to a UTC timestamp without zone; null when unreadable. An offset in the text is honoured; without one the
-    time is UTC, whatever the session's time zone.
+    ISO 8601 text to a UTC timestamp without zone; an offset in the text is honoured, none means UTC; null when unreadable.
+    The engine alone would also read 'infinity' and 'epoch', and would not read an hour and minute followed by a zone.
 #}
 {% macro utc_timestamp(column) %}
     case
-        when regexp_matches({{ column }}, ':\d{2}.*(Z|z|[+-]\d{2}(:?\d{2})?)$')
-            then try_cast({{ column }} as timestamp with time zone) at time zone 'UTC'
-        else try_cast({{ column }} as timestamp)
+        when regexp_matches({{ column }}, '^\d{4}-\d{2}-\d{2}([T ]|$)')
+            then try_cast(
+                regexp_replace({{ column }}, '^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2})(Z|[+-].*)$', '\1:00\2')
+                as timestamp with time zone
+            ) at time zone 'UTC'
     end
 {%- endmacro %}

@@ -10,10 +10,10 @@ import csv
 import hashlib
 import json
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pyarrow as pa
 
@@ -23,6 +23,10 @@ from hcat.text import clean_text
 
 _FORMATS = (".parquet", ".jsonl", ".csv")
 _ROWS_PER_BATCH = 4096
+# texts of megabytes must not pile up to a batch of gigabytes
+_CHARACTERS_PER_BATCH = 1 << 24
+# what a broken file can make a reader raise; anything else is a fault of this code and keeps its trace
+_FILE_ERRORS = (OSError, ValueError, OverflowError, csv.Error, pa.ArrowException)
 _METADATA_FIELDS = (
     ("record_id", pa.string()),
     ("source_file", pa.string()),
@@ -88,16 +92,37 @@ def read_entity(
         yield _file_problem(entity, str(folder), f"folder '{folder}' (HCAT_RAW_LOGS) has no file {expected}")
         return
     for path in files:
-        source_file = path.relative_to(root).as_posix()
-        file_hash = _hash_file(path)
-        if not is_landed(source_file, file_hash):
-            yield from _land_file(entity, path, source_file, file_hash)
+        source_file = clean_text(path.relative_to(root).as_posix())
+        try:
+            file_hash = _hash_file(path)
+            if not is_landed(source_file, file_hash):
+                yield from _land_file(entity, path, source_file, file_hash)
+        except _FILE_ERRORS as error:
+            yield _file_problem(entity, source_file, f"{source_file} cannot be read: {_first_line(error)}")
 
 
-def land_rows(entity_name: str, source_name: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of records that come from a warehouse table instead of a file."""
-    records = ((number, row, None, None) for number, row in enumerate(rows, start=1))
-    yield from _to_batches(ENTITIES[entity_name], source_name, source_name, records)
+def read_table(
+    entity_name: str, table_name: str, column_names: Sequence[str], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the landed rows of a warehouse table that stands in for the files of an entity.
+
+    Parameters
+    ----------
+    entity_name : str
+        Key of :data:`hcat.raw_contract.ENTITIES`.
+    table_name : str
+        Name of the table, shown as the source of every row.
+    column_names : sequence of str
+        Columns of the table; a required one that is missing is a row with ``is_file_problem``.
+    batches : iterable of RecordBatch
+        Rows of the table.
+    """
+    entity = ENTITIES[entity_name]
+    problem = _find_column_problem(entity, column_names)
+    if problem:
+        yield _file_problem(entity, table_name, f"warehouse table '{table_name}' {problem}")
+        return
+    yield from _to_batches(entity, table_name, table_name, _read_batches(batches))
 
 
 def land(
@@ -120,9 +145,20 @@ def land(
     """
     schema = landed_schema(entity_name)
     relation_name = (raw_relations or {}).get(entity_name)
-    if relation_name:
-        rows = relations.read_dictionaries(relations.from_name(session, relation_name), _ROWS_PER_BATCH)
-        batches = land_rows(entity_name, relation_name, rows)
+    unknown = sorted(set(raw_relations or {}) - set(ENTITIES))
+    batches: Iterator[pa.RecordBatch]
+    if unknown:
+        message = f"hcat_raw_relations names '{unknown[0]}', which is none of {', '.join(ENTITIES)}"
+        batches = iter([_file_problem(ENTITIES[entity_name], "hcat_raw_relations", message)])
+    elif relation_name:
+        try:
+            relation = relations.from_name(session, relation_name)
+        except LookupError:
+            message = f"hcat_raw_relations: {entity_name} is '{relation_name}', which is no table of the warehouse"
+            batches = iter([_file_problem(ENTITIES[entity_name], relation_name, message)])
+        else:
+            rows = relations.read_batches(relation, _ROWS_PER_BATCH)
+            batches = read_table(entity_name, relation_name, relation.columns, rows)
     else:
         done = relations.read_pairs(session, landed, "source_file", "source_file_hash")
         batches = read_entity(entity_name, folder, is_landed=lambda name, file_hash: (name, file_hash) in done)
@@ -145,20 +181,35 @@ def _hash_file(path: Path) -> str:
 def _land_file(entity: Entity, path: Path, source_file: str, file_hash: str) -> Iterator[pa.RecordBatch]:
     is_calls = path.stem.split("_")[0] == CALLS or path.parent.name == CALLS
     reader = {".jsonl": _read_jsonl, ".csv": _read_csv, ".parquet": _read_parquet}[path.suffix]
-    try:
-        records: Iterable[RawRecord] = reader(path)
-        if is_calls:
-            records = _expand_calls(records, entity.name)
-        else:
+    records: Iterable[RawRecord] = reader(path)
+    if is_calls:
+        records = _expand_calls(records, entity.name)
+    else:
+        if path.suffix == ".jsonl":
             names, records = _peek_names(records)
-            missing = [name for name in entity.required if name not in canonical_columns(entity, names).values()]
-            if names and missing:
-                listed = ", ".join(f"'{name}'" for name in missing)
-                yield _file_problem(entity, source_file, f"{source_file} has no column {listed}")
-                return
-        yield from _to_batches(entity, source_file, file_hash, records)
-    except (OSError, pa.ArrowInvalid, csv.Error) as error:
-        yield _file_problem(entity, source_file, f"{source_file} cannot be read: {str(error).splitlines()[0]}")
+        else:
+            # the header tells the columns even when there are no rows
+            names = _read_csv_header(path) if path.suffix == ".csv" else _read_parquet_names(path)
+        problem = _find_column_problem(entity, names)
+        if names and problem:
+            yield _file_problem(entity, source_file, f"{source_file} {problem}")
+            return
+    yield from _to_batches(entity, source_file, file_hash, records)
+
+
+def _find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
+    """Return what is wrong with the columns of a source, worded to follow its name; None when they will do."""
+    known = [name for name in names if name in entity.columns or name in entity.aliases]
+    repeated = next((name for name in known if known.count(name) > 1), None)
+    if repeated:
+        return f"has the column '{repeated}' twice"
+    present = set(canonical_columns(entity, list(names)).values())
+    missing = ", ".join(f"'{name}'" for name in entity.required if name not in present)
+    return f"has no column {missing}" if missing else None
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _peek_names(records: Iterable[RawRecord]) -> tuple[list[str], Iterator[RawRecord]]:
@@ -205,59 +256,131 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
                 yield number, None, f"not a JSON object but {type(record).__name__}", text.rstrip("\r\n")
 
 
+class _TakeBackLines:
+    """Lines of a file that can be taken back, so that a broken CSV record costs its first line and not the file."""
+
+    def __init__(self, handle: TextIO) -> None:
+        self._handle = handle
+        self._waiting: deque[str] = deque()
+        self.current: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._waiting.popleft() if self._waiting else next(self._handle)
+        self.current.append(line)
+        return line
+
+    def take_back_all_but_first(self) -> str:
+        """Return the first line read since ``current`` was emptied; the others will be read again."""
+        first, *rest = self.current
+        self._waiting.extendleft(reversed(rest))
+        return first
+
+
+def _open_csv(path: Path) -> TextIO:
+    # surrogateescape keeps undecodable bytes visible as lone surrogates, so that one bad row does not lose the file
+    return path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+def _read_csv_header(path: Path) -> list[str]:
+    with _open_csv(path) as handle:
+        return [name.strip() for name in next(csv.reader(handle, strict=True), [])]
+
+
 def _read_csv(path: Path) -> Iterator[RawRecord]:
     csv.field_size_limit(sys.maxsize)
-    # surrogateescape keeps undecodable bytes visible as lone surrogates, so that one bad row does not lose the file
-    with path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="") as handle:
-        rows = csv.reader(handle, strict=True)
-        header = next(rows, None)
-        if header is None:
-            return
-        names = [name.strip() for name in header]
-        # a file with a header and no rows still shows its columns
-        count = 0
-        for count, row in enumerate(rows, start=1):
+    with _open_csv(path) as handle:
+        lines = _TakeBackLines(handle)
+        rows = csv.reader(lines, strict=True)
+        names = [name.strip() for name in next(rows, [])]
+        number = 0
+        while True:
+            lines.current.clear()
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                number += 1
+                yield number, None, f"malformed CSV: {error}", _show_bytes(lines.take_back_all_but_first())
+                continue
             if not row:
                 continue
-            text = ",".join(row)
-            if any("\udc80" <= character <= "\udcff" for character in text):
-                yield (
-                    count,
-                    None,
-                    "invalid UTF-8 in the row",
-                    text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-                )
+            number += 1
+            if not _is_encodable(row):
+                yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(lines.current))
             elif len(row) != len(names):
-                yield count, None, f"{len(row)} fields where the header has {len(names)}", text
+                yield number, None, f"{len(row)} fields where the header has {len(names)}", "".join(lines.current)
             else:
                 # CSV cannot tell empty from null: an empty field is null
-                yield (
-                    count,
-                    {name: value if value != "" else None for name, value in zip(names, row, strict=True)},
-                    None,
-                    None,
-                )
+                yield number, {name: value if value != "" else None for name, value in zip(names, row, strict=True)}, None, None
+
+
+def _is_encodable(texts: Sequence[str]) -> bool:
+    try:
+        "".join(texts).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _show_bytes(text: str) -> str:
+    """Return a line read with surrogateescape, undecodable bytes shown as replacement characters."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _read_parquet_names(path: Path) -> list[str]:
+    import pyarrow.parquet as parquet
+
+    return list(parquet.read_schema(path).names)
 
 
 def _read_parquet(path: Path) -> Iterator[RawRecord]:
     import pyarrow.parquet as parquet
 
+    yield from _read_batches(parquet.ParquetFile(path).iter_batches(batch_size=_ROWS_PER_BATCH))
+
+
+def _read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[RawRecord]:
     number = 0
-    for batch in parquet.ParquetFile(path).iter_batches(batch_size=_ROWS_PER_BATCH):
+    for batch in batches:
         try:
-            rows: list[Mapping[str, Any] | None] = batch.to_pylist()
-        except UnicodeDecodeError:
-            rows = [_decode_row(batch.slice(index, 1)) for index in range(batch.num_rows)]
-        for row in rows:
+            records: list[RawRecord] = [(0, record, None, None) for record in _to_dictionaries(batch)]
+        except (ValueError, OverflowError):
+            # one value that Python cannot hold (invalid UTF-8, a date after the year 9999) must not lose its neighbours
+            records = [_read_one_row(batch.slice(index, 1)) for index in range(batch.num_rows)]
+        for _, record, error, unread in records:
             number += 1
-            yield (number, row, None, None) if row is not None else (number, None, "invalid UTF-8 in the row", None)
+            yield number, record, error, unread
 
 
-def _decode_row(row: pa.RecordBatch) -> Mapping[str, Any] | None:
-    try:
-        return dict(row.to_pylist()[0])
-    except UnicodeDecodeError:
-        return None
+def _to_dictionaries(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Return the rows of a batch; a map is a dictionary, as it is in JSON."""
+    maps = [name for name, kind in zip(batch.schema.names, batch.schema.types, strict=True) if pa.types.is_map(kind)]
+    rows: list[dict[str, Any]] = batch.to_pylist()
+    for row in rows:
+        row.update({name: dict(row[name]) for name in maps if row[name] is not None})
+    return rows
+
+
+def _read_one_row(row: pa.RecordBatch) -> RawRecord:
+    values: dict[str, Any] = {}
+    unreadable: list[str] = []
+    for name in row.schema.names:
+        one = pa.RecordBatch.from_arrays([row.column(name)], names=[name])
+        try:
+            values.update(_to_dictionaries(one)[0])
+        except UnicodeDecodeError:
+            unreadable.append(f"invalid UTF-8 in {name}")
+            values[name] = row.column(name).cast(pa.large_binary()).to_pylist()[0].decode("utf-8", "replace")
+        except (ValueError, OverflowError) as error:
+            unreadable.append(f"unreadable value in {name}: {_first_line(error)}")
+            values[name] = str(row.column(name).cast(pa.int64()).to_pylist()[0])
+    if unreadable:
+        return 0, None, "; ".join(unreadable), to_text(values)
+    return 0, values, None, None
 
 
 def _expand_calls(records: Iterable[RawRecord], entity_name: str) -> Iterator[RawRecord]:
@@ -282,13 +405,14 @@ def _to_batches(
     schema = landed_schema(entity.name)
     occurrences: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
+    count_characters = 0
     for number, record, error, unread in records:
         row: dict[str, Any] = dict.fromkeys(entity.columns)
         is_cleaned = False
         if record is not None:
             try:
                 for name, column in canonical_columns(entity, record).items():
-                    text = to_text(record[name])
+                    text = _fold_json(record[name]) if column in entity.json_columns else to_text(record[name])
                     if text is not None:
                         row[column] = clean_text(text)
                         is_cleaned = is_cleaned or row[column] != text
@@ -315,11 +439,36 @@ def _to_batches(
                 "is_cleaned": is_cleaned,
             }
         )
-        if len(rows) == _ROWS_PER_BATCH:
+        count_characters += len(unread or "") + sum(len(row[name] or "") for name in entity.columns)
+        if len(rows) == _ROWS_PER_BATCH or count_characters >= _CHARACTERS_PER_BATCH:
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
-            rows = []
+            rows, count_characters = [], 0
     if rows:
         yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _fold_json(value: Any) -> str | None:
+    """Return a JSON value as one spelling of its text, so that the same tags read the same from every format.
+
+    Control characters inside of it, which JSON escapes out of sight of the cleaning of texts, are replaced by spaces.
+    """
+    if isinstance(value, str):
+        try:
+            value = json.loads(value, parse_constant=_refuse_constant)
+        except ValueError:
+            # staging gives the reason
+            return str(value)
+    return to_text(_clean_values(value))
+
+
+def _clean_values(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, Mapping):
+        return {clean_text(str(key)): _clean_values(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean_values(item) for item in value]
+    return value
 
 
 def _file_problem(entity: Entity, source_file: str, message: str) -> pa.RecordBatch:
