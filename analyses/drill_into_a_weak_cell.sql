@@ -1,4 +1,5 @@
--- The interactions behind one cell of the weakness map, worst first, each with its least grounded sentence and what it lacks.
+-- The interactions behind one cell of the weakness map, worst first, each with its least grounded sentence and what it
+-- lacks.
 select
     interactions.interaction_id,
     interactions.query_text,

@@ -1,4 +1,4 @@
-"""What every benchmark needs: a measured `dbt build`, the machine in words, tables on screen and in docs/benchmarks.md."""
+"""What every benchmark needs: a measured `dbt build`, the machine in words, tables on screen and on the page."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ LIBRARIES = ("dbt-core", "dbt-duckdb", "duckdb", "numpy", "pyarrow", "sentence-t
 
 _POLL_SECONDS = 0.02
 _TAIL_CHARACTERS = 3000
+_LOG_COLUMNS = 200
 
 _PREFACE = """# Benchmarks
 
-Each section holds the newest full run of one benchmark and is written by it: `make bench` renews all of them, `python -m
-benchmarks.<name>` one. Data for accuracy are read from the folder that `HCAT_BENCHMARK_DATA` names and are not part of
-the project. Times are of one machine and hold for it alone; limits stand beside them.
+Each section holds the newest full run of one benchmark and is written by it: `make bench` renews all of them,
+`python -m benchmarks.<name>` one. Data for accuracy are read from the folder that `HCAT_BENCHMARK_DATA` names and are
+not part of the project. Times are of one machine and hold for it alone; limits stand beside them.
 """
 
 
@@ -56,18 +57,18 @@ class Build:
         0 = all passed; 1 = models were built and at least one data test or gate failed.
     node_seconds : mapping of str to float
         Execution time of each model, seed and data test, seconds.
-    node_rows : mapping of str to int
-        Rows that the node reported as written; absent where the adapter reports none.
     failed_tests : sequence of str
-        Names of the data tests and gates that failed; none of them stops a benchmark.
+        Names of the data tests, unit tests and gates that failed; none of them stops a benchmark.
+    skipped : sequence of str
+        Names of the models that were not built because of them.
     """
 
     seconds: float
     peak_mebibytes: float
     exit_code: int
     node_seconds: Mapping[str, float]
-    node_rows: Mapping[str, int]
     failed_tests: Sequence[str]
+    skipped: Sequence[str]
 
     def slowest(self, count: int) -> list[tuple[str, float]]:
         """Return the ``count`` slowest nodes with their seconds, slowest first."""
@@ -121,21 +122,20 @@ def build(
 
 def _read_results(path: Path, seconds: float, peak: float, exit_code: int, tail: str) -> Build:
     node_seconds: dict[str, float] = {}
-    node_rows: dict[str, int] = {}
     failed_tests: list[str] = []
+    skipped: list[str] = []
     for result in json.loads(path.read_text(encoding="utf-8"))["results"]:
         kind, _, name = result["unique_id"].split(".")[:3]
         status = result["status"]
         node_seconds[name] = float(result["execution_time"])
         if kind in ("model", "seed"):
+            if status == "skipped":
+                skipped.append(name)
             if status == "error":
                 raise BenchmarkError(f"{kind} {name} broke: {result['message']}\n{tail}")
-            rows = (result.get("adapter_response") or {}).get("rows_affected")
-            if isinstance(rows, int) and rows >= 0:
-                node_rows[name] = rows
         elif status in ("fail", "error"):
             failed_tests.append(name)
-    return Build(seconds, peak, exit_code, node_seconds, node_rows, sorted(failed_tests))
+    return Build(seconds, peak, exit_code, node_seconds, sorted(failed_tests), sorted(skipped))
 
 
 def _resident_peak_mebibytes(process_id: int) -> float:
@@ -173,7 +173,7 @@ def data_folder(name: str) -> Path | None:
 
 
 def describe_machine() -> str:
-    """Return processor, memory, operating system, Python and library versions in one line, without names of the host."""
+    """Return processor, memory, system, Python and library versions in one line, without names of the host."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return (
@@ -247,6 +247,9 @@ def print_outcome(outcome: Outcome, to_stderr: bool = False) -> None:
     from rich.table import Table as ScreenTable
 
     console = Console(stderr=to_stderr)
+    if not console.is_terminal:
+        # a log has no edge: rows stay whole
+        console = Console(stderr=to_stderr, width=_LOG_COLUMNS)
     console.rule(escape(outcome.title))
     for table in outcome.tables:
         screen = ScreenTable(title=escape(table.title), title_justify="left")

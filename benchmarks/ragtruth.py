@@ -1,4 +1,4 @@
-"""Turns a folder shaped like the RAGTruth benchmark into raw logs, so that it passes through the product's own contract."""
+"""Turns a folder shaped like RAGTruth into raw logs, so that it passes through the product's own contract."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def write_raw_logs(rows: list[dict[str, Any]], folder: Path) -> None:
 
 
 def _query_id(row: dict[str, Any]) -> str:
-    return f"{row['task']}-{row['source_id']}-{hashlib.md5(str(row['query']).encode(), usedforsecurity=False).hexdigest()[:8]}"
+    digest = hashlib.md5(str(row["query"]).encode(), usedforsecurity=False).hexdigest()
+    return f"{row['task']}-{row['source_id']}-{digest[:8]}"
 
 
 def _interaction(row: dict[str, Any]) -> dict[str, Any]:

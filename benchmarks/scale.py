@@ -5,6 +5,7 @@ The encoder is `hashing:384` (seeded vectors, no model), so that what is measure
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from datetime import UTC, datetime, timedelta
@@ -61,31 +62,43 @@ _INTERACTIONS_SCHEMA = pa.schema(
 )
 _RETRIEVALS_SCHEMA = pa.schema([("interaction_id", pa.string()), ("rank", pa.int64()), ("text", pa.string())])
 
-_ADJECTIVES = (
+
+def _split(words: str, separator: str) -> list[str]:
+    """Return the words of a list that is easier to read as one text."""
+    return words.split(separator)
+
+
+_ADJECTIVES = _split(
     "annual quarterly secured unsecured joint private commercial foreign domestic overdue pending dormant standing "
     "variable fixed early late minimum maximum average temporary revised separate additional personal digital disputed "
-    "recurring partial eligible"
-).split()
-_NOUNS = (
+    "recurring partial eligible",
+    " ",
+)
+_NOUNS = _split(
     "account loan mortgage payment transfer deposit balance statement card branch customer fee rate limit guarantee "
     "claim policy premium refund dispute contract agreement transaction cheque overdraft interest currency portfolio "
     "invoice signature address identity document application approval review notice penalty repayment instalment "
-    "collateral beneficiary mandate receipt schedule withdrawal exchange audit compliance threshold"
-).split()
-_VERBS = (
+    "collateral beneficiary mandate receipt schedule withdrawal exchange audit compliance threshold",
+    " ",
+)
+_VERBS = _split(
     "covers requires exceeds replaces reduces delays confirms suspends secures renews includes excludes triggers "
-    "follows precedes supports limits cancels restores updates verifies charges credits closes"
-).split()
-_NAMES = (
-    "Anna Berger|Carlos Mendes|Diana Novak|Erik Lindholm|Farah Haddad|George Okafor|Helen Marsh|Ivan Petrov|Julia Brandt|"
-    "Kenji Mori|Laura Costa|Martin Weiss|Nadia Rahman|Oscar Dahl|Priya Nair|Quentin Leroy|Rosa Jimenez|Samuel Cohen|"
-    "Tara Walsh|Umberto Ricci|Victor Hale|Wanda Kowalski|Yusuf Demir|Zoe Fischer"
-).split("|")
-_PLACES = (
-    "Amsterdam|Boston|Chicago|Dublin|Edinburgh|Frankfurt|Geneva|Hamburg|Istanbul|Johannesburg|Kyoto|Lisbon|Madrid|Nairobi|"
-    "Oslo|Prague|Quebec|Rotterdam|Singapore|Toronto|Utrecht|Vienna|Warsaw|Zurich"
-).split("|")
-_MONTHS = "January February March April May June July August September October November December".split()
+    "follows precedes supports limits cancels restores updates verifies charges credits closes",
+    " ",
+)
+_NAMES = _split(
+    "Anna Berger|Carlos Mendes|Diana Novak|Erik Lindholm|Farah Haddad|George Okafor|Helen Marsh|Ivan Petrov|"
+    "Julia Brandt|Kenji Mori|Laura Costa|Martin Weiss|Nadia Rahman|Oscar Dahl|Priya Nair|Quentin Leroy|"
+    "Rosa Jimenez|Samuel Cohen|"
+    "Tara Walsh|Umberto Ricci|Victor Hale|Wanda Kowalski|Yusuf Demir|Zoe Fischer",
+    "|",
+)
+_PLACES = _split(
+    "Amsterdam|Boston|Chicago|Dublin|Edinburgh|Frankfurt|Geneva|Hamburg|Istanbul|"
+    "Johannesburg|Kyoto|Lisbon|Madrid|Nairobi|Oslo|Prague|Quebec|Rotterdam|Singapore|Toronto|Utrecht|Vienna|Warsaw|Zurich",
+    "|",
+)
+_MONTHS = _split("January February March April May June July August September October November December", " ")
 
 _STATEMENTS = (
     "The {adjective} {noun} {verb} every {other} in {place} until {month}",
@@ -147,7 +160,8 @@ def write_raw_logs(folder: Path, count_interactions: int, count_sentences: int =
     statements = np.array(make_sentences(count_sentences - count_queries, _STATEMENTS, ".", random), dtype=object)
     query_ids = [f"query-{number:06d}" for number in range(count_queries)]
     types = ["simple_factual" if number % 3 else "multi_hop" for number in range(count_queries)]
-    parquet.write_table(pa.table({"query_id": query_ids, "text": questions, "query_type": types}), folder / "queries.parquet")
+    queries = pa.table({"query_id": query_ids, "text": questions, "query_type": types})
+    parquet.write_table(queries, folder / "queries.parquet")
     first = parquet.ParquetWriter(folder / "interactions.parquet", _INTERACTIONS_SCHEMA, compression="zstd")
     second = parquet.ParquetWriter(folder / "retrievals.parquet", _RETRIEVALS_SCHEMA, compression="zstd")
     with first as interactions, second as retrievals:
@@ -207,29 +221,26 @@ def run(is_quick: bool = False, folder: Path | None = None, count_interactions: 
     # a quick run has no limit of its own: its times are mostly the fixed start
     is_fast = is_quick or whole.seconds <= LIMIT_SECONDS
     is_small = is_quick or whole.peak_mebibytes <= LIMIT_MEBIBYTES
+    limit_words = "quick" if is_quick else verdict(is_fast and is_small)
     stages = Table(
         f"{count:,} interactions, {sentences:,} distinct sentences, encoder {ENCODER}",
         ("stage", "seconds", "limit", "peak memory, MiB", "limit", "verdict"),
         (
-            ("landing to embeddings", f"{until_encoded.seconds:.1f}", "", f"{until_encoded.peak_mebibytes:,.0f}", "", ""),
-            (
-                "everything after the encoder",
-                f"{whole.seconds:.1f}",
-                f"{LIMIT_SECONDS:.0f}",
-                f"{whole.peak_mebibytes:,.0f}",
-                f"{LIMIT_MEBIBYTES:,.0f}",
-                "quick" if is_quick else verdict(is_fast and is_small),
-            ),
-            ("a rerun with nothing new", f"{nothing_new.seconds:.1f}", "", f"{nothing_new.peak_mebibytes:,.0f}", "", ""),
+            ("landing to embeddings", *_figures(until_encoded), ""),
+            ("everything after the encoder", *_figures(whole, LIMIT_SECONDS, LIMIT_MEBIBYTES), limit_words),
+            ("a rerun with nothing new", *_figures(nothing_new), ""),
         ),
     )
     notes = (
         f"Each interaction: 1 query, {COUNT_ANSWER_SENTENCES} answer and {COUNT_CHUNKS * SENTENCES_PER_CHUNK} context "
-        f"sentences in {COUNT_CHUNKS} chunks; the sentences of a chunk are drawn one by one, so hardly a chunk repeats.",
-        "`everything after the encoder` is the whole `dbt build` on the warehouse of the first stage: it repeats landing "
-        "checks and staging, embeds nothing, and runs every data test and gate.",
-        f"Memory is the high-water mark of the dbt process; the warehouse file ends at {mebibytes:,.0f} MiB.",
-        f"Failed data tests and gates of the whole build: {', '.join(whole.failed_tests) or 'none'}.",
+        f"sentences in {COUNT_CHUNKS} chunks; the sentences of a chunk are drawn one by one, so that hardly a chunk "
+        "repeats.",
+        "`everything after the encoder` is the whole `dbt build` on the warehouse of the first stage: it repeats "
+        "landing checks and staging, embeds nothing, and runs every data test and gate.",
+        f"Memory is the high-water mark of the dbt process; the warehouse file ends at {mebibytes:,.0f} MiB. Threads: "
+        f"{os.environ.get('HCAT_THREADS', 'as in profiles.yml')}.",
+        f"Failed data tests and gates of the whole build: {', '.join(whole.failed_tests) or 'none'}; models skipped "
+        f"for them: {', '.join(whole.skipped) or 'none'}.",
     )
     tables = (
         stages,
@@ -238,6 +249,15 @@ def run(is_quick: bool = False, folder: Path | None = None, count_interactions: 
         _slowest("Slowest nodes, rerun with nothing new", nothing_new),
     )
     return Outcome("scale", "Scale", tables, notes, is_quick, is_fast and is_small)
+
+
+def _figures(measured: Build, seconds: float | None = None, mebibytes: float | None = None) -> tuple[str, ...]:
+    return (
+        f"{measured.seconds:.1f}",
+        "" if seconds is None else f"{seconds:.0f}",
+        f"{measured.peak_mebibytes:,.0f}",
+        "" if mebibytes is None else f"{mebibytes:,.0f}",
+    )
 
 
 def _slowest(title: str, measured: Build) -> Table:

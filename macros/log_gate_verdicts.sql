@@ -11,7 +11,8 @@
                     ~ " where run_id = '" ~ invocation_id ~ "' and not is_passing order by severity, gate_name"
                 ) %}
                 {% for row in rows %}
-                    {% do log('GATE ' ~ row[2] | upper ~ ' (' ~ row[0] ~ ') ' ~ row[1] ~ ': ' ~ row[3], info=True) %}
+                    {# print and not log: --quiet must not hide it #}
+                    {% do print('GATE ' ~ row[2] | upper ~ ' (' ~ row[0] ~ ') ' ~ row[1] ~ ': ' ~ row[3]) %}
                 {% endfor %}
             {% endif %}
         {% endif %}

@@ -32,8 +32,9 @@
             {{ cell }},
             count(*) as count_interactions,
             count(raw_score) as count_scored,
-            avg(raw_score) as mean_score,
-            stddev_samp(raw_score) as standard_deviation,
+            -- in order: the last bits of a sum depend on it, and a rerun must change nothing
+            avg(raw_score order by raw_score) as mean_score,
+            stddev_samp(raw_score order by raw_score) as standard_deviation,
             percentile_cont(0.05) within group (order by raw_score) as quantile_05,
             percentile_cont(0.25) within group (order by raw_score) as quantile_25,
             percentile_cont(0.50) within group (order by raw_score) as quantile_50,

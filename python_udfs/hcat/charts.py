@@ -1,8 +1,8 @@
 """Charts of the report as SVG text: pure functions from rows to a string, drawn by Altair and vl-convert, no browser.
 
-Nothing here reads a warehouse, a clock or a network. Colours are the report's: a lightness ramp that survives grey
-print and colour blindness (ColorBrewer OrRd and Blues), and the Okabe-Ito series colours, always with a shape or a number
-beside them.
+Nothing here reads a warehouse, a clock or a network. Colours are the report's: lightness ramps that survive grey print
+and colour blindness (after ColorBrewer's OrRd and Blues), and series colours after Okabe and Ito, always with a shape
+or a number beside them.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ FADE = 0.62
 MINIMUM_DENSITY_SCORES = 10
 #: Points along a violin; 48 are smooth at its printed width.
 DENSITY_POINTS = 48
+#: Scores closer than this are one score to the eye.
+MINIMUM_SPREAD = 1e-6
 
 _FONT = "Helvetica, Arial, sans-serif"
 
@@ -130,12 +132,12 @@ def text_colour(background: str) -> str:
 
 
 def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return positions and density (peak 1) of ``scores``: Gaussian kernels, Silverman's bandwidth, cut at the extremes.
+    """Return positions and density (peak 1) of ``scores``: Gaussian kernels, Silverman's bandwidth, no tails.
 
     Parameters
     ----------
     scores : sequence of float
-        At least two distinct finite values.
+        Finite values of which two differ by at least :data:`MINIMUM_SPREAD`.
 
     Returns
     -------
@@ -146,20 +148,22 @@ def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], 
     Raises
     ------
     ValueError
-        If there are fewer than two distinct scores: a density has no width then.
+        If all scores are the same: a density has no width then.
 
     Notes
     -----
     Silverman (1986), equation 3.31: 0.9 x min(sd, IQR / 1.34) x n^(-1/5); where more than half of the scores are equal
-    the quartiles coincide and the standard deviation alone is used.
+    the quartiles coincide and the standard deviation alone is used. A kernel is never narrower than the distance of two
+    positions, where it would be seen or missed by chance.
     """
     values = np.sort(np.asarray(scores, dtype=np.float64))
-    if values.size < 2 or values[0] == values[-1]:
-        raise ValueError(f"a density needs two distinct scores, got {len(set(values.tolist()))}")
+    width = float(values[-1] - values[0])
+    if width < MINIMUM_SPREAD:
+        raise ValueError(f"a density needs scores that differ by at least {MINIMUM_SPREAD:g}, got {width:g}")
     deviation = float(values.std(ddof=1))
     quartile_range = float(np.quantile(values, 0.75) - np.quantile(values, 0.25)) / 1.34
     spread = min(deviation, quartile_range) if quartile_range > 0 else deviation
-    bandwidth = 0.9 * spread * values.size**-0.2
+    bandwidth = max(0.9 * spread * values.size**-0.2, width / DENSITY_POINTS)
     positions = np.linspace(values[0], values[-1], DENSITY_POINTS)
     distances = (positions[:, None] - values[None, :]) / bandwidth
     density = np.exp(-0.5 * distances**2).sum(axis=1)
@@ -237,11 +241,13 @@ def draw_heatmap(
         .encode(x=alt.value(0), y=y, text="text:N"),
     ]
     # line by line from the bottom, so that labels of one and of two lines stand on the same ground
-    for line, offset in ((-1, -8), (-2, -22)):
-        chosen = [{"x": middle, "text": parts[line]} for middle, parts in column_labels if len(parts) >= -line]
+    for from_bottom, rise in ((1, -8), (2, -22)):
+        chosen = [
+            {"x": middle, "text": parts[-from_bottom]} for middle, parts in column_labels if len(parts) >= from_bottom
+        ]
         layers.append(
             _chart(chosen)
-            .mark_text(align="center", baseline="bottom", dy=offset, fontSize=12, color=INK)
+            .mark_text(align="center", baseline="bottom", dy=rise, fontSize=12, color=INK)
             .encode(x=x, y=alt.value(0), text="text:N")
         )
     return _draw(alt.layer(*layers).properties(width=width * len(columns), height=height * len(rows)), label)
@@ -252,7 +258,8 @@ def draw_violins(
 ) -> str:
     """Return horizontal violins as SVG, one row per group, with quartiles, median and n in numbers.
 
-    Groups with fewer than :data:`MINIMUM_DENSITY_SCORES` scores, or with one distinct score, are drawn score by score.
+    Groups with fewer than :data:`MINIMUM_DENSITY_SCORES` scores, or whose scores are all the same, are drawn score by
+    score.
 
     Parameters
     ----------
@@ -273,7 +280,7 @@ def draw_violins(
     for number, violin in enumerate(violins):
         centre = number + 0.5
         name = _wrap(violin.name, 22)
-        if len(violin.scores) < MINIMUM_DENSITY_SCORES or len(set(violin.scores)) < 2:
+        if len(violin.scores) < MINIMUM_DENSITY_SCORES or max(violin.scores) - min(violin.scores) < MINIMUM_SPREAD:
             for score in sorted(set(violin.scores)):
                 ticks.append({"x": score, "y": centre - 0.22, "y2": centre + 0.22})
         else:
@@ -412,7 +419,7 @@ def draw_by_rank(panels: Sequence[tuple[str, Sequence[Estimate]]], series: Seque
                 _chart(data)
                 .mark_rule(strokeWidth=1.6)
                 .encode(x=x, y=alt.Y("lower:Q", scale=scale), y2="upper:Q", color=colour),
-                _chart(data).mark_line(strokeWidth=1.4, opacity=0.7).encode(x=x, y=y, color=colour),
+                _chart(data).mark_line(strokeWidth=1.2, opacity=1).encode(x=x, y=y, color=colour),
                 _chart(data).mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
                 _chart(names)
                 .mark_text(baseline="top", dy=6, fontSize=11, color=MUTED_INK)
@@ -439,7 +446,7 @@ def _check_series(series: Sequence[str]) -> None:
 def _chart(rows: Sequence[dict[str, Any]]) -> Any:
     import altair as alt
 
-    return alt.Chart(alt.Data(values=list(rows)))
+    return alt.Chart({"values": list(rows)})
 
 
 def _draw(chart: Any, label: str) -> str:
@@ -454,7 +461,7 @@ def _draw(chart: Any, label: str) -> str:
             labelFontSize=11,
             titleFontWeight="normal",
             titleFontSize=11.5,
-        )  # noqa: E501
+        )
         .configure_legend(labelFontSize=12, labelColor=INK)
     )
     buffer = io.StringIO()

@@ -312,10 +312,20 @@ def _read_csv(path: Path) -> Iterator[RawRecord]:
             if not _is_encodable(row):
                 yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(lines.current))
             elif len(row) != len(names):
-                yield number, None, f"{len(row)} fields where the header has {len(names)}", "".join(lines.current)
+                yield (
+                    number,
+                    None,
+                    f"{len(row)} fields where the header has {len(names)}",
+                    _show_bytes("".join(lines.current)),
+                )
             else:
                 # CSV cannot tell empty from null: an empty field is null
-                yield number, {name: value if value != "" else None for name, value in zip(names, row, strict=True)}, None, None
+                yield (
+                    number,
+                    {name: value if value != "" else None for name, value in zip(names, row, strict=True)},
+                    None,
+                    None,
+                )
 
 
 def _is_encodable(texts: Sequence[str]) -> bool:
@@ -379,7 +389,7 @@ def _read_one_row(row: pa.RecordBatch) -> RawRecord:
             unreadable.append(f"unreadable value in {name}: {_first_line(error)}")
             values[name] = str(row.column(name).cast(pa.int64()).to_pylist()[0])
     if unreadable:
-        return 0, None, "; ".join(unreadable), to_text(values)
+        return 0, None, "; ".join(unreadable), _show_record(values)
     return 0, values, None, None
 
 
@@ -393,7 +403,7 @@ def _expand_calls(records: Iterable[RawRecord], entity_name: str) -> Iterator[Ra
         try:
             expanded = list(expand_call(record, entity_name))
         except RecordError as problem:
-            yield number, None, str(problem), to_text(record)
+            yield number, None, str(problem), _show_record(record)
             continue
         for item in expanded:
             yield number, item, None, None
@@ -418,7 +428,7 @@ def _to_batches(
                         is_cleaned = is_cleaned or row[column] != text
             except (ValueError, RecursionError) as problem:
                 row = dict.fromkeys(entity.columns)
-                error, unread = f"unreadable value: {problem}", repr(record)
+                error, unread = f"unreadable value: {problem}", _show_record(record)
         unread = None if unread is None else clean_text(unread)
         record_hash = hash_text(
             *[f"{name}={row[name]}" for name in entity.columns if row[name] is not None], unread or ""
@@ -445,6 +455,14 @@ def _to_batches(
             rows, count_characters = [], 0
     if rows:
         yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _show_record(record: Mapping[str, Any]) -> str:
+    """Return a record for the rejects table: as JSON where JSON can hold it."""
+    try:
+        return to_text(dict(record)) or ""
+    except (ValueError, RecursionError):
+        return repr(record)
 
 
 def _fold_json(value: Any) -> str | None:

@@ -30,12 +30,15 @@ class Entity:
         Columns that every file of the entity must have.
     aliases : mapping of str to str
         Other accepted column names -> canonical name.
+    json_columns : tuple of str
+        Columns that hold a JSON object or list.
     """
 
     name: str
     columns: tuple[str, ...]
     required: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=dict)
+    json_columns: tuple[str, ...] = ()
 
 
 ENTITIES: Mapping[str, Entity] = {
@@ -59,6 +62,7 @@ ENTITIES: Mapping[str, Entity] = {
             ),
             ("interaction_id", "answer"),
             {"id": "interaction_id", "query": "query_text", "question": "query_text", "response": "answer"},
+            ("tags",),
         ),
         Entity(
             "retrievals",
@@ -88,6 +92,7 @@ ENTITIES: Mapping[str, Entity] = {
                 "reference": "reference_answer",
                 "ground_truth": "reference_answer",
             },
+            ("source_chunk_ids",),
         ),
         Entity("documents", ("document_id", "title", "topic", "text"), ("document_id",), {"id": "document_id"}),
         Entity(
@@ -113,7 +118,7 @@ ENTITIES: Mapping[str, Entity] = {
 
 _CALL_KEYS: Mapping[str, tuple[str, ...]] = {
     "interaction_id": ("interaction_id", "id", "call_id", "trace_id"),
-    "query_text": ("query", "question", "user_input", "input"),
+    "query_text": ("query", "query_text", "question", "user_input", "input"),
     "answer": ("answer", "response", "output", "actual_output"),
     "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "context"),
     "reference_answer": ("reference_answer", "reference", "ground_truth", "expected_output"),
@@ -163,7 +168,10 @@ def expand_call(call: Mapping[str, Any], entity_name: str) -> Iterator[dict[str,
     RecordError
         If ``contexts`` is not a list of texts or objects.
     """
-    picked = {key: next((call[name] for name in names if name in call), None) for key, names in _CALL_KEYS.items()}
+    picked = {
+        key: next((call[name] for name in names if call.get(name) is not None), None)
+        for key, names in _CALL_KEYS.items()
+    }
     query_text = picked["query_text"]
     query_id = call.get("query_id")
     if query_id is None and isinstance(query_text, str) and query_text.strip():
@@ -209,13 +217,19 @@ def expand_call(call: Mapping[str, Any], entity_name: str) -> Iterator[dict[str,
 
 
 def to_text(value: Any) -> str | None:
-    """Return ``value`` as the text that lands: None stays None, objects and lists become JSON, the rest ``str``."""
+    """Return ``value`` as the text that lands: None stays None, objects and lists become JSON, the rest ``str``.
+
+    Raises
+    ------
+    ValueError
+        If bytes are no UTF-8, or an object or list holds a number that JSON cannot write (NaN, infinity).
+    """
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list | tuple):
-        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False, default=str)
     if isinstance(value, bytes):
         return value.decode("utf-8")
     if hasattr(value, "isoformat"):

@@ -98,14 +98,19 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
 
 
 def from_name(session: Any, name: str) -> Any:
-    """Return the relation of a table name that stands in the project's settings (never in the data)."""
-    return session.table(name)
+    """Return the relation of a table name that stands in the project's settings (never in the data).
 
+    Raises
+    ------
+    LookupError
+        If the warehouse has no such table or view.
+    """
+    import duckdb
 
-def read_dictionaries(relation: Any, batch_rows: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of ``relation`` one by one as dictionaries, streamed."""
-    for batch in read_batches(relation, batch_rows):
-        yield from batch.to_pylist()
+    try:
+        return session.table(name)
+    except duckdb.Error as error:
+        raise LookupError(f"'{name}' is no table of the warehouse") from error
 
 
 def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """The report: one self-contained HTML file about the last build, from the marts alone.
 
-The file asks nothing of any network, runs no script and is the same, byte for byte, for the same warehouse: its time is
-that of the last build and not of the clock. Text from logs is hostile: it is cut at a documented length, its control and
-direction characters are made visible, and Jinja2 escapes the rest.
+The file asks nothing of any network, runs no script and is the same, byte for byte, for the same warehouse: its time
+is that of the last build and not of the clock. Text from logs is hostile: it is cut at a documented length, its control
+and direction characters are made visible, and Jinja2 escapes the rest.
 
 Beside :mod:`hcat.relations` this is the only module that knows DuckDB; it opens the warehouse read-only, in one place.
 """
@@ -54,8 +54,14 @@ VIOLIN_METRICS = (
     "answer_relevancy__mean",
     "semantic_similarity",
 )
-#: Metrics by whose lowest scores interactions are listed as worst: groundedness first, then the reference.
-WORST_METRICS = ("groundedness_similarity__mean", "support_numbers", "semantic_similarity", "support_words")
+#: Metrics by whose worst scores interactions are listed: grounds, figures, reference, words, and refusing or not.
+WORST_METRICS = (
+    "groundedness_similarity__mean",
+    "support_numbers",
+    "semantic_similarity",
+    "support_words",
+    "refusal_as_expected",
+)
 #: Metric of the heatmaps unless the reader chooses one; the first that is primary, decided and scored.
 HEATMAP_METRICS = ("groundedness_similarity__mean", "support_words", "semantic_similarity", "answer_relevancy__mean")
 #: Pairs of dimensions drawn as heatmaps.
@@ -67,7 +73,9 @@ SCORE_STATUSES = ("scored", "truncated", "refused", "not_applicable", "missing_i
 # ---------------------------------------------------------------------------------------------------------------------
 # Queries. Every order is total, so that the same warehouse gives the same rows in the same order.
 
-LIST_TABLES = "select table_name from information_schema.tables where table_schema = current_schema() order by table_name"
+LIST_TABLES = (
+    "select table_name from information_schema.tables where table_schema = current_schema() order by table_name"
+)
 
 LIST_RUNS = "select * from dim_runs order by started_at desc, run_id desc"
 
@@ -86,7 +94,9 @@ select
 from fct_interactions
 """
 
-COUNT_DOCUMENTS = "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents"
+COUNT_DOCUMENTS = (
+    "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents"
+)
 
 COUNT_QUERIES = "select count(*) as count_queries from dim_queries"
 
@@ -173,18 +183,24 @@ order by interactions.topic, evaluations.raw_score
 """
 
 # Ranked within each metric; one interaction per source first, so that variants of one query do not fill the list.
+# Perfect scores are not worst of anything; scores given to refusals would fill the list with one sentence
+# (refusal_as_expected brings the refusals that were not due).
 LIST_WORST = """
 with ranked as (
     select
         evaluations.interaction_id,
         evaluations.metric_name,
         interactions.source_group,
-        case when metrics.direction = 'higher_is_better' then evaluations.raw_score else -evaluations.raw_score end as merit,
+        evaluations.raw_score * case when metrics.direction = 'higher_is_better' then 1 else -1 end as merit,
         list_position($metric_names::varchar[], evaluations.metric_name) as metric_position
     from fct_evaluations as evaluations
     inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
     inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-    where evaluations.raw_score is not null and list_contains($metric_names::varchar[], evaluations.metric_name)
+    where
+        evaluations.score_status in ('scored', 'truncated')
+        and list_contains($metric_names::varchar[], evaluations.metric_name)
+        and evaluations.raw_score is distinct from
+            case when metrics.direction = 'higher_is_better' then metrics.range_high else metrics.range_low end
 ),
 
 among_siblings as (
@@ -214,7 +230,7 @@ select
     interactions.system,
     interactions.topic,
     interactions.query_type,
-    interactions.language,
+    interactions.expected_behaviour,
     left(interactions.query_text, $query_characters) as query_text,
     left(interactions.answer, $answer_characters) as answer,
     left(interactions.reference_answer, $sentence_characters) as reference_answer
@@ -545,6 +561,13 @@ def _clip(value: float | None, low: float | None, high: float | None) -> float |
     return min(max(value, -math.inf if low is None else low), math.inf if high is None else high)
 
 
+def break_name(text: object) -> Any:
+    """Return a name as escaped HTML that may break after its underscores."""
+    import markupsafe
+
+    return markupsafe.escape(text).replace("_", markupsafe.Markup("_<wbr>"))
+
+
 def _distinct_labels(names: Sequence[str]) -> dict[str, str]:
     """Return a short label for every name; names that look alike when cut are numbered."""
     labels: dict[str, str] = {}
@@ -602,7 +625,7 @@ def render_report(warehouse: Path, metric_name: str | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=format_number, percent=format_percent, label=clean_label)
+    environment.filters.update(number=format_number, percent=format_percent, label=clean_label, breakable=break_name)
     return environment.get_template("report.html.j2").render(context)
 
 
@@ -624,6 +647,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "gates": _describe_gates(source, run),
         "heatmaps": [_describe_heatmap(source, metrics, chosen, *pair) for pair in HEATMAP_PAIRS],
         "chosen_metric": chosen,
+        "maximum_series": len(charts.SERIES_COLOURS),
         "weak_segments": _describe_weak_segments(source),
         "violins": _describe_violins(source, metrics),
         "worst": _describe_worst(source),
@@ -647,7 +671,9 @@ def choose_metric(source: Warehouse, metrics: Sequence[Row], metric_name: str | 
     primary = {metric["metric_name"]: metric for metric in metrics if metric["is_primary"]}
     if metric_name is not None:
         if metric_name not in primary:
-            raise ValueError(f"metric must be one of {', '.join(sorted(primary)) or '(none)'}, got {clean_label(metric_name)}")
+            raise ValueError(
+                f"metric must be one of {', '.join(sorted(primary)) or '(none)'}, got {clean_label(metric_name)}"
+            )
         return primary[metric_name]
     scored = {
         row["metric_name"]: row["count_scored"]
@@ -665,12 +691,13 @@ def _describe_build(source: Warehouse, run: Row | None, metrics: Sequence[Row]) 
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
     documents = source.rows(COUNT_DOCUMENTS, ["dim_documents"])
     queries = source.rows(COUNT_QUERIES, ["dim_queries"])
+    systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
     return {
         "run": run,
         "started_at": _format_time(run["started_at"]) if run else "unknown",
         "counts": counts[0] if counts else None,
         "period": _format_period(counts[0]) if counts else "",
-        "systems": [clean_label(row["system"]) for row in source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])][:MAXIMUM_SYSTEMS],
+        "systems": [clean_label(row["system"]) for row in systems[:MAXIMUM_SYSTEMS]],
         "documents": documents[0] if documents else None,
         "queries": queries[0] if queries else None,
         "count_metrics": len(metrics),
@@ -681,16 +708,30 @@ def _describe_build(source: Warehouse, run: Row | None, metrics: Sequence[Row]) 
 
 def _describe_verdict(run: Row | None) -> dict[str, str]:
     if run is None:
-        return {"word": "unknown", "state": "not_evaluated", "text": "The warehouse holds no row of a build (dim_runs)."}
+        return {
+            "word": "unknown",
+            "state": "not_evaluated",
+            "text": "The warehouse holds no row of a build (dim_runs).",
+        }
     warned = run["count_gates_not_passing"] - run["count_error_gates_not_passing"]
     warnings = f"{warned} of severity warn {'does' if warned == 1 else 'do'} not pass" if warned else ""
     if run["count_gates"] == 0:
-        return {"word": "Failed", "state": "failed", "text": "No gate was evaluated; a build without gates proves nothing."}
+        return {
+            "word": "Failed",
+            "state": "failed",
+            "text": "No gate was evaluated; a build without gates proves nothing.",
+        }
     if run["is_passing"]:
-        text = f"All {run['count_gates']} gates pass." if not warned else f"No gate of severity error fails; {warnings}."
-        return {"word": "Passed with warnings" if warned else "Passed", "state": "warned" if warned else "passed", "text": text}
+        text = (
+            f"All {run['count_gates']} gates pass." if not warned else f"No gate of severity error fails; {warnings}."
+        )
+        return {
+            "word": "Passed with warnings" if warned else "Passed",
+            "state": "warned" if warned else "passed",
+            "text": text,
+        }
     errors = run["count_error_gates_not_passing"]
-    text = f"{errors} of {run['count_gates']} gates {'is' if errors == 1 else 'are'} of severity error and {'does' if errors == 1 else 'do'} not pass"  # noqa: E501
+    text = f"Of {run['count_gates']} gates, {errors} of severity error {'does' if errors == 1 else 'do'} not pass"
     return {"word": "Failed", "state": "failed", "text": f"{text}{'; ' + warnings if warnings else ''}."}
 
 
@@ -707,7 +748,9 @@ def _describe_overview(source: Warehouse) -> dict[str, Any]:
         if row["dimension"] == "all" and len(systems) == 1:
             continue
         name = "all systems" if row["dimension"] == "all" else labels[row["segment"]]
-        groups.setdefault(row["metric_name"], []).append({**_describe_cell(row), "name": name, "is_all": row["dimension"] == "all"})
+        groups.setdefault(row["metric_name"], []).append(
+            {**_describe_cell(row), "name": name, "is_all": row["dimension"] == "all"}
+        )
     return {
         "systems": [{**row, "system": labels[row["system"]]} for row in systems[:MAXIMUM_SYSTEMS]],
         "count_left_out": max(0, len(systems) - MAXIMUM_SYSTEMS),
@@ -717,15 +760,20 @@ def _describe_overview(source: Warehouse) -> dict[str, Any]:
 
 
 def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> Any:
+    """Return the shares failing of the largest systems, as many as colours and shapes can tell apart."""
+    series = list(labels.values())[: len(charts.SERIES_COLOURS)]
     estimates = [
         charts.Estimate(
-            row["metric_name"], labels[row["segment"]], row["share_failing"], row["share_failing_lower"], row["share_failing_upper"]
+            row["metric_name"],
+            labels[row["segment"]],
+            row["share_failing"],
+            row["share_failing_lower"],
+            row["share_failing_upper"],
         )
         for row in measured
-        if row["dimension"] == "system" and row["share_failing"] is not None and row["segment"] in labels
+        if row["dimension"] == "system" and row["share_failing"] is not None and labels.get(row["segment"]) in series
     ]
-    series = [label for label in labels.values() if any(estimate.series == label for estimate in estimates)]
-    if not estimates or len(series) > len(charts.SERIES_COLOURS):
+    if not estimates:
         return None
     rows = list(dict.fromkeys(estimate.position for estimate in estimates))
     label = "Share failing with interval, by metric and system; the table below holds the numbers"
@@ -741,9 +789,13 @@ def _describe_cell(row: Row) -> Row:
         "count_sources": row["count_sources"],
         "effective": format_number(row["count_sources_effective"]),
         "mean": format_number(row["mean_score"]),
-        "mean_interval": format_interval(_clip(row["mean_score_lower"], low, high), _clip(row["mean_score_upper"], low, high)),
+        "mean_interval": format_interval(
+            _clip(row["mean_score_lower"], low, high), _clip(row["mean_score_upper"], low, high)
+        ),
         "failing": format_percent(row["share_failing"]),
-        "failing_interval": format_interval(row["share_failing_lower"], row["share_failing_upper"], "share"),
+        "failing_interval": ""
+        if row["share_failing"] is None
+        else format_interval(row["share_failing_lower"], row["share_failing_upper"], "share"),
         "failing_of_all": format_percent(row["share_failing_of_all"]),
         "threshold": format_number(row["threshold"]),
         "failure_status": row["failure_status"],
@@ -767,7 +819,9 @@ def _describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "is_passing": row["is_passing"],
                 "measurement": row["measurement"],
                 "subject": row["metric_name"] or "",
-                "segment": "" if row["dimension"] in (None, "all") else f"{row['dimension']} = {clean_label(row['segment'])}",
+                "segment": ""
+                if row["dimension"] in (None, "all")
+                else f"{row['dimension']} = {clean_label(row['segment'])}",
                 "value": format_number(row["measured_value"], unit),
                 "interval": format_interval(row["lower_bound"], row["upper_bound"], unit),
                 "n": row["n"],
@@ -786,8 +840,17 @@ def _describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     }
 
 
-def _describe_heatmap(source: Warehouse, metrics: Sequence[Row], metric: Row | None, first: str, second: str) -> dict[str, Any]:
-    described: dict[str, Any] = {"first": first, "second": second, "chart": None, "cells": [], "count_left_out": 0, "is_rate": False}
+def _describe_heatmap(
+    source: Warehouse, metrics: Sequence[Row], metric: Row | None, first: str, second: str
+) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "first": first,
+        "second": second,
+        "chart": None,
+        "cells": [],
+        "count_left_out": 0,
+        "is_rate": False,
+    }
     if metric is None:
         return described
     cells = source.rows(
@@ -885,8 +948,10 @@ def _cell_lines(cell: Row, value: str, is_rate: bool, metric: Row) -> list[str]:
     if is_rate:
         interval = format_interval(cell["share_failing_lower"], cell["share_failing_upper"], "share")
         return [format_percent(cell[value]), interval or "no interval", count]
-    bounds = (_clip(cell[f"{value}_{side}"], metric["range_low"], metric["range_high"]) for side in ("lower", "upper"))
-    return [format_number(cell[value]), format_interval(*bounds) or "no interval", count]
+    lower, upper = (
+        _clip(cell[f"{value}_{side}"], metric["range_low"], metric["range_high"]) for side in ("lower", "upper")
+    )
+    return [format_number(cell[value]), format_interval(lower, upper) or "no interval", count]
 
 
 def _describe_weak_segments(source: Warehouse) -> list[Row]:
@@ -905,7 +970,10 @@ def _describe_weak_segments(source: Warehouse) -> list[Row]:
 
 def _describe_violins(source: Warehouse, metrics: Sequence[Row]) -> list[Row]:
     names = [metric["metric_name"] for metric in metrics if metric["is_primary"] and metric["unit"] != "indicator"]
-    ordered = [*(name for name in VIOLIN_METRICS if name in names), *(name for name in names if name not in VIOLIN_METRICS)]
+    ordered = [
+        *(name for name in VIOLIN_METRICS if name in names),
+        *(name for name in names if name not in VIOLIN_METRICS),
+    ]
     by_name = {metric["metric_name"]: metric for metric in metrics}
     panels: list[Row] = []
     for name in ordered:
@@ -973,7 +1041,7 @@ def _describe_worst(source: Warehouse) -> dict[str, Any]:
     shown = [
         {
             "interaction_id": clean_label(row["interaction_id"]),
-            "why": f"{_ordinal(row['metric_rank'])} lowest {row['metric_name']}",
+            "why": _explain_listing(row),
             "system": clean_label(row["system"]),
             "topic": clean_label(row["topic"]),
             "query_type": clean_label(row["query_type"]) if row["query_type"] else "",
@@ -1008,6 +1076,13 @@ def _describe_worst(source: Warehouse) -> dict[str, Any]:
     return {"rows": shown, "metric_names": names}
 
 
+def _explain_listing(row: Row) -> str:
+    if row["metric_name"] == "refusal_as_expected":
+        refused = row["expected_behaviour"] == "answer"
+        return "refused though an answer was due" if refused else "answered though a refusal was due"
+    return f"{_ordinal(row['metric_rank'])} {row['metric_name']}"
+
+
 def _describe_retrieval(source: Warehouse, confidence: float | None) -> dict[str, Any]:
     rows = source.rows(MEASURE_RETRIEVAL, ["fct_retrieval_quality"])
     causes = source.rows(COUNT_FAILURE_CAUSES, ["fct_retrieval_quality"])[:MAXIMUM_SYSTEMS]
@@ -1040,16 +1115,18 @@ def _describe_retrieval(source: Warehouse, confidence: float | None) -> dict[str
     }
 
 
-def _draw_retrieval(measured: Sequence[Row], series: Sequence[str]) -> Any:
+def _draw_retrieval(measured: Sequence[Row], labels: Sequence[str]) -> Any:
+    series = labels[: len(charts.SERIES_COLOURS)]
     panels: dict[str, list[charts.Estimate]] = {}
     for row in measured:
-        if row["k"] is not None and row["mean"] is not None:
+        if row["k"] is not None and row["mean"] is not None and row["system"] in series:
             estimate = charts.Estimate(str(row["k"]), row["system"], row["mean"], row["lower"], row["upper"])
             panels.setdefault(row["metric_name"], []).append(estimate)
-    if not panels or len(series) > len(charts.SERIES_COLOURS):
+    if not panels:
         return None
     named = [(f"{name} at k", estimates) for name, estimates in sorted(panels.items())]
-    return _as_markup(charts.draw_by_rank(named, series, "Retrieval quality against k, by system; the table holds the numbers"))
+    label = "Retrieval quality against k, by system; the table holds the numbers"
+    return _as_markup(charts.draw_by_rank(named, series, label))
 
 
 def _describe_statuses(source: Warehouse) -> dict[str, Any]:
@@ -1068,7 +1145,9 @@ def _describe_statuses(source: Warehouse) -> dict[str, Any]:
             },
         )
         entry["counts"][row["score_status"]] = row["count_evaluations"]
-    described = [{**entry, "counts": [entry["counts"].get(status, 0) for status in present]} for entry in by_metric.values()]
+    described = [
+        {**entry, "counts": [entry["counts"].get(status, 0) for status in present]} for entry in by_metric.values()
+    ]
     return {"statuses": present, "rows": described}
 
 
@@ -1123,12 +1202,18 @@ def _describe_ratings(source: Warehouse) -> dict[str, Any]:
                 **row,
                 "criterion": clean_label(row["criterion"]),
                 "mean": format_number(row["mean_scale_point"]),
-                "accepted": format_percent(_ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"])),
+                "accepted": format_percent(
+                    _ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"])
+                ),
             }
             for row in criteria
         ],
         "compared": [
-            {**row, "accepted": format_number(row["mean_accepted"]), "not_accepted": format_number(row["mean_not_accepted"])}
+            {
+                **row,
+                "accepted": format_number(row["mean_accepted"]),
+                "not_accepted": format_number(row["mean_not_accepted"]),
+            }
             for row in compared
         ],
     }
@@ -1181,7 +1266,9 @@ def _as_markup(svg: str) -> Any:
     import markupsafe
 
     # the drawing library escapes text, so that any of these would be an element or attribute and no text of a log
-    forbidden = re.search(r"<\s*(?:script|foreignObject|image|iframe|a)\b|<[^>]*\s(?:on\w+|href|xlink:href|src)\s*=", svg, re.I)
+    forbidden = re.search(
+        r"<\s*(?:script|foreignObject|image|iframe|a)\b|<[^>]*\s(?:on\w+|href|xlink:href|src)\s*=", svg, re.I
+    )
     if forbidden:
         raise ValueError(f"a chart must hold no script and no reference, got {forbidden[0][:40]!r}")
     return markupsafe.Markup(svg)
@@ -1200,7 +1287,7 @@ def _ratio(part: int, whole: int) -> float | None:
 
 def _ordinal(number: int) -> str:
     suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return "" if number == 1 else f"{number}{suffix}"
+    return "lowest" if number == 1 else f"{number}{suffix} lowest"
 
 
 def _format_time(value: Any) -> str:
@@ -1253,7 +1340,10 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
     verdict = _describe_verdict(run)
     lines = [
-        ("build", f"{verdict['word']}: {verdict['text']} ({_format_time(run['started_at']) if run else 'no time known'})"),
+        (
+            "build",
+            f"{verdict['word']}: {verdict['text']} ({_format_time(run['started_at']) if run else 'no time known'})",
+        ),
         *overview,
         *_summarise_metrics(measured),
         ("gates", _summarise_gates(gates)),
@@ -1282,7 +1372,8 @@ def _describe_overview_counts(source: Warehouse) -> list[tuple[str, str]]:
         ("interactions", f"{total:,} from {count['count_sources']:,} sources, {_format_period(count)}"),
         (
             "answered",
-            f"{format_percent(count['count_answered'] / total)}; refusals {format_percent(count['count_refusals'] / total)}",
+            f"{format_percent(count['count_answered'] / total)};"
+            f" refusals {format_percent(count['count_refusals'] / total)}",
         ),
     ]
 
@@ -1300,7 +1391,9 @@ def _summarise_metrics(measured: Mapping[str, Row]) -> list[tuple[str, str]]:
 def _summarise_gates(gates: Mapping[str, Any]) -> str:
     if not gates["count_all"]:
         return "none evaluated"
-    named = ", ".join(f"{row['gate_name']} {row['verdict']} ({row['severity']})" for row in gates["rows"] if not row["is_passing"])
+    named = ", ".join(
+        f"{row['gate_name']} {row['verdict']} ({row['severity']})" for row in gates["rows"] if not row["is_passing"]
+    )
     failing = gates["count_all"] - gates["count_passing"]
     return f"{gates['count_passing']} pass, {failing} do not" + (f": {named}" if named else "")
 

@@ -15,7 +15,7 @@ first_passes as (
         *,
         row_number() over (
             partition by interaction_id, rater, criterion
-            order by guideline_version desc, rating_pass asc, record_id asc
+            order by rating_pass asc, rated_at desc nulls last, guideline_version desc, record_id asc
         ) as look
     from ratings
 ),

@@ -20,14 +20,18 @@ aggregated as (
         matches.interaction_id,
         matches.comparison,
         count(*) as scored_count,
-        avg(matches.similarity) as mean_similarity,
+        -- in order: the last bits of a sum depend on it, and a rerun must change nothing
+        avg(matches.similarity order by matches.sentence_index) as mean_similarity,
         -- all weights 0 means uniform weights
         coalesce(
-            sum(matches.similarity * matches.weight) / nullif(sum(matches.weight), 0), avg(matches.similarity)
+            sum(matches.similarity * matches.weight order by matches.sentence_index)
+            / nullif(sum(matches.weight order by matches.sentence_index), 0),
+            avg(matches.similarity order by matches.sentence_index)
         ) as weighted_similarity,
         min(matches.similarity) as minimum_similarity,
-        arg_min(matches.sentence_index, matches.similarity) as worst_sentence_index,
-        arg_min(matches.match_index, matches.similarity) as worst_match_index,
+        -- rounded: of two sentences that are equally weak up to the encoder's noise, the first
+        arg_min(matches.sentence_index, (round(matches.similarity, 5), matches.sentence_index)) as worst_sentence_index,
+        arg_min(matches.match_index, (round(matches.similarity, 5), matches.sentence_index)) as worst_match_index,
         avg(case when matches.similarity >= cut_off.threshold then 1.0 when cut_off.threshold is not null then 0.0 end)
             as share_relevant,
         max(matches.count_truncated) as count_truncated

@@ -22,12 +22,14 @@ ideal as (
     select
         relevance.query_id,
         cut_offs.k,
+        -- here and below in order: the last bits of a sum depend on it, and a rerun must change nothing
         sum(
             case
                 when relevance.ideal_position <= cut_offs.k
                     then relevance.grade / log2(relevance.ideal_position + 1)
                 else 0
             end
+            order by relevance.ideal_position
         ) as ideal_gain,
         count(*) as count_relevant
     from relevance
@@ -41,7 +43,10 @@ at_k as (
         judged.query_id,
         cut_offs.k,
         sum(case when judged.position <= cut_offs.k and judged.grade > 0 then 1 else 0 end)::double as count_found,
-        sum(case when judged.position <= cut_offs.k then judged.grade / log2(judged.position + 1) else 0 end) as gain
+        sum(
+            case when judged.position <= cut_offs.k then judged.grade / log2(judged.position + 1) else 0 end
+            order by judged.position
+        ) as gain
     from judged
     cross join cut_offs
     group by judged.interaction_id, judged.query_id, cut_offs.k
@@ -52,7 +57,7 @@ whole_list as (
         interaction_id,
         query_id,
         coalesce(max(case when grade > 0 then 1.0 / position end), 0.0) as reciprocal_rank,
-        sum(case when grade > 0 then count_found_so_far / position::double else 0 end) as sum_precision
+        sum(case when grade > 0 then count_found_so_far / position::double else 0 end order by position) as sum_precision
     from (
         select
             *,

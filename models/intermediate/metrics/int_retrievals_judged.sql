@@ -6,8 +6,13 @@ with interactions as (
 ),
 
 retrievals as (
-    select *
-    from {{ ref('stg_retrievals') }}
+    select * from {{ ref('stg_retrievals') }}
+),
+
+-- an interaction whose logs name no chunk cannot be judged; an unnamed chunk among named ones keeps its rank
+identified as (
+    select distinct interaction_id
+    from retrievals
     where chunk_id is not null
 ),
 
@@ -32,6 +37,7 @@ positioned as (
         row_number() over (partition by retrievals.interaction_id, retrievals.chunk_id order by retrievals.rank)
             as occurrence
     from retrievals
+    inner join identified on retrievals.interaction_id = identified.interaction_id
     inner join interactions on retrievals.interaction_id = interactions.interaction_id
     inner join judged_queries on interactions.query_id = judged_queries.query_id
 ),

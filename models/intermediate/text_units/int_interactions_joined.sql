@@ -34,7 +34,7 @@ joined as (
         coalesce(queries.query_text, interactions.query_text) as query_text,
         coalesce(queries.expected_behaviour, 'answer') as expected_behaviour,
         queries.source_group as declared_source_group,
-        nullif(queries_rooted.root_query_id, interactions.query_id) as root_query_id
+        case when queries_rooted.is_in_family then queries_rooted.root_query_id end as family_query_id
     from interactions
     left join queries on interactions.query_id = queries.query_id
     left join queries_rooted on interactions.query_id = queries_rooted.query_id
@@ -46,7 +46,7 @@ final as (
         -- what makes interactions siblings: statistics count these, not rows (a shared chunk never does)
         coalesce(
             declared_source_group,
-            root_query_id,
+            family_query_id,
             'query_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g'))),
             query_id,
             interaction_id

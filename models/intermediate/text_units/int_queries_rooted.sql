@@ -4,24 +4,43 @@ with recursive queries as (
 ),
 
 chain as (
-    select query_id, query_id as root_query_id, parent_query_id as next_query_id, 0 as depth
+    select query_id, query_id as root_query_id, parent_query_id as next_query_id, [query_id] as visited
     from queries
     union all
     select
         chain.query_id,
         chain.next_query_id as root_query_id,
         queries.parent_query_id as next_query_id,
-        chain.depth + 1 as depth
+        list_append(chain.visited, chain.next_query_id) as visited
     from chain
     left join queries on chain.next_query_id = queries.query_id
-    -- a parent that is not in the set still names the family; ten steps stop a circular chain
-    where chain.next_query_id is not null and chain.depth < 10
+    -- a parent that is not in the set still names the family
+    where chain.next_query_id is not null and not list_contains(chain.visited, chain.next_query_id)
+),
+
+rooted as (
+    select
+        query_id,
+        max_by(
+            case
+                -- a circle has no root: the smallest id in it stands for it
+                when list_contains(visited, next_query_id)
+                    then list_min(visited[list_position(visited, next_query_id):])
+                else root_query_id
+            end,
+            len(visited)
+        ) as root_query_id
+    from chain
+    group by query_id
 ),
 
 final as (
-    select query_id, max_by(root_query_id, depth) as root_query_id
-    from chain
-    group by query_id
+    select
+        query_id,
+        root_query_id,
+        -- the root is a sibling of its variants; a query alone is no family
+        root_query_id <> query_id or count(*) over (partition by root_query_id) > 1 as is_in_family
+    from rooted
 )
 
 select * from final

@@ -2,7 +2,10 @@
     materialized='incremental',
     unique_key='evaluation_id',
     incremental_strategy='delete+insert',
-    on_schema_change='fail'
+    on_schema_change='fail',
+    post_hook=[
+        "{{ delete_rows_outside_index('int_evaluations_expected', 'evaluation_id') }}"
+    ]
 ) }}
 
 with evaluations as (

@@ -1,3 +1,4 @@
+{%- set short, long = var('hcat_answer_length_bounds') -%}
 with interactions as (
     select * from {{ ref('int_interactions_classified') }}
 ),
@@ -29,9 +30,9 @@ final as (
         interactions.expected_behaviour,
         case
             when interactions.count_answer_characters is null or not interactions.is_answered then 'empty'
-            when interactions.count_answer_characters < 200 then 'under 200 characters'
-            when interactions.count_answer_characters < 600 then '200 to 599 characters'
-            else '600 characters or more'
+            when interactions.count_answer_characters < {{ short }} then 'under {{ short }} characters'
+            when interactions.count_answer_characters < {{ long }} then '{{ short }} to {{ long - 1 }} characters'
+            else '{{ long }} characters or more'
         end as answer_length,
         case
             when interactions.is_source_retrieved then 'source retrieved'

@@ -17,7 +17,7 @@ renamed as (
         {{ text_or_null('chunk_index') }} as chunk_index_text,
 
         -- numerics
-        try_cast({{ text_or_null('chunk_index') }} as integer) as chunk_index,
+        {{ integer_or_null(text_or_null('chunk_index')) }} as chunk_index,
 
         -- record
         record_hash,

@@ -34,7 +34,7 @@ renamed as (
         {{ integer_or_null(text_or_null('scale_point')) }} as scale_point,
 
         -- a rater's second look at the same interaction is pass 2: a test-retest, never a second rater
-        coalesce(try_cast({{ text_or_null('rating_pass') }} as integer), 1) as rating_pass,
+        {{ integer_or_null("coalesce(" ~ text_or_null('rating_pass') ~ ", '1')") }} as rating_pass,
 
         -- timestamps
         {{ utc_timestamp(text_or_null('rated_at')) }} as rated_at,
@@ -65,7 +65,7 @@ checked as (
                 )
                 then 'criterion and scale_point are not in the seed rating_scales: '
                 || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
-            when rating_pass_text is not null and try_cast(rating_pass_text as integer) is null
+            when rating_pass is null
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)
             when rated_at_text is not null and rated_at is null
                 then 'rated_at is not an ISO 8601 timestamp: ' || left(rated_at_text, 80)

@@ -24,7 +24,7 @@ renamed as (
         {{ text_or_null('asked_at') }} as asked_at_text,
 
         -- numerics
-        try_cast({{ text_or_null('sample_index') }} as integer) as sample_index,
+        {{ integer_or_null(text_or_null('sample_index')) }} as sample_index,
 
         -- timestamps
         {{ utc_timestamp(text_or_null('asked_at')) }} as asked_at,

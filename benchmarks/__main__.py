@@ -1,0 +1,72 @@
+"""Runs every benchmark in order and writes the results to docs/benchmarks.md; exit code 1 when a limit is missed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from benchmarks import accuracy, determinism, scale, throughput
+from benchmarks.harness import BenchmarkError, Outcome, data_folder, print_outcome, write_outcome
+
+
+def _run_accuracy(is_quick: bool) -> Outcome | None:
+    data = data_folder("ragtruth")
+    return None if data is None else accuracy.run(data, is_quick)[0]
+
+
+#: In order of patience: the short ones first. A benchmark without its data gives None.
+BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
+    "determinism": determinism.run,
+    "throughput": throughput.run,
+    "accuracy": _run_accuracy,
+    "scale": scale.run,
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run all benchmarks, or those that are named; one that breaks does not stop the others."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"which ones: {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="small tries; printed, not written to docs/benchmarks.md")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(BENCHMARKS))
+    if unknown:
+        parser.error(f"names must be among {', '.join(BENCHMARKS)}, got {', '.join(unknown)}")
+    chosen = [name for name in BENCHMARKS if not options.names or name in options.names]
+    console = Console()
+    missed: list[str] = []
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        for number, name in enumerate(chosen, start=1):
+            task = progress.add_task(f"{number} of {len(chosen)}: {name}", total=None)
+            console.print(f"{number} of {len(chosen)}: {name} started")
+            started = time.perf_counter()
+            try:
+                outcome = BENCHMARKS[name](options.quick)
+            except (BenchmarkError, OSError, ValueError) as error:
+                missed.append(name)
+                console.print(f"{name} broke: {escape(str(error))}")
+                continue
+            finally:
+                progress.remove_task(task)
+            if outcome is None:
+                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA is not set or holds no ragtruth folder")
+                continue
+            print_outcome(outcome)
+            if not outcome.is_quick:
+                write_outcome(outcome, f"python -m benchmarks.{name}")
+            if not outcome.is_within_limits:
+                missed.append(name)
+            console.print(f"{name} took {time.perf_counter() - started:,.0f} s")
+    console.print(f"Limits missed or broken: {', '.join(missed) or 'none'}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

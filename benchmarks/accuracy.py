@@ -1,0 +1,431 @@
+"""Groundedness accuracy on answers with human hallucination labels, through the product's own contract and build.
+
+The rows become raw logs, pass one `dbt build`, and the scores of `fct_evaluations` are compared with the labels, which
+the build never sees. Nothing is fitted on the folder except the baseline `task x generator`, and that one out of fold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, average_precision
+from benchmarks.harness import (
+    BenchmarkError,
+    Outcome,
+    Table,
+    argument_parser,
+    build,
+    data_folder,
+    print_outcome,
+    working_folder,
+    write_outcome,
+)
+from benchmarks.ragtruth import read_rows, write_raw_logs
+
+#: Named before any result was seen: the score that a reader should judge the product by.
+HEADLINE_METRIC = "support_words"
+
+#: Families that say nothing about one answer and its context: no labels for them here.
+_OTHER_FAMILIES = ("behaviour", "reference", "retrieval")
+
+_QUICK_SOURCES_PER_TASK = 10
+_WORD = re.compile(r"\w+")
+
+THRESHOLDS = "none: AUROC and average precision need no threshold, and none was fitted on this folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Labelled rows and the scores of the build, in one order.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of the benchmark with ``interaction_id``.
+    scores : mapping of str to ndarray, shape (n,)
+        Metric -> score, higher = better grounded, NaN = none.
+    statuses : mapping of str to Counter
+        Metric -> number of rows per score status; ``not_staged`` = the contract rejected the row.
+    encoder : str
+        Name and SHA-256 of the encoder.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    scores: Mapping[str, npt.NDArray[np.float64]]
+    statuses: Mapping[str, Counter[str]]
+    encoder: str
+
+    def take(self, positions: Sequence[int]) -> Labelled:
+        """Return the rows at ``positions``; statuses stay those of all rows."""
+        rows = [self.rows[position] for position in positions]
+        scores = {name: values[list(positions)] for name, values in self.scores.items()}
+        return Labelled(rows, scores, self.statuses, self.encoder)
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Figures of one score over one set of rows; ``tasks`` holds the same inside each task."""
+
+    n: int
+    n_positive: int
+    n_scored: int
+    pooled: Estimate
+    within: Estimate
+    precision: Estimate
+    tasks: Mapping[str, Accuracy]
+
+
+def score_rows(rows: list[dict[str, Any]], work: Path) -> Labelled:
+    """Return the scores that one `dbt build` in the folder ``work`` gives to ``rows``."""
+    raw_logs = work / "raw"
+    shutil.rmtree(raw_logs, ignore_errors=True)
+    write_raw_logs(rows, raw_logs)
+    built = build(raw_logs, work / "warehouse")
+    if "fct_evaluations" in built.skipped:
+        raise BenchmarkError(f"a failed test kept fct_evaluations from being built: {', '.join(built.failed_tests)}")
+    return read_scores(rows, work / "warehouse" / "hcat.duckdb")
+
+
+def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
+    """Return the scores of ``rows`` in a finished warehouse, every metric turned so that higher = better grounded."""
+    import duckdb
+
+    connection = duckdb.connect(str(database), read_only=True)
+    try:
+        evaluations = connection.sql(
+            f"""
+            select evaluations.metric_name, evaluations.interaction_id, evaluations.score_status,
+                case when metrics.direction = 'higher_is_better' then raw_score else -raw_score end as score
+            from fct_evaluations as evaluations
+            inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+            where metrics.family not in {_OTHER_FAMILIES!r}
+            """
+        ).fetchall()
+        encoder = connection.sql(
+            "select encoder_name || ' (SHA-256 ' || encoder_sha256[1:12] || '...)' from int_encoder"
+        ).fetchall()[0][0]
+    finally:
+        connection.close()
+    positions = {str(row["interaction_id"]): position for position, row in enumerate(rows)}
+    scores: dict[str, npt.NDArray[np.float64]] = {}
+    statuses: dict[str, Counter[str]] = {}
+    for metric_name, interaction_id, status, score in evaluations:
+        if interaction_id not in positions:
+            continue
+        values = scores.setdefault(metric_name, np.full(len(rows), np.nan))
+        statuses.setdefault(metric_name, Counter())[status] += 1
+        if score is not None:
+            values[positions[interaction_id]] = score
+    for counts in statuses.values():
+        if counts.total() < len(rows):
+            counts["not_staged"] = len(rows) - counts.total()
+    scored = {name: scores[name] for name in sorted(scores) if not np.isnan(scores[name]).all()}
+    return Labelled(rows, scored, statuses, encoder)
+
+
+def baselines(rows: Sequence[Mapping[str, Any]]) -> dict[str, npt.NDArray[np.float64]]:
+    """Return the scores that any method must beat, each shape (n,), higher = better grounded.
+
+    - ``constant``: 0 for every answer.
+    - ``task x generator``: minus the share of hallucinated answers of the row's (task, model) among all other sources;
+      it reads no text. A cell that no other source has gets the share of all other sources.
+    - ``unsupported words``: minus the share of the answer's words (lower-cased runs of letters and digits, each
+      occurrence) that no context holds; 0 for an answer without words.
+    - ``answer length``: minus the number of the answer's words.
+    """
+    words = [_WORD.findall(str(row["answer"] or "").lower()) for row in rows]
+    held = [set(_WORD.findall(" ".join(map(str, row["contexts"] or ())).lower())) for row in rows]
+    unsupported = [
+        sum(word not in known for word in answer) / len(answer) if answer else 0.0
+        for answer, known in zip(words, held, strict=True)
+    ]
+    return {
+        "constant": np.zeros(len(rows)),
+        "task x generator": -_rates_of_other_sources(rows),
+        "unsupported words": -np.array(unsupported),
+        "answer length": -np.array([float(len(answer)) for answer in words]),
+    }
+
+
+def _rates_of_other_sources(rows: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.float64]:
+    def key(row: Mapping[str, Any]) -> tuple[str, str]:
+        return str(row["task"]), str(row["model"])
+
+    cells: dict[tuple[str, str], list[int]] = {}
+    sources: dict[str, list[int]] = {}
+    both: dict[tuple[tuple[str, str], str], list[int]] = {}
+    everything = [0, 0]
+    for row in rows:
+        source = str(row["source_id"])
+        places = (
+            everything,
+            cells.setdefault(key(row), [0, 0]),
+            sources.setdefault(source, [0, 0]),
+            both.setdefault((key(row), source), [0, 0]),
+        )
+        for place in places:
+            place[0] += bool(row["hallucinated"])
+            place[1] += 1
+    rates = []
+    for row in rows:
+        source = str(row["source_id"])
+        whole, own = cells[key(row)], both[key(row), source]
+        if whole[1] == own[1]:
+            whole, own = everything, sources[source]
+        rest = whole[1] - own[1]
+        rates.append((whole[0] - own[0]) / rest if rest else 0.0)
+    return np.array(rates)
+
+
+def measure(
+    scores: npt.NDArray[np.float64],
+    rows: Sequence[Mapping[str, Any]],
+    count_draws: int = COUNT_DRAWS,
+    by_task: bool = True,
+) -> Accuracy:
+    """Return the accuracy of one score (NaN = none) over ``rows``, and inside each task."""
+    is_positive = np.array([bool(row["hallucinated"]) for row in rows])
+    sources = _number([str(row["source_id"]) for row in rows])
+    cells = _number([f"{row['task']}\x1f{row['model']}" for row in rows])
+    tasks: dict[str, Accuracy] = {}
+    if by_task:
+        for task in sorted({str(row["task"]) for row in rows}):
+            chosen = [position for position, row in enumerate(rows) if str(row["task"]) == task]
+            tasks[task] = measure(scores[chosen], [rows[position] for position in chosen], count_draws, by_task=False)
+    return Accuracy(
+        n=len(rows),
+        n_positive=int(is_positive.sum()),
+        n_scored=int((~np.isnan(scores)).sum()),
+        pooled=auroc(scores, is_positive, sources, count_draws=count_draws),
+        within=auroc(scores, is_positive, sources, cells, count_draws),
+        precision=average_precision(scores, is_positive, sources, count_draws),
+        tasks=tasks,
+    )
+
+
+def measure_all(labelled: Labelled, count_draws: int = COUNT_DRAWS) -> dict[str, Accuracy]:
+    """Return the accuracy of every baseline and every score of the build over the same rows."""
+    measured = {}
+    for name, values in (*baselines(labelled.rows).items(), *labelled.scores.items()):
+        measured[name] = measure(values, labelled.rows, count_draws)
+    # inside a cell the identity is one value; the out-of-fold rate of a row's own source only mirrors its label
+    identity, constant = measured["task x generator"], measured["constant"]
+    tasks = {
+        task: Accuracy(
+            of_task.n, of_task.n_positive, of_task.n_scored, of_task.pooled, constant.within, of_task.precision, {}
+        )
+        for task, of_task in identity.tasks.items()
+    }
+    measured["task x generator"] = Accuracy(
+        identity.n, identity.n_positive, identity.n_scored, identity.pooled, constant.within, identity.precision, tasks
+    )
+    return measured
+
+
+def split_rows(labelled: Labelled) -> dict[str, Labelled]:
+    """Return the sets of rows to report, headline first: ``split = test`` where the folder has that, then all rows.
+
+    Rows of other splits are selected in RAGTruth (only sources with a hallucination), so that they stay out of the
+    headline.
+    """
+    test = [position for position, row in enumerate(labelled.rows) if row.get("split") == "test"]
+    if not test or len(test) == len(labelled.rows):
+        return {"all rows": labelled}
+    return {"test rows": labelled.take(test), "all rows": labelled}
+
+
+def to_json(labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], metric: str) -> dict[str, Any]:
+    """Return one JSON object: the headline metric at the top, everything else under ``metrics`` by set of rows."""
+    headline_rows = next(iter(measured))
+    headline = measured[headline_rows][metric]
+    names = set(baselines(labelled.rows[:1]))
+    first = _accuracy_to_json(headline)
+    qa = next((value for task, value in first["tasks"].items() if task.upper() == "QA"), None)
+    return {
+        "metric": metric,
+        "rows": headline_rows,
+        **{key: value for key, value in first.items() if key != "tasks"},
+        "qa_auroc": qa["pooled_auroc"] if qa else None,
+        "tasks": first["tasks"],
+        "thresholds": THRESHOLDS,
+        "encoder": labelled.encoder,
+        "bootstrap_draws": len(headline.within.draws),
+        "metrics": {
+            title: {name: _accuracy_to_json(value) for name, value in figures.items() if name not in names}
+            for title, figures in measured.items()
+        },
+        "baselines": {
+            title: {name: _accuracy_to_json(value) for name, value in figures.items() if name in names}
+            for title, figures in measured.items()
+        },
+        "score_statuses": {name: dict(sorted(counts.items())) for name, counts in sorted(labelled.statuses.items())},
+    }
+
+
+def _accuracy_to_json(accuracy: Accuracy) -> dict[str, Any]:
+    result: dict[str, Any] = {"n": accuracy.n, "n_hallucinated": accuracy.n_positive, "n_scored": accuracy.n_scored}
+    for name, estimate in (
+        ("within_auroc", accuracy.within),
+        ("pooled_auroc", accuracy.pooled),
+        ("average_precision", accuracy.precision),
+    ):
+        for suffix, value in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high)):
+            result[name + suffix] = None if math.isnan(value) else round(value, 4)
+    if accuracy.tasks:
+        result["tasks"] = {task: _accuracy_to_json(of_task) for task, of_task in accuracy.tasks.items()}
+    return result
+
+
+def to_outcome(
+    labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], metric: str, name: str, is_quick: bool
+) -> Outcome:
+    """Return tables and notes for the screen and the page."""
+    tables: list[Table] = []
+    for title, figures in measured.items():
+        tables.append(_overview(title, figures, metric))
+        tables.append(_by_task(title, figures, metric))
+    headline = next(iter(measured.values()))
+    difference = headline[metric].within.minus(headline["unsupported words"].within)
+    missing = [
+        f"{score}: " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if status != "scored")
+        for score, counts in sorted(labelled.statuses.items())
+        if score in labelled.scores and counts["scored"] < counts.total()
+    ]
+    notes = [
+        f"Data: {name}, {len(labelled.rows):,} answers from {len({row['source_id'] for row in labelled.rows}):,} "
+        f"sources; encoder {labelled.encoder}. Positive = hallucinated; a good score is low there.",
+        "`within` = concordant / all pairs of a hallucinated and a clean answer of the same task and generator, pooled "
+        "over cells, ties half. `pooled` compares all pairs and rewards knowing task and generator.",
+        f"Intervals: 95 %, percentiles of {len(headline[metric].within.draws):,} seeded bootstrap draws of whole "
+        "sources.",
+        "A missing score is neutral: each of its pairs counts one half; for average precision it takes the median "
+        "of the scored rows. Rows without a score (all rows): " + ("; ".join(missing) or "none") + ".",
+        f"The headline metric `{metric}` was named beforehand. Its `within` AUROC minus that of unsupported words: "
+        f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] ({next(iter(measured))}).",
+        f"Thresholds: {THRESHOLDS}. Only the baseline `task x generator` reads labels, each row's from other sources; "
+        "inside a cell it is one value, so that `within` is .500 by definition.",
+    ]
+    if len(measured) > 1:
+        notes.append(
+            "Rows outside `split = test` come only from sources with a hallucination; they are in `all rows`, not "
+            "in the headline."
+        )
+    return Outcome("accuracy", "Groundedness accuracy", tables, notes, is_quick)
+
+
+def _overview(title: str, figures: Mapping[str, Accuracy], metric: str) -> Table:
+    any_figure = next(iter(figures.values()))
+    rows = [
+        (
+            _mark(name, metric),
+            f"{figure.n_scored:,}",
+            _format(figure.within),
+            _format(figure.pooled),
+            _format(figure.precision),
+        )
+        for name, figure in figures.items()
+    ]
+    heading = f"{title.capitalize()}: n = {any_figure.n:,}, {any_figure.n_positive:,} hallucinated"
+    return Table(heading, ("score", "scored", "AUROC within", "AUROC pooled", "average precision"), rows)
+
+
+def _by_task(title: str, figures: Mapping[str, Accuracy], metric: str) -> Table:
+    any_figure = next(iter(figures.values()))
+    tasks = list(any_figure.tasks)
+    rows = []
+    for name, figure in figures.items():
+        within = [_format(figure.tasks[task].within) for task in tasks]
+        pooled = [_format(figure.tasks[task].pooled) for task in tasks]
+        rows.append((_mark(name, metric), *within, *pooled))
+    sizes = ", ".join(
+        f"{task} n = {of_task.n:,} ({of_task.n_positive:,} hallucinated)" for task, of_task in any_figure.tasks.items()
+    )
+    columns = ("score", *[f"{task} within" for task in tasks], *[f"{task} pooled" for task in tasks])
+    return Table(f"{title.capitalize()} by task, AUROC: {sizes}", columns, rows)
+
+
+def _mark(name: str, metric: str) -> str:
+    return f"{name} (headline)" if name == metric else name
+
+
+def _format(estimate: Estimate) -> str:
+    if math.isnan(estimate.value):
+        return "no pairs"
+    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+
+
+def _number(values: Sequence[str]) -> npt.NDArray[np.int64]:
+    return np.unique(np.array(values, dtype=np.str_), return_inverse=True)[1].astype(np.int64)
+
+
+def take_quick(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a few sources per task, chosen by the hash of their id."""
+    chosen: set[tuple[str, str]] = set()
+    for task in {str(row["task"]) for row in rows}:
+        sources = {str(row["source_id"]) for row in rows if str(row["task"]) == task}
+        by_hash = sorted(sources, key=lambda source: hashlib.md5(source.encode(), usedforsecurity=False).hexdigest())
+        chosen.update((task, source) for source in by_hash[:_QUICK_SOURCES_PER_TASK])
+    return [row for row in rows if (str(row["task"]), str(row["source_id"])) in chosen]
+
+
+def run(
+    data: Path, is_quick: bool = False, folder: Path | None = None, metric: str = HEADLINE_METRIC
+) -> tuple[Outcome, dict[str, Any]]:
+    """Return the outcome and its JSON form for one folder of labelled rows.
+
+    Raises
+    ------
+    BenchmarkError
+        If the build gave no score for ``metric``.
+    """
+    rows = read_rows(data)
+    if is_quick:
+        rows = take_quick(rows)
+    with working_folder(folder) as work:
+        labelled = score_rows(rows, work)
+    if metric not in labelled.scores:
+        raise BenchmarkError(f"the build scored {', '.join(labelled.scores) or 'nothing'}, not {metric}")
+    measured = {title: measure_all(part) for title, part in split_rows(labelled).items()}
+    return to_outcome(labelled, measured, metric, data.name, is_quick), to_json(labelled, measured, metric)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line; --json prints one JSON object and nothing else on standard output."""
+    parser = argument_parser("accuracy", __doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of parquet files (default: $HCAT_BENCHMARK_DATA/ragtruth)")
+    parser.add_argument("--warehouse", type=Path, dest="folder", help="same as --folder")
+    parser.add_argument("--metric", default=HEADLINE_METRIC, help=f"headline metric (default: {HEADLINE_METRIC})")
+    parser.add_argument("--json", action="store_true", help="print one JSON object; docs/benchmarks.md stays as it is")
+    options = parser.parse_args(arguments)
+    data = options.data or data_folder("ragtruth")
+    if data is None:
+        parser.exit(2, "accuracy: give --data FOLDER, or set HCAT_BENCHMARK_DATA to a folder that holds ragtruth\n")
+    try:
+        outcome, figures = run(data, options.quick, options.folder, options.metric)
+    except (BenchmarkError, OSError, ValueError) as error:
+        parser.exit(1, f"accuracy: {error}\n")
+    if options.json:
+        print(json.dumps(figures, indent=2, sort_keys=True))
+        return 0
+    print_outcome(outcome)
+    # the page shows the benchmark's own data; another folder is somebody's question
+    if not outcome.is_quick and options.data is None and options.metric == HEADLINE_METRIC:
+        write_outcome(outcome, "python -m benchmarks.accuracy")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""How well a score tells grounded from hallucinated answers: AUROC and average precision with intervals by source.
+
+Throughout, a higher score means better grounded, and a positive is a failure (a hallucinated answer).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+COUNT_DRAWS = 1_000
+CONFIDENCE = 0.95
+_SEED = 20260101
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its interval.
+
+    Parameters
+    ----------
+    value : float
+        Point estimate; NaN when there is no pair to compare (or no positive).
+    low, high : float
+        Percentile bootstrap interval over sources; NaN with the value.
+    draws : ndarray, shape (n_draws,)
+        Bootstrap draws, in the same order of resamples for every score of the same rows: differences of two scores may
+        be taken draw by draw.
+    """
+
+    value: float
+    low: float
+    high: float
+    draws: Floats
+
+    def minus(self, other: Estimate) -> Estimate:
+        """Return the paired difference of two estimates of the same rows."""
+        return _estimate(self.value - other.value, self.draws - other.draws)
+
+
+def auroc(
+    scores: Floats,
+    is_positive: Flags,
+    sources: npt.NDArray[np.int64],
+    cells: npt.NDArray[np.int64] | None = None,
+    count_draws: int = COUNT_DRAWS,
+) -> Estimate:
+    """Return the share of (positive, negative) pairs in which the positive has the lower score, ties half.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n,)
+        Higher = better grounded; NaN = no score. A pair with a missing score counts one half, as a coin would.
+    is_positive : ndarray of bool, shape (n,)
+        Failures.
+    sources : ndarray of int, shape (n,)
+        What is resampled as a whole.
+    cells : ndarray of int, shape (n,), optional
+        Only pairs inside one cell count; they are pooled over cells (concordant pairs / all pairs).
+    count_draws : int
+        Bootstrap draws; the resamples are seeded.
+
+    Notes
+    -----
+    Pairs are summed by (source of the positive, source of the negative) once. A resample with source weights w then has
+    the value w'Mw / w'Nw, so that a thousand draws are two matrix products.
+    """
+    _check(scores, is_positive, sources)
+    positive, negative = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
+    below, above = scores[positive][:, None], scores[negative][None, :]
+    concordant = np.where(below < above, 1.0, np.where(below > above, 0.0, 0.5))
+    counted = np.ones_like(concordant)
+    if cells is not None:
+        counted = (cells[positive][:, None] == cells[negative][None, :]).astype(np.float64)
+        concordant *= counted
+    codes, count_sources = _codes(sources)
+    of_positive, of_negative = np.eye(count_sources)[codes[positive]], np.eye(count_sources)[codes[negative]]
+    sums = of_positive.T @ concordant @ of_negative
+    pairs = of_positive.T @ counted @ of_negative
+    weights = _resample(count_sources, count_draws)
+    numerators = np.einsum("ds,ds->d", weights @ sums, weights)
+    denominators = np.einsum("ds,ds->d", weights @ pairs, weights)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return _estimate(float(np.divide(sums.sum(), pairs.sum())), numerators / denominators)
+
+
+def average_precision(
+    scores: Floats, is_positive: Flags, sources: npt.NDArray[np.int64], count_draws: int = COUNT_DRAWS
+) -> Estimate:
+    """Return the average precision of finding failures among the lowest scores, in [0, 1].
+
+    Parameters as in :func:`auroc`. It needs an order of all rows, so that a missing score takes the median of the
+    others. Rows of equal score enter together: AP = sum over distinct scores of (recall gained) x precision.
+    """
+    _check(scores, is_positive, sources)
+    is_missing = np.isnan(scores)
+    filled = np.where(is_missing, np.median(scores[~is_missing]) if not is_missing.all() else 0.0, scores)
+    order = np.argsort(filled, kind="stable")
+    ordered = filled[order]
+    ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
+    codes, count_sources = _codes(sources)
+    row_weights = _resample(count_sources, count_draws)[:, codes[order]]
+    draws = _weighted_average_precision(row_weights, is_positive[order], ends)
+    value = _weighted_average_precision(np.ones((1, len(order))), is_positive[order], ends)
+    return _estimate(float(value[0]), draws)
+
+
+def _weighted_average_precision(row_weights: Floats, is_positive: Flags, ends: npt.NDArray[np.int64]) -> Floats:
+    found = np.cumsum(row_weights * is_positive, axis=1)[:, ends]
+    taken = np.cumsum(row_weights, axis=1)[:, ends]
+    gained = np.diff(found, axis=1, prepend=0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision = np.where(taken > 0, found / taken, 0.0)
+        result: Floats = (gained * precision).sum(axis=1) / found[:, -1]
+    return result
+
+
+def _resample(count_sources: int, count_draws: int) -> Floats:
+    """Return how often each source is drawn, shape (n_draws, n_sources): the same table for every score."""
+    random = np.random.default_rng(_SEED)
+    return random.multinomial(count_sources, np.full(count_sources, 1 / count_sources), size=count_draws).astype(
+        np.float64
+    )
+
+
+def _estimate(value: float, draws: Floats) -> Estimate:
+    usable = draws[np.isfinite(draws)]
+    if not np.isfinite(value) or not len(usable):
+        return Estimate(float("nan"), float("nan"), float("nan"), draws)
+    low, high = np.quantile(usable, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Estimate(value, float(low), float(high), draws)
+
+
+def _codes(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
+    distinct, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), len(distinct)
+
+
+def _check(scores: Floats, is_positive: Flags, sources: npt.NDArray[np.int64]) -> None:
+    if not len(scores) == len(is_positive) == len(sources):
+        raise ValueError(
+            f"scores, labels and sources must have one length, got {len(scores)}, {len(is_positive)}, {len(sources)}"
+        )
+    if not len(scores):
+        raise ValueError("there must be at least one row, got 0")

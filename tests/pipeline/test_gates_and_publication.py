@@ -1,0 +1,153 @@
+"""Gates decide the exit code and what is published: a good build, then one that fails, and one with nothing to measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as parquet
+import pytest
+from builds import Build, query, write_lines
+from conftest import Dbt
+
+COUNT_GOOD = 12
+COUNT_BLANK = 60
+
+
+@pytest.fixture(scope="module")
+def good(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Interactions alone: no ratings, documents, references or retrievals."""
+    raw, warehouse = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("warehouse")
+    write_lines(
+        raw / "interactions.jsonl",
+        [
+            {"interaction_id": f"good_{number}", "query_text": f"What is fee {number}?", "answer": f"It is {number}."}
+            for number in range(COUNT_GOOD)
+        ],
+    )
+    return dbt("build", raw, warehouse)
+
+
+@pytest.fixture(scope="module")
+def published_by_good(good: Build) -> dict[str, list[tuple[Any, ...]]]:
+    """What the good build published, read before the next build."""
+    return read_published(good.warehouse / "published" / "hcat.duckdb")
+
+
+@pytest.fixture(scope="module")
+def bad(dbt: Dbt, good: Build, published_by_good: object) -> Build:
+    """The next build of the same warehouse: most answers are blank."""
+    # every query its own: siblings of one query would count as one source
+    blank = [
+        {"interaction_id": f"blank_{number}", "query_text": f"What is rate {number}?", "answer": " "}
+        for number in range(COUNT_BLANK)
+    ]
+    write_lines(good.raw / "interactions_later.jsonl", blank)
+    return dbt("build", good.raw, good.warehouse)
+
+
+@pytest.fixture(scope="module")
+def empty(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """A file with a header and no rows."""
+    raw, warehouse = tmp_path_factory.mktemp("empty_logs"), tmp_path_factory.mktemp("empty_warehouse")
+    (raw / "interactions.csv").write_text("interaction_id,query_text,answer\n")
+    return dbt("build", raw, warehouse)
+
+
+def read_published(database: Path) -> dict[str, list[tuple[Any, ...]]]:
+    marts = [name for (name,) in query(database, "select table_name from information_schema.tables")]
+    return {name: sorted(query(database, f'select * from "{name}"'), key=str) for name in marts}
+
+
+def test_interactions_alone_pass(good: Build) -> None:
+    assert good.exit_code == 0, good.output
+
+
+def test_statuses_say_what_is_missing(good: Build) -> None:
+    rows = good.query(
+        "select metric_name, score_status, detail from fct_evaluations where interaction_id = 'good_0'"
+        " and metric_name in ('answered', 'answer_relevancy__mean', 'groundedness_similarity__mean', 'rouge_l',"
+        " 'recall_at_5', 'completeness_similarity__weighted')"
+    )
+    assert {name: (status, detail) for name, status, detail in rows if status != "scored"} == {
+        "groundedness_similarity__mean": ("missing_input", "missing: context"),
+        "completeness_similarity__weighted": ("missing_input", "missing: context"),
+        "rouge_l": ("missing_input", "missing: reference answer"),
+        "recall_at_5": ("missing_input", "missing: retrieved chunk ids with known relevance"),
+    }
+    assert {name for name, status, _ in rows if status == "scored"} == {"answered", "answer_relevancy__mean"}
+
+
+def test_a_gate_of_severity_warn_does_not_stop_the_build(good: Build) -> None:
+    lines = good.gate_lines()
+    assert lines
+    assert all("(warn)" in line for line in lines)
+    assert good.query("select count(*) > 0 from gate_verdicts where severity = 'warn' and not is_passing") == [(True,)]
+    assert (good.warehouse / "published" / "fct_evaluations.parquet").exists()
+
+
+def test_a_failing_error_gate_fails_the_build_in_one_line(bad: Build) -> None:
+    assert bad.exit_code == 1, bad.output
+    assert "Traceback" not in bad.output
+    lines = [line for line in bad.gate_lines() if "(error)" in line]
+    assert len(lines) == 1, lines
+    assert "GATE FAILED (error) answers_present: share_passing of answered" in lines[0]
+    assert f"n = {COUNT_GOOD + COUNT_BLANK}; must be at least 0.8" in lines[0]
+
+
+def test_every_gate_that_does_not_pass_has_one_line(bad: Build) -> None:
+    names = [name for (name,) in bad.query("select gate_name from gate_verdicts where not is_passing order by gate_name")]
+    printed = sorted(line.split("GATE ", 1)[1].split(") ", 1)[1].split(":", 1)[0] for line in bad.gate_lines())
+    assert printed == names
+
+
+def test_the_published_scores_are_those_of_the_last_passing_build(
+    bad: Build, published_by_good: dict[str, list[tuple[Any, ...]]]
+) -> None:
+    published = read_published(bad.warehouse / "published" / "hcat.duckdb")
+    assert published.keys() == published_by_good.keys()
+    changed = {name for name in published if published[name] != published_by_good[name]}
+    assert changed == {"dim_runs", "fct_threshold_gates"}
+    assert len(published["fct_interactions"]) == COUNT_GOOD
+
+
+def test_the_published_gates_and_ledger_show_the_failed_build(bad: Build) -> None:
+    database = bad.warehouse / "published" / "hcat.duckdb"
+    assert query(database, "select is_passing from dim_runs order by started_at") == [(True,), (False,)]
+    verdicts = query(
+        database,
+        "select verdict from fct_threshold_gates inner join dim_runs using (run_id)"
+        " where gate_name = 'answers_present' order by started_at",
+    )
+    assert verdicts == [("passed",), ("failed",)]
+
+
+def test_the_candidate_holds_the_scores_of_the_failed_build(bad: Build) -> None:
+    folder = bad.warehouse / "published" / "candidate"
+    assert query(folder / "hcat.duckdb", "select count(*) from fct_interactions") == [(COUNT_GOOD + COUNT_BLANK,)]
+    assert parquet.read_metadata(folder / "fct_interactions.parquet").num_rows == COUNT_GOOD + COUNT_BLANK
+
+
+def test_parquet_and_database_of_the_published_copy_agree(bad: Build) -> None:
+    folder = bad.warehouse / "published"
+    for path in folder.glob("*.parquet"):
+        counted = query(folder / "hcat.duckdb", f'select count(*) from "{path.stem}"')
+        assert counted == [(parquet.read_metadata(path).num_rows,)], path.stem
+    assert not list(folder.rglob(".*")), "a temporary file was left behind"
+
+
+def test_a_gate_that_cannot_be_evaluated_fails(empty: Build) -> None:
+    assert empty.exit_code == 1, empty.output
+    assert "Traceback" not in empty.output
+    errors = [line for line in empty.gate_lines() if "(error)" in line]
+    assert any("GATE NOT_EVALUATED (error) answers_present" in line for line in errors), empty.output
+    assert all(not is_passing for (is_passing,) in empty.query("select is_passing from gate_verdicts where severity = 'error'"))
+
+
+def test_zero_rows_break_nothing_but_the_gates(empty: Build) -> None:
+    assert empty.query("select count(*) from stg_interactions") == [(0,)]
+    assert empty.query("select count(*) from fct_evaluations") == [(0,)]
+    failed = [line for line in empty.output.splitlines() if " FAIL " in line or " ERROR " in line]
+    assert len(failed) == 1, failed
+    assert "gates_pass__error" in failed[0]
+    assert not (empty.warehouse / "published" / "fct_evaluations.parquet").exists()

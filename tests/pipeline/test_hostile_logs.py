@@ -1,0 +1,265 @@
+"""Staging that loses nothing: a folder of hostile logs, built twice, the second time with records that came later."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import hostile
+import pytest
+from builds import ENTITIES, Build, write_lines
+from conftest import Dbt
+
+LATE_CONTEXT = "The monthly fee of the basic account is five euros."
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile_logs")
+    hostile.write_hostile(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    return dbt("build", raw, tmp_path_factory.mktemp("hostile_warehouse"))
+
+
+@pytest.fixture(scope="module")
+def rebuilt(dbt: Dbt, built: Build, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """The same warehouse and folder after a second build, with files that came in between."""
+    raw = tmp_path_factory.mktemp("later_logs")
+    shutil.copytree(built.raw, raw, dirs_exist_ok=True)
+    known = hostile.STAGED_INTERACTIONS[1]
+    write_lines(
+        # sorted before the files of the first build: the order of arrival decides, not the name
+        raw / "interactions_0_later.jsonl",
+        [known, known | {"answer": "A corrected answer."}, {"interaction_id": "never_sent", "answer": "Late."}],
+    )
+    write_lines(raw / "retrievals_0_later.jsonl", [{"interaction_id": "no_contexts", "rank": 1, "text": LATE_CONTEXT}])
+    warehouse = tmp_path_factory.mktemp("later_warehouse")
+    shutil.copytree(built.warehouse, warehouse, dirs_exist_ok=True)
+    return dbt("build", raw, warehouse)
+
+
+def test_build_passes(built: Build) -> None:
+    assert built.exit_code == 0, built.output
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_every_record_is_staged_repeated_or_rejected(built: Build, entity: str) -> None:
+    counted = built.query(
+        "select count_staged, count_repeated, count_rejected, count_landed from int_records_counted where entity = ?", entity
+    )
+    staged, repeated, rejected = hostile.count_records()[entity]
+    assert counted == [(staged, repeated, rejected, staged + repeated + rejected)]
+    assert built.query(f"select count(*) from stg_{entity}") == [(staged,)]
+    assert built.query(f"select count(*) from stg_{entity}__rejected") == [(rejected,)]
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_rejected_records_have_file_row_and_reason(built: Build, entity: str) -> None:
+    rows = built.query(
+        f"select source_file, source_row, reject_reason from stg_{entity}__rejected where source_file like '%rejected.jsonl'"
+    )
+    reasons = {row: reason for _, row, reason in rows}
+    assert {file for file, _, _ in rows} == {f"{entity}_3_rejected.jsonl"}
+    for number, (record, expected) in enumerate(hostile.REJECTED[entity], start=1):
+        assert expected in reasons.get(number, "not rejected"), record
+    assert len(reasons) == len(hostile.REJECTED[entity])
+
+
+def test_rejected_records_of_other_formats_have_row_and_reason(built: Build) -> None:
+    rows = built.query("select source_file, source_row, reject_reason from stg_interactions__rejected")
+    found = {(file, row): reason for file, row, reason in rows if not file.endswith("rejected.jsonl")}
+    expected = {
+        (file, number): reason
+        for file, reasons in (
+            ("interactions_4.csv", [reason for _, reason in hostile.CSV_LINES]),
+            ("interactions_5.parquet", hostile.PARQUET_REASONS),
+            ("calls.jsonl", [reason for _, reason in hostile.CALLS]),
+        )
+        for number, reason in enumerate(reasons, start=1)
+        if reason is not None
+    }
+    assert found.keys() == expected.keys()
+    for key, reason in expected.items():
+        assert reason in found[key], key
+
+
+def test_reject_reasons_and_excerpts_are_short(built: Build) -> None:
+    for entity in ENTITIES:
+        longest = built.query(
+            f"select max(length(reject_reason)), max(length(record_excerpt)) from stg_{entity}__rejected"
+        )[0]
+        assert longest[0] <= 200, entity
+        assert longest[1] <= 500, entity
+    excerpts = built.query("select record_excerpt from stg_interactions__rejected where reject_reason like 'invalid UTF-8%'")
+    assert sorted("caf\ufffd" in excerpt for (excerpt,) in excerpts) == [False, True, True, True]
+
+
+@pytest.mark.parametrize("name", hostile.UNCHANGED_TEXTS)
+def test_text_reaches_the_warehouse_unchanged(built: Build, name: str) -> None:
+    text = hostile.UNCHANGED_TEXTS[name]
+    key = f"text_{name}"
+    assert built.query("select answer from stg_interactions where interaction_id = ?", key) == [(text,)]
+    assert built.query("select answer, query_text from fct_interactions where interaction_id = ?", key) == [(text, text)]
+    assert built.query("select text from stg_retrievals where interaction_id = ?", key) == [(text,)]
+
+
+@pytest.mark.parametrize("name", hostile.CLEANED_TEXTS)
+def test_unprintable_characters_become_spaces(built: Build, name: str) -> None:
+    _, cleaned = hostile.CLEANED_TEXTS[name]
+    rows = built.query(
+        "select interactions.answer, landed.is_cleaned from stg_interactions as interactions"
+        " inner join landed_interactions as landed using (record_id) where interactions.interaction_id = ?",
+        f"text_{name}",
+    )
+    assert rows == [(cleaned, True)]
+
+
+def test_no_text_of_the_warehouse_holds_a_nul(built: Build) -> None:
+    for column in ("answer", "query_text", "tags", "topic"):
+        assert built.query(f"select count(*) from fct_interactions where contains({column}, chr(0))") == [(0,)], column
+    tagged = built.query("select topic, topic_source from fct_interactions where interaction_id = 'nul_in_tag'")
+    assert tagged == [("fe es", "logged_tag")]
+
+
+def test_blank_answers_are_kept_and_not_answered(built: Build) -> None:
+    rows = built.query(
+        "select interactions.interaction_id, interactions.is_answered, evaluations.raw_score, evaluations.score_status"
+        " from fct_interactions as interactions inner join fct_evaluations as evaluations using (interaction_id)"
+        " where evaluations.metric_name = 'answered' and interaction_id like 'blank%'"
+    )
+    expected = {(f"blank_{index}", False, 0.0, "scored") for index in range(len(hostile.BLANK_ANSWERS))}
+    assert set(rows) == expected
+    others = built.query(
+        "select distinct score_status, detail from fct_evaluations where interaction_id like 'blank%'"
+        " and metric_name = 'groundedness_similarity__mean'"
+    )
+    assert others == [("missing_input", "missing: answer")]
+
+
+@pytest.mark.parametrize(
+    "interaction_id", ["no_contexts", "empty_contexts", "call_no_contexts", "call_empty_contexts", "call_blank_contexts"]
+)
+def test_missing_and_empty_contexts_are_a_stated_status(built: Build, interaction_id: str) -> None:
+    rows = built.query(
+        "select distinct score_status, detail from fct_evaluations where interaction_id = ?"
+        " and metric_name in ('groundedness_similarity__mean', 'support_words')",
+        interaction_id,
+    )
+    assert rows == [("missing_input", "missing: context")]
+
+
+def test_every_metric_of_every_interaction_has_a_score_or_a_reason(built: Build) -> None:
+    assert built.query("select interaction_id, metric_name from fct_evaluations where score_status = 'failed'") == []
+    expected = built.query("select (select count(*) from stg_interactions) * (select count(*) from metric_catalog)")
+    assert built.query("select count(*) from fct_evaluations") == expected
+
+
+def test_long_contexts_are_scored_whole(built: Build) -> None:
+    contexts = built.query("select length(text) from stg_retrievals where interaction_id = 'long_context' order by rank")
+    assert contexts == [(len(hostile.LONG_CONTEXT),), (len(hostile.LONG_RUN),)]
+    sentences = built.query(
+        "select len(context_text_ids) from int_interaction_units where interaction_id = 'long_context'"
+    )
+    assert sentences[0][0] > 40_000
+    scores = built.query(
+        "select count(*) from fct_evaluations where interaction_id = 'long_context'"
+        " and metric_name in ('groundedness_similarity__mean', 'support_words', 'completeness_transport')"
+        " and score_status in ('scored', 'truncated')"
+    )
+    assert scores == [(3,)]
+
+
+def test_numbers_as_strings_and_odd_spellings_are_typed(built: Build) -> None:
+    rows = dict(built.query("select interaction_id, sample_index from stg_interactions where sample_index is not null"))
+    assert rows == {"outer_blanks": 3, "1234567": 2, "many_numbers": 0, "parquet_plain": 1}
+    ranks = built.query("select rank, retrieval_score from stg_retrievals where interaction_id = 'plain' order by rank")
+    assert ranks == [(1, 0.5), (2, None), (3, None)]
+    assert built.query("select answer from stg_interactions where interaction_id = '1234567'") == [("42",)]
+
+
+def test_timestamps_are_utc(built: Build) -> None:
+    rows = built.query(
+        "select interaction_id, asked_at::varchar from stg_interactions"
+        " where interaction_id in ('plain', 'late', 'offset', 'day_only', 'no_time', 'parquet_plain')"
+    )
+    assert dict(rows) == {
+        "plain": "2026-05-01 10:00:00",
+        "late": "2026-05-01 10:00:00",
+        "offset": "2026-05-01 10:00:00",
+        "day_only": "2026-05-01 00:00:00",
+        "no_time": None,
+        "parquet_plain": "2025-06-15 15:06:40",
+    }
+
+
+def test_a_missing_text_is_taken_from_the_corpus(built: Build) -> None:
+    rows = built.query(
+        "select position, passage_text from int_interaction_passages where interaction_id = 'plain' and role = 'context'"
+    )
+    assert dict(rows)[1] == "A basic account costs 5 euros a month."
+
+
+def test_nested_calls_give_interactions_retrievals_and_queries(built: Build) -> None:
+    rows = built.query("select rank, chunk_id, text, retrieval_score from stg_retrievals where interaction_id = 'call_plain'")
+    assert sorted(rows) == [(1, None, "The fee is 5.", None), (2, "c9", "The rate is 2.", 0.5)]
+    joined = built.query(
+        "select interactions.answer, interactions.query_text, interactions.reference_answer"
+        " from fct_interactions as interactions where interaction_id = 'call_plain'"
+    )
+    assert joined == [("It is 5.", "What is the fee?", "5 euros")]
+    wrong = built.query(
+        "select source_row, reject_reason from stg_retrievals__rejected where source_file = 'calls.jsonl' order by 1"
+    )
+    assert wrong == [
+        (5, "contexts must be a list, got str"),
+        (6, "a context must be a text or an object, got int"),
+    ]
+
+
+def test_second_build_lands_only_what_is_new(built: Build, rebuilt: Build) -> None:
+    assert rebuilt.exit_code == 0, rebuilt.output
+    before, after = (build.query("select count(*) from landed_interactions")[0][0] for build in (built, rebuilt))
+    assert after == before + 3
+    late = rebuilt.query("select source_file from landed_interactions where landing_number = 2")
+    assert late == [("interactions_0_later.jsonl",)] * 3
+
+
+def test_a_re_sent_id_is_ignored_or_rejected_across_builds(rebuilt: Build) -> None:
+    statuses = rebuilt.query(
+        "select source_row, record_status, reject_reason from base_interactions"
+        " where source_file = 'interactions_0_later.jsonl' order by source_row"
+    )
+    assert statuses == [
+        (1, "repeated", None),
+        (2, "rejected", "interaction_id was sent before with other content"),
+        (3, "staged", None),
+    ]
+    # evidence is never overwritten
+    assert rebuilt.query("select answer from stg_interactions where interaction_id = 'late'") == [("The fee is 5 euros.",)]
+
+
+def test_an_orphan_is_staged_once_its_interaction_has_come(built: Build, rebuilt: Build) -> None:
+    orphans = "select count(*) from stg_retrievals__rejected where reject_reason like 'orphan%'"
+    assert (built.query(orphans), rebuilt.query(orphans)) == ([(2,)], [(1,)])
+    staged = "select text from stg_retrievals where interaction_id = 'never_sent'"
+    assert (built.query(staged), rebuilt.query(staged)) == ([], [("x",)])
+    ratings = "select count(*) from stg_ratings where interaction_id = 'never_sent'"
+    assert (built.query(ratings), rebuilt.query(ratings)) == ([(0,)], [(1,)])
+
+
+def test_late_contexts_score_their_interaction_again_and_no_other(built: Build, rebuilt: Build) -> None:
+    scores = (
+        "select interaction_id || ' ' || metric_name, score_status, raw_score from fct_evaluations"
+        " where metric_name like 'groundedness%' or metric_name like 'support%'"
+    )
+    before, after = ({key: rest for key, *rest in build.query(scores)} for build in (built, rebuilt))
+    changed = {key.split()[0] for key in before if before[key] != after[key]}
+    assert changed == {"no_contexts"}
+    assert before["no_contexts support_words"] == ["missing_input", None]
+    assert after["no_contexts support_words"][0] == "scored"
+    evidence = "select distinct evidence_text from fct_sentence_evidence where interaction_id = 'no_contexts'"
+    assert rebuilt.query(evidence) == [(LATE_CONTEXT,)]

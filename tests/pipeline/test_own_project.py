@@ -1,0 +1,62 @@
+"""hcat as a package inside somebody's own dbt project: the example of the README, as printed."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DBT = [sys.executable, "-m", "dbt.cli.main"]
+
+
+def run(arguments: list[str], folder: Path, **variables: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    result = subprocess.run(
+        arguments, cwd=folder, env=environment | variables, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own") / "own_project"
+    shutil.copytree(ROOT / "examples" / "own_project", folder)
+    packages = folder / "packages.yml"
+    packages.write_text(packages.read_text().replace("local: ../..", f"local: {ROOT}"))
+    (folder / "warehouse").mkdir()
+    run([*DBT, "deps"], folder)
+    run([*DBT, "build"], folder)
+    return folder
+
+
+def test_the_nested_calls_are_evaluated(project):
+    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
+        scores = warehouse.sql(
+            "select interaction_id, raw_score from fct_evaluations where metric_name = 'support_numbers' order by 1"
+        ).fetchall()
+        # call-2 says 9 euros where its context says 12; call-3 declines without context
+        assert scores == [("call-1", 1.0), ("call-2", 0.0), ("call-3", None), ("call-4", 1.0)]
+        topics = warehouse.sql("select distinct topic, topic_source from fct_interactions order by 1").fetchall()
+        assert ("fees", "logged_tag") in topics
+
+
+def test_own_gates_replace_the_package_seed_and_own_models_read_the_marts(project):
+    with duckdb.connect(str(project / "warehouse" / "published" / "hcat.duckdb"), read_only=True) as published:
+        gates = published.sql("select gate_name, verdict from fct_threshold_gates order by 1").fetchall()
+        assert gates == [("answers_present", "passed"), ("evaluations_complete", "passed")]
+    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
+        assert warehouse.sql("select count(*) from weakest_segments").fetchall()[0][0] >= 1
+
+
+def test_report_and_summary_run_in_the_own_project(project):
+    hcat = str(Path(sys.executable).parent / "hcat")
+    run([hcat, "report"], project)
+    assert (project / "warehouse" / "report.html").stat().st_size > 10_000
+    summary = run([hcat, "summary"], project)
+    assert "assistant 2.3" in summary

@@ -1,0 +1,207 @@
+"""What a build of the demo with the real encoder leaves behind: the same numbers whether it is repeated, killed in the
+middle, run somewhere else, or fed in two parts; and a published copy that can be read all the while.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as parquet
+import pytest
+from builds import (
+    DEMO,
+    REPOSITORY,
+    RUN_TABLES,
+    Build,
+    checksum_tables,
+    dbt_command,
+    dbt_environment,
+    differing_tables,
+    query,
+    read_lines,
+    write_lines,
+)
+from conftest import Dbt
+
+ENCODER = "packaged"
+#: Topics of the demo that are built: enough texts for many slices, few enough for a test.
+TOPICS = ("cards", "mortgages")
+SLICE_TEXTS = 50
+#: Small slices, so that there is something to keep when a build is killed; the same in every build compared.
+VARIABLES = {"hcat_slice_texts": SLICE_TEXTS}
+TOLERANCE = 1e-5
+#: A key of the score's digits; and which of two sentences is the weaker one when both are equally weak.
+DECIDED_BY_LAST_BITS = ("content_key", "detail", "is_least_grounded")
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's logs about some topics."""
+    folder = tmp_path_factory.mktemp("topics")
+    interactions = [row for row in read_lines(DEMO / "interactions.jsonl") if row["tags"]["topic"] in TOPICS]
+    kept = {row["interaction_id"] for row in interactions}
+    write_lines(folder / "interactions.jsonl", interactions)
+    for path in DEMO.glob("*.jsonl"):
+        if path.name != "interactions.jsonl":
+            rows = read_lines(path)
+            write_lines(folder / path.name, [row for row in rows if row.get("interaction_id", None) in {None, *kept}])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def demo(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """An undisturbed build."""
+    return dbt("build", raw, tmp_path_factory.mktemp("demo"), variables=VARIABLES, encoder=ENCODER)
+
+
+@pytest.fixture(scope="module")
+def demo_checksums(demo: Build) -> dict[str, tuple[int, int]]:
+    """The tables of the undisturbed build, before anything else touches them."""
+    return checksum_tables(demo.warehouse / "hcat.duckdb")
+
+
+def test_demo_build_passes(demo: Build) -> None:
+    assert demo.exit_code == 0, demo.output
+    assert demo.query("select count(*) from fct_evaluations where score_status = 'failed'") == [(0,)]
+
+
+def read_published(folder: Path) -> tuple[int, int]:
+    """Return the rows of one published mart, read from the database and from the Parquet file."""
+    rows = query(folder / "hcat.duckdb", "select count(*), count(raw_score) from fct_evaluations")
+    table = parquet.read_table(folder / "fct_evaluations.parquet")
+    assert table.num_rows == rows[0][0]
+    return rows[0][0], rows[0][1]
+
+
+def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
+    demo: Build, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        dbt_command(["build"], tmp_path, VARIABLES),
+        cwd=REPOSITORY,
+        env=dbt_environment(demo.raw, demo.warehouse, ENCODER),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+    seen: set[tuple[int, int]] = set()
+    shut_out = 0
+    while process.poll() is None:
+        # dbt writes in its own process; any error here fails the test
+        seen.add(read_published(demo.warehouse / "published"))
+        try:
+            duckdb.connect(str(demo.warehouse / "hcat.duckdb"), read_only=True).close()
+        except duckdb.IOException:
+            shut_out += 1
+        time.sleep(0.05)
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
+    assert seen == {tuple(demo.query("select count(*), count(raw_score) from fct_evaluations")[0])}
+    assert shut_out > 0, "the build was never seen writing"
+    again = checksum_tables(demo.warehouse / "hcat.duckdb")
+    assert differing_tables(demo_checksums, again) - set(RUN_TABLES) == set()
+    # what does differ is one more build in the ledger and its gates
+    assert query(demo.warehouse / "hcat.duckdb", "select count(*) from dim_runs") == [(2,)]
+    assert query(demo.warehouse / "hcat.duckdb", "select max(landing_number) from landed_interactions") == [(1,)]
+
+
+def count_slices(warehouse: Path) -> dict[Path, int]:
+    """Return the time of writing of every finished slice."""
+    return {path: path.stat().st_mtime_ns for path in (warehouse / "slices").rglob("*.parquet")}
+
+
+def test_a_killed_build_loses_nothing_and_repeats_no_finished_slice(
+    dbt: Dbt, raw: Path, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
+) -> None:
+    warehouse = tmp_path / "warehouse"
+    warehouse.mkdir()
+    process = subprocess.Popen(
+        dbt_command(["build"], tmp_path / "target", VARIABLES),
+        cwd=REPOSITORY,
+        env=dbt_environment(raw, warehouse, ENCODER),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 240
+    while not count_slices(warehouse) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() == -9, "the build ended before it could be killed"
+    finished = count_slices(warehouse)
+    tables = query(warehouse / "hcat.duckdb", "select table_name from information_schema.tables")
+    assert ("int_texts_embedded",) not in tables
+
+    rebuilt = dbt("build", raw, warehouse, variables=VARIABLES, encoder=ENCODER)
+    assert rebuilt.exit_code == 0, rebuilt.output
+    count_texts = rebuilt.query("select count(*) from int_texts")[0][0]
+    slices = count_slices(warehouse)
+    assert 0 < len(finished) < len(slices), "the build was killed after its last slice"
+    assert {path: slices[path] for path in finished} == finished
+    encoded = [text_id for path in slices for text_id in parquet.read_table(path)["text_id"].to_pylist()]
+    assert len(encoded) == len(set(encoded)) == count_texts
+    assert sum(parquet.read_metadata(path).num_rows for path in finished) == len(finished) * SLICE_TEXTS
+
+    # another folder, a kill in between: every table of the undisturbed build, to the last bit
+    checksums = checksum_tables(warehouse / "hcat.duckdb")
+    assert differing_tables(demo_checksums, checksums) - set(RUN_TABLES) == set()
+    assert checksums.keys() == demo_checksums.keys()
+
+
+@pytest.fixture(scope="module")
+def in_two_parts(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Half of the interactions first, with the retrievals of all; then all of them under the same file names."""
+    parts, warehouse = tmp_path_factory.mktemp("parts"), tmp_path_factory.mktemp("parts_warehouse")
+    shutil.copytree(raw, parts, dirs_exist_ok=True)
+    interactions = read_lines(raw / "interactions.jsonl")
+    write_lines(parts / "interactions.jsonl", interactions[: len(interactions) // 2])
+    first = dbt("build", parts, warehouse, variables=VARIABLES, encoder=ENCODER)
+    assert first.exit_code == 0, first.output
+    assert first.query("select count(*) > 0 from stg_retrievals__rejected where reject_reason like 'orphan%'") == [(True,)]
+    shutil.copy(raw / "interactions.jsonl", parts / "interactions.jsonl")
+    return dbt("build", parts, warehouse, variables=VARIABLES, encoder=ENCODER)
+
+
+@pytest.mark.parametrize(
+    ("mart", "key"),
+    [
+        ("fct_evaluations", ("evaluation_id",)),
+        ("fct_retrieval_quality", ("retrieval_quality_id",)),
+        ("fct_sentence_evidence", ("sentence_id",)),
+        ("fct_marginal_weaknesses", ("metric_name", "dimension", "segment")),
+        ("fct_bivariate_weaknesses", ("bivariate_weakness_id",)),
+        ("fct_score_distributions", ("score_distribution_id",)),
+    ],
+)
+def test_a_build_in_two_parts_equals_a_build_at_once(
+    demo: Build, in_two_parts: Build, mart: str, key: tuple[str, ...]
+) -> None:
+    assert in_two_parts.exit_code == 0, in_two_parts.output
+    columns = dict(demo.query(f"select column_name, column_type from (describe {mart})"))
+    compared = [name for name in columns if name not in key and name not in DECIDED_BY_LAST_BITS]
+
+    def read(build: Build) -> dict[tuple[Any, ...], dict[str, Any]]:
+        rows = build.query(f"select {', '.join((*key, *compared))} from {mart}")
+        return {row[: len(key)]: dict(zip(compared, row[len(key) :], strict=True)) for row in rows}
+
+    at_once, in_parts = read(demo), read(in_two_parts)
+    assert at_once.keys() == in_parts.keys()
+    assert at_once
+    for row_key, expected in at_once.items():
+        for name, value in expected.items():
+            other = in_parts[row_key][name]
+            if isinstance(value, float) and other is not None:
+                assert other == pytest.approx(value, rel=0, abs=TOLERANCE), (row_key, name)
+            else:
+                assert other == value, (row_key, name)
+
+
+def test_a_build_in_two_parts_ends_without_orphans(demo: Build, in_two_parts: Build) -> None:
+    assert in_two_parts.query("select count(*) from stg_retrievals__rejected") == [(0,)]
+    for table in ("stg_interactions", "stg_retrievals", "int_texts_embedded"):
+        counted = f"select count(*) from {table}"
+        assert in_two_parts.query(counted) == demo.query(counted), table

@@ -1,0 +1,151 @@
+"""Where raw logs may come from: CSV, JSONL, Parquet, warehouse tables; and what a missing file or column says."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from builds import DEMO, ENTITIES, Build, read_lines, write_lines
+from conftest import Dbt
+
+STAGING = "build --select +path:models/staging --exclude-resource-type test"
+LANDING = "build --select landed_interactions"
+#: Where a record stood and the key made from it; everything else must agree between formats.
+PLACE_COLUMNS = ("record_id", "source_file")
+#: Keys that tell the copies of one content apart.
+MARKED = ("interaction_id", "query_id", "parent_query_id", "source_group", "document_id", "chunk_id")
+
+
+def demo_records(mark: str) -> dict[str, list[dict[str, Any]]]:
+    """Return a part of the demo with ``mark`` before its ids, and an answer that CSV has to quote."""
+    rated = {row["interaction_id"] for row in read_lines(DEMO / "ratings.jsonl")[:40]}
+    records: dict[str, list[dict[str, Any]]] = {}
+    for entity in ENTITIES:
+        rows = read_lines(DEMO / f"{entity}.jsonl")
+        key = "interaction_id" if "interaction_id" in rows[0] else None
+        rows = [row for row in rows if key is None or row[key] in rated][:40]
+        # CSV has no way to tell an empty text from none
+        assert all(value != "" for row in rows for value in row.values())
+        records[entity] = [row | {name: mark + row[name] for name in MARKED if row.get(name)} for row in rows]
+    records["interactions"][0]["answer"] = 'It is "5",\r\nor 6; see\ttable. 🙂'
+    return records
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", encoding="utf-8-sig", newline="") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(names)
+        for row in rows:
+            values = [row.get(name) for name in names]
+            # spaced and unsorted JSON: the spelling must not matter
+            writer.writerow([json.dumps(value, indent=1) if isinstance(value, dict | list) else value for value in values])
+
+
+def to_table(rows: list[dict[str, Any]]) -> pa.Table:
+    """Return typed columns, as a warehouse has them: timestamps, integers, lists, maps."""
+    table = pa.Table.from_pylist([{"": None} | row for row in rows]).drop_columns([""])
+    for name in table.column_names:
+        values = table.column(name).to_pylist()
+        if name in ("asked_at", "rated_at"):
+            typed = pa.array([datetime.fromisoformat(value) for value in values], pa.timestamp("us", tz="UTC"))
+        elif name == "tags":
+            typed = pa.array([list(value.items()) for value in values], pa.map_(pa.string(), pa.string()))
+        else:
+            continue
+        table = table.set_column(table.column_names.index(name), name, typed)
+    return table
+
+
+@pytest.fixture(scope="module")
+def from_files(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """The same content three times in one folder: as JSONL, CSV and Parquet."""
+    raw = tmp_path_factory.mktemp("formats")
+    for entity in ENTITIES:
+        write_lines(raw / f"{entity}.jsonl", demo_records("jsonl:")[entity])
+        write_csv(raw / f"{entity}.csv", demo_records("csv:")[entity])
+        parquet.write_table(to_table(demo_records("parquet:")[entity]), raw / f"{entity}.parquet", row_group_size=7)
+    return dbt(STAGING, raw, tmp_path_factory.mktemp("formats_warehouse"))
+
+
+@pytest.fixture(scope="module")
+def from_tables(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """The same content in tables of the warehouse; the folder of raw logs is empty."""
+    warehouse = tmp_path_factory.mktemp("tables_warehouse")
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("create schema raw")
+        for entity, rows in demo_records("table:").items():
+            connection.register("arrow_rows", to_table(rows))
+            connection.execute(f"create table raw.rag_{entity} as select * from arrow_rows")
+            connection.unregister("arrow_rows")
+    variables = {"hcat_raw_relations": {entity: f"raw.rag_{entity}" for entity in ENTITIES}}
+    return dbt(STAGING, tmp_path_factory.mktemp("no_files"), warehouse, variables=variables)
+
+
+def staged_rows(build: Build, entity: str, mark: str) -> list[tuple[Any, ...]]:
+    """Return the staged rows of one source without its mark."""
+    names = [name for (name,) in build.query(f"select column_name from (describe stg_{entity})")]
+    shown = ", ".join(
+        f"replace({name}, '{mark}', '') as {name}" if name in MARKED else name
+        for name in names
+        if name not in (*PLACE_COLUMNS, "landing_number")
+    )
+    source = f"raw.rag_{entity}" if mark == "table:" else f"{entity}.{mark[:-1]}"
+    return build.query(f"select {shown} from stg_{entity} where source_file = ? order by source_row", source)
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_every_format_stages_the_same_rows(from_files: Build, entity: str) -> None:
+    assert from_files.exit_code == 0, from_files.output
+    expected = staged_rows(from_files, entity, "jsonl:")
+    assert len(expected) == len(demo_records("")[entity])
+    assert staged_rows(from_files, entity, "csv:") == expected
+    assert staged_rows(from_files, entity, "parquet:") == expected
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_warehouse_tables_stage_the_same_rows(from_files: Build, from_tables: Build, entity: str) -> None:
+    assert from_tables.exit_code == 0, from_tables.output
+    assert staged_rows(from_tables, entity, "table:") == staged_rows(from_files, entity, "jsonl:")
+
+
+def only_problem(build: Build) -> str:
+    """Return the one line that says what is wrong; fails when it comes with a stack trace or not alone."""
+    assert build.exit_code == 1, build.output
+    assert "Traceback" not in build.output
+    problems = {line.strip() for line in build.output.splitlines() if "hcat raw logs:" in line}
+    assert len(problems) == 1, build.output
+    return problems.pop()
+
+
+def test_missing_files_and_columns_are_one_line_each_and_can_be_mended(
+    dbt: Dbt, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    raw, warehouse = tmp_path_factory.mktemp("broken"), tmp_path_factory.mktemp("broken_warehouse")
+    problem = only_problem(dbt(LANDING, raw, warehouse))
+    assert f"folder '{raw}' (HCAT_RAW_LOGS) has no file interactions.parquet, interactions.jsonl" in problem
+
+    (raw / "interactions.csv").write_text("interaction_id,query_text\ni1,What?\n")
+    write_lines(raw / "interactions_2.jsonl", [{"query_text": "What?"}])
+    problem = only_problem(dbt(LANDING, raw, warehouse))
+    assert "interactions.csv has no column 'answer'; " in problem
+    assert "interactions_2.jsonl has no column 'interaction_id', 'answer'" in problem
+
+    (raw / "interactions.csv").write_text("interaction_id,query_text,answer\ni1,What?,5\n")
+    (raw / "interactions_2.jsonl").unlink()
+    mended = dbt(LANDING, raw, warehouse)
+    assert mended.exit_code == 0, mended.output
+    assert mended.query("select interaction_id, is_file_problem from landed_interactions") == [("i1", False)]
+
+    # and the other way round: a later build that finds a broken file keeps what was landed before
+    (raw / "interactions_3.parquet").write_bytes(b"no parquet")
+    problem = only_problem(dbt(LANDING, raw, warehouse))
+    assert "interactions_3.parquet cannot be read" in problem
+    assert mended.query("select interaction_id from landed_interactions") == [("i1",)]

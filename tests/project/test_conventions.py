@@ -1,0 +1,334 @@
+"""The house's conventions, checked over dbt's manifest and the files. Every exception stands here with its reason."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import yaml
+from builds import REPOSITORY
+
+METRIC_COLUMNS = [
+    "evaluation_id",
+    "interaction_id",
+    "metric_name",
+    "raw_score",
+    "score_status",
+    "scored_count",
+    "detail",
+]
+
+#: References that leave the layers, each with its reason.
+LAYER_EXCEPTIONS = {
+    ("base_retrievals", "base_interactions"): "a retrieval of an interaction that never came is an orphan",
+    ("base_ratings", "base_interactions"): "a rating of an interaction that never came is an orphan",
+    ("base_ratings", "rating_scales"): "a scale point is checked against the seed",
+    ("dim_documents", "stg_documents"): "a dimension is its staged source",
+    ("dim_documents", "stg_chunks"): "a dimension is its staged source",
+    ("dim_queries", "stg_queries"): "a dimension is its staged source",
+    ("fct_sentence_evidence", "stg_retrievals"): "the id of the chunk that holds the evidence",
+    ("int_interaction_segments", "fct_interactions"): "segments are values of the published interaction",
+    ("int_primary_evaluations", "fct_evaluations"): "weaknesses are judged on the published scores",
+    ("int_primary_evaluations", "fct_interactions"): "weaknesses are judged on the published scores",
+    ("int_gate_measurements", "fct_marginal_weaknesses"): "gates measure what the marts show",
+    ("int_gate_measurements", "fct_evaluations"): "gates measure what the marts show",
+}
+#: The ledger hashes what landed.
+LEDGER = "dim_runs"
+
+#: A view of fct_threshold_gates, whose contract holds; it only stands between the gates and the published copy.
+WITHOUT_CONTRACT = {"gate_verdicts"}
+
+#: Longer than a thin model, because dbt finds references only as literals: one line per mart.
+LISTS_OF_MARTS = {"published_candidate", "published_passing"}
+LINES_OF_A_THIN_MODEL = 15
+
+#: Numbers that mean the same everywhere: nothing, one, all.
+PLAIN_NUMBERS = {"0", "1", "0.0", "1.0", "100"}
+#: Numbers that belong to one file, each with its reason.
+NUMBERS_OF_FILES = {
+    "int_retrieval_quality": ({"3", "5", "10"}, "the cut-off ranks that the catalogue names"),
+    "fct_score_distributions": (
+        {"0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"},
+        "the quantiles that are shown",
+    ),
+    "weakness_statistics": ({"0.05", "0.25", "0.50", "0.75", "0.95"}, "the quantiles that are shown"),
+    "wilson_interval": ({"2", "4"}, "Wilson's formula"),
+    "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
+    "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
+    "int_metrics__support": ({"400"}, "characters of a detail that people read"),
+    **{
+        f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")
+        for entity in ("chunks", "interactions", "queries", "ratings", "relevance_judgements", "retrievals")
+    },
+}
+
+#: Closed vocabularies of the marts: the contract must enforce exactly these.
+VOCABULARIES = {
+    ("fct_interactions", "expected_behaviour"): {"answer", "refuse"},
+    ("fct_evaluations", "score_status"): {
+        "scored",
+        "truncated",
+        "refused",
+        "not_applicable",
+        "missing_input",
+        "failed",
+    },
+    ("fct_retrieval_quality", "failure_cause"): {"no_failure", "retrieval", "generation"},
+    ("fct_marginal_weaknesses", "failure_status"): {"measured", "no_threshold", "no_scores"},
+    ("fct_bivariate_weaknesses", "failure_status"): {"measured", "no_threshold", "no_scores"},
+    ("fct_threshold_gates", "severity"): {"error", "warn"},
+    ("fct_threshold_gates", "verdict"): {"passed", "failed", "undecided", "not_evaluated"},
+}
+
+#: Modules that know the database: the one for dbt models, and the report, which opens the finished file read-only.
+ENGINE_MODULES = {"relations", "report"}
+
+#: Libraries that take long to import: only inside functions.
+HEAVY_LIBRARIES = {
+    "altair",
+    "great_expectations",
+    "ot",
+    "sacrebleu",
+    "sentence_transformers",
+    "sklearn",
+    "torch",
+    "transformers",
+    "vl_convert",
+}
+
+
+@pytest.fixture(scope="session")
+def models(manifest: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the project's models by name."""
+    return {
+        node["name"]: node
+        for node in manifest["nodes"].values()
+        if node["resource_type"] == "model" and node["package_name"] == "hcat"
+    }
+
+
+@pytest.fixture(scope="session")
+def references(manifest: dict[str, Any], models: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return (model, what it refers to) for every reference of a model to a model or seed."""
+    return [
+        (name, manifest["nodes"][parent]["name"])
+        for name, model in models.items()
+        for parent in model["depends_on"]["nodes"]
+    ]
+
+
+def layer(manifest: dict[str, Any], name: str) -> str:
+    """Return the layer of a model (the first folder under models/, staging split in base and staging) or 'seed'."""
+    node = next(node for node in manifest["nodes"].values() if node["name"] == name)
+    if node["resource_type"] == "seed":
+        return "seed"
+    folder = Path(node["original_file_path"]).parts[1]
+    return "base" if folder == "staging" and name.startswith("base_") else folder
+
+
+def tracked_files() -> list[Path]:
+    """Return the files that git tracks or would track."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout: the tracked files are unknown")
+    paths = [REPOSITORY / name for name in listed.stdout.decode().split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+def sql_files() -> list[Path]:
+    """Return the SQL files of models and macros."""
+    return sorted([*(REPOSITORY / "models").rglob("*.sql"), *(REPOSITORY / "macros").rglob("*.sql")])
+
+
+def python_modules() -> list[Path]:
+    """Return the modules of the package."""
+    return sorted((REPOSITORY / "python_udfs" / "hcat").rglob("*.py"))
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the top-level name of every library imported in a tree."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module.split(".")[0]
+
+
+def test_every_model_and_seed_states_its_grain(manifest: dict[str, Any]) -> None:
+    grainless = [
+        node["name"]
+        for node in manifest["nodes"].values()
+        if node["resource_type"] in ("model", "seed") and not node["description"].startswith("One row")
+    ]
+    assert grainless == []
+
+
+def test_marts_have_contracts_and_documented_columns(models: dict[str, dict[str, Any]]) -> None:
+    marts = [model for model in models.values() if model["path"].startswith("marts")]
+    assert len(marts) > 10
+    without_contract = {model["name"] for model in marts if not model["config"]["contract"]["enforced"]}
+    undocumented = [
+        f"{model['name']}.{column['name']}"
+        for model in marts
+        for column in model["columns"].values()
+        if not column["description"] or not column["data_type"]
+    ]
+    assert without_contract == WITHOUT_CONTRACT
+    assert undocumented == []
+    assert all(model["columns"] for model in marts if model["name"] not in WITHOUT_CONTRACT)
+
+
+def test_closed_vocabularies_are_enforced_by_the_contract(models: dict[str, dict[str, Any]]) -> None:
+    for (model, column), vocabulary in VOCABULARIES.items():
+        checks = [
+            constraint["expression"]
+            for constraint in models[model]["columns"][column]["constraints"]
+            if constraint["type"] == "check"
+        ]
+        words = [set(re.findall(r"'([^']*)'", check)) for check in checks]
+        assert vocabulary in words, f"{model}.{column}: expected a check for {sorted(vocabulary)}, got {checks}"
+
+
+def test_references_follow_the_layers(manifest: dict[str, Any], references: list[tuple[str, str]]) -> None:
+    allowed = {
+        "landing": set(),
+        "base": {"landing"},
+        "staging": {"base"},
+        "intermediate": {"staging", "intermediate", "seed", "base", "landing"},
+        "marts": {"intermediate", "marts", "seed"},
+        "publication": {"marts", "publication"},
+    }
+    # only the count of records looks below staging
+    below_staging = {"int_records_counted"}
+    wrong = []
+    for model, parent in references:
+        here, there = layer(manifest, model), layer(manifest, parent)
+        if here == "intermediate" and there in ("base", "landing") and model not in below_staging:
+            wrong.append((model, parent))
+        elif model == LEDGER and there == "landing":
+            continue
+        elif there not in allowed[here] and (model, parent) not in LAYER_EXCEPTIONS:
+            wrong.append((model, parent))
+    assert wrong == []
+
+
+def test_no_layer_exception_is_left_over(references: list[tuple[str, str]]) -> None:
+    assert set(LAYER_EXCEPTIONS) - set(references) == set()
+
+
+def test_python_models_are_thin() -> None:
+    paths = sorted((REPOSITORY / "models").rglob("*.py"))
+    assert paths
+    forbidden = (ast.BinOp, ast.AugAssign, ast.For, ast.While, ast.comprehension, ast.Lambda, ast.Try)
+    for path in paths:
+        source = path.read_text(encoding="utf-8")
+        tree = ast.parse(source)
+        lines = [line for line in source.splitlines() if line.strip() and not line.strip().startswith("#")]
+        if path.stem not in LISTS_OF_MARTS:
+            assert len(lines) <= LINES_OF_A_THIN_MODEL, f"{path.name} has {len(lines)} lines"
+        functions = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        assert functions == ["model"], f"{path.name} defines {functions}"
+        found = [type(node).__name__ for node in ast.walk(tree) if isinstance(node, forbidden)]
+        assert found == [], f"{path.name} computes: {found}"
+
+
+def test_both_publications_hold_the_same_marts(references: list[tuple[str, str]]) -> None:
+    published = {model: {parent for name, parent in references if name == model} for model in LISTS_OF_MARTS}
+    assert published["published_passing"] - published["published_candidate"] == {"gate_verdicts", "published_candidate"}
+    assert published["published_candidate"] <= published["published_passing"]
+
+
+def test_metric_models_have_one_shape(warehouse: Path, models: dict[str, dict[str, Any]]) -> None:
+    families = sorted(name for name in models if name.startswith("int_metrics__"))
+    assert families
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        for name in [*families, "int_metrics_unioned"]:
+            columns = [row[0] for row in connection.execute(f"describe {name}").fetchall()]
+            assert columns == METRIC_COLUMNS, f"{name}: expected {METRIC_COLUMNS}, got {columns}"
+
+
+def test_every_catalogued_family_has_a_model_and_a_line_in_the_union(references: list[tuple[str, str]]) -> None:
+    with (REPOSITORY / "seeds" / "metric_catalog.csv").open(encoding="utf-8", newline="") as lines:
+        families = {f"int_metrics__{row['family']}" for row in csv.DictReader(lines)}
+    united = {parent for model, parent in references if model == "int_metrics_unioned"}
+    assert united == families
+
+
+def test_every_catalogued_metric_was_computed_by_its_own_family(warehouse: Path) -> None:
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        catalogue = dict(connection.execute("select metric_name, family from metric_catalog").fetchall())
+        for family in sorted(set(catalogue.values())):
+            computed = connection.execute(f"select distinct metric_name from int_metrics__{family}").fetchall()
+            expected = {metric for metric, its_family in catalogue.items() if its_family == family}
+            assert {row[0] for row in computed} == expected, f"int_metrics__{family}"
+
+
+@pytest.mark.parametrize("path", sql_files(), ids=lambda path: path.stem)
+def test_sql_holds_no_number_with_a_meaning(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r"\{#.*?#\}|--[^\n]*|'(?:[^'\\]|\\.)*'|\"[^\"]*\"", " ", text, flags=re.DOTALL)
+    numbers = set(re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", text))
+    # code points, positions in a list and quantiles of the normal distribution are no settings
+    numbers -= {number for number in numbers if re.search(rf"(?:chr\({number}\)|\[{number}\])", text)}
+    numbers -= set(re.findall(r"\d\.\d{12,}", text))
+    own, _ = NUMBERS_OF_FILES.get(path.stem, (set(), ""))
+    assert numbers - PLAIN_NUMBERS - own == set(), f"{path.name}: numbers belong to vars and seeds"
+
+
+def test_variables_have_defaults_and_are_used() -> None:
+    project = yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text(encoding="utf-8"))
+    declared = set(project["vars"]["hcat"])
+    sources = [
+        path
+        for folder in ("models", "macros", "tests/singular", "tests/generic", "analyses")
+        for path in (REPOSITORY / folder).rglob("*")
+        if path.suffix in (".sql", ".yml")
+    ]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    used = set(re.findall(r"\bvar\(\s*['\"](\w+)['\"]", text))
+    assert used - declared == set(), "variables without a default in dbt_project.yml"
+    # the ledger reads its variables from a list of names
+    unused = {name for name in declared - used if f"'{name}'" not in text}
+    assert unused == set(), "variables that nothing reads"
+
+
+def test_the_tree_names_no_machine_and_no_registry() -> None:
+    machine = re.compile(r"(?:^|[^\w.])/(?:work|farm|root|home/\w+|Users/\w+)/")
+    # in parts, so that this file does not name them either
+    hosts = ["pypi" + ".org", "python" + "hosted.org", "registry." + "npmjs", "conda." + "anaconda", "hub." + "getdbt"]
+    registry = re.compile("|".join(re.escape(host) for host in hosts))
+    own_pattern = Path(__file__).resolve()
+    found = []
+    for path in tracked_files():
+        if path.suffix in (".parquet", ".safetensors", ".png", ".svg") or path.resolve() == own_pattern:
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+            if machine.search(line) or registry.search(line):
+                found.append(f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()[:120]}")
+    assert found == []
+
+
+@pytest.mark.parametrize("path", python_modules(), ids=lambda path: path.stem)
+def test_modules_of_the_package_stay_light_and_know_no_engine(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    everywhere = set(imported(tree))
+    assert "dbt" not in everywhere
+    if path.stem not in ENGINE_MODULES:
+        assert "duckdb" not in everywhere, f"only {sorted(ENGINE_MODULES)} know the database"
+    module_level = ast.Module(
+        body=[node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], type_ignores=[]
+    )
+    assert set(imported(module_level)) & HEAVY_LIBRARIES == set()

@@ -1,0 +1,122 @@
+"""The retrieval metrics of a build against pytrec_eval, on random judgements and on the Cranfield collection."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from builds import query, run_dbt, write_lines
+
+CUT_OFFS = (1, 3, 5, 10)
+MEASURES = {
+    **{f"recall_at_{k}": f"recall_{k}" for k in CUT_OFFS},
+    **{f"precision_at_{k}": f"P_{k}" for k in CUT_OFFS},
+    **{f"ndcg_at_{k}": f"ndcg_cut_{k}" for k in CUT_OFFS},
+    "reciprocal_rank": "recip_rank",
+    "average_precision": "map",
+}
+
+Judgements = Mapping[str, Mapping[str, int]]
+Ranking = Mapping[str, list[str]]
+
+
+def score_by_reference(judgements: Judgements, retrieved: Ranking) -> dict[tuple[str, str], float]:
+    """Return pytrec_eval's scores by (query, name of the metric in the catalogue)."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    measures = {
+        f"{name}.{','.join(str(k) for k in CUT_OFFS)}" if name in ("recall", "P", "ndcg_cut") else name
+        for name in ("recall", "P", "ndcg_cut", "recip_rank", "map")
+    }
+    evaluator = pytrec_eval.RelevanceEvaluator({name: dict(grades) for name, grades in judgements.items()}, measures)
+    # pytrec_eval ranks by score: 1 / rank keeps the order and has no ties
+    run = {
+        name: {chunk: 1.0 / rank for rank, chunk in enumerate(chunks, start=1)} for name, chunks in retrieved.items()
+    }
+    scores = evaluator.evaluate(run)
+    return {(name, ours): scores[name][theirs] for name in scores for ours, theirs in MEASURES.items()}
+
+
+def score_by_build(folder: Path, judgements: Judgements, retrieved: Ranking) -> dict[tuple[str, str], float]:
+    """Return the scores that dbt computes from raw logs of the same content."""
+    raw = folder / "raw"
+    write_lines(raw / "queries.jsonl", ({"query_id": name, "text": f"Question {name}?"} for name in judgements))
+    write_lines(
+        raw / "interactions.jsonl",
+        ({"interaction_id": name, "query_id": name, "answer": "An answer."} for name in retrieved),
+    )
+    write_lines(
+        raw / "retrievals.jsonl",
+        (
+            {"interaction_id": name, "chunk_id": chunk, "rank": rank}
+            for name, chunks in retrieved.items()
+            for rank, chunk in enumerate(chunks, start=1)
+        ),
+    )
+    write_lines(
+        raw / "relevance_judgements.jsonl",
+        (
+            {"query_id": name, "chunk_id": chunk, "judge": "reference", "grade": grade}
+            for name, grades in judgements.items()
+            for chunk, grade in grades.items()
+        ),
+    )
+    warehouse = folder / "warehouse"
+    exit_code, output = run_dbt(["run", "--select", "+int_metrics__retrieval"], raw, warehouse, folder / "target")
+    assert exit_code == 0, output
+    rows = query(warehouse / "hcat.duckdb", "select interaction_id, metric_name, raw_score from int_metrics__retrieval")
+    return {(name, metric): score for name, metric, score in rows}
+
+
+def assert_same(ours: Mapping[tuple[str, str], float], reference: Mapping[tuple[str, str], float]) -> None:
+    """Fail unless both hold the same queries and metrics with the same scores to 1e-9."""
+    assert ours.keys() == reference.keys()
+    for key, expected in reference.items():
+        assert ours[key] == pytest.approx(expected, abs=1e-9), key
+
+
+def test_random_judgements_agree_with_pytrec_eval(tmp_path: Path) -> None:
+    generator = random.Random(20260101)
+    chunks = [f"chunk_{number:02d}" for number in range(40)]
+    judgements, retrieved = {}, {}
+    for number in range(200):
+        name = f"query_{number:03d}"
+        judged = generator.sample(chunks, generator.randint(1, 15))
+        # at least one relevant chunk, and some that were judged and found irrelevant
+        judgements[name] = {chunk: generator.choice([0, 0, 1, 2, 3]) for chunk in judged} | {judged[0]: 1}
+        retrieved[name] = generator.sample(chunks, generator.randint(1, 20))
+    reference = score_by_reference(judgements, retrieved)
+    assert len(reference) == 200 * len(MEASURES)
+    assert_same(score_by_build(tmp_path, judgements, retrieved), reference)
+
+
+def test_cranfield_agrees_with_pytrec_eval(tmp_path: Path) -> None:
+    folder = os.environ.get("HCAT_BENCHMARK_DATA")
+    if not folder:
+        pytest.skip("HCAT_BENCHMARK_DATA is not set: the Cranfield collection lies there")
+    from pyarrow import parquet
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    documents, queries, relevance = (
+        parquet.read_table(Path(folder) / "cranfield" / f"{name}.parquet").to_pydict()
+        for name in ("documents", "queries", "qrels")
+    )
+    # Cranfield counts from 1 (best) to 4; anything else is not relevant
+    judgements: dict[str, dict[str, int]] = {}
+    for name, document, grade in zip(relevance["query_id"], relevance["doc_id"], relevance["grade"], strict=True):
+        judgements.setdefault(str(name), {})[str(document)] = 5 - grade if 1 <= grade <= 4 else 0
+    vectorizer = TfidfVectorizer(sublinear_tf=True)
+    vectors = vectorizer.fit_transform(documents["text"])
+    similarities = (vectorizer.transform(queries["query"]) @ vectors.T).toarray()
+    retrieved = {
+        str(name): [str(documents["doc_id"][position]) for position in row.argsort(kind="stable")[::-1][:20]]
+        for name, row in zip(queries["query_id"], similarities, strict=True)
+    }
+    reference = score_by_reference(judgements, retrieved)
+    ours = score_by_build(tmp_path, judgements, retrieved)
+    # a query without any relevant document tells nothing: pytrec_eval calls it 0, here it is not judged
+    judged = {name for name, grades in judgements.items() if max(grades.values()) > 0}
+    assert len(judged) > 200
+    assert_same(ours, {key: score for key, score in reference.items() if key[0] in judged})

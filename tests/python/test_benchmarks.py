@@ -1,0 +1,249 @@
+"""The measuring instruments themselves: ranking statistics, baselines, synthetic logs, contents and the page."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+# benchmarks is no installed package: it is run from the root of the repository
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks import accuracy, contents, harness, ragtruth, scale
+from benchmarks.discrimination import auroc, average_precision
+
+rows_of_scores = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.booleans(), st.integers(0, 4)), min_size=2, max_size=40
+).filter(lambda rows: len({positive for _, positive, _ in rows}) == 2)
+
+
+def _arrays(rows: list[tuple[float, bool, int]]) -> tuple[Any, Any, Any]:
+    scores, positives, sources = zip(*rows, strict=True)
+    return np.array(scores), np.array(positives), np.array(sources)
+
+
+def _row(answer: str, contexts: list[str], hallucinated: bool, source: str, **more: Any) -> dict[str, Any]:
+    row = {"query": "What?", "contexts": contexts, "answer": answer, "hallucinated": hallucinated, "source_id": source}
+    return row | {"task": "QA", "model": "one"} | more
+
+
+@given(rows_of_scores)
+@settings(max_examples=60, deadline=None)
+def test_auroc_agrees_with_scikit_learn(rows: list[tuple[float, bool, int]]) -> None:
+    scores, positives, sources = _arrays(rows)
+    estimate = auroc(scores, positives, sources, count_draws=20)
+    assert_allclose(estimate.value, roc_auc_score(positives, -scores))
+
+
+@given(rows_of_scores)
+@settings(max_examples=60, deadline=None)
+def test_average_precision_agrees_with_scikit_learn(rows: list[tuple[float, bool, int]]) -> None:
+    scores, positives, sources = _arrays(rows)
+    estimate = average_precision(scores, positives, sources, count_draws=20)
+    assert_allclose(estimate.value, average_precision_score(positives, -scores))
+
+
+def test_draws_equal_the_figure_of_resampled_rows() -> None:
+    random = np.random.default_rng(3)
+    scores, positives = random.integers(0, 5, 40) / 4, random.random(40) < 0.4
+    sources, cells = random.integers(0, 6, 40), random.integers(0, 3, 40)
+    drawn = np.random.default_rng(20260101).multinomial(6, np.full(6, 1 / 6), size=5)
+    within = auroc(scores, positives, sources, cells, count_draws=5)
+    pooled = auroc(scores, positives, sources, count_draws=5)
+    precision = average_precision(scores, positives, sources, count_draws=5)
+    for draw, weights in enumerate(drawn):
+        repeated = np.repeat(np.arange(40), weights[sources])
+        assert_allclose(pooled.draws[draw], roc_auc_score(positives[repeated], -scores[repeated]))
+        assert_allclose(precision.draws[draw], average_precision_score(positives[repeated], -scores[repeated]))
+        concordant = pairs = 0.0
+        for cell in range(3):
+            member = repeated[cells[repeated] == cell]
+            for positive in member[positives[member]]:
+                for negative in member[~positives[member]]:
+                    pairs += 1
+                    concordant += (scores[positive] < scores[negative]) + 0.5 * (scores[positive] == scores[negative])
+        assert_allclose(within.draws[draw], concordant / pairs)
+
+
+def test_auroc_within_counts_only_pairs_of_one_cell() -> None:
+    # cell 0: one pair, concordant; cell 1: one pair, discordant; across cells everything would be concordant
+    scores, positives = np.array([0.1, 0.2, 0.9, 0.8]), np.array([True, False, True, False])
+    estimate = auroc(scores, positives, np.arange(4), np.array([0, 0, 1, 1]), count_draws=10)
+    assert estimate.value == 0.5
+    assert auroc(scores, positives, np.arange(4), count_draws=10).value == 0.5
+    assert auroc(scores[:2], positives[:2], np.arange(2), np.array([0, 1]), count_draws=10).value != 1.0
+
+
+def test_missing_scores_are_neutral() -> None:
+    positives, sources = np.array([True, True, False, False]), np.arange(4)
+    # pairs: (0.1 < 0.5) = 1, and three pairs with a missing score = 1/2 each
+    estimate = auroc(np.array([0.1, np.nan, 0.5, np.nan]), positives, sources, count_draws=10)
+    assert_allclose(estimate.value, (1 + 3 * 0.5) / 4)
+    nothing = auroc(np.full(4, np.nan), positives, sources, count_draws=10)
+    assert nothing.value == 0.5
+    assert_allclose(average_precision(np.full(4, np.nan), positives, sources, count_draws=10).value, 0.5)
+
+
+def test_no_pair_is_no_figure() -> None:
+    estimate = auroc(np.array([0.1, 0.2]), np.array([True, True]), np.arange(2), count_draws=10)
+    assert np.isnan(estimate.value)
+    assert np.isnan(estimate.low)
+    with pytest.raises(ValueError, match="one length, got 2, 1, 2"):
+        auroc(np.array([0.1, 0.2]), np.array([True]), np.arange(2))
+
+
+def test_baselines_by_hand() -> None:
+    rows = [
+        _row("The rate is four", ["The rate is 4"], True, "a"),
+        _row("The rate", ["the RATE"], False, "b"),
+        _row("", ["the rate"], False, "c"),
+    ]
+    found = accuracy.baselines(rows)
+    assert_allclose(found["unsupported words"], [-0.25, 0, 0])
+    assert_allclose(found["answer length"], [-4, -2, 0])
+    assert_allclose(found["constant"], 0)
+    # each row's rate comes from the other sources alone
+    assert_allclose(found["task x generator"], [0, -0.5, -0.5])
+
+
+def test_a_cell_that_no_other_source_has_gets_the_rate_of_the_others() -> None:
+    rows = [
+        _row("x", [], True, "a", model="only here"),
+        _row("x", [], True, "b"),
+        _row("x", [], False, "c"),
+        _row("x", [], False, "c"),
+    ]
+    assert_allclose(accuracy.baselines(rows)["task x generator"][0], -1 / 3)
+
+
+def test_generator_identity_says_nothing_inside_a_cell() -> None:
+    rows = [_row("x", [], number % 2 == 0, str(number)) for number in range(10)]
+    labelled = accuracy.Labelled(rows, {"support_words": np.arange(10.0)}, {}, "none")
+    measured = accuracy.measure_all(labelled, count_draws=20)
+    assert measured["task x generator"].within.value == 0.5
+    assert measured["task x generator"].tasks["QA"].within.value == 0.5
+    assert measured["support_words"].n_scored == 10
+
+
+def test_headline_leaves_selected_rows_out() -> None:
+    rows = [_row("x", [], False, "a", split="train"), _row("y", [], True, "b", split="test")]
+    labelled = accuracy.Labelled(rows, {"support_words": np.array([0.0, 1.0])}, {}, "none")
+    parts = accuracy.split_rows(labelled)
+    assert list(parts) == ["test rows", "all rows"]
+    assert [row["source_id"] for row in parts["test rows"].rows] == ["b"]
+    assert_allclose(parts["test rows"].scores["support_words"], [1.0])
+    without = [{key: value for key, value in row.items() if key != "split"} for row in rows]
+    assert list(accuracy.split_rows(accuracy.Labelled(without, {}, {}, "none"))) == ["all rows"]
+
+
+def test_json_holds_the_agreed_keys() -> None:
+    rows = [_row("x", [], number % 2 == 0, str(number // 2)) for number in range(12)]
+    scores = {"support_words": np.array([0.1, 0.9] * 5 + [np.nan, 0.9])}
+    labelled = accuracy.Labelled(rows, scores, {}, "none")
+    measured = {"all rows": accuracy.measure_all(labelled, count_draws=50)}
+    found = accuracy.to_json(labelled, measured, "support_words")
+    assert found["metric"] == "support_words"
+    assert (found["n"], found["n_scored"], found["n_hallucinated"]) == (12, 11, 6)
+    # 36 pairs, six of them with the missing score
+    assert_allclose(found["within_auroc"], (30 + 3) / 36, atol=1e-4)
+    assert found["within_auroc_low"] <= found["within_auroc"] <= found["within_auroc_high"]
+    assert found["pooled_auroc"] == found["qa_auroc"] == found["tasks"]["QA"]["pooled_auroc"]
+    assert set(found["metrics"]["all rows"]) == {"support_words"}
+    assert set(found["baselines"]["all rows"]) == {"constant", "task x generator", "unsupported words", "answer length"}
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_labels_stay_out_of_the_raw_logs(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([_row("An answer.", ["A context."], True, "s1"), _row("No.", ["B."], False, "s2")])
+    parquet.write_table(table, tmp_path / "part.parquet")
+    rows = ragtruth.read_rows(tmp_path)
+    ragtruth.write_raw_logs(rows, tmp_path / "raw")
+    written = "".join(path.read_text() for path in sorted((tmp_path / "raw").iterdir()))
+    assert "hallucinated" not in written
+    assert len({row["interaction_id"] for row in rows}) == 2
+    parquet.write_table(table.drop_columns(["task"]), tmp_path / "part.parquet")
+    with pytest.raises(ValueError, match="has no column task"):
+        ragtruth.read_rows(tmp_path)
+
+
+def test_synthetic_logs_have_the_stated_shape_and_repeat_exactly(tmp_path: Path) -> None:
+    from hcat.text import split_sentences
+
+    for folder in ("first", "second"):
+        scale.write_raw_logs(tmp_path / folder, 40, 500)
+    for name in ("interactions", "retrievals", "queries"):
+        first = parquet.read_table(tmp_path / "first" / f"{name}.parquet")
+        assert first.equals(parquet.read_table(tmp_path / "second" / f"{name}.parquet"))
+    interactions = parquet.read_table(tmp_path / "first" / "interactions.parquet").to_pylist()
+    retrievals = parquet.read_table(tmp_path / "first" / "retrievals.parquet").to_pylist()
+    queries = parquet.read_table(tmp_path / "first" / "queries.parquet")
+    assert (len(interactions), len(retrievals), queries.num_rows) == (40, 200, 100)
+    assert {len(split_sentences(row["answer"])) for row in interactions} == {4}
+    assert {len(split_sentences(row["text"])) for row in retrievals} == {4}
+    assert {len(split_sentences(text)) for text in queries["text"].to_pylist()} == {1}
+
+
+def test_checksums_see_every_column_but_those_of_the_run(tmp_path: Path) -> None:
+    def make(name: str, run_id: str, score: float, reverse: bool) -> dict[str, contents.Content]:
+        with duckdb.connect(str(tmp_path / name)) as connection:
+            connection.execute(f"create table dim_runs as select '{run_id}' as run_id, 'e' as encoder_name")
+            rows = f"select n as id, n + {score} as raw_score from range(5) as numbers(n)"
+            connection.execute(f"create table scores as {rows} order by n {'desc' if reverse else 'asc'}")
+        return contents.read_contents(tmp_path / name)
+
+    first = make("first.duckdb", "run 1", 0.5, False)
+    assert first == make("second.duckdb", "run 2", 0.5, True)
+    other = make("third.duckdb", "run 1", 0.25, False)
+    assert contents.changed_tables(first, other) == ["scores"]
+    assert first["scores"].count_rows == 5
+    assert contents.count_inserted({}, first, ["scores", "dim_runs"]) == 5
+
+
+def test_page_keeps_other_sections(tmp_path: Path) -> None:
+    page = tmp_path / "docs" / "benchmarks.md"
+    table = harness.Table("Times", ("what", "seconds"), [("a | b", "1.0")])
+    harness.write_outcome(harness.Outcome("one", "One", [table], ["first note"]), "python -m benchmarks.one", page)
+    harness.write_outcome(harness.Outcome("two", "Two", [table]), "python -m benchmarks.two", page)
+    harness.write_outcome(harness.Outcome("one", "One", [table], ["second note"]), "python -m benchmarks.one", page)
+    text = page.read_text()
+    assert text.count("## One") == text.count("## Two") == 1
+    assert "first note" not in text
+    assert "second note" in text
+    assert "a \\| b" in text
+    assert text.index("## One") < text.index("## Two")
+
+
+def test_machine_is_described_without_its_name() -> None:
+    import platform
+
+    described = harness.describe_machine()
+    assert "CPU cores" in described
+    assert "Python 3" in described
+    assert platform.node() not in described
+
+
+def test_results_are_read_and_a_broken_model_is_an_error(tmp_path: Path) -> None:
+    def result(unique_id: str, status: str) -> dict[str, Any]:
+        return {"unique_id": unique_id, "status": status, "execution_time": 1.5, "message": "no such column"}
+
+    path = tmp_path / "run_results.json"
+    good = [
+        result("model.hcat.a", "success"),
+        result("test.hcat.t.1", "fail"),
+        result("model.hcat.b", "skipped"),
+    ]
+    path.write_text(json.dumps({"results": good}))
+    built = harness._read_results(path, 3.0, 100.0, 1, "")
+    assert (built.failed_tests, built.skipped, built.slowest(1)) == (["t"], ["b"], [("a", 1.5)])
+    path.write_text(json.dumps({"results": [*good, result("model.hcat.c", "error")]}))
+    with pytest.raises(harness.BenchmarkError, match="model c broke: no such column"):
+        harness._read_results(path, 3.0, 100.0, 1, "")

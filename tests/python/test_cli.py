@@ -1,0 +1,185 @@
+"""The command line: what it prints, where it writes, and that every fault is one line and exit code 2."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_report import HOSTILE, make_warehouse
+
+from hcat import cli
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run the program and return its exit code."""
+    monkeypatch.setattr(sys, "argv", ["hcat", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    return int(stopped.value.code or 0)
+
+
+def test_report_is_written_beside_the_warehouse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path)
+    assert run(monkeypatch, "report", "--warehouse", str(tmp_path)) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_output_metric_and_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path)
+    monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
+    output = tmp_path / "new" / "evidence.html"
+    assert run(monkeypatch, "report", "--output", str(output), "--metric", "support_words") == 0
+    assert "Metric: <code>support_words</code>" in output.read_text(encoding="utf-8")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_summary_says_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path)
+    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
+    text = "\n".join(lines)
+    assert 9 <= len(lines) <= 14
+    assert "systems system 0 (30), system 1 (30)" in text
+    assert "interactions 60 from 30 sources, 2026-05-01 to 2026-05-01" in text
+    assert "answered 100 %; refusals 0 %" in text
+    assert "groundedness_similarity__mean 0.500 (n 60, 60.0 % failing)" in text
+    assert "gates 1 pass, 1 do not: gate 1 undecided (warn)" in text
+    assert "rejected records 1 of 3 landed" in text
+    assert f"warehouse {tmp_path / 'hcat.duckdb'}" in text
+    assert "published copy none yet" in text
+    assert "report none yet: run `hcat report`" in text
+
+
+def test_summary_names_the_copies_that_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path)
+    make_warehouse(tmp_path / "published")
+    (tmp_path / "report.html").write_text("a report")
+    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
+    shown = capsys.readouterr().out
+    assert str(tmp_path / "published" / "hcat.duckdb") in shown
+    assert str(tmp_path / "report.html") in shown
+
+
+def test_summary_gives_hostile_names_no_power_over_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path, text=f"[bold red]{HOSTILE}\n\x07")
+    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
+    shown = capsys.readouterr().out
+    assert "[bold red]" in shown
+    assert not any(character in shown for character in ("\x1b", "\x07", "\u202e"))
+
+
+def test_summary_of_an_empty_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import duckdb
+
+    duckdb.connect(str(tmp_path / "hcat.duckdb")).close()
+    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "interactions none" in shown
+    assert "gates none evaluated" in shown
+    assert "rejected records unknown" in shown
+
+
+@pytest.mark.parametrize("command", ["report", "summary"])
+def test_missing_warehouse_is_one_line(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, command, "--warehouse", str(tmp_path / "nowhere")) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("hcat: no warehouse at ")
+    assert shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["report", "summary"])
+def test_locked_warehouse_is_one_line(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path)
+    program = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "hcat.duckdb")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "held\n"
+        code = run(monkeypatch, command, "--warehouse", str(tmp_path))
+        writer.communicate("")
+    error = capsys.readouterr().err
+    assert code == 2
+    assert error.startswith(f"hcat: another process (PID {writer.pid}) writes {tmp_path / 'hcat.duckdb'}")
+    assert error.count("\n") == 1
+
+
+def test_output_that_cannot_be_written_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    assert (
+        run(monkeypatch, "report", "--warehouse", str(tmp_path), "--output", str(tmp_path / "file" / "report.html"))
+        == 2
+    )
+    error = capsys.readouterr().err
+    assert error.startswith(f"hcat: cannot use {tmp_path / 'file'}")
+    assert error.count("\n") == 1
+
+
+def test_unknown_metric_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path)
+    assert run(monkeypatch, "report", "--warehouse", str(tmp_path), "--metric", "beauty\nand truth") == 2
+    error = capsys.readouterr().err
+    assert error.startswith("hcat: metric must be one of answered, ")
+    assert error.endswith("got beauty and truth\n")
+    assert error.count("\n") == 1
+
+
+def test_a_fault_of_the_program_is_one_line_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def break_down(*arguments: object) -> None:
+        raise KeyError("unexpected")
+
+    monkeypatch.setattr("hcat.report.summarise", break_down)
+    assert run(monkeypatch, "summary", "--warehouse", "anywhere") == 2
+    assert capsys.readouterr().err == "hcat: KeyError: 'unexpected'\n"
+
+
+def test_unknown_command_has_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(monkeypatch, "beautify") == 2
+
+
+def test_version_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from hcat import __version__
+
+    assert run(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out == f"hcat {__version__}\n"
+
+
+def test_help_loads_no_heavy_library() -> None:
+    program = (
+        "import sys; sys.argv = ['hcat', '--help']\n"
+        "from hcat import cli\n"
+        "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'duckdb', 'altair', 'numpy', 'jinja2', 'torch', 'pyarrow'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert shown.stdout.splitlines()[-1] == "[]"
