@@ -32,14 +32,10 @@
             {{ cell }},
             count(*) as count_interactions,
             count(raw_score) as count_scored,
-            -- in order: the last bits of a sum depend on it, and a rerun must change nothing
-            avg(raw_score order by raw_score) as mean_score,
-            stddev_samp(raw_score order by raw_score) as standard_deviation,
-            percentile_cont(0.05) within group (order by raw_score) as quantile_05,
-            percentile_cont(0.25) within group (order by raw_score) as quantile_25,
-            percentile_cont(0.50) within group (order by raw_score) as quantile_50,
-            percentile_cont(0.75) within group (order by raw_score) as quantile_75,
-            percentile_cont(0.95) within group (order by raw_score) as quantile_95,
+            {{ exact_mean('raw_score') }} as mean_score,
+            {{ exact_standard_deviation('raw_score') }} as standard_deviation,
+            -- one list: five separate quantiles would hold the scores five times
+            quantile_cont(raw_score, [0.05, 0.25, 0.5, 0.75, 0.95]) as quantiles,
             max(threshold) as threshold,
             sum(is_failing::integer) as count_failing,
             avg(is_failing::integer) as share_failing,
@@ -51,6 +47,11 @@
     measured as (
         select
             described.*,
+            described.quantiles[1] as quantile_05,
+            described.quantiles[2] as quantile_25,
+            described.quantiles[3] as quantile_50,
+            described.quantiles[4] as quantile_75,
+            described.quantiles[5] as quantile_95,
             effective.count_sources,
             effective.scored_effective,
             effective.decided_effective,

@@ -7,6 +7,8 @@ as a DuckDB file, each replaced atomically, so that a reader sees the old copy o
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,11 @@ from hcat import relations
 #: Published by every build, also by one whose gates fail: a reader must see the failure.
 ALWAYS_PUBLISHED = ("dim_runs", "fct_threshold_gates")
 
+_DATABASE = "hcat.duckdb"
+_PUBLISHED_SCHEMA = pa.schema(
+    [("mart", pa.string()), ("copy", pa.string()), ("sha256", pa.string()), ("count_rows", pa.int64())]
+)
+
 
 def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
     """Copy all marts to ``<warehouse>/published/candidate`` and gates and ledger to ``<warehouse>/published``.
@@ -25,37 +32,76 @@ def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) ->
     Returns
     -------
     Table
-        One row per file: mart, copy, sha256, count_rows.
+        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
     """
-    folder = Path(warehouse) / "published"
-    candidate = _publish(session, marts, folder / "candidate", "candidate")
-    always = {name: relation for name, relation in marts.items() if name in ALWAYS_PUBLISHED}
-    return pa.concat_tables([candidate, _publish(session, always, folder, "published")])
+    del session  # the engine's session is part of every model's call; the relations carry it
+    published = Path(warehouse) / "published"
+    candidate = published / "candidate"
+    candidate.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name, relation in sorted(marts.items()):
+        temporary = _temporary(candidate / f"{name}.parquet")
+        count = relations.write_parquet(relation, temporary)
+        temporary.replace(candidate / f"{name}.parquet")
+        sha256 = _hash_file(candidate / f"{name}.parquet")
+        rows.append({"mart": name, "copy": "candidate", "sha256": sha256, "count_rows": count})
+    files = {name: candidate / f"{name}.parquet" for name in sorted(marts)}
+    relations.write_database(files, _temporary(candidate / _DATABASE))
+    _temporary(candidate / _DATABASE).replace(candidate / _DATABASE)
+    _publish_always(candidate, published)
+    return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
 def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
-    """Copy all marts to ``<warehouse>/published``; dbt runs this only when no gate of severity error fails."""
-    return _publish(session, marts, Path(warehouse) / "published", "published")
+    """Promote the candidate of this build to ``<warehouse>/published``, byte for byte.
 
+    dbt runs this only when no gate of severity error fails.
 
-def _publish(session: Any, marts: Mapping[str, Any], folder: Path, copy: str) -> pa.Table:
-    folder.mkdir(parents=True, exist_ok=True)
+    Returns
+    -------
+    Table
+        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+    """
+    del session
+    published = Path(warehouse) / "published"
     rows = []
     for name, relation in sorted(marts.items()):
-        path = folder / f"{name}.parquet"
-        temporary = folder / f".{name}.parquet.writing"
-        count = relations.write_parquet(relation, temporary)
-        temporary.replace(path)
-        rows.append({"mart": name, "copy": copy, "sha256": _hash_file(path), "count_rows": count})
-    # the database holds every file of the folder: a failed build renews gates and ledger and keeps the rest
-    files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
-    temporary = folder / ".hcat.duckdb.writing"
-    relations.write_database(files, temporary)
-    temporary.replace(folder / "hcat.duckdb")
-    schema = pa.schema(
-        [("mart", pa.string()), ("copy", pa.string()), ("sha256", pa.string()), ("count_rows", pa.int64())]
-    )
-    return pa.Table.from_pylist(rows, schema=schema)
+        path = published / f"{name}.parquet"
+        _copy(published / "candidate" / f"{name}.parquet", path)
+        count = relations.count_rows(relation)
+        rows.append({"mart": name, "copy": "published", "sha256": _hash_file(path), "count_rows": count})
+    _copy(published / "candidate" / _DATABASE, published / _DATABASE)
+    return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
+
+
+def _publish_always(candidate: Path, published: Path) -> None:
+    """Renew gates and ledger in the published copy and keep its other tables as they are."""
+    for name in ALWAYS_PUBLISHED:
+        _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
+    database = published / _DATABASE
+    if database.exists():
+        shutil.copyfile(database, _temporary(database))
+    else:
+        _temporary(database).unlink(missing_ok=True)
+    files = {name: published / f"{name}.parquet" for name in ALWAYS_PUBLISHED}
+    relations.write_database(files, _temporary(database), keep=True)
+    _temporary(database).replace(database)
+
+
+def _temporary(path: Path) -> Path:
+    """Return the name under which a file is written before it takes its place."""
+    return path.with_name(f".{path.name}.writing")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Put a copy of ``source`` in the place of ``target`` atomically; a link where the file system allows one."""
+    temporary = _temporary(target)
+    temporary.unlink(missing_ok=True)
+    try:
+        os.link(source, temporary)
+    except OSError:
+        shutil.copyfile(source, temporary)
+    temporary.replace(target)
 
 
 def _hash_file(path: Path) -> str:

@@ -133,6 +133,14 @@ REFUSAL_PATTERNS: Final = (
         r"ied)|attached?)\b",
     ),
     _pattern(
+        "german_or_spanish",
+        "declines",
+        r"^\W*(?:leider|es tut mir leid|lo siento|lamentablemente|desafortunadamente)\b.{0,60}\b(?:nicht|nichts|"
+        r"keine?[nrs]?|no|nada|ninguna?)\b|\b(?:dazu|darüber|hierzu) (?:habe|finde|kann) ich (?:leider )?"
+        r"(?:nichts|keine?|nicht)\b"
+        r"|\bno (?:tengo|encuentro|encontré|dispongo de|puedo (?:responder|ayudar))\b",
+    ),
+    _pattern(
         "source_lacks_information",
         "unavailable",
         rf"\b(?:{_SOURCE}\b[^.;:,]{{0,50}}?|{_SOURCE}\b[^.;:]{{0,80}}, (?:so |but )?(?:it|they|which)|"
@@ -199,7 +207,8 @@ REFUSAL_PATTERNS: Final = (
 # Every expression that declines or calls information unavailable needs one of these; most sentences have none.
 _CUE = re.compile(
     r"n't|not|\b(?:no|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|unavailable|"
-    r"missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer)",
+    r"missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|leid|keine?|nichts?|"
+    r"lo siento|lamentablemente|desafortunadamente|nada)",
     re.IGNORECASE,
 )
 # "Here is how to ..." announces an answer: the instructions that follow are the answer and no deflection.
@@ -256,6 +265,9 @@ def explain_refusal(answer: str) -> str | None:
     if not may_refer and not _CUE.search(answer.replace("\u2019", "'")):
         return None
     sentences = [answer[start:end].replace("\u2019", "'") for start, end in split_sentences(answer)]
+    # most answers that hold a cue do not decline: the dear patterns of deflection are tried only where one does
+    if not may_refer and not any(_declines(sentence) for sentence in sentences):
+        return None
     marks = [_mark_sentence(sentence) for sentence in sentences]
     weights = [count_content_words(sentence) for sentence in sentences]
     total = sum(weights)
@@ -287,6 +299,13 @@ def explain_refusal(answer: str) -> str | None:
     if sum(answering) <= MAXIMUM_SHARE_BESIDE * total:
         return _name(marks[first])
     return None
+
+
+def _declines(sentence: str) -> bool:
+    """Return whether a sentence declines or calls the information unavailable."""
+    return _CUE.search(sentence) is not None and any(
+        pattern.expression.search(sentence) for pattern in REFUSAL_PATTERNS if pattern.kind != "deflects"
+    )
 
 
 def _mark_sentence(sentence: str) -> RefusalPattern | None:

@@ -214,15 +214,26 @@ def write_parquet(relation: Any, path: Path) -> int:
     return count
 
 
-def write_database(files: Mapping[str, Path], path: Path) -> None:
-    """Write a DuckDB file at ``path`` with one table per Parquet file."""
+def write_database(files: Mapping[str, Path], path: Path, *, keep: bool = False) -> None:
+    """Write a DuckDB file at ``path`` with one table per Parquet file.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        Table name -> Parquet file.
+    path : Path
+        Database file.
+    keep : bool
+        Keep the other tables of an existing file; otherwise it is written anew.
+    """
     import duckdb
 
-    path.unlink(missing_ok=True)
+    if not keep:
+        path.unlink(missing_ok=True)
     connection = duckdb.connect(str(path))
     try:
         for name, file in files.items():
-            source = connection.read_parquet(str(file))
-            source.create(name)
+            connection.execute(f'drop table if exists "{name}"')
+            connection.read_parquet(str(file)).create(name)
     finally:
         connection.close()

@@ -39,13 +39,14 @@ def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) ->
         return CLUSTERED_SCHEMA.empty_table()
     from sklearn.cluster import KMeans
 
-    vectors = np.stack(sentences["embedding"].to_numpy(zero_copy_only=False)).astype(np.float64)
+    flat = sentences["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    vectors = flat.reshape(sentences.num_rows, -1)
     ids = sentences["passage_id"].to_pylist()
     starts = [row for row in range(len(ids)) if row == 0 or ids[row] != ids[row - 1]]
-    pooled = np.add.reduceat(vectors, starts, axis=0)
+    pooled = np.add.reduceat(vectors, starts, axis=0, dtype=np.float32)
     pooled /= np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
     count_clusters = min(count_topics, len(np.unique(pooled.round(6), axis=0)))
-    model = KMeans(n_clusters=count_clusters, n_init=5, random_state=random_seed % 2**32).fit(pooled)
+    model = KMeans(n_clusters=count_clusters, n_init=3, random_state=random_seed % 2**32).fit(pooled)
     assigned: npt.NDArray[np.int64] = model.labels_.astype(np.int64)
     centres = model.cluster_centers_ / np.maximum(np.linalg.norm(model.cluster_centers_, axis=1, keepdims=True), 1e-12)
     texts = sentences["sentence_text"].to_pylist()
@@ -56,7 +57,7 @@ def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) ->
         {
             "passage_id": [ids[start] for start in starts],
             "topic": [names[cluster] for cluster in assigned],
-            "similarity_to_centre": np.sum(pooled * centres[assigned], axis=1),
+            "similarity_to_centre": np.sum(pooled * centres[assigned], axis=1).astype(np.float64),
         },
         schema=CLUSTERED_SCHEMA,
     )

@@ -44,16 +44,24 @@ def test_a_first_build_that_fails_publishes_no_scores(session, tmp_path):
     assert tables == [("dim_runs",), ("fct_threshold_gates",)]
 
 
+def build_passing(session, run, value, folder):
+    publish_candidate(session, marts_of(session, run, value), str(folder))
+    return publish_passing(session, marts_of(session, run, value), str(folder))
+
+
 def test_a_reader_of_the_old_copy_is_not_disturbed(session, tmp_path):
-    publish_passing(session, marts_of(session, "first", 1), str(tmp_path))
+    build_passing(session, "first", 1, tmp_path)
     with duckdb.connect(str(tmp_path / "published" / "hcat.duckdb"), read_only=True) as reader:
-        publish_passing(session, marts_of(session, "second", 2), str(tmp_path))
+        build_passing(session, "second", 2, tmp_path)
         assert reader.sql("select raw_score from fct_evaluations").fetchall() == [(1,)]
     assert read(tmp_path / "published" / "hcat.duckdb", "select raw_score from fct_evaluations") == [(2,)]
-    assert not list((tmp_path / "published").glob(".*writing"))
+    assert not list((tmp_path / "published").rglob(".*writing"))
+    # the published copy is the candidate, byte for byte
+    copies = [tmp_path / "published" / "hcat.duckdb", tmp_path / "published" / "candidate" / "hcat.duckdb"]
+    assert copies[0].read_bytes() == copies[1].read_bytes()
 
 
 def test_the_row_per_file_names_its_hash(session, tmp_path):
-    rows = publish_passing(session, marts_of(session, "first", 1), str(tmp_path)).to_pylist()
+    rows = build_passing(session, "first", 1, tmp_path).to_pylist()
     assert [row["mart"] for row in rows] == ["dim_runs", "fct_evaluations", "fct_threshold_gates"]
     assert all(len(row["sha256"]) == 64 and row["count_rows"] == 1 for row in rows)

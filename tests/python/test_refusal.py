@@ -38,6 +38,9 @@ NAMES = {pattern.name for pattern in REFUSAL_PATTERNS}
         ("There is no information about overdraft fees in the documents.", "no_information"),
         ("Your question is not covered in the provided documents.", "not_provided"),
         ("Please contact an adviser.", "refer_elsewhere"),
+        ("Leider habe ich dazu in unseren Unterlagen nichts gefunden.", "german_or_spanish"),
+        ("Lo siento, no he encontrado esta información en nuestras guías.", "german_or_spanish"),
+        ("No dispongo de información suficiente para responder.", "german_or_spanish"),
     ],
 )
 def test_refusals(answer, name):
@@ -72,6 +75,8 @@ def test_refusals(answer, name):
         "nothing. The documents do not mention the fee for cheques.",
         "Here is how to close the account: sign the form, return the card and withdraw the balance. Find the form in "
         "the app. Use the blue one. Check the balance first. I cannot provide a date.",
+        "Die Arrangement Fee beträgt 1.200 €, und es gibt keine weiteren Kosten.",
+        "La tarjeta cuesta 95 € al año y no tiene otros gastos.",
     ],
 )
 def test_answers(answer):

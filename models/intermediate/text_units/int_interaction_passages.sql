@@ -31,7 +31,13 @@ passages as (
 ),
 
 final as (
-    select interaction_id, role, md5(passage_text) as passage_id, passage_text, position
+    select
+        interaction_id,
+        role,
+        -- the revision is part of the key: passages are split and classified again when the rules change
+        md5('{{ var("hcat_scoring_revision") }}|' || passage_text) as passage_id,
+        passage_text,
+        position
     from passages
     where not {{ is_blank('passage_text') }}
 )

@@ -1,8 +1,15 @@
 -- One row per distinct text that is embedded: sentences, and windows of texts compared whole.
 {{ config(materialized='table') }}
 
-with sentences_and_windows as (
-    select text_id, sentence_text as encoded_text from {{ ref('int_passages_split') }}
+with passages as (
+    -- the split table keeps passages of earlier rules and logs; only those in use are embedded
+    select passage_id from {{ ref('int_passages') }}
+),
+
+sentences_and_windows as (
+    select passages_split.text_id, passages_split.sentence_text as encoded_text
+    from {{ ref('int_passages_split') }} as passages_split
+    inner join passages on passages_split.passage_id = passages.passage_id
     union all
     select text_id, window_text as encoded_text from {{ ref('int_passage_windows') }}
 ),

@@ -1,0 +1,22 @@
+{#
+    Mean and standard deviation that do not depend on the order in which an engine adds: scores are summed as whole
+    billionths. A sum of doubles changes its last bits with the number of threads, and a rerun must change nothing.
+    Scores lie within a few units, so a 128-bit integer holds the squares of 10^9 of them.
+#}
+{% macro exact_mean(column) %}
+    sum({{ in_billionths(column) }})::double / nullif(count({{ column }}), 0) / 1e9
+{%- endmacro %}
+
+{% macro exact_standard_deviation(column) %}
+    sqrt(
+        (
+            count({{ column }}) * sum({{ in_billionths(column) }} * {{ in_billionths(column) }})
+            - sum({{ in_billionths(column) }}) * sum({{ in_billionths(column) }})
+        )::double
+        / nullif(count({{ column }}) * (count({{ column }}) - 1), 0)
+    ) / 1e9
+{%- endmacro %}
+
+{% macro in_billionths(column) %}
+    round({{ column }} * 1e9)::hugeint
+{%- endmacro %}
