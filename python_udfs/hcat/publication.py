@@ -95,6 +95,9 @@ def _temporary(path: Path) -> Path:
 
 def _copy(source: Path, target: Path) -> None:
     """Put a copy of ``source`` in the place of ``target`` atomically; a link where the file system allows one."""
+    if target.exists() and target.samefile(source):
+        # renaming one link of a file over another does nothing and would leave the temporary name behind
+        return
     temporary = _temporary(target)
     temporary.unlink(missing_ok=True)
     try:
