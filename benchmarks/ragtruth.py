@@ -43,15 +43,18 @@ def read_rows(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def write_raw_logs(rows: list[dict[str, Any]], folder: Path) -> None:
-    """Write rows as interactions, retrievals and queries JSONL; labels stay out of the logs."""
+def write_raw_logs(rows: list[dict[str, Any]], folder: Path, suffix: str = "") -> None:
+    """Write rows as interactions, retrievals and queries JSONL; labels stay out of the logs.
+
+    ``suffix`` ends the file stems (``interactions<suffix>.jsonl``), so that a folder can grow by further files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "interactions.jsonl", (_interaction(row) for row in rows))
-    _write(folder / "retrievals.jsonl", (item for row in rows for item in _retrievals(row)))
+    _write(folder / f"interactions{suffix}.jsonl", (_interaction(row) for row in rows))
+    _write(folder / f"retrievals{suffix}.jsonl", (item for row in rows for item in _retrievals(row)))
     queries: dict[str, dict[str, Any]] = {}
     for row in rows:
         queries.setdefault(_query_id(row), _query(row))
-    _write(folder / "queries.jsonl", iter(queries.values()))
+    _write(folder / f"queries{suffix}.jsonl", iter(queries.values()))
 
 
 def _query_id(row: dict[str, Any]) -> str:

@@ -157,14 +157,14 @@ def measure_addition(rows: list[dict[str, Any]], work: Path, full: Build) -> _Pa
     raw_logs, warehouse = work / "growing_raw", work / "growing"
     shutil.rmtree(raw_logs, ignore_errors=True)
     shutil.rmtree(warehouse, ignore_errors=True)
-    write_raw_logs([row for row in rows if row["interaction_id"] not in added], raw_logs / "2025-06-01")
+    write_raw_logs([row for row in rows if row["interaction_id"] not in added], raw_logs, "_2025-06-01")
     build(raw_logs, warehouse)
     database, target = warehouse / "hcat.duckdb", warehouse / "target"
     before = read_contents(database)
     unchanged = build(raw_logs, warehouse)
     after = read_contents(database)
     inserted, changed = count_inserted(before, after, incremental_tables(target)), changed_tables(before, after)
-    write_raw_logs([row for row in rows if row["interaction_id"] in added], raw_logs / "2025-06-02")
+    write_raw_logs([row for row in rows if row["interaction_id"] in added], raw_logs, "_2025-06-02")
     grown = build(raw_logs, warehouse)
     scored = read_contents(database)["fct_interactions"].count_rows - after["fct_interactions"].count_rows
     if scored != count_added:
@@ -246,7 +246,9 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
             "Scoring cost and growth were skipped: HCAT_BENCHMARK_DATA is not set or holds no ragtruth folder."
         )
     tables = [table for part in parts for table in part.tables]
-    is_within = all(part.is_within_limits for part in parts)
+    if is_quick:
+        notes.append("A quick try: the limits are meant for the full size and do not decide the exit code.")
+    is_within = is_quick or all(part.is_within_limits for part in parts)
     return Outcome("throughput", "Throughput", tables, notes, is_quick, is_within)
 
 

@@ -206,8 +206,8 @@ REFUSAL_PATTERNS: Final = (
 
 # Every expression that declines or calls information unavailable needs one of these; most sentences have none.
 _CUE = re.compile(
-    r"n't|not|\b(?:no|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|unavailable|"
-    r"missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|leid|keine?|nichts?|"
+    r"n't|\b(?:no|not|cannot|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|"
+    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|leid|keine?|nichts?|"
     r"lo siento|lamentablemente|desafortunadamente|nada)",
     re.IGNORECASE,
 )

@@ -152,6 +152,11 @@ def order_by(relation: Any, columns: str) -> Any:
     return relation.order(columns)
 
 
+def first_column(relation: Any) -> str:
+    """Return the quoted name of the first column of ``relation``, which is the key of a mart."""
+    return f'"{relation.columns[0]}"'
+
+
 def map_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> pa.RecordBatchReader:
     """Return ``function`` applied to every batch of ``relation``, streamed."""
     return stream(schema, (function(batch) for batch in read_batches(relation, batch_rows)))

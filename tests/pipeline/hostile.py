@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +39,34 @@ CLEANED_TEXTS = {
     "decomposed": ("cafe\u0301 is open", "café is open"),
 }
 #: Not blank and yet nearly without words: nothing to cut into sentences must not mean a failed score.
-SCANT_TEXTS = ("---", "```", "***", "|", "|---|", "#", "-", "1.", "•", "...", "?", "😀", "\u0301", "_", "{}", "[]", '""', "。", "~~~")
+SCANT_TEXTS = (
+    "---",
+    "```",
+    "***",
+    "|",
+    "|---|",
+    "#",
+    "-",
+    "1.",
+    "•",
+    "...",
+    "?",
+    "😀",
+    "\u0301",
+    "_",
+    "{}",
+    "[]",
+    '""',
+    "。",
+    "~~~",
+)
 #: Kept, and `answered` = 0.
 BLANK_ANSWERS = (None, "", " ", " \n\t\r ", "\u00a0\u3000", "\u200b\u200d\ufeff", "\x00\x01")
 
-LONG_CONTEXT = " ".join(f"Clause {number} sets the fee of product {number % 977} to {number % 89} euros." for number in range(40_000))
+LONG_CONTEXT = " ".join(
+    f"Clause {number} sets the fee of product {number % 977} to {number % 89} euros{' and so on' * 20}."
+    for number in range(8_000)
+)
 LONG_RUN = "x" * 2_000_000
 
 
@@ -113,7 +134,7 @@ CSV_HEADER = ["interaction_id", "query_text", "answer", "asked_at", "extra"]
 CSV_LINES: list[tuple[bytes, str | None]] = [
     (b'csv_plain,What?,"The fee, all in, is ""5"".",2026-05-01T10:00:00Z,x', None),
     (b'csv_lines,What?,"First.\nSecond.",,', None),
-    (b"csv_formula,=1+1,\"=HYPERLINK(\"\"http://example.invalid\"\",\"\"x\"\")\",,", None),
+    (b'csv_formula,=1+1,"=HYPERLINK(""http://example.invalid"",""x"")",,', None),
     (b"csv_nul,What?,fee\x00 is 5,,", None),
     (b"csv_empty,What?,,,", None),
     (b"csv_short,What?", "2 fields where the header has 5"),
@@ -126,8 +147,16 @@ CSV_LINES: list[tuple[bytes, str | None]] = [
 
 #: Nested calls; None = staged as an interaction, else the reason.
 CALLS: list[tuple[dict[str, Any] | bytes, str | None]] = [
-    ({"id": "call_plain", "question": "What is the fee?", "response": "It is 5.", "ground_truth": "5 euros",
-      "contexts": ["The fee is 5.", {"text": "The rate is 2.", "chunk_id": "c9", "score": 0.5}]}, None),
+    (
+        {
+            "id": "call_plain",
+            "question": "What is the fee?",
+            "response": "It is 5.",
+            "ground_truth": "5 euros",
+            "contexts": ["The fee is 5.", {"text": "The rate is 2.", "chunk_id": "c9", "score": 0.5}],
+        },
+        None,
+    ),
     ({"interaction_id": "call_no_contexts", "query": "What?", "answer": "5.", "contexts": None}, None),
     ({"interaction_id": "call_empty_contexts", "query": "What?", "answer": "5.", "contexts": []}, None),
     ({"interaction_id": "call_blank_contexts", "query": "What?", "answer": "5.", "contexts": ["", None, " "]}, None),
@@ -160,7 +189,10 @@ REJECTED_RETRIEVALS: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"interaction_id": "plain", "rank": 1.5, "text": "x"}, "rank is not a positive integer: 1.5"),
     ({"interaction_id": "plain", "rank": None, "text": "x"}, "rank is not a positive integer: null"),
     ({"interaction_id": "plain", "rank": "first", "text": "x"}, "rank is not a positive integer: first"),
-    ({"interaction_id": "plain", "rank": 1, "text": "other"}, "interaction_id, rank was sent before with other content"),
+    (
+        {"interaction_id": "plain", "rank": 1, "text": "other"},
+        "interaction_id, rank was sent before with other content",
+    ),
     ({"interaction_id": "plain", "rank": 4, "text": "x", "retrieval_score": "high"}, "retrieval_score is not a finite"),
     (b'{"interaction_id": "plain", "rank": 5, "retrieval_score": 1e999}', "retrieval_score is not a finite number"),
 ]

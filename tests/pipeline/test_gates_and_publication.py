@@ -1,4 +1,4 @@
-"""Gates decide the exit code and what is published: a good build, then one that fails, and one with nothing to measure."""
+"""Gates decide the exit code and what is published: a good build, one that fails, one with nothing to measure."""
 
 from __future__ import annotations
 
@@ -96,7 +96,9 @@ def test_a_failing_error_gate_fails_the_build_in_one_line(bad: Build) -> None:
 
 
 def test_every_gate_that_does_not_pass_has_one_line(bad: Build) -> None:
-    names = [name for (name,) in bad.query("select gate_name from gate_verdicts where not is_passing order by gate_name")]
+    names = [
+        name for (name,) in bad.query("select gate_name from gate_verdicts where not is_passing order by gate_name")
+    ]
     printed = sorted(line.split("GATE ", 1)[1].split(") ", 1)[1].split(":", 1)[0] for line in bad.gate_lines())
     assert printed == names
 
@@ -141,7 +143,9 @@ def test_a_gate_that_cannot_be_evaluated_fails(empty: Build) -> None:
     assert "Traceback" not in empty.output
     errors = [line for line in empty.gate_lines() if "(error)" in line]
     assert any("GATE NOT_EVALUATED (error) answers_present" in line for line in errors), empty.output
-    assert all(not is_passing for (is_passing,) in empty.query("select is_passing from gate_verdicts where severity = 'error'"))
+    assert all(
+        not is_passing for (is_passing,) in empty.query("select is_passing from gate_verdicts where severity = 'error'")
+    )
 
 
 def test_zero_rows_break_nothing_but_the_gates(empty: Build) -> None:

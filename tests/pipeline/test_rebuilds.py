@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow.parquet as parquet
 import pytest
 from builds import (
@@ -29,9 +28,9 @@ from builds import (
 from conftest import Dbt
 
 ENCODER = "packaged"
-#: Topics of the demo that are built: enough texts for many slices, few enough for a test.
-TOPICS = ("cards", "mortgages")
-SLICE_TEXTS = 50
+#: Topics of the demo that are built: enough texts for several slices, few enough for a test.
+TOPICS = ("cards",)
+SLICE_TEXTS = 25
 #: Small slices, so that there is something to keep when a build is killed; the same in every build compared.
 VARIABLES = {"hcat_slice_texts": SLICE_TEXTS}
 TOLERANCE = 1e-5
@@ -89,20 +88,15 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
         stderr=subprocess.STDOUT,
         encoding="utf-8",
     )
-    seen: set[tuple[int, int]] = set()
-    shut_out = 0
+    seen: list[tuple[int, int]] = []
     while process.poll() is None:
-        # dbt writes in its own process; any error here fails the test
-        seen.add(read_published(demo.warehouse / "published"))
-        try:
-            duckdb.connect(str(demo.warehouse / "hcat.duckdb"), read_only=True).close()
-        except duckdb.IOException:
-            shut_out += 1
+        # dbt writes in its own process; any error of this reader fails the test
+        seen.append(read_published(demo.warehouse / "published"))
         time.sleep(0.05)
     output, _ = process.communicate()
     assert process.returncode == 0, output
-    assert seen == {tuple(demo.query("select count(*), count(raw_score) from fct_evaluations")[0])}
-    assert shut_out > 0, "the build was never seen writing"
+    assert len(seen) > 20
+    assert set(seen) == set(demo.query("select count(*), count(raw_score) from fct_evaluations"))
     again = checksum_tables(demo.warehouse / "hcat.duckdb")
     assert differing_tables(demo_checksums, again) - set(RUN_TABLES) == set()
     # what does differ is one more build in the ledger and its gates
@@ -161,7 +155,9 @@ def in_two_parts(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) 
     write_lines(parts / "interactions.jsonl", interactions[: len(interactions) // 2])
     first = dbt("build --exclude-resource-type test", parts, warehouse, variables=VARIABLES, encoder=ENCODER)
     assert first.exit_code == 0, first.output
-    assert first.query("select count(*) > 0 from stg_retrievals__rejected where reject_reason like 'orphan%'") == [(True,)]
+    assert first.query("select count(*) > 0 from stg_retrievals__rejected where reject_reason like 'orphan%'") == [
+        (True,)
+    ]
     shutil.copy(raw / "interactions.jsonl", parts / "interactions.jsonl")
     return dbt("build", parts, warehouse, variables=VARIABLES, encoder=ENCODER)
 

@@ -46,7 +46,9 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
         for row in rows:
             values = [row.get(name) for name in names]
             # spaced and unsorted JSON: the spelling must not matter
-            writer.writerow([json.dumps(value, indent=1) if isinstance(value, dict | list) else value for value in values])
+            writer.writerow(
+                [json.dumps(value, indent=1) if isinstance(value, dict | list) else value for value in values]
+            )
 
 
 def to_table(rows: list[dict[str, Any]]) -> pa.Table:

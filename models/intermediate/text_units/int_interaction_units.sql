@@ -31,17 +31,35 @@ sentences as (
     where interaction_passages.role <> 'reference'
 ),
 
+-- one list per role, sorted afterwards: seven ordered lists beside each other do not fit in memory at 100,000 interactions
+sentences_gathered as (
+    select
+        interaction_id,
+        {%- for role in ['query', 'answer', 'context'] %}
+        list_sort(
+            array_agg(
+                {
+                    'position': position,
+                    'sentence_index': sentence_index,
+                    'text_id': text_id,
+                    'count_content_words': count_content_words
+                }
+            ) filter (where role = '{{ role }}')
+        ) as {{ role }}_sentences{% if not loop.last %},{% endif %}
+        {%- endfor %}
+    from sentences
+    group by interaction_id
+),
+
 sentences_listed as (
     select
         interaction_id,
         {%- for role in ['query', 'answer', 'context'] %}
-        array_agg(text_id order by position, sentence_index) filter (where role = '{{ role }}') as {{ role }}_text_ids,
-        array_agg(count_content_words order by position, sentence_index) filter (where role = '{{ role }}')
-            as {{ role }}_content_words,
+        list_transform({{ role }}_sentences, lambda sentence: sentence.text_id) as {{ role }}_text_ids,
+        list_transform({{ role }}_sentences, lambda sentence: sentence.count_content_words) as {{ role }}_content_words,
         {%- endfor %}
-        array_agg(position order by position, sentence_index) filter (where role = 'context') as context_ranks
-    from sentences
-    group by interaction_id
+        list_transform(context_sentences, lambda sentence: sentence.position) as context_ranks
+    from sentences_gathered
 ),
 
 windows as (
