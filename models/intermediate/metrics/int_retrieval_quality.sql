@@ -57,7 +57,8 @@ whole_list as (
         interaction_id,
         query_id,
         coalesce(max(case when grade > 0 then 1.0 / position end), 0.0) as reciprocal_rank,
-        sum(case when grade > 0 then count_found_so_far / position::double else 0 end order by position) as sum_precision
+        sum(case when grade > 0 then count_found_so_far / position::double else 0 end order by position)
+            as sum_precision
     from (
         select
             *,

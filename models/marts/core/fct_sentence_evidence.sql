@@ -32,7 +32,7 @@ located as (
         units.answer_text_ids[matches.sentence_index + 1] as text_id,
         units.context_text_ids[matches.match_index + 1] as evidence_text_id,
         units.context_ranks[matches.match_index + 1] as evidence_rank,
-        row_number() over (partition by matches.interaction_id order by matches.similarity, matches.sentence_index)
+        row_number() over (partition by matches.interaction_id order by round(matches.similarity, 5), matches.sentence_index)
             as weakness_rank
     from matches
     inner join units on matches.interaction_id = units.interaction_id
