@@ -1,10 +1,14 @@
 {#
-    Mean and standard deviation that do not depend on the order in which an engine adds: scores are summed as whole
+    Sum, mean and standard deviation that do not depend on the order in which an engine adds: scores are summed as whole
     billionths. A sum of doubles changes its last bits with the number of threads, and a rerun must change nothing.
     Scores lie within a few units, so a 128-bit integer holds the squares of 10^9 of them.
 #}
+{% macro exact_sum(column) %}
+    sum({{ in_billionths(column) }})::double / 1e9
+{%- endmacro %}
+
 {% macro exact_mean(column) %}
-    sum({{ in_billionths(column) }})::double / nullif(count({{ column }}), 0) / 1e9
+    {{ exact_sum(column) }} / nullif(count({{ column }}), 0)
 {%- endmacro %}
 
 {% macro exact_standard_deviation(column) %}
@@ -18,5 +22,5 @@
 {%- endmacro %}
 
 {% macro in_billionths(column) %}
-    round({{ column }} * 1e9)::hugeint
+    round(({{ column }}) * 1e9)::hugeint
 {%- endmacro %}

@@ -20,13 +20,11 @@ aggregated as (
         matches.interaction_id,
         matches.comparison,
         count(*) as scored_count,
-        -- in order: the last bits of a sum depend on it, and a rerun must change nothing
-        avg(matches.similarity order by matches.sentence_index) as mean_similarity,
+        {{ exact_mean('matches.similarity') }} as mean_similarity,
         -- all weights 0 means uniform weights
         coalesce(
-            sum(matches.similarity * matches.weight order by matches.sentence_index)
-            / nullif(sum(matches.weight order by matches.sentence_index), 0),
-            avg(matches.similarity order by matches.sentence_index)
+            {{ exact_sum('matches.similarity * matches.weight') }} / nullif({{ exact_sum('matches.weight') }}, 0),
+            {{ exact_mean('matches.similarity') }}
         ) as weighted_similarity,
         min(matches.similarity) as minimum_similarity,
         -- rounded: of two sentences that are equally weak up to the encoder's noise, the first

@@ -1,4 +1,7 @@
 -- One row per (interaction, metric) that was computed. A new family is one more line.
+-- A table: the families' aggregates and the completed index do not fit in memory together at scale.
+{{ config(materialized='table') }}
+
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
 from {{ ref('int_metrics__similarity') }}
 union all

@@ -22,45 +22,42 @@ sentences as (
     select
         interaction_passages.interaction_id,
         interaction_passages.role,
-        interaction_passages.position,
-        passages_split.text_id,
-        passages_split.sentence_index,
-        passages_split.count_content_words
+        -- in the order in which a list of them is to be sorted
+        {
+            'position': interaction_passages.position,
+            'sentence_index': passages_split.sentence_index,
+            'text_id': passages_split.text_id,
+            'count_content_words': passages_split.count_content_words
+        } as sentence
     from interaction_passages
     inner join passages_split on interaction_passages.passage_id = passages_split.passage_id
     where interaction_passages.role <> 'reference'
 ),
 
--- one list per role, sorted afterwards: seven ordered lists beside each other do not fit in memory at 100,000 interactions
+-- one list per role, sorted afterwards: seven ordered lists beside each other run out of memory at scale
 sentences_gathered as (
     select
         interaction_id,
-        {%- for role in ['query', 'answer', 'context'] %}
-        list_sort(
-            array_agg(
-                {
-                    'position': position,
-                    'sentence_index': sentence_index,
-                    'text_id': text_id,
-                    'count_content_words': count_content_words
-                }
-            ) filter (where role = '{{ role }}')
-        ) as {{ role }}_sentences{% if not loop.last %},{% endif %}
-        {%- endfor %}
+        list_sort(array_agg(sentence) filter (where role = 'query')) as query_sentences,
+        list_sort(array_agg(sentence) filter (where role = 'answer')) as answer_sentences,
+        list_sort(array_agg(sentence) filter (where role = 'context')) as context_sentences
     from sentences
     group by interaction_id
 ),
 
+-- noqa: disable=RF03
+-- the linter takes a lambda's variable for a table
 sentences_listed as (
     select
         interaction_id,
         {%- for role in ['query', 'answer', 'context'] %}
-        list_transform({{ role }}_sentences, lambda sentence: sentence.text_id) as {{ role }}_text_ids,
-        list_transform({{ role }}_sentences, lambda sentence: sentence.count_content_words) as {{ role }}_content_words,
+        list_transform({{ role }}_sentences, lambda each: each.text_id) as {{ role }}_text_ids,
+        list_transform({{ role }}_sentences, lambda each: each.count_content_words) as {{ role }}_content_words,
         {%- endfor %}
-        list_transform(context_sentences, lambda sentence: sentence.position) as context_ranks
+        list_transform(context_sentences, lambda each: each.position) as context_ranks
     from sentences_gathered
 ),
+-- noqa: enable=RF03
 
 windows as (
     select
