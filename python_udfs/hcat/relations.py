@@ -1,7 +1,7 @@
 """The contract between hcat and the engine: Arrow record batches in, Arrow record batches out, always streamed.
 
-This is the only module that knows DuckDB. Nothing here collects a table of unbounded size; what is collected (the work
-of one batch, a ledger row) is named so.
+This is the only module that knows the engine of a build (the report opens a finished warehouse by itself). Nothing here
+collects a table of unbounded size; what is collected (the work of one batch, a ledger row) is named so.
 """
 
 from __future__ import annotations
