@@ -312,7 +312,9 @@ def to_outcome(
         f"Intervals: 95 %, percentiles of {len(headline[metric].within.draws):,} seeded bootstrap draws of whole "
         "sources.",
         "A missing score is neutral: each of its pairs counts one half; for average precision it takes the median "
-        "of the scored rows. Rows without a score (all rows): " + ("; ".join(missing) or "none") + ".",
+        "of the scored rows. Rows of another status than scored, of which only `truncated` keeps its score (all rows): "
+        + ("; ".join(missing) or "none")
+        + ".",
         f"The headline metric `{metric}` was named beforehand. Its `within` AUROC minus that of unsupported words: "
         f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] ({next(iter(measured))}).",
         f"Thresholds: {THRESHOLDS}. Only the baseline `task x generator` reads labels, each row's from other sources; "

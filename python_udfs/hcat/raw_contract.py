@@ -66,7 +66,7 @@ ENTITIES: Mapping[str, Entity] = {
         ),
         Entity(
             "retrievals",
-            ("interaction_id", "chunk_id", "text", "rank", "retrieval_score"),
+            ("interaction_id", "chunk_id", "text", "rank", "retrieval_score", "completeness_weight"),
             ("interaction_id", "rank"),
             {"interaction": "interaction_id", "score": "retrieval_score", "chunk_text": "text", "context": "text"},
         ),
@@ -207,7 +207,8 @@ def expand_call(call: Mapping[str, Any], entity_name: str) -> Iterator[dict[str,
                 context = {"text": context}
             if not isinstance(context, Mapping):
                 raise RecordError(f"a context must be a text or an object, got {type(context).__name__}")
-            yield {
+            weight = {"completeness_weight": context["completeness_weight"]} if "completeness_weight" in context else {}
+            yield weight | {
                 "interaction_id": picked["interaction_id"],
                 "rank": context.get("rank", rank),
                 "chunk_id": context.get("chunk_id", context.get("id")),

@@ -18,7 +18,8 @@ current_rows as (
         compared.*,
         units.query_content_words,
         units.answer_content_words,
-        units.context_content_words
+        units.context_content_words,
+        units.context_completeness_weights
     from compared
     inner join units on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
 ),
@@ -32,9 +33,14 @@ final as (
         unnest({{ first }}_to_{{ second }}_match) as match_index,
         unnest({{ first }}_to_{{ second }}_similarity)::double as similarity,
         -- completeness weighs a context sentence by its relevance to the query, so that irrelevant context does not
-        -- count against the answer; elsewhere a sentence counts by its content words
+        -- count against the answer, unless the logs bring weights for the chunks of this interaction; elsewhere a
+        -- sentence counts by its content words
         {% if first == 'context' and second == 'answer' -%}
-        greatest(0.0, unnest(context_to_query_similarity)::double) as weight,
+        case
+            when list_max(context_completeness_weights) is not null
+                then coalesce(unnest(context_completeness_weights), 0.0)
+            else greatest(0.0, unnest(context_to_query_similarity)::double)
+        end as weight,
         {%- else -%}
         unnest({{ first }}_content_words)::double as weight,
         {%- endif %}

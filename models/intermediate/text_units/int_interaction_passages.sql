@@ -14,16 +14,21 @@ chunks as (
 ),
 
 passages as (
-    select interaction_id, 'query' as role, 0 as position, query_text as passage_text from interactions
+    {%- for role, column in [('query', 'query_text'), ('answer', 'answer'), ('reference', 'reference_answer')] %}
+    select
+        interaction_id,
+        '{{ role }}' as role,
+        0 as position,
+        null::double as completeness_weight,
+        {{ column }} as passage_text
+    from interactions
     union all
-    select interaction_id, 'answer' as role, 0 as position, answer as passage_text from interactions
-    union all
-    select interaction_id, 'reference' as role, 0 as position, reference_answer as passage_text from interactions
-    union all
+    {%- endfor %}
     select
         retrievals.interaction_id,
         'context' as role,
         retrievals.rank as position,
+        retrievals.completeness_weight,
         -- what the application logged is what it saw; the corpus only fills a missing text
         case when {{ is_blank('retrievals.text') }} then chunks.chunk_text else retrievals.text end as passage_text
     from retrievals
@@ -37,7 +42,8 @@ final as (
         -- the revision is part of the key: passages are split and classified again when the rules change
         md5('{{ var("hcat_scoring_revision") }}|' || passage_text) as passage_id,
         passage_text,
-        position
+        position,
+        completeness_weight
     from passages
     where not {{ is_blank('passage_text') }}
 )

@@ -27,7 +27,8 @@ sentences as (
             'position': interaction_passages.position,
             'sentence_index': passages_split.sentence_index,
             'text_id': passages_split.text_id,
-            'count_content_words': passages_split.count_content_words
+            'count_content_words': passages_split.count_content_words,
+            'completeness_weight': interaction_passages.completeness_weight
         } as sentence
     from interaction_passages
     inner join passages_split on interaction_passages.passage_id = passages_split.passage_id
@@ -54,7 +55,8 @@ sentences_listed as (
         list_transform({{ role }}_sentences, lambda each: each.text_id) as {{ role }}_text_ids,
         list_transform({{ role }}_sentences, lambda each: each.count_content_words) as {{ role }}_content_words,
         {%- endfor %}
-        list_transform(context_sentences, lambda each: each.position) as context_ranks
+        list_transform(context_sentences, lambda each: each.position) as context_ranks,
+        list_transform(context_sentences, lambda each: each.completeness_weight) as context_completeness_weights
     from sentences_gathered
 ),
 -- noqa: enable=RF03

@@ -23,10 +23,12 @@ renamed as (
         text,
         {{ text_or_null('rank') }} as rank_text,
         {{ text_or_null('retrieval_score') }} as retrieval_score_text,
+        {{ text_or_null('completeness_weight') }} as completeness_weight_text,
 
         -- numerics
         {{ integer_or_null(text_or_null('rank')) }} as rank,
         try_cast({{ text_or_null('retrieval_score') }} as double) as retrieval_score,
+        try_cast({{ text_or_null('completeness_weight') }} as double) as completeness_weight,
 
         -- record
         record_hash,
@@ -47,6 +49,10 @@ checked as (
                 then 'rank is not a positive integer: ' || left(coalesce(rank_text, 'null'), 80)
             when retrieval_score_text is not null and (retrieval_score is null or not isfinite(retrieval_score))
                 then 'retrieval_score is not a finite number: ' || left(retrieval_score_text, 80)
+            when
+                completeness_weight_text is not null
+                and (completeness_weight is null or not isfinite(completeness_weight) or completeness_weight < 0)
+                then 'completeness_weight is not a finite number of at least 0: ' || left(completeness_weight_text, 80)
             when interaction_id not in (select interactions.known_interaction_id from interactions)
                 then 'orphan: no staged interaction has this interaction_id'
         end as check_failure

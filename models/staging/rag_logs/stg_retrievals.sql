@@ -6,6 +6,7 @@ select
     text,
     rank,
     retrieval_score,
+    completeness_weight,
     source_row,
     landing_number
 from {{ ref('base_retrievals') }}
