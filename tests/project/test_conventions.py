@@ -59,7 +59,7 @@ NUMBERS_OF_FILES = {
         {"0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"},
         "the quantiles that are shown",
     ),
-    "weakness_statistics": ({"0.05", "0.25", "0.50", "0.75", "0.95"}, "the quantiles that are shown"),
+    "weakness_statistics": ({"0.05", "0.25", "0.5", "0.75", "0.95"}, "the quantiles that are shown"),
     "wilson_interval": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),

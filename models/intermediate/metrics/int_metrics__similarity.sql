@@ -1,4 +1,6 @@
 -- One row per (interaction, similarity metric): aggregates of the best matches over sentences (HCAT section 3).
+{%- set rounded = "round(matches.similarity, " ~ var('hcat_similarity_digits') ~ ")" %}
+
 with matches as (
     select * from {{ ref('int_sentence_matches') }}
 ),
@@ -28,8 +30,8 @@ aggregated as (
         ) as weighted_similarity,
         min(matches.similarity) as minimum_similarity,
         -- rounded: of two sentences that are equally weak up to the encoder's noise, the first
-        arg_min(matches.sentence_index, (round(matches.similarity, 5), matches.sentence_index)) as worst_sentence_index,
-        arg_min(matches.match_index, (round(matches.similarity, 5), matches.sentence_index)) as worst_match_index,
+        arg_min(matches.sentence_index, ({{ rounded }}, matches.sentence_index)) as worst_sentence_index,
+        arg_min(matches.match_index, ({{ rounded }}, matches.sentence_index)) as worst_match_index,
         avg(case when matches.similarity >= cut_off.threshold then 1.0 when cut_off.threshold is not null then 0.0 end)
             as share_relevant,
         max(matches.count_truncated) as count_truncated

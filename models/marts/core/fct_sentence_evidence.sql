@@ -33,13 +33,13 @@ located as (
         units.context_text_ids[matches.match_index + 1] as evidence_text_id,
         units.context_ranks[matches.match_index + 1] as evidence_rank,
         -- rounded: the last bits of a similarity depend on how the texts were batched, the suspect must not
-        row_number()
-            over (
-                partition by matches.interaction_id order by round(matches.similarity, 5), matches.sentence_index
-            )
-            as weakness_rank
+        row_number() over (weakest_first) as weakness_rank
     from matches
     inner join units on matches.interaction_id = units.interaction_id
+    window weakest_first as (
+        partition by matches.interaction_id
+        order by round(matches.similarity, {{ var('hcat_similarity_digits') }}), matches.sentence_index
+    )
 ),
 
 final as (
