@@ -1,6 +1,7 @@
 {#
     Statistics of one metric in one cell, from rows already summed by source group: the CTEs of both weakness marts.
-    cell_columns name the cell; the CTE `scores` has them, source_group, raw_score, is_failing and is_failing_of_all.
+    cell_columns name the cell; the CTE `scores` has them, source_group, raw_score, threshold, is_failing and
+    is_failing_of_all.
     Siblings are not independent: intervals use the Kish effective number of sources, (sum n)^2 / sum n^2.
 #}
 {% macro weakness_statistics(cell_columns) %}
@@ -10,9 +11,7 @@
             {{ cell }},
             source_group,
             count(raw_score) as count_scored,
-            count(*) as count_interactions,
-            count(is_failing) as count_decided,
-            count(is_failing_of_all) as count_decided_of_all
+            count(is_failing) as count_decided
         from scores
         group by {{ cell }}, source_group
     ),
