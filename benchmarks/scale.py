@@ -30,6 +30,7 @@ from benchmarks.harness import (
 SEED = 20260101
 COUNT_INTERACTIONS = 100_000
 COUNT_QUICK = 2_000
+COUNT_REPEATS = 3
 COUNT_SENTENCES = 50_000
 COUNT_QUERIES = 10_000
 COUNT_ANSWER_SENTENCES = 4
@@ -215,19 +216,32 @@ def run(is_quick: bool = False, folder: Path | None = None, count_interactions: 
         write_raw_logs(raw_logs, count, sentences)
         environment = {"HCAT_ENCODER": ENCODER}
         until_encoded = build(raw_logs, warehouse, arguments=_UNTIL_ENCODED, environment=environment)
-        whole = build(raw_logs, warehouse, environment=environment)
+        kept = work / "encoded"
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(warehouse, kept)
+        builds: list[Build] = []
+        for _ in range(1 if is_quick else COUNT_REPEATS):
+            shutil.rmtree(warehouse)
+            shutil.copytree(kept, warehouse)
+            builds.append(build(raw_logs, warehouse, environment=environment))
+        whole = sorted(builds, key=lambda each: each.seconds)[len(builds) // 2]
+        peak_mebibytes = max(each.peak_mebibytes for each in builds)
         nothing_new = build(raw_logs, warehouse, environment=environment)
         mebibytes = (warehouse / "hcat.duckdb").stat().st_size / 2**20
     # a quick run has no limit of its own: its times are mostly the fixed start
     is_fast = is_quick or whole.seconds <= LIMIT_SECONDS
-    is_small = is_quick or whole.peak_mebibytes <= LIMIT_MEBIBYTES
+    is_small = is_quick or peak_mebibytes <= LIMIT_MEBIBYTES
     limit_words = "quick" if is_quick else verdict(is_fast and is_small)
     stages = Table(
         f"{count:,} interactions, {sentences:,} distinct sentences, encoder {ENCODER}",
         ("stage", "seconds", "limit", "peak memory, MiB", "limit", "verdict"),
         (
             ("landing to embeddings", *_figures(until_encoded), ""),
-            ("everything after the encoder", *_figures(whole, LIMIT_SECONDS, LIMIT_MEBIBYTES), limit_words),
+            (
+                f"everything after the encoder, median of {len(builds)}",
+                *_figures(whole, LIMIT_SECONDS, LIMIT_MEBIBYTES),
+                limit_words,
+            ),
             ("a rerun with nothing new", *_figures(nothing_new), ""),
         ),
     )
@@ -237,6 +251,8 @@ def run(is_quick: bool = False, folder: Path | None = None, count_interactions: 
         "repeats.",
         "`everything after the encoder` is the whole `dbt build` on the warehouse of the first stage: it repeats "
         "landing checks and staging, embeds nothing, and runs every data test and gate.",
+        f"Everything after the encoder: {', '.join(f'{each.seconds:.1f}' for each in builds)} s; at most "
+        f"{peak_mebibytes:,.0f} MiB.",
         f"Memory is the high-water mark of the dbt process; the warehouse file ends at {mebibytes:,.0f} MiB. Threads: "
         f"{os.environ.get('HCAT_THREADS', 'as in profiles.yml')}.",
         f"Failed data tests and gates of the whole build: {', '.join(whole.failed_tests) or 'none'}; models skipped "

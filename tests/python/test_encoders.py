@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sentence_transformers import SentenceTransformer
 
 from hcat import encoders
 from hcat.encoders import (
@@ -66,11 +67,21 @@ def test_budget_must_be_positive():
 def test_packaged_encoder_is_pinned_and_equals_sentence_transformers():
     identity = resolve_encoder("packaged", "", "cpu", "auto")
     assert identity.encoder_sha256 == encoders.PACKAGED_SHA256
-    texts = ["The fee is 5 euros.", "A much longer sentence about the conditions of an account. " * 3, "Short."]
+    sentence = "A much longer sentence about the conditions of an account. "
+    texts = [
+        "The fee is 5 euros.",
+        sentence * 3,
+        "Short.",
+        "",
+        "Zinsen \u20ac 5 \U0001f600 \u5229\u606f",
+        sentence * 40,
+    ]
     encoder = load_encoder(identity)
     vectors, counts = encode_texts(encoder, texts, batch_tokens=64)
-    expected = encoder._model.encode(texts, normalize_embeddings=True)  # type: ignore[attr-defined]
-    assert vectors.shape == (3, encoders.PACKAGED_DIMENSIONS)
+    peer = SentenceTransformer(str(encoders._packaged_folder()), device="cpu")
+    expected = peer.encode(texts, normalize_embeddings=True)
+    assert vectors.shape == (len(texts), encoders.PACKAGED_DIMENSIONS)
+    assert encoder.maximum_tokens == peer.max_seq_length
     assert_allclose(vectors, expected, atol=1e-5)
     assert counts[1] > counts[0] > counts[2]
     assert load_encoder(identity) is encoder
