@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sentence_transformers import SentenceTransformer
 
-from hcat import encoders
+from hcat import devices, encoders
+from hcat.batching import plan_batches
+from hcat.devices import PACKAGED_SHA256, ModelError
 from hcat.encoders import (
     EMBEDDED_SCHEMA,
-    EncoderError,
     HashingEncoder,
     describe_encoder,
     embed_pending,
     encode_texts,
     load_encoder,
-    plan_batches,
     resolve_encoder,
 )
 
@@ -66,7 +66,7 @@ def test_budget_must_be_positive():
 
 def test_packaged_encoder_is_pinned_and_equals_sentence_transformers():
     identity = resolve_encoder("packaged", "", "cpu", "auto")
-    assert identity.encoder_sha256 == encoders.PACKAGED_SHA256
+    assert identity.encoder_sha256 == PACKAGED_SHA256
     sentence = "A much longer sentence about the conditions of an account. "
     texts = [
         "The fee is 5 euros.",
@@ -78,7 +78,7 @@ def test_packaged_encoder_is_pinned_and_equals_sentence_transformers():
     ]
     encoder = load_encoder(identity)
     vectors, counts = encode_texts(encoder, texts, batch_tokens=64)
-    peer = SentenceTransformer(str(encoders._packaged_folder()), device="cpu")
+    peer = SentenceTransformer(str(devices.packaged_folder()), device="cpu")
     expected = peer.encode(texts, normalize_embeddings=True)
     assert vectors.shape == (len(texts), encoders.PACKAGED_DIMENSIONS)
     assert encoder.maximum_tokens == peer.max_seq_length
@@ -95,8 +95,8 @@ def test_truncation_is_counted():
 
 def test_other_weights_are_refused(tmp_path, monkeypatch):
     (tmp_path / "model.safetensors").write_bytes(b"not the weights")
-    monkeypatch.setattr(encoders, "_packaged_folder", lambda: tmp_path)
-    with pytest.raises(EncoderError, match=r"must have SHA-256 53aa.*, got "):
+    monkeypatch.setattr(devices, "packaged_folder", lambda: tmp_path)
+    with pytest.raises(ModelError, match=r"must have SHA-256 53aa.*, got "):
         resolve_encoder("packaged", "", "cpu", "auto")
 
 
@@ -114,7 +114,7 @@ def test_faulty_settings_are_named(name: str, revision: str, dtype: str, message
 
 
 def test_local_folder_needs_weights(tmp_path):
-    with pytest.raises(EncoderError, match="holds no"):
+    with pytest.raises(ModelError, match="holds no"):
         resolve_encoder(str(tmp_path), "", "cpu", "auto")
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     first = resolve_encoder(str(tmp_path), "", "cpu", "auto")
