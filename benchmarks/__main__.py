@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchmarks import accuracy, determinism, scale, throughput
+from benchmarks import accuracy, determinism, evidence, scale, swaps, throughput, transfer
 from benchmarks.harness import BenchmarkError, Outcome, data_folder, print_outcome, write_outcome
 
 
@@ -25,6 +25,9 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "determinism": determinism.run,
     "throughput": throughput.run,
     "accuracy": _run_accuracy,
+    "transfer": transfer.run,
+    "swaps": swaps.run,
+    "evidence": evidence.run,
     "scale": scale.run,
 }
 
@@ -56,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             finally:
                 progress.remove_task(task)
             if outcome is None:
-                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA is not set or holds no ragtruth folder")
+                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder")
                 continue
             print_outcome(outcome)
             if not outcome.is_quick:

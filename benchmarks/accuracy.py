@@ -14,13 +14,15 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks import verdicts
 from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, average_precision
 from benchmarks.harness import (
     BenchmarkError,
@@ -34,9 +36,10 @@ from benchmarks.harness import (
     write_outcome,
 )
 from benchmarks.ragtruth import read_rows, write_raw_logs
+from hcat.entailment import COMPACT_FOLDER
 
 #: Named before any result was seen: the score that a reader should judge the product by.
-HEADLINE_METRIC = "support_words"
+HEADLINE_METRIC = "groundedness"
 
 #: Families that say nothing about one answer and its context: no labels for them here.
 _OTHER_FAMILIES = ("behaviour", "reference", "retrieval")
@@ -44,7 +47,13 @@ _OTHER_FAMILIES = ("behaviour", "reference", "retrieval")
 _QUICK_SOURCES_PER_TASK = 10
 _WORD = re.compile(r"\w+")
 
-THRESHOLDS = "none: AUROC and average precision need no threshold, and none was fitted on this folder"
+THRESHOLDS = "the shipped decision of each metric (seed threshold_decisions); none was fitted on this folder"
+
+#: Cut-off of the baselines that are probabilities: a failure is more likely than not.
+BASELINE_CUT_OFF = 0.5
+
+_COUNT_FOLDS = 5
+_PROBABLE_BASELINES = ("task x generator", "lexical LR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +69,34 @@ class Labelled:
     statuses : mapping of str to Counter
         Metric -> number of rows per score status; ``not_staged`` = the contract rejected the row.
     encoder : str
-        Name and SHA-256 of the encoder.
+        Name and SHA-256 of the encoder, and name and revision of the entailment classifier.
+    thresholds : mapping of str to float
+        Metric -> score below which the shipped decision calls an answer failing.
+    probabilities : frozenset of str
+        Metrics that are the probability of a grounded answer.
     """
 
     rows: Sequence[Mapping[str, Any]]
     scores: Mapping[str, npt.NDArray[np.float64]]
     statuses: Mapping[str, Counter[str]]
     encoder: str
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    probabilities: frozenset[str] = frozenset()
 
     def take(self, positions: Sequence[int]) -> Labelled:
         """Return the rows at ``positions``; statuses stay those of all rows."""
         rows = [self.rows[position] for position in positions]
         scores = {name: values[list(positions)] for name, values in self.scores.items()}
-        return Labelled(rows, scores, self.statuses, self.encoder)
+        return Labelled(rows, scores, self.statuses, self.encoder, self.thresholds, self.probabilities)
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Figures of one score over one set of rows; ``tasks`` holds the same inside each task."""
+    """Figures of one score over one set of rows; ``tasks`` holds the same inside each task.
+
+    F1 and balanced accuracy are None without a cut-off, calibration error and slope for scores that are no probability;
+    ``error_by_chance`` is the 95 % limit of the calibration error of a perfect model.
+    """
 
     n: int
     n_positive: int
@@ -86,6 +105,11 @@ class Accuracy:
     within: Estimate
     precision: Estimate
     tasks: Mapping[str, Accuracy]
+    f1: Estimate | None = None
+    balanced_accuracy: Estimate | None = None
+    calibration_error: Estimate | None = None
+    error_by_chance: float | None = None
+    calibration_slope: Estimate | None = None
 
 
 def score_rows(rows: list[dict[str, Any]], work: Path) -> Labelled:
@@ -108,24 +132,36 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
         evaluations = connection.sql(
             f"""
             select evaluations.metric_name, evaluations.interaction_id, evaluations.score_status,
-                case when metrics.direction = 'higher_is_better' then raw_score else -raw_score end as score
+                case when metrics.direction = 'higher_is_better' then raw_score else -raw_score end as score,
+                case when metrics.direction = 'higher_is_better' then threshold else -threshold end as threshold,
+                metrics.unit = 'probability' as is_probability
             from fct_evaluations as evaluations
             inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
             where metrics.family not in {_OTHER_FAMILIES!r}
             """
         ).fetchall()
         encoder = connection.sql(
-            "select encoder_name || ' (SHA-256 ' || encoder_sha256[1:12] || '...)' from int_encoder"
+            """
+            select encoder_name || ' (SHA-256 ' || encoder_sha256[1:12] || '...), classifier ' || classifier_name
+                || ' revision ' || classifier_revision
+            from int_encoder cross join int_classifier
+            """
         ).fetchall()[0][0]
     finally:
         connection.close()
     positions = {str(row["interaction_id"]): position for position, row in enumerate(rows)}
     scores: dict[str, npt.NDArray[np.float64]] = {}
     statuses: dict[str, Counter[str]] = {}
-    for metric_name, interaction_id, status, score in evaluations:
+    thresholds: dict[str, float] = {}
+    probabilities: set[str] = set()
+    for metric_name, interaction_id, status, score, threshold, is_probability in evaluations:
         if interaction_id not in positions:
             continue
         values = scores.setdefault(metric_name, np.full(len(rows), np.nan))
+        if threshold is not None:
+            thresholds[metric_name] = threshold
+        if is_probability:
+            probabilities.add(metric_name)
         statuses.setdefault(metric_name, Counter())[status] += 1
         if score is not None:
             values[positions[interaction_id]] = score
@@ -133,15 +169,17 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
         if counts.total() < len(rows):
             counts["not_staged"] = len(rows) - counts.total()
     scored = {name: scores[name] for name in sorted(scores) if not np.isnan(scores[name]).all()}
-    return Labelled(rows, scored, statuses, encoder)
+    return Labelled(rows, scored, statuses, encoder, thresholds, frozenset(probabilities))
 
 
 def baselines(rows: Sequence[Mapping[str, Any]]) -> dict[str, npt.NDArray[np.float64]]:
     """Return the scores that any method must beat, each shape (n,), higher = better grounded.
 
     - ``constant``: 0 for every answer.
-    - ``task x generator``: minus the share of hallucinated answers of the row's (task, model) among all other sources;
-      it reads no text. A cell that no other source has gets the share of all other sources.
+    - ``task x generator``: 1 minus the share of hallucinated answers of the row's (task, model) among all other
+      sources; it reads no text. A cell that no other source has gets the share of all other sources.
+    - ``lexical LR``: probability of a logistic regression on nine word, number and length counts, fitted on the other
+      folds of sources: what labels of this very folder buy without any model.
     - ``unsupported words``: minus the share of the answer's words (lower-cased runs of letters and digits, each
       occurrence) that no context holds; 0 for an answer without words.
     - ``answer length``: minus the number of the answer's words.
@@ -154,10 +192,57 @@ def baselines(rows: Sequence[Mapping[str, Any]]) -> dict[str, npt.NDArray[np.flo
     ]
     return {
         "constant": np.zeros(len(rows)),
-        "task x generator": -_rates_of_other_sources(rows),
+        "task x generator": 1 - _rates_of_other_sources(rows),
+        "lexical LR": lexical_regression(rows),
         "unsupported words": -np.array(unsupported),
         "answer length": -np.array([float(len(answer)) for answer in words]),
     }
+
+
+def lexical_regression(rows: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.float64]:
+    """Return the out-of-fold probability of a grounded answer, shape (n,), from nine counts; folds hold whole sources.
+
+    The counts: words, unsupported words and their share; numbers, unsupported numbers and their share; unsupported
+    pairs of neighbouring words as a share; sentences; words of the context. A folder with one class only, or with fewer
+    sources than folds, gets one half for every row.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    features = np.array([_count_words(row) for row in rows])
+    grounded = np.array([not row["hallucinated"] for row in rows])
+    sources = np.array([f"{row['task']}|{row['source_id']}" for row in rows])
+    result = np.full(len(rows), BASELINE_CUT_OFF)
+    if len(np.unique(sources)) < _COUNT_FOLDS:
+        return result
+    for fitted, held in GroupKFold(_COUNT_FOLDS).split(features, groups=sources):
+        if len(np.unique(grounded[fitted])) == 2:
+            model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+            result[held] = model.fit(features[fitted], grounded[fitted]).predict_proba(features[held])[:, 1]
+    return result
+
+
+def _count_words(row: Mapping[str, Any]) -> tuple[float, ...]:
+    answer = _WORD.findall(str(row["answer"] or "").lower())
+    context = _WORD.findall(" ".join(map(str, row["contexts"] or ())).lower())
+    known, known_pairs = set(context), set(pairwise(context))
+    numbers = [word for word in answer if word.isdigit()]
+    pairs = list(pairwise(answer))
+    lost_words = sum(word not in known for word in answer)
+    lost_numbers = sum(word not in known for word in numbers)
+    return (
+        len(answer),
+        lost_words,
+        lost_words / max(len(answer), 1),
+        len(numbers),
+        lost_numbers,
+        lost_numbers / max(len(numbers), 1),
+        sum(pair not in known_pairs for pair in pairs) / max(len(pairs), 1),
+        len(re.findall(r"[.!?]+(?:\s|$)", str(row["answer"] or ""))),
+        len(context),
+    )
 
 
 def _rates_of_other_sources(rows: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.float64]:
@@ -195,8 +280,14 @@ def measure(
     rows: Sequence[Mapping[str, Any]],
     count_draws: int = COUNT_DRAWS,
     by_task: bool = True,
+    threshold: float | None = None,
+    is_probability: bool = False,
 ) -> Accuracy:
-    """Return the accuracy of one score (NaN = none) over ``rows``, and inside each task."""
+    """Return the accuracy of one score (NaN = none) over ``rows``, and inside each task.
+
+    An answer is flagged when its score lies below ``threshold``; one without a score is not. Calibration is measured
+    on the rows that have a score.
+    """
     is_positive = np.array([bool(row["hallucinated"]) for row in rows])
     sources = _number([str(row["source_id"]) for row in rows])
     cells = _number([f"{row['task']}\x1f{row['model']}" for row in rows])
@@ -204,8 +295,9 @@ def measure(
     if by_task:
         for task in sorted({str(row["task"]) for row in rows}):
             chosen = [position for position, row in enumerate(rows) if str(row["task"]) == task]
-            tasks[task] = measure(scores[chosen], [rows[position] for position in chosen], count_draws, by_task=False)
-    return Accuracy(
+            own = [rows[position] for position in chosen]
+            tasks[task] = measure(scores[chosen], own, count_draws, False, threshold, is_probability)
+    result = Accuracy(
         n=len(rows),
         n_positive=int(is_positive.sum()),
         n_scored=int((~np.isnan(scores)).sum()),
@@ -214,24 +306,39 @@ def measure(
         precision=average_precision(scores, is_positive, sources, count_draws),
         tasks=tasks,
     )
+    if threshold is not None:
+        is_flagged = np.nan_to_num(scores, nan=np.inf) < threshold
+        result = replace(
+            result,
+            f1=verdicts.f1(is_flagged, is_positive, sources, count_draws),
+            balanced_accuracy=verdicts.balanced_accuracy(is_flagged, is_positive, sources, count_draws),
+        )
+    has_score = ~np.isnan(scores)
+    if is_probability and has_score.any():
+        known = (scores[has_score], is_positive[has_score], sources[has_score])
+        result = replace(
+            result,
+            calibration_error=verdicts.expected_calibration_error(*known, count_draws),
+            error_by_chance=verdicts.calibration_error_by_chance(scores[has_score], count_draws),
+            calibration_slope=verdicts.calibration_slope(*known, count_draws),
+        )
+    return result
 
 
 def measure_all(labelled: Labelled, count_draws: int = COUNT_DRAWS) -> dict[str, Accuracy]:
     """Return the accuracy of every baseline and every score of the build over the same rows."""
     measured = {}
-    for name, values in (*baselines(labelled.rows).items(), *labelled.scores.items()):
-        measured[name] = measure(values, labelled.rows, count_draws)
+    for name, values in baselines(labelled.rows).items():
+        is_probability = name in _PROBABLE_BASELINES
+        cut_off = BASELINE_CUT_OFF if is_probability else None
+        measured[name] = measure(values, labelled.rows, count_draws, True, cut_off, is_probability)
+    for name, values in labelled.scores.items():
+        cut_off, is_probability = labelled.thresholds.get(name), name in labelled.probabilities
+        measured[name] = measure(values, labelled.rows, count_draws, True, cut_off, is_probability)
     # inside a cell the identity is one value; the out-of-fold rate of a row's own source only mirrors its label
     identity, constant = measured["task x generator"], measured["constant"]
-    tasks = {
-        task: Accuracy(
-            of_task.n, of_task.n_positive, of_task.n_scored, of_task.pooled, constant.within, of_task.precision, {}
-        )
-        for task, of_task in identity.tasks.items()
-    }
-    measured["task x generator"] = Accuracy(
-        identity.n, identity.n_positive, identity.n_scored, identity.pooled, constant.within, identity.precision, tasks
-    )
+    tasks = {task: replace(of_task, within=constant.tasks[task].within) for task, of_task in identity.tasks.items()}
+    measured["task x generator"] = replace(identity, within=constant.within, tasks=tasks)
     return measured
 
 
@@ -259,6 +366,8 @@ def to_json(labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], 
         "rows": headline_rows,
         **{key: value for key, value in first.items() if key != "tasks"},
         "qa_auroc": qa["pooled_auroc"] if qa else None,
+        "qa_balanced_accuracy": qa["balanced_accuracy"] if qa else None,
+        "count_answers_seen_in_training": count_seen_in_training(labelled.rows),
         "tasks": first["tasks"],
         "thresholds": THRESHOLDS,
         "encoder": labelled.encoder,
@@ -281,12 +390,26 @@ def _accuracy_to_json(accuracy: Accuracy) -> dict[str, Any]:
         ("within_auroc", accuracy.within),
         ("pooled_auroc", accuracy.pooled),
         ("average_precision", accuracy.precision),
+        ("pooled_f1", accuracy.f1),
+        ("balanced_accuracy", accuracy.balanced_accuracy),
+        ("ece", accuracy.calibration_error),
+        ("calibration_slope", accuracy.calibration_slope),
     ):
-        for suffix, value in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high)):
+        for suffix in ("", "_low", "_high"):
+            value = math.nan if estimate is None else getattr(estimate, suffix.removeprefix("_") or "value")
             result[name + suffix] = None if math.isnan(value) else round(value, 4)
+    result["ece_by_chance"] = None if accuracy.error_by_chance is None else round(accuracy.error_by_chance, 4)
     if accuracy.tasks:
         result["tasks"] = {task: _accuracy_to_json(of_task) for task, of_task in accuracy.tasks.items()}
     return result
+
+
+def count_seen_in_training(rows: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many answers belong to a source on which the shipped classifier was trained: no test of it."""
+    path = COMPACT_FOLDER / "card.json"
+    seen = set(json.loads(path.read_text(encoding="utf-8"))["trained_sources"])
+    names = [f"{row['task']}-{row['source_id']}" for row in rows]
+    return sum(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:12] in seen for name in names)
 
 
 def to_outcome(
@@ -297,8 +420,14 @@ def to_outcome(
     for title, figures in measured.items():
         tables.append(_overview(title, figures, metric))
         tables.append(_by_task(title, figures, metric))
+        tables.append(_verdicts(title, figures, metric))
     headline = next(iter(measured.values()))
-    difference = headline[metric].within.minus(headline["unsupported words"].within)
+    seen = count_seen_in_training(labelled.rows)
+    differences = "; ".join(
+        f"{baseline} {difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
+        for baseline in ("unsupported words", "lexical LR")
+        for difference in [headline[metric].within.minus(headline[baseline].within)]
+    )
     missing = [
         f"{score}: " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if status != "scored")
         for score, counts in sorted(labelled.statuses.items())
@@ -315,10 +444,12 @@ def to_outcome(
         "of the scored rows. Rows of another status than scored, of which only `truncated` keeps its score (all rows): "
         + ("; ".join(missing) or "none")
         + ".",
-        f"The headline metric `{metric}` was named beforehand. Its `within` AUROC minus that of unsupported words: "
-        f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] ({next(iter(measured))}).",
-        f"Thresholds: {THRESHOLDS}. Only the baseline `task x generator` reads labels, each row's from other sources; "
-        "inside a cell it is one value, so that `within` is .500 by definition.",
+        f"The headline metric `{metric}` was named beforehand. Its `within` AUROC minus that of a baseline, paired by "
+        f"source: {differences} ({next(iter(measured))}).",
+        f"Thresholds: {THRESHOLDS}. The baselines `task x generator` and `lexical LR` read labels, each row's from "
+        "other sources; inside a cell the former is one value, so that `within` is .500 by definition.",
+        f"Answers to sources on which the shipped classifier was trained: {seen:,} of {len(labelled.rows):,}. "
+        + ("For them the figures of entailment and groundedness are no test." if seen else "The figures are a test."),
     ]
     if len(measured) > 1:
         notes.append(
@@ -359,11 +490,34 @@ def _by_task(title: str, figures: Mapping[str, Accuracy], metric: str) -> Table:
     return Table(f"{title.capitalize()} by task, AUROC: {sizes}", columns, rows)
 
 
+def _verdicts(title: str, figures: Mapping[str, Accuracy], metric: str) -> Table:
+    rows = []
+    for name, figure in figures.items():
+        for part, own in (("all", figure), *figure.tasks.items()):
+            if own.f1 is None and own.calibration_error is None:
+                continue
+            error = _format(own.calibration_error)
+            chance = "" if own.error_by_chance is None else f" (chance {own.error_by_chance:.3f})"
+            rows.append(
+                (
+                    f"{_mark(name, metric)}, {part}",
+                    _format(own.f1),
+                    _format(own.balanced_accuracy),
+                    error + chance,
+                    _format(own.calibration_slope),
+                )
+            )
+    columns = ("score, task", "F1", "balanced accuracy", "calibration error", "calibration slope")
+    return Table(f"{title.capitalize()}: cut-offs and probabilities", columns, rows)
+
+
 def _mark(name: str, metric: str) -> str:
     return f"{name} (headline)" if name == metric else name
 
 
-def _format(estimate: Estimate) -> str:
+def _format(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
     if math.isnan(estimate.value):
         return "no pairs"
     return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"

@@ -40,7 +40,7 @@ class Estimate:
 
     def minus(self, other: Estimate) -> Estimate:
         """Return the paired difference of two estimates of the same rows."""
-        return _estimate(self.value - other.value, self.draws - other.draws)
+        return estimate_from_draws(self.value - other.value, self.draws - other.draws)
 
 
 def auroc(
@@ -86,7 +86,7 @@ def auroc(
     numerators = np.einsum("ds,ds->d", weights @ sums, weights)
     denominators = np.einsum("ds,ds->d", weights @ pairs, weights)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return _estimate(float(np.divide(sums.sum(), pairs.sum())), numerators / denominators)
+        return estimate_from_draws(float(np.divide(sums.sum(), pairs.sum())), numerators / denominators)
 
 
 def average_precision(
@@ -107,7 +107,7 @@ def average_precision(
     row_weights = _resample(count_sources, count_draws)[:, codes[order]]
     draws = _weighted_average_precision(row_weights, is_positive[order], ends)
     value = _weighted_average_precision(np.ones((1, len(order))), is_positive[order], ends)
-    return _estimate(float(value[0]), draws)
+    return estimate_from_draws(float(value[0]), draws)
 
 
 def _weighted_average_precision(row_weights: Floats, is_positive: Flags, ends: npt.NDArray[np.int64]) -> Floats:
@@ -128,7 +128,14 @@ def _resample(count_sources: int, count_draws: int) -> Floats:
     )
 
 
-def _estimate(value: float, draws: Floats) -> Estimate:
+def resample_rows(sources: npt.NDArray[np.int64], count_draws: int) -> Floats:
+    """Return how often each row is drawn when whole sources are resampled, shape (n_draws, n)."""
+    codes, count_sources = _codes(sources)
+    return _resample(count_sources, count_draws)[:, codes]
+
+
+def estimate_from_draws(value: float, draws: Floats) -> Estimate:
+    """Return a figure with the percentile interval of its draws; draws that are not finite are left out."""
     usable = draws[np.isfinite(draws)]
     if not np.isfinite(value) or not len(usable):
         return Estimate(float("nan"), float("nan"), float("nan"), draws)

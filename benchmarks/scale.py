@@ -214,7 +214,7 @@ def run(is_quick: bool = False, folder: Path | None = None, count_interactions: 
         shutil.rmtree(raw_logs, ignore_errors=True)
         shutil.rmtree(warehouse, ignore_errors=True)
         write_raw_logs(raw_logs, count, sentences)
-        environment = {"HCAT_ENCODER": ENCODER}
+        environment = {"HCAT_ENCODER": ENCODER, "HCAT_CLASSIFIER": "none"}
         until_encoded = build(raw_logs, warehouse, arguments=_UNTIL_ENCODED, environment=environment)
         kept = work / "encoded"
         shutil.rmtree(kept, ignore_errors=True)

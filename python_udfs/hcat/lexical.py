@@ -9,7 +9,8 @@ import pyarrow as pa
 from hcat.overlap import Evidence, TextFeatures, bleu_2, exact_match, extract_features, measure_support, rouge_l
 from hcat.raw_contract import hash_text
 from hcat.refusal import explain_refusal
-from hcat.text import count_content_words, split_sentences
+from hcat.text import count_content_words
+from hcat.verbalisation import verbalise_sentences
 
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids")
@@ -61,24 +62,26 @@ _KEPT_FEATURES = 200_000
 def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return one row per sentence of each passage (schema :data:`SPLIT_SCHEMA`).
 
+    JSON and tables are in words (:mod:`hcat.verbalisation`); start_character and count_characters are the span that a
+    sentence was made of. White space inside a sentence is folded, so that layout does not make texts distinct.
+
     Parameters
     ----------
     batch : RecordBatch
-        passage_id, passage_text. White space inside a sentence is folded, so that layout does not make texts distinct.
+        passage_id, passage_text.
     """
     columns: dict[str, list[Any]] = {name: [] for name in SPLIT_SCHEMA.names}
     for passage_id, passage in zip(
         batch.column("passage_id").to_pylist(), batch.column("passage_text").to_pylist(), strict=True
     ):
-        for index, (start, end) in enumerate(split_sentences(passage)):
-            sentence = " ".join(passage[start:end].split())
+        for index, unit in enumerate(verbalise_sentences(passage)):
             columns["passage_id"].append(passage_id)
-            columns["text_id"].append(hash_text(sentence))
-            columns["sentence_text"].append(sentence)
+            columns["text_id"].append(hash_text(unit.text))
+            columns["sentence_text"].append(unit.text)
             columns["sentence_index"].append(index)
-            columns["start_character"].append(start)
-            columns["count_characters"].append(end - start)
-            columns["count_content_words"].append(count_content_words(sentence))
+            columns["start_character"].append(unit.start)
+            columns["count_characters"].append(unit.end - unit.start)
+            columns["count_content_words"].append(count_content_words(unit.text))
     return pa.RecordBatch.from_pydict(columns, schema=SPLIT_SCHEMA)
 
 

@@ -7,7 +7,9 @@ lookup in sets.
 """
 
 import functools
+import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -46,15 +48,20 @@ class TextFeatures:
     Attributes
     ----------
     words : frozenset of str
-        Stems of the content words, without what is written in digits; of a key such as OutdoorSeating also the parts.
+        Stems of the content words, without what is written in digits; of a key such as OutdoorSeating also the parts;
+        ``united states`` (with a space, as no stem has) however that state is written, and so for the UK, EU and UN.
     numbers : tuple of str
         Normal form of every number in order: ``1000`` (bare), ``5 %``, ``1000 usd``, ``3 word`` (a number word), ``3
-        ordinal``, ``2024-03-12``, ``2024-03``, ``--03-12``, ``--03`` (dates, ISO 8601), ``12/03/2024`` (order unknown),
+        ordinal``, ``1/4 fraction``, ``2024-03-12``, ``2024-03``, ``--03-12``, ``--03`` (dates, ISO 8601),
+        ``12/03/2024`` (order unknown), ``2024-q1``, ``--q1``, ``2024-h1`` (quarters and halves of a year), ``1990s``,
         ``22:30`` (24 hours). The sign is left out, because tables write it as brackets.
     entities : tuple of str
-        Case-folded names, acronyms, identifiers, e-mail addresses and URLs in order.
+        Names (case-folded, without accents and corporate suffix), acronyms, identifiers, e-mail addresses and URLs in
+        order.
     numbers_offered : frozenset of str
         What the numbers can support when the sentence is evidence, for instance a date also its year.
+    entities_offered : frozenset of str
+        What the entities can support when the sentence is evidence: themselves and the acronyms of full names.
     word_mentions, number_mentions, entity_mentions : tuple of Mention
         The same in order of appearance, as the text writes them.
     """
@@ -63,6 +70,7 @@ class TextFeatures:
     numbers: tuple[str, ...]
     entities: tuple[str, ...]
     numbers_offered: frozenset[str]
+    entities_offered: frozenset[str]
     word_mentions: tuple[Mention, ...]
     number_mentions: tuple[Mention, ...]
     entity_mentions: tuple[Mention, ...]
@@ -83,7 +91,7 @@ class Evidence:
         return cls(
             words=frozenset().union(*[source.words for source in sources]),
             numbers=frozenset().union(*[source.numbers_offered for source in sources]),
-            entities=frozenset().union(*[source.entities for source in sources]),
+            entities=frozenset().union(*[source.entities_offered for source in sources]),
         )
 
 
@@ -138,12 +146,22 @@ _SCALES = {
     "billion": 9, "bln": 9, "bn": 9, "b": 9, "trillion": 12, "trn": 12, "tn": 12,
 }  # fmt: skip
 _NUMBER_WORDS = {
-    "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
-    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
 _ORDINAL_WORDS = {
-    "first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "eighth": "8",
-    "ninth": "9", "tenth": "10", "eleventh": "11", "twelfth": "12",
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16,
+    "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
+}  # fmt: skip
+# Words that a number goes on with, and that start one behind "a": a hundred, a million.
+_SCALE_WORDS = {word: scale for word, scale in _SCALES.items() if len(word) > 2}
+_COUNTED_SCALES = frozenset({"hundred", "thousand", "million", "billion", "trillion"})
+_DENOMINATORS = {
+    "half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10,
 }  # fmt: skip
 _MONTHS = {
     name: f"{month:02}"
@@ -160,6 +178,20 @@ _MONTHS = {
 _AMBIGUOUS_MONTHS = frozenset({"march", "may", "mar", "jan", "dec"})
 _CONNECTORS = frozenset({"of", "de", "del", "der", "van", "von", "la", "le", "du", "da", "di", "bin", "al"})
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "sir"})
+_COURTESIES = frozenset({"mr", "mrs", "ms"})
+_CORPORATE_SUFFIXES = frozenset(
+    {
+        "inc", "incorporated", "ltd", "limited", "corp", "corporation", "plc", "gmbh", "ag", "co", "company", "llc",
+        "llp", "lp", "sa", "se", "nv", "bv", "spa", "srl", "ab", "oyj", "kg", "kgaa", "pty",
+    }
+)  # fmt: skip
+_ACRONYM_CONNECTORS = _CONNECTORS | {"for", "and", "the", "on", "to", "des"}
+_STATES = {"united states": "us", "united kingdom": "uk", "european union": "eu", "united nations": "un"}
+_STATE_ACRONYMS = {
+    acronym + ending: name
+    for acronym, name in [*((acronym, name) for name, acronym in _STATES.items()), ("usa", "united states")]
+    for ending in ("", "'s")
+}
 # Words that open a sentence with a capital and are no part of the name behind them.
 _OPENER_LIST = """
 according accordingly additionally although another based because besides both call combined compared conversely
@@ -171,7 +203,18 @@ whether yes yesterday yet
 """
 _OPENERS = STOP_WORDS | frozenset(_OPENER_LIST.split())
 
-_NUMBER_CUES = _NUMBER_WORDS.keys() | _ORDINAL_WORDS.keys()
+_NUMBER_CUES = _NUMBER_WORDS.keys() | _ORDINAL_WORDS.keys() | _COUNTED_SCALES
+_FRACTION_CUES = _DENOMINATORS.keys() | {word + "s" for word in _DENOMINATORS}
+_PERIOD_CUES = frozenset({"quarter", "half"})
+_STATE_CUES = _STATE_ACRONYMS.keys() | {"united", "european"}
+_CUES = _MONTHS.keys() | _NUMBER_CUES | _FRACTION_CUES | _STATE_CUES
+# Accents do not count in Latin letters; in other scripts such marks make other letters.
+_LATIN = {
+    code: decomposed[0]
+    for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
+    if (decomposed := unicodedata.normalize("NFD", chr(code)))[0].isascii() and len(decomposed) > 1
+} | {ord(letter): plain for letter, plain in {"\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00e6": "ae",
+                                              "\u0153": "oe", "\u0131": "i"}.items()}  # fmt: skip
 _STEMS = {"agreed": "agree", "guaranteed": "guarantee", "decreed": "decree", "used": "use", "using": "use"}
 
 # --- patterns ---
@@ -182,8 +225,9 @@ _MONTH = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _YEAR = r"(?:1[5-9]|2[01])\d\d(?!\d)"
 _NUMERIC_DATE = re.compile(
-    rf"(?<![\w/.-])(?:(?P<iso>{_YEAR}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01]))(?!\d)"
-    r"|(?P<first>\d{1,2})(?P<separator>[/.])(?P<second>\d{1,2})(?P=separator)(?P<year>(?:1[5-9]|2[01])\d\d)(?![\d/]))"
+    rf"(?<![\w/.-])(?:(?P<iso>{_YEAR}(?P<mark>[-/.])(?:0\d|1[0-2])(?P=mark)(?:[0-2]\d|3[01]))(?!\d)"
+    r"|(?P<first>\d{1,2})(?P<separator>[/.-])(?P<second>\d{1,2})(?P=separator)"
+    r"(?P<year>(?:1[5-9]|2[01])\d\d)(?![\d/]))"
 )
 _MONTH_DATE = re.compile(
     rf"\b(?:(?P<day>{_DAY})(?:\s+of)?[\s-]+(?P<month>{_MONTH})(?:,?[\s-]+(?P<year>{_YEAR}))?"
@@ -195,6 +239,50 @@ _CLOCK = re.compile(
     r"(?:\s?(?P<half>[ap])\.?m\b\.?)?"
     r"|(?P<full_hour>0?[1-9]|1[0-2])\s?(?P<full_half>[ap])\.?m\b\.?)"
 )
+# "Q1 2024", "1Q24", "2024 Q1", "first quarter of fiscal 2024", "H1 2024", "first half of 2024".
+_PERIOD = re.compile(
+    rf"(?<![\w.-])(?:(?P<year_before>{_YEAR})[\s-]?)?"
+    r"(?:(?P<letter>[qh])(?P<digit>[1-4])|(?P<digit_before>[1-4])(?P<letter_behind>[qh])"
+    r"|(?P<ordinal>first|second|third|fourth|1st|2nd|3rd|4th)[\s-](?P<period>quarter|half))"
+    r"(?:(?:(?<=[a-z])[\s-]|\s|-|(?<=\d)/|,\s)?(?:of\s)?(?:the\s)?"
+    r"(?:(?:fiscal|financial|calendar)\s(?:year\s)?|year\s)?(?:"
+    rf"(?:fy\s?)?(?P<year>{_YEAR})|(?:(?:fy|['\u2019/])\s?['\u2019]?|(?<=[qh]))(?P<short>\d\d)))?(?![\w-])"
+)
+_DECADE = re.compile(r"(?<![\w.,])(?P<decade>(?:1[5-9]|2[01])\d0s)(?!\w)")
+_COUNT = r"\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
+_PART = re.compile(
+    r"(?<![\w-])(?:(?P<count>an?|one|two|three|four|five|six|seven|eight|nine|[1-9])[\s-])?"
+    r"(?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?P<plural>s)?(?![\w-])"
+    r"(?P<whole>\s(?:of\s)?(?:(?:a|an|one)\s)?(?P<unit>percentage\spoint|percent|per\scent|(?<=a\s)million"
+    r"|(?<=a\s)billion|(?<=a\s)trillion)(?!\w)(?:\s(?P<currency>dollars|pounds|euros|yen)(?!\w))?)?"
+)
+_RATIO = re.compile(
+    rf" (?:in|out of) (?:every )?(?P<whole>{_COUNT})(?![\w%:/-]|[.,]\d)"
+    r"(?! (?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|per|percent|hundred|thousand|million"
+    r"|billion|trillion)\b)"
+)
+_STARS = re.compile(r"\s?(?:stars?|points?)\b")
+_RATING = re.compile(r"\b(?:rat|scor)(?:e|es|ed|ing|ings)\b[^.]{0,20}\Z")
+_RATIO_COUNT = re.compile(rf"(?<![\w.,/$\u00a3\u20ac-])(?P<part>{_COUNT})\Z")
+_SLASH = re.compile(
+    r"(?<![\w./,-])(?<!\d )(?P<part>[1-9])/(?P<whole>[2-9]|10|16|100)(?![\w/-]|[.,]\d)"
+    r"(?P<percent>\s?(?:%|percent\b|per\scent\b|(?:of\s)?(?:a\s|one\s)?percentage\spoint\b))?(?P<of>\sof\b)?"
+)
+# Halves and quarters of what is named before: "the second half", "the last three quarters", "two and a half".
+_BEFORE_NO_FRACTION = re.compile(
+    r"\b(?:first|second|third|fourth|1st|2nd|3rd|4th|former|latter|last|past|previous|next|other|this|that|these|those"
+    r"|each|every|final|opening|closing|top|bottom|upper|lower|consecutive|successive|recent|and|for|per|the)\s\Z"
+)
+_BEFORE_FRACTION = re.compile(
+    r"\b(?:by|about|around|nearly|almost|over|under|roughly|approximately|than|least|most|just|exactly|only|in|to)\s\Z"
+)
+_OF_A_PERIOD = re.compile(r"\sof\s(?:the\s)?(?:fiscal|financial|year|month|week|(?:1[5-9]|2[01])\d\d\b)")
+_BEHIND_HALF = re.compile(r"\s(?:of|the|its|their|his|her|our|your|my|all|these|those|as)\b")
+_BEHIND_FRACTION = re.compile(
+    r"\sof\b|\s?(?:[.,;:)!?]|\Z)"
+    r"|\s(?:to|from|in|on|since|over|compared|and|or|but|at|than|more|less|higher|lower|fewer|larger|smaller|was|were"
+    r"|is|are|has|have)\b"
+)
 _AMOUNT = re.compile(
     r"(?<![\w.])(?:(?P<before>(?:us|a|c|hk|s|nz|r)?\$|[\u00a3\u20ac\u00a5\u20b9\u20a9\u20bd\u20ba]|(?:"
     + "|".join(_CURRENCY_CODES)
@@ -203,6 +291,7 @@ _AMOUNT = re.compile(
     r"|\d{1,3}(?:[\u00a0\u202f\u2009'\u2019]\d{3}){1,12}(?:\.\d+)?(?!\d)"  # 1 000 with a narrow space, 1'000
     r"|\d{1,3}(?:,\d{2,3}){0,12},\d{3}(?:\.\d+)?(?!\d)"  # 1,000.50 and 1,00,000
     r"|\d{1,3}(?:\.\d{3}){2,12}(?![.\d])"  # 1.000.000
+    r"|\d{1,4}\s(?:1/2|1/4|3/4)(?![\w/]|[.,]\d)|\d{0,4}[\u00bc-\u00be]"  # 6 1/2
     r"|\d+(?:\.\d+)*|\.\d+)"
     r"(?P<ordinal>(?:st|nd|rd|th)\b)?"
     r"(?:[\s-]?(?P<scale>(?:hundred|thousand|lakh|million|mln|mn|mm|crore|billion|bln|bn|trillion|trn|tn)s?\b"
@@ -228,10 +317,30 @@ _IDENTIFIER = re.compile(
 _NUMBER_WITH_SUFFIX = re.compile(
     r"\d+(?:k|m|mm|mn|bn|b|tn|st|nd|rd|th|s|x|am|pm|h|hr|hrs|min|kg|km|cm|g|lb|lbs|ft|pp|bps?)|fy\d+"
 )
-_DIGIT = re.compile(r"\d")
+_DIGIT = re.compile(r"[\d\u00bc-\u00be]")
+_VULGAR_FRACTIONS = {
+    "1/4": ".25", "1/2": ".5", "3/4": ".75", "\u00bc": ".25", "\u00bd": ".5", "\u00be": ".75",
+}  # fmt: skip
 _YEAR_PREFIXES = frozenset({"mid", "pre", "post", "early", "late", "since", "circa", "fy"})
 _SENTENCE_BREAK = re.compile(r"[.!?:\n\r\"\u201c\u2022]")
+_RANGE_MARKS = frozenset(
+    {"-", "\u2013", "\u2014", " - ", " \u2013 ", " \u2014 ", " to ", "-to-", " and ", "/", "\u00a0to\u00a0"}
+)
+_YEAR_MARKS = frozenset("-/\u2013")
+_STATE_NAME = re.compile(r"\b(?:united states(?: of america)?|usa|united kingdom|european union|united nations)\b")
 _SEPARATOR = re.compile("[,'\u2019\u00a0\u202f\u2009]")
+_ORDINAL_DIGITS = {
+    ordinal: digit
+    for digit, ordinals in zip("1234", ("first 1st", "second 2nd", "third 3rd", "fourth 4th"), strict=True)
+    for ordinal in ordinals.split()
+}
+_SMALL_WORDS_WITHIN_NAME = 2
+_SEGMENTS_OF_A_NAME = 9  # with the small words between them
+_INITIALS_OF_A_NAME = 8
+_YEAR_DIGITS = 4
+_RANGE_CHARACTERS = 5  # of the longest mark between the ends of a range
+_COUNT_CHARACTERS = 8  # of the longest count before "in" or "out of", and one more
+_CHARACTERS_BEFORE = 16  # enough for the word that says whether a half is a fraction
 _IDENTIFIER_BREAK = re.compile("[-/]")
 _PUNCTUATION = re.compile(r"[\W_]")
 _CAMEL_BREAK = re.compile("(?<=[a-z])(?=[A-Z])")
@@ -242,12 +351,16 @@ def extract_features(text: str) -> TextFeatures:
     """Return the words, numbers and entities of a sentence in normal form.
 
     Words are the content words without pure numbers, reduced by `stem_word`. Numbers are amounts (``1,000`` = ``1000``
-    = ``1k`` = ``1 thousand``) with percent (also basis points) or currency, dates, times, years, ordinals, and number
-    words up to twelve as a kind of their own ("one" only before a scale or unit, "first" not where it opens a list).
-    Entities are found by rule: capitalised words in a row ("Bank of America"), a single capitalised word inside a
-    sentence, acronyms, identifiers of letters and digits (ISA2024, W-8BEN, 10-K), e-mail addresses and URLs. Citations
-    of the context ("Passage 3", "[2]") are left out. A single capitalised word that opens a sentence is no entity; in a
-    text wholly in capitals only identifiers and addresses are.
+    = ``1k`` = ``1 thousand``) with percent (also basis points) or currency, fractions ("two thirds", "one in five",
+    "1/4"), dates, quarters, decades, times, years, ordinals, and number words ("one" only before a scale or unit,
+    "first" not where it opens a list). Both ends of a range ("$5-10 million", "between five and ten percent") have its
+    unit and scale. Entities are found by rule: capitalised words in a row ("Bank of America"), a single capitalised
+    word inside a sentence, acronyms, identifiers of letters and digits (ISA2024, W-8BEN, 10-K), e-mail addresses and
+    URLs. Citations of the context ("Passage 3", "[2]") are left out. A single capitalised word that opens a sentence is
+    no entity; in a text wholly in capitals only identifiers and addresses are.
+
+    Left out are relative dates ("last year"), years and decades in words ("twenty twenty-four", "the nineties"), and
+    other spellings of a name than without its accents ("Muenchen").
 
     Parameters
     ----------
@@ -265,6 +378,7 @@ def extract_features(text: str) -> TextFeatures:
     tokens = [(*match.span(), match.group()) for match in WORD_PATTERN.finditer(text)]
     analyses = [_analyse(surface) for _, _, surface in tokens]
     folded = [word for word, _, _ in analyses]
+    cues = _CUES.intersection(folded)  # most sentences have few, and most rules need one
 
     claimed = bytearray(len(text))  # marks the characters that a number, an address or an identifier has taken
     entity_mentions = list(_find_addresses(text, lower, claimed))
@@ -274,20 +388,47 @@ def extract_features(text: str) -> TextFeatures:
     if has_digit:
         for citation in _CITATION.finditer(lower):
             _claim(*citation.span(), claimed)
+    is_period = not cues.isdisjoint(_PERIOD_CUES)
+    if is_period or (has_digit and ("q" in lower or "h1" in lower or "h2" in lower)):
+        _find_periods(text, lower, claimed, number_mentions, offered)
+    if has_digit:
         entity_mentions.extend(_find_identifiers(text, claimed))
         _find_numeric_dates(text, lower, claimed, number_mentions, offered)
-    if not _MONTHS.keys().isdisjoint(folded):
+    if not cues.isdisjoint(_MONTHS):
         _find_month_dates(text, lower, claimed, number_mentions, offered)
+    has_number_words = not cues.isdisjoint(_NUMBER_CUES)
+    ratios: dict[int, tuple[str, ...]] = {}
+    if has_digit or has_number_words:
+        ratios = _find_ratios(text, lower, claimed, number_mentions, offered)
+    if not cues.isdisjoint(_FRACTION_CUES):
+        _find_parts(text, lower, claimed, number_mentions, offered)
+    amounts: list[_Amount] = []
     if has_digit:
-        _find_amounts(text, lower, claimed, number_mentions, offered)
-    if not _NUMBER_CUES.isdisjoint(folded):
-        _find_number_words(text, tokens, folded, claimed, number_mentions, offered)
+        amounts += _find_amounts(text, lower, claimed, number_mentions, offered)
+    if has_number_words:
+        amounts += _find_number_words(text, tokens, folded, claimed)
+        amounts.sort()
+    if len(amounts) > 1:
+        _join_ranges(lower, amounts)
+    for amount in amounts:
+        _add_amount(text, amount, claimed, number_mentions, offered)
+    if ratios:
+        number_mentions = [
+            mention._replace(keys=(*mention.keys, *ratios.get(mention.start, ()))) for mention in number_mentions
+        ]
     number_mentions.sort()
 
-    entity_mentions.extend(_find_names(text, tokens, folded, claimed))
+    states: set[str] = set() if cues.isdisjoint(_STATE_CUES) else _find_states(text, tokens, folded)
+    acronyms: set[str] = set()
+    if len(tokens) == 1 or not text.isupper():  # in a text wholly in capitals they say nothing
+        capitals = [position for position, (_, _, surface) in enumerate(tokens) if surface[0].isupper()]
+        entity_mentions.extend(_find_names(text, tokens, folded, claimed, capitals, bool(states)))
+        if len(capitals) > 1:
+            acronyms = _acronyms_of(text, tokens, folded, capitals)
     entity_mentions.sort()
+    entities = tuple([mention.keys[0] for mention in entity_mentions])
     word_mentions = []
-    words = set()
+    words = set(states)
     for (start, end, surface), (_, keys, inner_words) in zip(tokens, analyses, strict=True):
         if keys:
             words.add(keys[0])
@@ -297,8 +438,9 @@ def extract_features(text: str) -> TextFeatures:
     return TextFeatures(
         words=frozenset(words),
         numbers=tuple([mention.keys[0] for mention in number_mentions]),
-        entities=tuple([mention.keys[0] for mention in entity_mentions]),
+        entities=entities,
         numbers_offered=frozenset(offered),
+        entities_offered=frozenset(acronyms.union(entities, [_STATES[state] for state in states])),
         word_mentions=tuple(word_mentions),
         number_mentions=tuple(number_mentions),
         entity_mentions=tuple(entity_mentions),
@@ -308,9 +450,10 @@ def extract_features(text: str) -> TextFeatures:
 def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts:
     """Return how many words, numbers and entities of a sentence occur in the evidence.
 
-    A number is supported when the evidence has the same value with the same unit, or when one side has no unit; a date
-    by the same or a more precise date. A name is supported when it occurs, or when each of its parts occurs among the
-    words.
+    A number is supported when the evidence has the same value with the same unit, or when one side has no unit; a
+    percentage also by the fraction or the decimal number below 1 that equals it, and the other way round; a date by the
+    same or a more precise date. A name is supported when it occurs, when each of its parts occurs among the words, or
+    when it is the acronym of a full name; the words inside a supported name are supported with it.
 
     Parameters
     ----------
@@ -324,17 +467,22 @@ def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts
     SupportCounts
     """
     missing = [mention for mention in sentence.word_mentions if mention.keys[0] not in evidence.words]
+    missing_entities = []
+    supported_entities = []
+    for mention in sentence.entity_mentions:
+        if mention.keys[0] in evidence.entities or (mention.parts and evidence.words.issuperset(mention.parts)):
+            supported_entities.append(mention)
+        else:
+            missing_entities.append(mention)
+    if missing and supported_entities:
+        missing = _outside(missing, supported_entities)
     count_words_missing = len(missing)
     for mention in sentence.number_mentions:
         if evidence.numbers.isdisjoint(mention.keys):
             missing.append(mention)
     count_numbers_missing = len(missing) - count_words_missing
-    for mention in sentence.entity_mentions:
-        if mention.keys[0] not in evidence.entities and not (
-            mention.parts and evidence.words.issuperset(mention.parts)
-        ):
-            missing.append(mention)
-    count_entities_missing = len(missing) - count_words_missing - count_numbers_missing
+    missing += missing_entities
+    count_entities_missing = len(missing_entities)
     return SupportCounts(
         count_words=len(sentence.word_mentions),
         count_words_supported=len(sentence.word_mentions) - count_words_missing,
@@ -461,6 +609,13 @@ def _fold(surface: str) -> str:
     return folded.replace(".", "") if folded.endswith(".") else folded
 
 
+def _fold_accents(folded: str) -> str:
+    """Return a case-folded text without the accents of its Latin letters."""
+    if folded.isascii():
+        return folded
+    return unicodedata.normalize("NFC", folded).translate(_LATIN)
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def _analyse(surface: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Return a word folded, its stem if it is a content word, and the stems inside a compound such as
@@ -468,9 +623,10 @@ def _analyse(surface: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     folded = _fold(surface)
     if folded in STOP_WORDS or folded[0].isdigit():
         return folded, (), ()
+    folded = _fold_accents(folded)
     inner_words: tuple[str, ...] = ()
     if _CAMEL_BREAK.search(surface):
-        inner_words = tuple(stem_word(word.lower()) for word in _CAMEL_BREAK.split(surface))
+        inner_words = tuple(stem_word(_fold_accents(word.lower())) for word in _CAMEL_BREAK.split(surface))
     return folded, (stem_word(folded),), inner_words
 
 
@@ -481,6 +637,18 @@ def _undouble(stem: str, word: str) -> str:
     if stem[-1] == stem[-2] and stem[-1] not in "aeioulsz":
         return stem[:-1]
     return stem
+
+
+def _outside(mentions: list[Mention], spans: list[Mention]) -> list[Mention]:
+    """Return the mentions that start in none of the spans; both are in order."""
+    outside = []
+    position = 0
+    for mention in mentions:
+        while position < len(spans) and spans[position].end <= mention.start:
+            position += 1
+        if position == len(spans) or mention.start < spans[position].start:
+            outside.append(mention)
+    return outside
 
 
 def _surfaces_without_nesting(mentions: list[Mention]) -> tuple[str, ...]:
@@ -519,28 +687,129 @@ def _decimal(digits: str, shift: int = 0) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def _add_amount(
-    text: str, start: int, end: int, value: str, unit: str, mantissa: str, mentions: list[Mention], offered: set[str]
-) -> None:
-    """Add an amount: `unit` is empty, ``%``, a currency, ``word`` or ``ordinal``; `mantissa` is empty unless a scale
-    was written."""
+class _Amount(NamedTuple):
+    """An amount as it is written: `digits` times ten to the power `shift`.
+
+    `unit` is empty, ``%``, ``bp``, a currency, ``word`` (number words), ``ordinal``, or ``pronoun`` (a bare "one", as
+    often no number, so that it can support, but asks for no support).
+    """
+
+    start: int
+    end: int
+    digits: str
+    shift: int
+    unit: str
+    is_unit_before: bool = False
+
+
+def _add_amount(text: str, amount: _Amount, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+    """Add an amount in all the forms that may support it and that it may support."""
+    start, end, digits, shift, unit, _ = amount
+    if unit == "pronoun":
+        offered.update(("1", "1 =", "1 word"))
+        return
+    claimed[start:end] = b"\1" * (end - start)  # "one" is claimed only where a range gives it a unit
+    is_plain = digits.count(".") < 2 and not (len(digits) > 1 and digits[0] == "0" and digits.isdigit())
+    if not is_plain:
+        value = digits  # a section, or an account or telephone number, whose leading zero counts
+    elif unit == "bp":
+        value = _decimal(digits, shift - 2)
+    else:
+        value = _decimal(digits, shift)
+    if unit == "bp":
+        unit, shift = "%", 0
     form = f"{value} {unit}" if unit else value
+    keys: tuple[str, ...]
     if unit == "ordinal":
-        keys: tuple[str, ...] = (form,)
+        keys = (form,)
         offered.add(form)
     elif unit in ("", "word"):
         keys = (form, value) if unit else (form,)
         offered.update((form, value, f"{value} ="))  # "=" stands for a value without a unit: any unit may rest on it
+        if end - start == _YEAR_DIGITS and _is_year(value):
+            offered.add(f"{value[:3]}0s")
     else:
         keys = (form, f"{value} =")
         offered.update((form, value))
-    if mantissa and len(mantissa.replace(".", "").strip("0")) >= MINIMUM_MANTISSA_DIGITS:
-        keys = (*keys, f"{mantissa} {unit}" if unit else mantissa, f"{mantissa} =")
+        if unit == "%" and is_plain and value != "0" and len(value.partition(".")[0]) < 3:
+            decimal = _decimal(value, -2)
+            keys = (*keys, f"{decimal} =")
+            offered.add(decimal)
+    if shift and is_plain:
+        mantissa = _decimal(digits)
+        if len(mantissa.replace(".", "").strip("0")) >= MINIMUM_MANTISSA_DIGITS:
+            keys = (*keys, f"{mantissa} {unit}" if unit else mantissa, f"{mantissa} =")
     mentions.append(Mention(start, end, text[start:end], keys))
 
 
-def _find_amounts(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add times, fiscal years and amounts."""
+def _is_year(digits: str) -> bool:
+    return len(digits) == _YEAR_DIGITS and digits.isdigit() and "1500" <= digits <= "2199"
+
+
+def _join_ranges(lower: str, amounts: list[_Amount]) -> None:
+    """Give both ends of a range its unit and scale: 5-10 %, $5 to 10 million, between 5 and 10 percent, 2019-21."""
+    for position in range(len(amounts) - 2, -1, -1):  # from behind, so that a unit goes through a chain
+        left, right = amounts[position], amounts[position + 1]
+        if not 0 < right.start - left.end <= _RANGE_CHARACTERS:
+            continue
+        gap = lower[left.end : right.start]
+        if gap not in _RANGE_MARKS or "ordinal" in (left.unit, right.unit) or right.unit == "pronoun":
+            continue
+        if max(left.digits.count("."), right.digits.count(".")) > 1:
+            continue
+        if gap == " and " and not lower.endswith("between ", 0, left.start):
+            continue
+        if gap in _YEAR_MARKS and _is_short_year(lower, left, right):
+            amounts[position + 1] = right._replace(digits=left.digits[:2] + right.digits)
+        elif gap != "/":
+            amounts[position : position + 2] = _share_unit(left, right, is_close=gap in _YEAR_MARKS)
+
+
+def _is_short_year(lower: str, left: _Amount, right: _Amount) -> bool:
+    """Return whether a range of years leaves the century out at its second end; up to 12 that may be a month."""
+    return (
+        _is_bare_year(left)
+        and not (right.unit or right.shift)
+        and right.end - right.start == len(right.digits) == 2
+        and right.digits > max(left.digits[2:], "12")
+        and lower[left.start - 1 : left.start] not in ("-", "/")
+        and lower[right.end : right.end + 1] not in ("-", "/", "\u2013")
+    )
+
+
+def _is_bare_year(amount: _Amount) -> bool:
+    is_bare = not (amount.unit or amount.shift)
+    return is_bare and amount.end - amount.start == _YEAR_DIGITS and _is_year(amount.digits)
+
+
+def _share_unit(left: _Amount, right: _Amount, *, is_close: bool) -> tuple[_Amount, _Amount]:
+    """Return the ends of a range, each with the unit and the scale that only the other one has."""
+    bare = ("", "word", "pronoun")
+    if left.unit in bare and right.unit not in bare:
+        if _is_bare_year(left) and len(right.digits.partition(".")[0]) < _YEAR_DIGITS:
+            return left, right  # "from 2019 to 5 %" is no range
+        left = left._replace(unit=right.unit)
+    elif left.is_unit_before and right.unit in bare and (is_close or not _is_bare_year(right)):
+        right = right._replace(unit=left.unit)
+    is_alike = left.unit == right.unit or (left.unit in bare and right.unit in bare)
+    if right.shift and not left.shift and is_alike and not _is_bare_year(left) and _is_less(left.digits, right.digits):
+        left = left._replace(shift=right.shift, unit="" if left.unit in bare else left.unit)
+    return left, right
+
+
+def _is_less(left: str, right: str) -> bool:
+    """Return whether the first of two unsigned decimal numbers is the smaller one, for any length."""
+    left_whole, _, left_fraction = left.partition(".")
+    right_whole, _, right_fraction = right.partition(".")
+    width = max(len(left_whole), len(right_whole))
+    return (left_whole.zfill(width), left_fraction) < (right_whole.zfill(width), right_fraction)
+
+
+def _find_amounts(
+    text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]
+) -> list[_Amount]:
+    """Add times, fiscal years and decades, and return the amounts."""
+    amounts = []
     for match in _CLOCK.finditer(lower):
         hour = int(match["hour"] or match["full_hour"])
         half = match["half"] or match["full_half"]
@@ -554,7 +823,13 @@ def _find_amounts(text: str, lower: str, claimed: bytearray, mentions: list[Ment
         for match in _FISCAL_YEAR.finditer(lower):
             if _claim(match.start(), match.end(), claimed):
                 year = match["year"] if len(match["year"]) == 4 else f"20{match['year']}"
-                _add_amount(text, match.start(), match.end(), year, "", "", mentions, offered)
+                mentions.append(Mention(match.start(), match.end(), text[match.start() : match.end()], (year,)))
+                offered.update(_year_forms(year))
+    if "0s" in lower:
+        for match in _DECADE.finditer(lower):
+            if _claim(match.start(), match.end(), claimed):
+                mentions.append(Mention(match.start(), match.end(), match.group(), (match["decade"],)))
+                offered.add(match["decade"])
     for match in _AMOUNT.finditer(lower):
         start, end = match.span()
         if not _claim(start, end, claimed):
@@ -566,62 +841,336 @@ def _find_amounts(text: str, lower: str, claimed: bytearray, mentions: list[Ment
             groups = digits.split(".")
             # 1.000.000 is a number, 4.2.1 a section and kept as it stands
             digits = digits if any(len(group) != 3 for group in groups[1:]) else "".join(groups)
+        elif "/" in digits or digits[-1] in _VULGAR_FRACTIONS:
+            whole_number, fraction = (digits[:-3], digits[-3:]) if "/" in digits else (digits[:-1], digits[-1])
+            digits = (whole_number.strip() or "0") + _VULGAR_FRACTIONS[fraction]
         else:
             digits = _SEPARATOR.sub("", digits)
-        if digits.count(".") > 1 or (len(digits) > 1 and digits[0] == "0" and digits.isdigit()):
-            value = digits  # a section, or an account or telephone number, whose leading zero counts
-        else:
-            value = _decimal(digits, _SCALES[scale.rstrip("s")] if scale else 0)
         kind = _UNITS[(unit or before or "").strip().replace("\u00a0", " ")] if unit or before else ""
-        if kind == "bp" and digits.count(".") < 2:
-            value, kind = _decimal(value, -2), "%"
-        _add_amount(
-            text,
-            start,
-            end,
-            value,
-            "ordinal" if ordinal else kind,
-            _decimal(digits) if scale else "",
-            mentions,
-            offered,
+        amounts.append(
+            _Amount(
+                start,
+                end,
+                digits,
+                _SCALES[scale.rstrip("s")] if scale else 0,
+                "ordinal" if ordinal else kind,
+                bool(before),
+            )
         )
+    return amounts
 
 
 def _find_number_words(
+    text: str, tokens: list[tuple[int, int, str]], folded: list[str], claimed: bytearray
+) -> list[_Amount]:
+    """Return the ordinals and the amounts in words, with a scale or unit behind them."""
+    amounts = []
+    position = -1
+    while position + 1 < len(folded):
+        position += 1
+        word = folded[position]
+        if word in _ORDINAL_WORDS:
+            start, end, _ = tokens[position]
+            value = _ORDINAL_WORDS[word]
+            tens = _NUMBER_WORDS.get(folded[position - 1], 0) if position > 0 and value < 10 else 0
+            if tens >= 20 and text[tokens[position - 1][1] : start] == "-":
+                if word == "second":
+                    continue  # "thirty-second" counts time more often than it orders
+                start = tokens[position - 1][0]  # twenty-first
+                value += tens
+            # "First, open ..." counts nothing
+            if position > 0 and text[end : end + 1] != "," and _claim(start, end, claimed):
+                amounts.append(_Amount(start, end, str(value), 0, "ordinal"))
+            continue
+        if word not in _NUMBER_WORDS and word not in _COUNTED_SCALES:
+            continue
+        if word in _COUNTED_SCALES:
+            # "a hundred", but not "hundred" behind digits
+            if position == 0 or folded[position - 1] != "a" or not _is_close(text, tokens, position):
+                continue
+            position -= 1
+        start = tokens[position][0]
+        if (
+            _NUMBER_WORDS.get(word, 0) >= 20
+            and position + 1 < len(folded)
+            and _ORDINAL_WORDS.get(folded[position + 1], 10) < 10
+            and folded[position + 1] != "second"
+            and text[tokens[position][1] : tokens[position + 1][0]] == "-"
+        ):
+            continue  # of the ordinal behind
+        digits, shift, unit, following = _read_number_words(text, tokens, folded, position)
+        end = tokens[following - 1][1]
+        if (unit == "pronoun" and not claimed[start]) or (unit != "pronoun" and _claim(start, end, claimed)):
+            amounts.append(_Amount(start, end, digits, shift, unit))
+        position = following - 1
+    return amounts
+
+
+def _is_close(text: str, tokens: list[tuple[int, int, str]], position: int) -> bool:
+    """Return whether only a space or hyphen stands before the word."""
+    return text[tokens[position - 1][1] : tokens[position][0]] in (" ", "-", "\u00a0")
+
+
+def _read_number_words(
+    text: str, tokens: list[tuple[int, int, str]], folded: list[str], first: int
+) -> tuple[str, int, str, int]:
+    """Return the digits, the power of ten and the unit of the number that starts at a word, and where it ends.
+
+    It reads "twenty-five", "one hundred and fifty", "two thousand", "a million", "two and a half million"; of "five
+    six" only the first word.
+    """
+
+    def word_at(place: int) -> str:
+        """Return the word there if it stands close behind the last one, else nothing."""
+        return folded[place] if place < len(folded) and (place == first or _is_close(text, tokens, place)) else ""
+
+    total = shift = 0
+    current = 1 if folded[first] == "a" else 0
+    room = 0 if current else 1000  # what comes next must be smaller
+    has_scale = False
+    position = first + current
+    while word := word_at(position):
+        value = _NUMBER_WORDS.get(word)
+        if word == "and" and has_scale and room >= 100 and shift <= _SCALES["thousand"]:
+            value = _NUMBER_WORDS.get(word_at(position + 1)) or 1000
+            is_between = first > 0 and folded[first - 1] == "between"
+            if value >= min(room, 100) or is_between:
+                break
+        elif value is not None:
+            if value >= room or (value == 0 and position > first):
+                break
+            current += value
+            room = 10 if value >= 20 else 0
+        elif word == "hundred" and 0 < current < 100:
+            current *= 100
+            room, has_scale = 100, True
+        elif (scale := _SCALE_WORDS.get(word.rstrip("s"), 0)) > 2 and current > 0 and (not shift or scale < shift):
+            total += current * 10**scale
+            current, shift = 0, scale
+            room, has_scale = 1000, True
+        else:
+            break
+        position += 1
+    total += current
+    digits = str(total)
+    if shift and total % 10**shift == 0:
+        digits = str(total // 10**shift)
+    else:
+        shift = 0
+    if not has_scale and word_at(position) == "and" and word_at(position + 1) == "a":
+        addend = {"half": ".5", "quarter": ".25"}.get(word_at(position + 2), "")
+        if addend:
+            digits += addend
+            position += 3
+            scale = _SCALE_WORDS.get(word_at(position), 0)
+            if scale:
+                shift, has_scale = scale, True
+                position += 1
+    unit = "" if has_scale else "word"
+    for count in (2, 1):
+        name = word_at(position) if count == 1 else f"{word_at(position)} {word_at(position + 1)}"
+        if name in _UNITS:
+            return digits, shift, _UNITS[name], position + count
+    if digits == "1" and not has_scale:
+        unit = "pronoun"
+    return digits, shift, unit, position
+
+
+# --- fractions ---
+
+
+class _FractionForms(NamedTuple):
+    """What supports a fraction, its normal form first, and what it supports."""
+
+    keys: tuple[str, ...]
+    offered: tuple[str, ...]
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _fraction_forms(part: int, whole: int) -> _FractionForms:
+    """Return the forms of a fraction: itself, and the percentages and the decimal numbers that equal it.
+
+    A third is 33, 33.3 and 33.33 %; where digits are left out, both the rounded and the cut number are right.
+    """
+    divisor = math.gcd(part, whole)
+    values: dict[str, None] = {}  # a set that keeps the order
+    if part * 10_000 % whole == 0:
+        values[_decimal(str(part * 10_000 // whole), -2)] = None
+    else:
+        for decimals in range(3):
+            scaled = part * 100 * 10**decimals
+            for rounded in ((2 * scaled + whole) // (2 * whole), scaled // whole):
+                values[_decimal(str(rounded), -decimals)] = None
+    values.pop("0", None)
+    form = f"{part // divisor}/{whole // divisor} fraction"
+    percentages = [f"{value} %" for value in values]
+    decimals_below_one = [_decimal(value, -2) for value in values]
+    return _FractionForms(
+        keys=(form, *percentages, *[f"{value} =" for value in decimals_below_one]),
+        offered=(form, *percentages, *decimals_below_one),
+    )
+
+
+def _add_fraction(
     text: str,
-    tokens: list[tuple[int, int, str]],
-    folded: list[str],
+    span: tuple[int, int],
+    forms: _FractionForms,
     claimed: bytearray,
     mentions: list[Mention],
     offered: set[str],
 ) -> None:
-    """Add number words and ordinals up to twelve, with a scale or percent behind them."""
-    for position, word in enumerate(folded):
-        value = _NUMBER_WORDS.get(word)
-        start, end, _ = tokens[position]
-        if value is None:
-            ordinal = _ORDINAL_WORDS.get(word)
-            # "First, open ..." counts nothing
-            if ordinal is not None and position > 0 and text[end : end + 1] != "," and _claim(start, end, claimed):
-                _add_amount(text, start, end, ordinal, "ordinal", "", mentions, offered)
+    """Add a fraction; a percentage or a bare decimal number may support it, and it may support them."""
+    start, end = span
+    if _claim(start, end, claimed):
+        mentions.append(Mention(start, end, text[start:end], forms.keys))
+        offered.update(forms.offered)
+
+
+def _find_ratios(
+    text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]
+) -> dict[int, tuple[str, ...]]:
+    """Add fractions such as 1/4 and "one in five"; what may be a date (3/12) or counts time ("one in five years") is
+    none.
+
+    With another numerator than one ("nine out of 20") both numbers stay numbers of their own, which the evidence may
+    also have apart; returned is what else supports them, by their start.
+    """
+    keys_by_start: dict[int, tuple[str, ...]] = {}
+    if "/" in lower:
+        for match in _SLASH.finditer(lower):
+            part, whole = int(match["part"]), int(match["whole"])
+            if part >= whole or math.gcd(part, whole) > 1 or (whole > 8 and not (match["percent"] or match["of"])):
+                continue
+            if match["percent"]:
+                value = _exact_decimal(part, whole)
+                if value and _claim(match.start(), match.end("percent"), claimed):
+                    span = (match.start(), match.end("percent"))
+                    _add_amount(text, _Amount(*span, value, 0, "%"), claimed, mentions, offered)
+            elif part == 1 or match["of"]:
+                span = (match.start(), match.end("whole"))
+                _add_fraction(text, span, _fraction_forms(part, whole), claimed, mentions, offered)
+            elif not _is_rating(lower, match.start(), match.end()):
+                forms = _fraction_forms(part, whole)
+                keys_by_start.update(dict.fromkeys((match.start("part"), match.start("whole")), forms.keys))
+                offered.update(forms.offered)
+    if " in " in lower or " out of " in lower:
+        for match in _RATIO.finditer(lower):
+            before = _RATIO_COUNT.search(lower, max(0, match.start() - _COUNT_CHARACTERS), match.start())
+            if before is None or _is_year(match["whole"]) or _is_rating(lower, before.start(), match.end()):
+                continue
+            part, whole = _count(before["part"]), _count(match["whole"])
+            if not 0 < part < whole:
+                continue
+            forms = _fraction_forms(part, whole)
+            if part == 1:
+                _add_fraction(text, (before.start(), match.end()), forms, claimed, mentions, offered)
+            else:
+                keys_by_start.update(dict.fromkeys((before.start(), match.start("whole")), forms.keys))
+                offered.update(forms.offered)
+    return keys_by_start
+
+
+def _is_rating(lower: str, start: int, end: int) -> bool:
+    """Return whether a ratio is a rating: 4 out of 5 stars are no four fifths of anything."""
+    return (
+        _STARS.match(lower, end) is not None
+        or _RATING.search(lower, max(0, start - 2 * _CHARACTERS_BEFORE), start) is not None
+    )
+
+
+def _count(written: str) -> int:
+    return int(written) if written.isdigit() else _NUMBER_WORDS[written]
+
+
+def _exact_decimal(part: int, whole: int) -> str:
+    """Return a fraction as a decimal number if four decimals suffice, else nothing."""
+    scaled, rest = divmod(part * 10_000, whole)
+    return "" if rest else _decimal(str(scaled), -4)
+
+
+def _find_parts(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+    """Add fractions in words ("half of", "a third", "three quarters") and parts of a unit ("half a million").
+
+    "Half", "quarter" and "third" also name periods and places, so they count only where the words around them say so;
+    elsewhere they can support a fraction in the same words, but ask for no support.
+    """
+    for match in _PART.finditer(lower):
+        count, name, plural = match.group("count", "part", "plural")
+        start, end = match.start(), match.start("whole") if match["whole"] else match.end()
+        whole = _DENOMINATORS[name]
+        part = 1 if count in (None, "a", "an") else _count(count)
+        if (part > 1) != bool(plural) or part >= whole or math.gcd(part, whole) > 1:
             continue
-        following = folded[position + 1] if position + 1 < len(folded) else ""
-        unit = "word"
-        shift = 0
-        if len(following) > 2 and following.rstrip("s") in _SCALES:
-            shift = _SCALES[following.rstrip("s")]
-            end = tokens[position + 1][1]
-            unit = ""
-            following = folded[position + 2] if position + 2 < len(folded) else ""
-        if following in _UNITS and _UNITS[following] != "bp":
-            unit = _UNITS[following]
-            end = tokens[position + 1 + (shift > 0)][1]
-        if value == "1" and unit == "word":
-            offered.update(
-                ("1", "1 =", "1 word")
-            )  # a pronoun as often as a number: it can support, but asks for no support
-        elif _claim(start, end, claimed):
-            _add_amount(text, start, end, _decimal(value, shift), unit, "", mentions, offered)
+        if match["whole"] and (count or name == "half" or "point" in match["unit"]):
+            value = _exact_decimal(part, whole)
+            unit = match["unit"]
+            scale = _SCALES.get(unit, 0)
+            kind = "" if scale else "%"
+            if match["currency"] and scale:
+                kind = _UNITS[match["currency"]]
+            elif match["currency"]:
+                continue
+            if value and _claim(start, match.end(), claimed):
+                amount = _Amount(start, match.end(), value, scale, kind)
+                _add_amount(text, amount, claimed, mentions, offered)
+            continue
+        if name != "half" and count is None:
+            continue
+        if claimed[start]:
+            continue
+        if _is_fraction(lower, start, end, name, count or "", is_plural=part > 1):
+            _add_fraction(text, (start, end), _fraction_forms(part, whole), claimed, mentions, offered)
+        elif name == "half" or part > 1 or _BEHIND_FRACTION.match(lower, end):  # not "a third party"
+            offered.add(f"{part}/{whole} fraction")
+        if part == 1 and name not in ("half", "quarter"):
+            offered.add(f"{whole} ordinal")
+
+
+def _is_fraction(lower: str, start: int, end: int, name: str, count: str, *, is_plural: bool) -> bool:
+    """Return whether words that may be a fraction stand where only a fraction does."""
+    before = lower[max(0, start - _CHARACTERS_BEFORE) : start]
+    if _BEFORE_NO_FRACTION.search(before) and not (is_plural and name not in ("half", "quarter")):
+        return False
+    if name in ("half", "quarter") and _OF_A_PERIOD.match(lower, end):
+        return False
+    if is_plural and name != "quarter":
+        return True
+    if _BEFORE_FRACTION.search(before) and (name == "half" or _BEHIND_FRACTION.match(lower, end)):
+        return True
+    if name == "half":
+        return count == "one" or _BEHIND_HALF.match(lower, end) is not None
+    if lower.startswith(" of", end):
+        return True
+    is_hyphenated = lower[start + len(count) : start + len(count) + 1] == "-"
+    return count not in ("a", "an") and (is_hyphenated or _BEHIND_FRACTION.match(lower, end) is not None)
+
+
+# --- dates ---
+
+
+def _year_forms(year: str) -> tuple[str, ...]:
+    """Return what a year supports: itself, with any unit as a bare number does, and its decade."""
+    return year, f"{year} =", f"{year[:3]}0s"
+
+
+def _find_periods(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+    """Add quarters and halves of a year: Q1 2024, 1Q24, first quarter of 2024, H1 2024, third quarter."""
+    for match in _PERIOD.finditer(lower):
+        letter = match["letter"] or match["letter_behind"] or match["period"][0]
+        digit = match["digit"] or match["digit_before"] or _ORDINAL_DIGITS[match["ordinal"]]
+        year = match["year"] or match["year_before"] or (f"20{match['short']}" if match["short"] else "")
+        if (letter == "h" and (not year or digit > "2")) or (match["digit_before"] and not year):
+            continue  # "the second half" may be one of anything, "2h" two hours
+        if not _claim(match.start(), match.end(), claimed):
+            continue
+        period = f"{letter}{digit}"
+        form = f"{year or '-'}-{period}"
+        mentions.append(Mention(match.start(), match.end(), text[match.start() : match.end()], (form,)))
+        offered.update((form, f"--{period}"))
+        if match["ordinal"]:
+            offered.add(f"{digit} ordinal")
+        if year:
+            offered.update(_year_forms(year))
 
 
 def _date_forms(year: str, month: str, day: str) -> tuple[str, ...]:
@@ -647,7 +1196,7 @@ def _find_numeric_dates(text: str, lower: str, claimed: bytearray, mentions: lis
         readings: list[tuple[str, ...]] = []
         keys: tuple[str, ...] = ()
         if match["iso"]:
-            year, month, day = match["iso"].split("-")
+            year, month, day = match["iso"].split(match["mark"])
             readings = [_date_forms(year, month, day)]
         else:
             first, second, year = match["first"].zfill(2), match["second"].zfill(2), match["year"]
@@ -660,7 +1209,7 @@ def _find_numeric_dates(text: str, lower: str, claimed: bytearray, mentions: lis
         if readings and _claim(match.start(), match.end(), claimed):
             keys = (*keys, *(forms[0] for forms in readings))
             mentions.append(Mention(match.start(), match.end(), text[match.start() : match.end()], keys))
-            offered.update(keys, (form for forms in readings for form in forms), (f"{readings[0][-1]} =",))
+            offered.update(keys, (form for forms in readings for form in forms), _year_forms(year))
 
 
 def _find_month_dates(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
@@ -679,7 +1228,7 @@ def _find_month_dates(text: str, lower: str, claimed: bytearray, mentions: list[
             mentions.append(Mention(start, end, text[start:end], forms[:1]))
             offered.update(forms)
             if year:
-                offered.add(f"{year} =")
+                offered.update(_year_forms(year))
 
 
 # --- entities ---
@@ -702,67 +1251,218 @@ def _find_identifiers(text: str, claimed: bytearray) -> Iterator[Mention]:
         segments = _IDENTIFIER_BREAK.split(surface.lower())
         if _NUMBER_WITH_SUFFIX.fullmatch(segments[0]) or segments[0] in _YEAR_PREFIXES:
             continue
+        if len(segments) > 1 and all(
+            segment.isdigit() or _NUMBER_WITH_SUFFIX.fullmatch(segment) for segment in segments
+        ):
+            continue  # 5-10m
         is_mixed = any(not segment.isdigit() and _DIGIT.search(segment) for segment in segments)
         has_capital = surface != surface.lower() and _DIGIT.search(surface) is not None
         if (is_mixed or has_capital) and _claim(match.start(), match.end(), claimed):
             yield Mention(match.start(), match.end(), surface, ("".join(segments).strip("()").replace("(", ""),))
 
 
+def _find_states(text: str, tokens: list[tuple[int, int, str]], folded: list[str]) -> set[str]:
+    """Return the full names of the United States, the UK, the EU and the UN, if the text has them in any form."""
+    is_upper = text.isupper()
+    states = set()
+    for position, word in enumerate(folded):
+        if word in _STATE_ACRONYMS:
+            surface = tokens[position][2]
+            # "us" is no state, and "US" among capitals need not be one
+            if _is_acronym(surface) and (not is_upper or "." in surface or len(tokens) == 1):
+                states.add(_STATE_ACRONYMS[word])
+        elif word in _STATE_CUES and position + 1 < len(folded):
+            name = f"{word} {_without_possessive(folded[position + 1])}"
+            if name in _STATES:
+                states.add(name)
+    return states
+
+
+def _without_possessive(word: str) -> str:
+    return word[:-2] if word.endswith(("'s", "\u2019s")) else word
+
+
 def _find_names(
-    text: str, tokens: list[tuple[int, int, str]], folded: list[str], claimed: bytearray
+    text: str,
+    tokens: list[tuple[int, int, str]],
+    folded: list[str],
+    claimed: bytearray,
+    capitals: list[int],
+    has_state: bool,
 ) -> Iterator[Mention]:
-    """Yield capitalised spans and acronyms."""
-    if text.isupper() and len(tokens) > 1:
-        return  # capitals say nothing here
-    position = 0
+    """Yield capitalised spans and acronyms; `capitals` are the tokens that start with a capital."""
     count = len(tokens)
-    while position < count:
-        if not tokens[position][2][0].isupper() or claimed[tokens[position][0]]:
-            position += 1
+    position = 0
+    for first in capitals:
+        if first < position or claimed[tokens[first][0]]:
             continue
-        members = [position]
-        following = position + 1
+        members = [first]
+        following = first + 1
         while following < count:
             gap = text[tokens[following - 1][1] : tokens[following][0]]
-            if not _joins(gap, tokens[following - 1][2]) or claimed[tokens[following][0]]:
+            if claimed[tokens[following][0]] or not (
+                _joins(gap, tokens[following - 1][2]) or (gap == ", " and folded[following] in _CORPORATE_SUFFIXES)
+            ):
                 break
             if tokens[following][2][0].isupper():
                 members.append(following)
             elif not (
-                folded[following] in _CONNECTORS or (folded[following] == "the" and following - 1 not in members)
+                folded[following] in _CONNECTORS or (folded[following] == "the" and following - 1 != members[-1])
             ):
                 break
             following += 1
-        position = max(members[-1] + 1, position + 1)
-        yield from _name_mention(text, tokens, folded, members)
+        position = members[-1] + 1
+        yield from _name_mention(text, tokens, folded, members, has_state)
 
 
 def _name_mention(
-    text: str, tokens: list[tuple[int, int, str]], folded: list[str], members: list[int]
+    text: str, tokens: list[tuple[int, int, str]], folded: list[str], members: list[int], has_state: bool
 ) -> Iterator[Mention]:
     """Yield the name made of the capitalised tokens, if it is one."""
     opens_sentence = members[0] == 0 or (
         _SENTENCE_BREAK.search(text, tokens[members[0] - 1][1], tokens[members[0]][0]) is not None
     )
+    first, last = 0, len(members)
     while (
-        members
-        and folded[members[0]] in (_OPENERS if opens_sentence else STOP_WORDS)
-        and not _is_acronym(tokens[members[0]][2])
+        first < last
+        and folded[members[first]] in (_OPENERS if opens_sentence else STOP_WORDS)
+        and not _is_acronym(tokens[members[first]][2])
     ):
-        members = members[1:]
+        first += 1
         opens_sentence = False
-    while members and folded[members[-1]] in STOP_WORDS and not _is_acronym(tokens[members[-1]][2]):
-        members = members[:-1]
-    if not members:
+    while first < last and folded[members[last - 1]] in STOP_WORDS and not _is_acronym(tokens[members[last - 1]][2]):
+        last -= 1
+    if first == last:
         return
+    members = members[first:last]
     start, end = tokens[members[0]][0], tokens[members[-1]][1]
     surface = text[start:end]
     if len(members) == 1 and not _is_acronym(surface) and (opens_sentence or len(surface) == 1):
         return
     if surface.endswith(("'s", "\u2019s")):
         surface, end = surface[:-2], end - 2
-    parts = tuple(stem_word(folded[member]) for member in members if folded[member] not in STOP_WORDS)
-    yield Mention(start, end, surface, (" ".join(_fold(surface).replace(".", "").split()),), parts)
+    named = surface
+    if len(members) == 1:
+        if surface[-1] == "s" and _is_acronym(surface) and not surface.isupper():
+            named = surface[:-1]  # ATMs
+    elif folded[members[-1]] in _CORPORATE_SUFFIXES:
+        while len(members) > 1 and folded[members[-1]] in _CORPORATE_SUFFIXES:
+            members.pop()
+        named = text[start : tokens[members[-1]][1]]
+    key = " ".join(_fold_accents(_fold(named)).replace(".", "").replace(" & ", "&").split())
+    parts: tuple[str, ...]
+    if has_state:
+        parts = _parts_with_states(tokens, folded, members)
+        key = _STATE_NAME.sub(_state_acronym, key)
+    else:
+        parts = tuple(
+            [
+                stem_word(folded[member])
+                for member in members
+                if folded[member] not in STOP_WORDS and (folded[member] not in _COURTESIES or len(members) == 1)
+            ]
+        )
+    yield Mention(start, end, surface, (key,), parts)
+
+
+def _state_acronym(match: re.Match[str]) -> str:
+    name = match.group()
+    return _STATES.get(name) or _STATES["united states"]  # or the USA, or with "of America"
+
+
+def _parts_with_states(tokens: list[tuple[int, int, str]], folded: list[str], members: list[int]) -> tuple[str, ...]:
+    """Return the parts of a name with United States, US and USA as one and the same part, and so for the others."""
+    parts: list[str] = []
+    position = 0
+    while position < len(members):
+        member = members[position]
+        word = folded[member]
+        position += 1
+        name = ""
+        if position < len(members) and members[position] == member + 1:
+            name = f"{word} {_without_possessive(folded[member + 1])}"
+        if name in _STATES:
+            parts.append(name)
+            position += 1
+            if (
+                position < len(members)
+                and folded[members[position] - 1] == "of"
+                and _without_possessive(folded[members[position]]) == "america"
+            ):
+                position += 1
+        elif word in _STATE_ACRONYMS and _is_acronym(tokens[member][2]):
+            parts.append(_STATE_ACRONYMS[word])
+        elif word not in STOP_WORDS:
+            parts.append(stem_word(word))
+    return tuple(parts)
+
+
+def _acronyms_of(text: str, tokens: list[tuple[int, int, str]], folded: list[str], capitals: list[int]) -> set[str]:
+    """Return the acronyms of at least three letters that stand for the capitalised words in a row, in case-folded form.
+
+    "Department of Justice" has DJ and DOJ, "Securities and Exchange Commission" SEC, SAEC and S&EC; of a longer row
+    also each stretch between small words.
+    """
+    acronyms: set[str] = set()
+    segments: list[str] = []  # initials, in turn with the small words between them
+    previous = -2
+    for position in [*capitals, len(tokens) + 2]:
+        link = None
+        if segments:
+            link = _acronym_link(text, tokens, folded, previous, position)
+            if link is None:
+                if len(segments) > 1 or len(segments[0]) > 2:
+                    _add_acronyms(segments, acronyms)
+                segments = []
+        if position >= len(tokens):
+            break
+        surface = tokens[position][2]
+        if _is_acronym(surface) or (not segments and folded[position] in STOP_WORDS):
+            if segments and (len(segments) > 1 or len(segments[0]) > 2):
+                _add_acronyms(segments, acronyms)
+            segments = []
+            continue
+        initial = folded[position][0]
+        if link is None:
+            segments = [initial]
+        elif link == "" and folded[position] not in _CORPORATE_SUFFIXES:
+            if len(segments[-1]) <= _INITIALS_OF_A_NAME:  # a longer row is no name, and need not grow
+                segments[-1] += initial
+        else:
+            segments += [link, initial]
+        previous = position
+    return acronyms
+
+
+def _acronym_link(
+    text: str, tokens: list[tuple[int, int, str]], folded: list[str], previous: int, position: int
+) -> str | None:
+    """Return the initials of the small words between two capitalised words of a name ("&" for "and"), or None if they
+    belong to no common name."""
+    if position - previous > _SMALL_WORDS_WITHIN_NAME + 1 or position >= len(tokens):
+        return None
+    gap = text[tokens[previous][1] : tokens[position][0]]
+    if position - previous == 1:
+        return "" if gap in (" ", "-", "\u00a0") else "&" if gap == " & " else None
+    between = folded[previous + 1 : position]
+    if gap.lower().split() != between or not _ACRONYM_CONNECTORS.issuperset(between):
+        return None
+    if "and" in between:
+        return "&" if len(between) == 1 else None  # behind "and the" another name starts
+    return "".join([word[0] for word in between])
+
+
+def _add_acronyms(segments: list[str], acronyms: set[str]) -> None:
+    """Add the acronyms of every stretch of the segments, with and without small words."""
+    if len(segments) > _SEGMENTS_OF_A_NAME or max(map(len, segments)) > _INITIALS_OF_A_NAME:
+        return
+    for first in range(0, len(segments), 2):
+        for last in range(first + 1, len(segments) + 1, 2):
+            stretch = segments[first:last]
+            written = "".join(stretch)
+            for acronym in ("".join(stretch[::2]), written, written.replace("&", "a")):
+                if len(acronym) > 2:
+                    acronyms.add(acronym)
 
 
 def _is_acronym(surface: str) -> bool:
@@ -822,8 +1522,12 @@ def _comparable_parts(text: str) -> list[tuple[str, tuple[str, ...]]]:
         before = text[max(0, mention.start - 4) : mention.start].rstrip("( $\u00a3\u20ac")
         is_negative = before.endswith(("-", "\u2212")) and not before[:-1].rstrip(" (")[-1:].isalnum()
         value, _, unit = mention.keys[0].partition(" ")
-        # A bare value equals the value with any unit; two units must be the same.
-        keys = (mention.keys[0],) if unit in ("", "ordinal") else (mention.keys[0], value)
+        # A bare value equals the value with any unit; two units must be the same, but a half is 50 %.
+        keys = mention.keys[:1]
+        if unit == "fraction":
+            keys = mention.keys
+        elif unit not in ("", "ordinal"):
+            keys = (*keys, value)
         parts.append((mention.start, "-" if is_negative else "", keys))
         _claim(mention.start, mention.end, covered)
     for match in _MATCH_WORD.finditer(text):

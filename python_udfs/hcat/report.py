@@ -49,6 +49,7 @@ MAXIMUM_VIOLIN_SCORES = 1000
 
 #: Metrics whose distribution is drawn, in order of preference; other primary metrics fill up where these are missing.
 VIOLIN_METRICS = (
+    "groundedness",
     "groundedness_similarity__mean",
     "support_words",
     "answer_relevancy__mean",
@@ -56,6 +57,7 @@ VIOLIN_METRICS = (
 )
 #: Metrics by whose worst scores interactions are listed: grounds, figures, reference, words, and refusing or not.
 WORST_METRICS = (
+    "groundedness",
     "groundedness_similarity__mean",
     "support_numbers",
     "semantic_similarity",
@@ -63,7 +65,13 @@ WORST_METRICS = (
     "refusal_as_expected",
 )
 #: Metric of the heatmaps unless the reader chooses one; the first that is primary, decided and scored.
-HEATMAP_METRICS = ("groundedness_similarity__mean", "support_words", "semantic_similarity", "answer_relevancy__mean")
+HEATMAP_METRICS = (
+    "groundedness",
+    "groundedness_similarity__mean",
+    "support_words",
+    "semantic_similarity",
+    "answer_relevancy__mean",
+)
 #: Pairs of dimensions drawn as heatmaps.
 HEATMAP_PAIRS = (("topic", "query_type"), ("topic", "system"))
 

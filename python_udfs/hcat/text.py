@@ -52,7 +52,7 @@ WORD_PATTERN: Final = re.compile(
 
 
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
-_LINE = re.compile("[^\n\r\x0b\x0c\x85\u2028\u2029]+")
+LINE = re.compile("[^\n\r\x0b\x0c\x85\u2028\u2029]+")
 _BULLETS = "\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u25c6\u25ba\u25b6\u27a2\u27a4\u2043\u2219"
 _MARKER = re.compile(
     rf"(?:(?:(?:[-*+\u2013\u2014]|\#{{1,6}}|\(?\d{{1,2}}[.)]|\(?(?:[a-zA-Z]|[ivx]{{2,4}})\))\s+|[{_BULLETS}]\s*)(?=\S)){{1,2}}"
@@ -60,8 +60,8 @@ _MARKER = re.compile(
 _BULLET_MARKER = re.compile(rf"(?:[-*+\u2013\u2014]\s+|[{_BULLETS}]\s*)(?=\S)")
 _INLINE_BULLET = re.compile(rf"(?<=\s)[{_BULLETS}](?=\s+\S)")
 _DIGITS = tuple("0123456789")
-_RULE_LINE = re.compile(r"[-*_=+|:~#`\s]{3,}")
-_FENCE = re.compile(r"(?:```+|~~~+)[\w+#.-]*\s*")
+RULE_LINE = re.compile(r"[-*_=+|:~#`\s]{3,}")
+FENCE = re.compile(r"(?:```+|~~~+)[\w+#.-]*\s*")
 _LETTER = re.compile(r"[^\W\d_]")
 _CLOSED_LINE = re.compile(r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964][\"'\u201d\u2019)\]]*\Z")
 _JSON_MEMBER = re.compile(r'"\s*:')
@@ -180,8 +180,8 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     if len(text) == 0 or text.isspace():
         return spans
     shadow = text.translate(_SHADOW) if not text.isascii() or _UNWANTED.search(text) else text
-    start, end = _trim(text, 0, len(text))
-    if _looks_like_json(text, start, end):
+    start, end = trim_span(text, 0, len(text))
+    if looks_like_json(text, start, end):
         _append_json(text, shadow, start, end, spans)
     else:
         _append_lines(text, shadow, spans)
@@ -219,7 +219,7 @@ def count_content_words(text: str) -> int:
     return len(content_words(text))
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span without whitespace at its ends; start == end if it is blank."""
     while start < end and text[start].isspace():
         start += 1
@@ -235,7 +235,7 @@ def _has_alphanumeric(text: str, start: int, end: int) -> bool:
 
 def _append_cut(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
     """Append the span, trimmed and cut to the maximum length, unless it is blank."""
-    start, end = _trim(text, start, end)
+    start, end = trim_span(text, start, end)
     while end - start > MAXIMUM_SENTENCE_CHARACTERS:
         limit = start + MAXIMUM_SENTENCE_CHARACTERS
         cut = limit
@@ -243,8 +243,8 @@ def _append_cut(text: str, start: int, end: int, spans: list[tuple[int, int]]) -
             cut -= 1
         if cut == start:
             cut = limit
-        spans.append(_trim(text, start, cut))
-        start, end = _trim(text, cut, end)
+        spans.append(trim_span(text, start, cut))
+        start, end = trim_span(text, cut, end)
     if start < end:
         spans.append((start, end))
 
@@ -263,21 +263,21 @@ def _append_lines(text: str, shadow: str, spans: list[tuple[int, int]]) -> None:
             _append_prose(text, shadow, paragraph[0], paragraph[1], spans, is_numbered)
             paragraph = None
 
-    for line in _LINE.finditer(text):
-        start, end = _trim(text, line.start(), line.end())
+    for line in LINE.finditer(text):
+        start, end = trim_span(text, line.start(), line.end())
         if start == end:
             continue
-        if text[start] in "`~" and _FENCE.fullmatch(text, start, end):
+        if text[start] in "`~" and FENCE.fullmatch(text, start, end):
             close_paragraph()
             in_code = not in_code
             may_take_cell = False
             continue
-        if not in_code and not text[start].isalnum() and _RULE_LINE.fullmatch(text, start, end):
+        if not in_code and not text[start].isalnum() and RULE_LINE.fullmatch(text, start, end):
             close_paragraph()
             may_take_cell = False
             continue
-        is_row = not in_code and end - start <= MAXIMUM_SENTENCE_CHARACTERS and _is_row(text, start, end)
-        if is_row or (not in_code and _looks_like_json(text, start, end)):
+        is_row = not in_code and end - start <= MAXIMUM_SENTENCE_CHARACTERS and is_table_row(text, start, end)
+        if is_row or (not in_code and looks_like_json(text, start, end)):
             close_paragraph()
             if is_row:
                 spans.append((start, end))
@@ -308,13 +308,13 @@ def _append_lines(text: str, shadow: str, spans: list[tuple[int, int]]) -> None:
         for bullet in _INLINE_BULLET.finditer(text, start, end) if not text.isascii() else ():
             _append_prose(text, shadow, start, bullet.start(), spans)
             start = bullet.end()
-        paragraph = _trim(text, start, end)
+        paragraph = trim_span(text, start, end)
         line_start = start
         is_numbered = marker is not None and marker.group().strip("( ").startswith(_DIGITS)
     close_paragraph()
 
 
-def _is_row(text: str, start: int, end: int) -> bool:
+def is_table_row(text: str, start: int, end: int) -> bool:
     """Return whether a line is a table row: cells between at least two pipes, or between tabs."""
     return text.find("\t", start, end) >= 0 or text.count("|", start, end) >= 2
 
@@ -345,7 +345,7 @@ def _append_prose(
         return
     pieces: list[tuple[int, int]] = []
     for stop_at in (*sorted(breaks), end):
-        piece_start, piece_end = _trim(text, start, stop_at)
+        piece_start, piece_end = trim_span(text, start, stop_at)
         if stop_at < end and _INITIAL_END.search(shadow, max(piece_start, piece_end - 3), piece_end):
             next_word = _PLAIN_WORD.search(shadow, stop_at, end)
             if next_word is not None and next_word.group().lower() not in STOP_WORDS:
@@ -364,7 +364,7 @@ def _append_prose(
         _append_cut(text, piece_start, piece_end, spans)
 
 
-def _looks_like_json(text: str, start: int, end: int) -> bool:
+def looks_like_json(text: str, start: int, end: int) -> bool:
     """Return whether a stretch is a JSON object or array with members, judged by its ends and one key."""
     return (
         end - start > 2

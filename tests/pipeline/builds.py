@@ -53,13 +53,17 @@ def dbt_command(arguments: Iterable[str], target: Path, variables: Mapping[str, 
     return command + (["--vars", json.dumps(variables)] if variables else [])
 
 
-def dbt_environment(raw: Path, warehouse: Path, encoder: str = HASHING) -> dict[str, str]:
+def dbt_environment(
+    raw: Path, warehouse: Path, encoder: str = HASHING, classifier: str | None = None
+) -> dict[str, str]:
     """Return this process's environment with the settings of one build and none of the caller's own."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
     environment |= {
         "HCAT_RAW_LOGS": str(raw),
         "HCAT_WAREHOUSE": str(warehouse),
         "HCAT_ENCODER": encoder,
+        # seeded logits go with random vectors, the real model with the real one
+        "HCAT_CLASSIFIER": classifier or ("hashing" if encoder == HASHING else "packaged"),
         "HCAT_DEVICE": "cpu",
         "DBT_PROFILES_DIR": str(REPOSITORY),
         "PYTHONHASHSEED": "0",
@@ -76,13 +80,14 @@ def run_dbt(
     *,
     variables: Mapping[str, Any] | None = None,
     encoder: str = HASHING,
+    classifier: str | None = None,
 ) -> tuple[int, str]:
     """Run dbt in the repository and return (exit code, everything that it printed)."""
     warehouse.mkdir(parents=True, exist_ok=True)
     completed = subprocess.run(
         dbt_command(arguments, target, variables),
         cwd=REPOSITORY,
-        env=dbt_environment(raw, warehouse, encoder),
+        env=dbt_environment(raw, warehouse, encoder, classifier),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

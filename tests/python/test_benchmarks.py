@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 # benchmarks is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks import accuracy, contents, harness, ragtruth, scale
+from benchmarks import accuracy, contents, harness, ragtruth, scale, swaps, transfer, verdicts
 from benchmarks.discrimination import auroc, average_precision
 
 rows_of_scores = st.lists(
@@ -112,7 +113,9 @@ def test_baselines_by_hand() -> None:
     assert_allclose(found["answer length"], [-4, -2, 0])
     assert_allclose(found["constant"], 0)
     # each row's rate comes from the other sources alone
-    assert_allclose(found["task x generator"], [0, -0.5, -0.5])
+    assert_allclose(found["task x generator"], [1, 0.5, 0.5])
+    # too few sources for folds
+    assert_allclose(found["lexical LR"], 0.5)
 
 
 def test_a_cell_that_no_other_source_has_gets_the_rate_of_the_others() -> None:
@@ -122,7 +125,7 @@ def test_a_cell_that_no_other_source_has_gets_the_rate_of_the_others() -> None:
         _row("x", [], False, "c"),
         _row("x", [], False, "c"),
     ]
-    assert_allclose(accuracy.baselines(rows)["task x generator"][0], -1 / 3)
+    assert_allclose(accuracy.baselines(rows)["task x generator"][0], 2 / 3)
 
 
 def test_generator_identity_says_nothing_inside_a_cell() -> None:
@@ -158,8 +161,90 @@ def test_json_holds_the_agreed_keys() -> None:
     assert found["within_auroc_low"] <= found["within_auroc"] <= found["within_auroc_high"]
     assert found["pooled_auroc"] == found["qa_auroc"] == found["tasks"]["QA"]["pooled_auroc"]
     assert set(found["metrics"]["all rows"]) == {"support_words"}
-    assert set(found["baselines"]["all rows"]) == {"constant", "task x generator", "unsupported words", "answer length"}
+    assert set(found["baselines"]["all rows"]) == {
+        "constant",
+        "task x generator",
+        "lexical LR",
+        "unsupported words",
+        "answer length",
+    }
+    assert found["pooled_f1"] is None
+    assert found["ece"] is None
     assert json.loads(json.dumps(found)) == found
+
+
+def test_json_of_a_probability_with_a_decision() -> None:
+    rows = [_row("x", [], number % 2 == 0, str(number // 2)) for number in range(12)]
+    scores = {"groundedness": np.array([0.25, 0.75] * 6)}
+    labelled = accuracy.Labelled(rows, scores, {}, "none", {"groundedness": 0.5}, frozenset({"groundedness"}))
+    found = accuracy.to_json(labelled, {"all rows": accuracy.measure_all(labelled, count_draws=50)}, "groundedness")
+    for figures in (found, found["tasks"]["QA"]):
+        assert (figures["pooled_f1"], figures["balanced_accuracy"]) == (1.0, 1.0)
+        # .25 where none is grounded and .75 where all are
+        assert_allclose(figures["ece"], 0.25)
+        assert figures["ece_by_chance"] > 0
+    assert found["qa_balanced_accuracy"] == 1.0
+    assert found["count_answers_seen_in_training"] == 0
+
+
+def test_lexical_regression_is_out_of_fold_and_finds_unsupported_words() -> None:
+    words = ["fee", "account", "card", "loan", "branch", "rate"]
+    rows = [
+        _row(" ".join(words if number % 2 else ["dragon"] * 6), [" ".join(words)], number % 2 == 0, str(number))
+        for number in range(40)
+    ]
+    found = accuracy.lexical_regression(rows)
+    assert (found[1::2] > 0.5).all()
+    assert (found[::2] < 0.5).all()
+
+
+def test_verdicts_by_hand() -> None:
+    flagged = np.array([True, True, False, False])
+    positive = np.array([True, False, True, False])
+    sources = np.arange(4)
+    # one hit, one false alarm, one miss
+    assert_allclose(verdicts.f1(flagged, positive, sources, 20).value, 0.5)
+    assert_allclose(verdicts.balanced_accuracy(flagged, positive, sources, 20).value, 0.5)
+    assert_allclose(verdicts.f1(positive, positive, sources, 20).value, 1.0)
+
+
+def test_calibration_slope_equals_logistic_regression() -> None:
+    random = np.random.default_rng(3)
+    log_odds = random.normal(0, 2, 4000)
+    grounded = random.random(4000) < 1 / (1 + np.exp(-0.5 * log_odds))
+    probabilities = 1 / (1 + np.exp(-log_odds))
+    found = verdicts.calibration_slope(probabilities, ~grounded, np.arange(4000), 50)
+    peer = LogisticRegression(C=np.inf, tol=1e-10).fit(log_odds[:, None], grounded)
+    assert_allclose(found.value, peer.coef_[0, 0], atol=1e-4)
+    assert found.low < 0.5 < found.high
+
+
+def test_calibration_bins_never_split_equal_probabilities() -> None:
+    # half of the rows share one probability: one bin of 50 and bins of the others
+    probabilities = np.array([0.5] * 50 + list(np.linspace(0.6, 0.9, 50)))
+    bins = verdicts._bins(probabilities)
+    assert len(set(bins[:50])) == 1
+    assert_allclose(
+        verdicts.expected_calibration_error(np.full(10, 0.3), np.ones(10, bool), np.arange(10), 20).value, 0.3
+    )
+    assert verdicts.calibration_error_by_chance(np.full(100, 0.5)) < 0.15
+
+
+def test_swaps_are_counted_at_the_rate_of_false_alarms() -> None:
+    scores = np.concatenate([np.linspace(0.5, 1, 100), [0.1, 0.51, 0.9, np.nan]])
+    faithful = np.arange(104) < 100
+    caught, alarms = swaps.share_caught(scores, faithful, ~faithful)
+    assert caught.tolist() == [True, True, False, False]
+    assert alarms == 0.05
+
+
+def test_transfer_rows_keep_siblings_together() -> None:
+    row = {"knowledge": "K.", "message": "M?", "response": "R.", "model": "a", "label": "1"}
+    rows = list(transfer._to_rows(iter([row | {"is_failure": True, "model_name": "a", "task": "wow"}] * 2)))
+    assert len({each["interaction_id"] for each in rows}) == 2
+    assert len({each["source_id"] for each in rows}) == 1
+    assert rows[0]["hallucinated"] is True
+    assert rows[0]["contexts"] == ["K."]
 
 
 def test_labels_stay_out_of_the_raw_logs(tmp_path: Path) -> None:

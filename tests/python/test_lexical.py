@@ -20,6 +20,18 @@ def test_sentences_of_a_passage_keep_order_and_offsets():
         assert row["text_id"] == hash_text(row["sentence_text"])
 
 
+def test_sentences_of_json_are_in_words_over_their_spans():
+    passage = '{"OutdoorSeating": false, "fees": ["5 euros", "9 euros"], "note": "Ring twice. \\ud800 Then wait."}'
+    batch = pa.RecordBatch.from_pydict({"passage_id": ["p"], "passage_text": [passage]})
+    rows = split_passages(batch).to_pylist()
+    texts = ["Outdoor seating: no.", "Fees: 5 euros, 9 euros.", "Note: Ring twice.", "Then wait."]
+    assert [row["sentence_text"] for row in rows] == texts
+    assert [row["text_id"] for row in rows] == [hash_text(text) for text in texts]
+    assert [row["count_content_words"] for row in rows] == [3, 5, 3, 1]
+    spans = [passage[row["start_character"] :][: row["count_characters"]] for row in rows]
+    assert spans[:2] == ['"OutdoorSeating": false', '"fees": ["5 euros", "9 euros"]']
+
+
 def units(texts: dict[str, str], rows: list[dict[str, list[str] | None]]) -> tuple[pa.RecordBatch, pa.Table]:
     schema = pa.schema(
         [("interaction_id", pa.string()), ("input_key", pa.string())]

@@ -2,7 +2,8 @@
 select 'threshold_decisions' as seed, metric_name from {{ ref('threshold_decisions') }}
 where
     metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)
-    and metric_name <> 'context_sentence_relevance'
+    -- decisions about single sentences are no metrics
+    and metric_name not in ('context_sentence_relevance', 'sentence_support')
 union all
 select 'calibration_targets' as seed, metric_name from {{ ref('calibration_targets') }}
 where metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)

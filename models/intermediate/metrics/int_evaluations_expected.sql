@@ -14,6 +14,10 @@ cut_off as (
     where decision_name = 'context_sentence_relevance'
 ),
 
+classifier as (
+    select location <> 'none' as has_classifier from {{ ref('int_classifier') }}
+),
+
 crossed as (
     select
         {{ evaluation_id('interactions.interaction_id', 'metrics.metric_name') }} as evaluation_id,
@@ -36,6 +40,10 @@ crossed as (
                     when not interactions.has_judged_retrieval and metrics.requires like '%relevance%'
                         then 'retrieved chunk ids with known relevance'
                 end,
+                case
+                    when not classifier.has_classifier and metrics.requires like '%classifier%'
+                        then 'entailment classifier'
+                end,
                 case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
             ],
             lambda missing: missing is not null
@@ -49,6 +57,7 @@ crossed as (
     from interactions
     cross join metrics
     cross join cut_off
+    cross join classifier
 ),
 
 final as (

@@ -12,6 +12,20 @@ supported as (
     select * from {{ ref('int_sentences_supported') }}
 ),
 
+entailed as (
+    select * from {{ ref('int_sentences_entailed') }}
+),
+
+fused as (
+    select * from {{ ref('int_sentences_fused') }}
+),
+
+decision as (
+    select max(threshold) as threshold
+    from {{ ref('threshold_decisions') }}
+    where decision_name = 'sentence_support'
+),
+
 texts as (
     select text_id, encoded_text from {{ ref('int_texts') }}
 ),
@@ -32,14 +46,19 @@ located as (
         units.answer_text_ids[matches.sentence_index + 1] as text_id,
         units.context_text_ids[matches.match_index + 1] as evidence_text_id,
         units.context_ranks[matches.match_index + 1] as evidence_rank,
-        -- rounded: the last bits of a similarity depend on how the texts were batched, the suspect must not
-        row_number() over (weakest_first) as weakness_rank
+        fused.contributions,
+        fused.support_probability,
+        -- rounded: the last bits of a score depend on how the texts were batched, the suspect must not
+        row_number() over (
+            partition by matches.interaction_id
+            order by
+                round(coalesce(fused.support_probability, matches.similarity), {{ var('hcat_similarity_digits') }}),
+                matches.sentence_index
+        ) as weakness_rank
     from matches
     inner join units on matches.interaction_id = units.interaction_id
-    window weakest_first as (
-        partition by matches.interaction_id
-        order by round(matches.similarity, {{ var('hcat_similarity_digits') }}), matches.sentence_index
-    )
+    left join fused
+        on matches.interaction_id = fused.interaction_id and matches.sentence_index = fused.sentence_index
 ),
 
 final as (
@@ -51,13 +70,22 @@ final as (
 
         -- strings
         sentences.encoded_text as sentence_text,
-        evidence.encoded_text as evidence_text,
+        -- the window that decided; without a classifier the most similar context sentence
+        coalesce(entailed.premise, evidence.encoded_text) as evidence_text,
         array_to_string(supported.unsupported, ', ') as unsupported,
+        entailed.classifier_name,
+        entailed.classifier_revision,
+        located.contributions as support_contributions,
 
         -- numerics
         located.sentence_index::integer as sentence_index,
-        located.evidence_rank::integer as evidence_rank,
+        coalesce(entailed.evidence_rank, located.evidence_rank)::integer as evidence_rank,
         located.similarity,
+        entailed.score as entailment_score,
+        entailed.probability_entailment as entailment_probability,
+        entailed.probability_contradiction as contradiction_probability,
+        located.support_probability,
+        entailed.count_windows::integer as count_windows,
         supported.count_words,
         supported.count_words_supported,
         supported.count_numbers,
@@ -66,7 +94,9 @@ final as (
         supported.count_entities_supported,
 
         -- booleans
-        located.weakness_rank = 1 as is_least_grounded
+        located.weakness_rank = 1 as is_least_grounded,
+        located.support_probability < decision.threshold as is_flagged,
+        entailed.was_truncated as was_evidence_truncated
     from located
     inner join texts as sentences on located.text_id = sentences.text_id
     inner join texts as evidence on located.evidence_text_id = evidence.text_id
@@ -75,8 +105,15 @@ final as (
             located.interaction_id = supported.interaction_id
             and located.input_key = supported.input_key
             and located.sentence_index = supported.sentence_index
+    left join entailed
+        on
+            located.interaction_id = entailed.interaction_id
+            and located.sentence_index = entailed.sentence_index
+    cross join decision
     left join retrievals
-        on located.interaction_id = retrievals.interaction_id and located.evidence_rank = retrievals.rank
+        on
+            located.interaction_id = retrievals.interaction_id
+            and coalesce(entailed.evidence_rank, located.evidence_rank) = retrievals.rank
 )
 
 select * from final

@@ -1,0 +1,180 @@
+"""The shipped entailment on data that it was never fitted on: inference (MultiNLI) and attribution (BEGIN, Q2).
+
+Attribution rows pass the product's own contract and build; a negative is a reply that its knowledge fully supports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as parquet
+
+from benchmarks.accuracy import Labelled, baselines, score_rows
+from benchmarks.discrimination import Estimate, auroc, resample_rows
+from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, working_folder
+from hcat.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
+
+#: Limits of the compact model.
+LIMIT_MNLI = 0.68
+LIMIT_Q2 = 0.65
+
+#: What word support and the headline are called in the tables.
+_SCORES = (
+    "groundedness",
+    "groundedness_entailment__minimum",
+    "groundedness_similarity__minimum",
+    "support_words",
+    "unsupported words",
+)
+_HEADLINE, _WORD_SUPPORT = "groundedness", "support_words"
+_QUICK_ROWS = 200
+_BATCH_TOKENS = 8192
+_CLASSES = ("entailment", "neutral", "contradiction")
+
+
+def read_begin(folder: Path) -> list[dict[str, Any]]:
+    """Return BEGIN rows in the shape of RAGTruth; replies that claim nothing (`Generic`) are left out."""
+    return list(
+        _to_rows(
+            row | {"is_failure": row["begin_label"] != "Fully attributable", "task": row["data_source"]}
+            for row in _read(folder)
+            if row["begin_label"] != "Generic"
+        )
+    )
+
+
+def read_q2(folder: Path) -> list[dict[str, Any]]:
+    """Return Q2 rows in the shape of RAGTruth; label 1 means inconsistent."""
+    rows = _read(folder)
+    return list(
+        _to_rows(
+            row | {"is_failure": int(row["label"]) == 1, "model_name": row["model"], "task": "wow"} for row in rows
+        )
+    )
+
+
+def _read(folder: Path) -> list[dict[str, Any]]:
+    return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
+
+
+def _to_rows(rows: Iterator[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    seen: dict[str, int] = {}
+    for row in rows:
+        knowledge = str(row["knowledge"])
+        source = hashlib.md5(knowledge.encode(), usedforsecurity=False).hexdigest()[:16]
+        content = f"{source}|{row['model_name']}|{row['message']}|{row['response']}"
+        key = hashlib.md5(content.encode(), usedforsecurity=False).hexdigest()[:16]
+        seen[key] = seen.get(key, 0) + 1
+        yield {
+            "interaction_id": f"{key}-{seen[key]}",
+            "query": row["message"],
+            "contexts": [knowledge],
+            "answer": row["response"],
+            "hallucinated": bool(row["is_failure"]),
+            "task": row["task"],
+            "model": row["model_name"],
+            "source_id": source,
+        }
+
+
+def measure_attribution(labelled: Labelled) -> dict[str, Estimate]:
+    """Return the pooled AUROC of every score and of the word baseline, by source."""
+    is_positive = np.array([row["hallucinated"] for row in labelled.rows])
+    sources = np.unique([row["source_id"] for row in labelled.rows], return_inverse=True)[1].astype(np.int64)
+    scores = {**labelled.scores, "unsupported words": baselines(labelled.rows)["unsupported words"]}
+    return {name: auroc(scores[name], is_positive, sources) for name in _SCORES if name in scores}
+
+
+def measure_inference(folder: Path, is_quick: bool) -> tuple[Estimate, str]:
+    """Return the accuracy on MultiNLI dev matched with an interval by premise, and the classifier's name."""
+    rows = [
+        row
+        for row in parquet.read_table(folder / "nli_3way.parquet").to_pylist()
+        if row["dataset"] == "mnli_dev_matched"
+    ][: _QUICK_ROWS if is_quick else None]
+    identity = resolve_classifier("packaged", "", "auto", "auto")
+    classifier = load_classifier(identity)
+    logits, _ = classify_pairs(
+        classifier, [row["premise"] for row in rows], [row["hypothesis"] for row in rows], _BATCH_TOKENS
+    )
+    found = measure_distances(logits, classifier.head)
+    if found.probability_contradiction is None:
+        raise BenchmarkError("the packaged classifier has no class contradiction")
+    shares = np.stack(
+        [
+            found.probability_entailment,
+            1 - found.probability_entailment - found.probability_contradiction,
+            found.probability_contradiction,
+        ],
+        axis=1,
+    )
+    is_right = shares.argmax(axis=1) == np.array([_CLASSES.index(row["label"]) for row in rows])
+    sources = np.unique([row["premise"] for row in rows], return_inverse=True)[1].astype(np.int64)
+    weights = resample_rows(sources, 1_000)
+    draws = (weights @ is_right) / weights.sum(axis=1)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return (
+        Estimate(float(is_right.mean()), float(low), float(high), draws),
+        f"{identity.classifier_name} revision {identity.classifier_revision}, n = {len(rows):,}",
+    )
+
+
+def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
+    """Return the outcome; None when the data are not there."""
+    folders = {name: data_folder(name) for name in ("begin", "q2_wow", "nli")}
+    if any(path is None for path in folders.values()):
+        return None
+    rows: dict[str, Sequence[dict[str, Any]]] = {
+        "BEGIN": read_begin(folders["begin"]),  # type: ignore[arg-type]
+        "Q2 (WoW)": read_q2(folders["q2_wow"]),  # type: ignore[arg-type]
+    }
+    tables, notes, met = [], [], True
+    with working_folder(folder) as work:
+        for name, own in rows.items():
+            chosen = list(own[:_QUICK_ROWS] if is_quick else own)
+            labelled = score_rows(chosen, work / name.split()[0].lower())
+            figures = measure_attribution(labelled)
+            difference = figures[_HEADLINE].minus(figures[_WORD_SUPPORT])
+            met &= difference.low > 0 and (name == "BEGIN" or figures[_HEADLINE].value >= LIMIT_Q2)
+            failures = sum(row["hallucinated"] for row in chosen)
+            tables.append(
+                Table(
+                    f"{name}: n = {len(chosen):,}, {failures:,} not fully supported",
+                    ("score", "AUROC"),
+                    [(score, f"{each.value:.3f} [{each.low:.3f}, {each.high:.3f}]") for score, each in figures.items()],
+                )
+            )
+            notes.append(
+                f"{name}: {_HEADLINE} minus {_WORD_SUPPORT}, paired by knowledge: {difference.value:+.3f} "
+                f"[{difference.low:+.3f}, {difference.high:+.3f}]."
+            )
+    share, who = measure_inference(folders["nli"], is_quick)  # type: ignore[arg-type]
+    met &= share.value >= LIMIT_MNLI
+    tables.append(
+        Table(
+            "MultiNLI dev matched, accuracy over three classes (chance .35)",
+            ("classifier", "accuracy", "limit"),
+            [(who, f"{share.value:.3f} [{share.low:.3f}, {share.high:.3f}]", f">= {LIMIT_MNLI}")],
+        )
+    )
+    notes.append("None of these sets was trained on; sets and licences of the training data are in docs/model-card.md.")
+    return Outcome("transfer", "Data that was never trained on", tables, notes, is_quick, is_quick or met)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line; exit code 1 when a limit is missed."""
+    parser = argument_parser("transfer", __doc__.splitlines()[0])
+    options = parser.parse_args(arguments)
+    outcome = run(options.quick, options.folder)
+    if outcome is None:
+        parser.exit(2, "transfer: HCAT_BENCHMARK_DATA must name a folder that holds begin, q2_wow and nli\n")
+    return finish(outcome, "python -m benchmarks.transfer")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+-- One row per (interaction, answer sentence, window): the pair that the classifier reads, context in its own order.
+{{ config(materialized='table') }}
+
+with windowed as (
+    select * from {{ ref('int_sentences_windowed') }}
+),
+
+evidence as (
+    select * from {{ ref('int_interaction_evidence') }}
+),
+
+texts as (
+    select * from {{ ref('int_texts') }}
+),
+
+current_rows as (
+    select
+        windowed.*,
+        -- lists count from 1, sentences from 0
+        evidence.answer_text_ids[windowed.sentence_index + 1] as text_id,
+        evidence.context_text_ids,
+        evidence.context_ranks[windowed.context_indices[1] + 1] as evidence_rank
+    from windowed
+    inner join evidence
+        on windowed.interaction_id = evidence.interaction_id and windowed.evidence_key = evidence.evidence_key
+),
+
+positions as (
+    select
+        interaction_id,
+        sentence_index,
+        window_index,
+        context_text_ids,
+        unnest(context_indices) as context_index
+    from current_rows
+),
+
+premises as (
+    select
+        positions.interaction_id,
+        positions.sentence_index,
+        positions.window_index,
+        string_agg(texts.encoded_text, ' ' order by positions.context_index) as premise
+    from positions
+    inner join texts on positions.context_text_ids[positions.context_index + 1] = texts.text_id
+    group by positions.interaction_id, positions.sentence_index, positions.window_index
+),
+
+final as (
+    select
+        current_rows.interaction_id,
+        current_rows.evidence_key,
+        md5(md5(premises.premise) || '|' || current_rows.text_id) as pair_id,
+        premises.premise,
+        hypotheses.encoded_text as hypothesis,
+        current_rows.sentence_index,
+        current_rows.window_index,
+        current_rows.evidence_rank,
+        current_rows.similarity,
+        current_rows.overlap
+    from current_rows
+    inner join premises
+        on
+            current_rows.interaction_id = premises.interaction_id
+            and current_rows.sentence_index = premises.sentence_index
+            and current_rows.window_index = premises.window_index
+    inner join texts as hypotheses on current_rows.text_id = hypotheses.text_id
+)
+
+select * from final

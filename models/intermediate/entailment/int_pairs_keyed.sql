@@ -1,0 +1,26 @@
+-- One row per distinct (premise, hypothesis) with the key of this build's classifier: the content key of an entailment.
+with windows as (
+    select
+        pair_id,
+        min(premise) as premise,
+        min(hypothesis) as hypothesis
+    from {{ ref('int_evidence_windows') }}
+    group by pair_id
+),
+
+classifier as (
+    select * from {{ ref('int_classifier') }}
+),
+
+final as (
+    select
+        windows.pair_id,
+        classifier.classifier_key,
+        windows.premise,
+        windows.hypothesis,
+        length(windows.premise) + length(windows.hypothesis) as count_characters
+    from windows
+    cross join classifier
+)
+
+select * from final

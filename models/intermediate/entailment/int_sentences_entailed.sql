@@ -1,0 +1,44 @@
+-- One row per (interaction, answer sentence): the window that supports it best, which is the evidence that decided.
+{{ config(materialized='table') }}
+
+with windows as (
+    select * from {{ ref('int_evidence_windows') }}
+),
+
+entailed as (
+    select pairs_entailed.*
+    from {{ ref('int_pairs_entailed') }} as pairs_entailed
+    inner join {{ ref('int_classifier') }} as classifier
+        on pairs_entailed.classifier_key = classifier.classifier_key
+),
+
+joined as (
+    select
+        windows.*,
+        entailed.classifier_name,
+        entailed.classifier_revision,
+        entailed.probability_entailment,
+        entailed.probability_contradiction,
+        entailed.logit_entailment,
+        entailed.weight_norm,
+        entailed.distance,
+        entailed.score,
+        entailed.margin,
+        entailed.was_truncated,
+        count(*) over (partition by windows.interaction_id, windows.sentence_index) as count_windows
+    from windows
+    inner join entailed on windows.pair_id = entailed.pair_id
+),
+
+final as (
+    select *
+    from joined
+    qualify
+        -- rounded: the last bits of a score depend on how the pairs were batched, the deciding window must not
+        row_number() over (
+            partition by interaction_id, sentence_index
+            order by round(score, {{ var('hcat_similarity_digits') }}) desc, window_index
+        ) = 1
+)
+
+select * from final

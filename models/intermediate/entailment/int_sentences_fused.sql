@@ -1,0 +1,114 @@
+-- One row per (interaction, answer sentence): the probability that it is supported, and what each signal adds to it.
+-- A monotone logistic (hcat.fusion) whose parameters are the seed groundedness_parameters.
+{{ config(materialized='table') }}
+{%- set bound = var('hcat_entailment_logit_bound') %}
+
+with entailed as (
+    select * from {{ ref('int_sentences_entailed') }}
+),
+
+units as (
+    select * from {{ ref('int_interaction_units') }}
+),
+
+supported as (
+    select * from {{ ref('int_sentences_supported') }}
+),
+
+matches as (
+    select * from {{ ref('int_sentence_matches') }}
+    where comparison = 'answer_to_context'
+),
+
+parameters as (
+    select * from {{ ref('groundedness_prior') }}
+),
+
+intercept as (
+    select coefficient from parameters
+    where feature = 'intercept'
+),
+
+features as (
+    select
+        entailed.interaction_id,
+        entailed.sentence_index,
+        greatest(
+            -{{ bound }},
+            least(
+                {{ bound }},
+                -- the log odds of entailment, from a probability that never quite reaches 0 or 1
+                ln(greatest(entailed.probability_entailment, exp(-{{ bound }} - 1)))
+                - ln(greatest(1 - entailed.probability_entailment, exp(-{{ bound }} - 1)))
+            )
+        )::double as entailment_logit,
+        matches.similarity::double as similarity,
+        -- a sentence without words claims nothing by words
+        coalesce(supported.count_words_supported / nullif(supported.count_words, 0)::double, 1)::double
+            as share_words_supported,
+        entailed.overlap::double as evidence_overlap,
+        least(
+            supported.count_numbers - supported.count_numbers_supported, {{ var('hcat_unsupported_bound') }}
+        )::double as count_numbers_unsupported,
+        least(
+            supported.count_entities - supported.count_entities_supported, {{ var('hcat_unsupported_bound') }}
+        )::double as count_entities_unsupported
+    from entailed
+    inner join units on entailed.interaction_id = units.interaction_id
+    inner join supported
+        on
+            entailed.interaction_id = supported.interaction_id
+            and units.input_key = supported.input_key
+            and entailed.sentence_index = supported.sentence_index
+    inner join matches
+        on entailed.interaction_id = matches.interaction_id and entailed.sentence_index = matches.sentence_index
+),
+
+features_listed as (
+    {%- for feature in [
+        'entailment_logit', 'similarity', 'share_words_supported', 'evidence_overlap', 'count_numbers_unsupported',
+        'count_entities_unsupported'
+    ] %}
+    select
+        interaction_id,
+        sentence_index,
+        '{{ feature }}' as feature,
+        {{ feature }} as signal
+    from features
+    {% if not loop.last %}union all{% endif %}
+    {%- endfor %}
+),
+
+contributed as (
+    select
+        features_listed.interaction_id,
+        features_listed.sentence_index,
+        features_listed.feature,
+        parameters.coefficient * (features_listed.signal - parameters.center) / parameters.scale as contribution
+    from features_listed
+    inner join parameters on features_listed.feature = parameters.feature
+),
+
+summed as (
+    select
+        interaction_id,
+        sentence_index,
+        {{ exact_sum('contribution') }} as contribution,
+        string_agg(feature || ' ' || printf('%+.2f', contribution), ', ' order by contribution, feature)
+            as contributions
+    from contributed
+    group by interaction_id, sentence_index
+),
+
+final as (
+    select
+        summed.interaction_id,
+        summed.sentence_index,
+        summed.contributions,
+        intercept.coefficient + summed.contribution as support_log_odds,
+        1 / (1 + exp(-(intercept.coefficient + summed.contribution))) as support_probability
+    from summed
+    cross join intercept
+)
+
+select * from final

@@ -1,0 +1,7 @@
+-- One row per distinct text with its vector: what the choice of evidence reads.
+select
+    texts.text_id,
+    texts.encoded_text,
+    embeddings.embedding
+from {{ ref('int_texts') }} as texts
+inner join {{ ref('int_embeddings') }} as embeddings on texts.text_id = embeddings.text_id

@@ -1,0 +1,62 @@
+-- One row per (interaction, entailment metric): aggregates over the answer's sentences (HCAT section 3.2.2).
+{%- set rounded = "round(sentences.score, " ~ var('hcat_similarity_digits') ~ ")" %}
+
+with sentences as (
+    select
+        sentences_entailed.*,
+        units.answer_content_words[sentences_entailed.sentence_index + 1] as weight
+    from {{ ref('int_sentences_entailed') }} as sentences_entailed
+    inner join {{ ref('int_interaction_units') }} as units
+        on sentences_entailed.interaction_id = units.interaction_id
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }}
+    where family = 'entailment'
+),
+
+aggregated as (
+    select
+        sentences.interaction_id,
+        count(*) as scored_count,
+        {{ exact_mean('sentences.score') }} as mean_score,
+        -- all weights 0 means uniform weights
+        coalesce(
+            {{ exact_sum('sentences.score * sentences.weight') }} / nullif({{ exact_sum('sentences.weight') }}, 0),
+            {{ exact_mean('sentences.score') }}
+        ) as weighted_score,
+        min(sentences.score) as minimum_score,
+        avg(case when sentences.distance > 0 then 1.0 else 0.0 end) as share_entailed,
+        arg_min(sentences.sentence_index, ({{ rounded }}, sentences.sentence_index)) as worst_sentence_index,
+        max(sentences.was_truncated) as was_truncated
+    from sentences
+    group by sentences.interaction_id
+),
+
+scored as (
+    select
+        aggregated.*,
+        metrics.metric_name,
+        case metrics.aggregate
+            when 'mean' then aggregated.mean_score
+            when 'weighted' then aggregated.weighted_score
+            when 'minimum' then aggregated.minimum_score
+            when 'share_entailed' then aggregated.share_entailed
+        end as raw_score
+    from aggregated
+    cross join metrics
+),
+
+final as (
+    select
+        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
+        interaction_id,
+        metric_name,
+        raw_score,
+        case when was_truncated then 'truncated' else 'scored' end as score_status,
+        scored_count,
+        'least entailed sentence ' || worst_sentence_index as detail
+    from scored
+)
+
+select * from final

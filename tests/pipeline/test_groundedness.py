@@ -1,0 +1,131 @@
+"""Entailment in a build: SQL fuses what the recipe fitted, evidence is what decided, and nothing is scored twice."""
+
+from __future__ import annotations
+
+import csv
+import sys
+
+import numpy as np
+import pytest
+from builds import REPOSITORY, write_lines
+from conftest import Dbt
+from numpy.testing import assert_allclose
+
+# training is no installed package: it is run from the root of the repository
+sys.path.insert(0, str(REPOSITORY))
+
+from hcat.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
+from hcat.fusion import FEATURES, Fusion, join_answers
+from training.grounded import Answer, EvidenceReader, read_features, read_sentences
+
+CONTEXT = (
+    "The Harbour account costs 5 euros a month. The fee is charged on the first working day. Students pay nothing.",
+    '{"branch": "Quayside", "hours": {"Monday": "9:0-17:0"}, "services": {"SafeDepositBoxes": false, "ATM": true}}',
+)
+ANSWERS = {
+    "faithful": "The Harbour account costs 5 euros a month. Students pay nothing.",
+    "swapped": "The Harbour account costs 7 euros a month. Students pay nothing.",
+    "invented": "The Harbour account comes with a free umbrella and travel insurance in Peru.",
+    "table": "The Quayside branch has an ATM.",
+}
+
+
+@pytest.fixture(scope="module")
+def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory):
+    raw, warehouse = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("warehouse")
+    query = "What does the account cost, and what does the branch offer?"
+    write_lines(
+        raw / "interactions.jsonl",
+        [{"interaction_id": name, "query_text": query, "answer": answer} for name, answer in ANSWERS.items()],
+    )
+    write_lines(
+        raw / "retrievals.jsonl",
+        [
+            {"interaction_id": name, "rank": rank, "text": text}
+            for name in ANSWERS
+            for rank, text in enumerate(CONTEXT, start=1)
+        ],
+    )
+    build = dbt("build", raw, warehouse, encoder="packaged")
+    assert build.exit_code == 0, build.output
+    return build, query
+
+
+def test_sql_fuses_what_the_recipe_fits(built):
+    build, query = built
+    answers = [Answer(name, name, "", "", "", query, answer, CONTEXT, ()) for name, answer in ANSWERS.items()]
+    sentences = read_sentences(answers, EvidenceReader())
+    classifier = load_classifier(resolve_classifier("packaged", "", "cpu", "auto"))
+    logits, _ = classify_pairs(
+        classifier, [each.premise for each in sentences], [each.text for each in sentences], 4096
+    )
+    probabilities = measure_distances(logits, classifier.head).probability_entailment
+    with (REPOSITORY / "seeds" / "groundedness_prior.csv").open(encoding="utf-8") as handle:
+        prior = {row["feature"]: row for row in csv.DictReader(handle)}
+    fusion = Fusion(
+        float(prior["intercept"]["coefficient"]),
+        *(np.array([float(prior[name][part]) for name in FEATURES]) for part in ("coefficient", "center", "scale")),
+    )
+    log_odds = fusion.sentence_log_odds(read_features(sentences, probabilities))
+    found = build.query(
+        "select interaction_id, sentence_index, evidence_text, support_probability from fct_sentence_evidence"
+    )
+    by_sentence = {(row[0], row[1]): row[2:] for row in found}
+    assert len(by_sentence) == len(sentences)
+    for sentence, value in zip(sentences, log_odds, strict=True):
+        evidence, probability = by_sentence[sentence.answer.answer_id, sentence.sentence_index]
+        assert evidence == sentence.premise
+        assert_allclose(probability, 1 / (1 + np.exp(-value)), atol=1e-4)
+    numbers = {name: position for position, name in enumerate(ANSWERS)}
+    owners = np.array([numbers[sentence.answer.answer_id] for sentence in sentences])
+    joined = join_answers(log_odds, owners, len(ANSWERS))
+    scores = dict(
+        build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'groundedness'")
+    )
+    assert_allclose([scores[name] for name in ANSWERS], joined, atol=1e-4)
+
+
+def test_faults_score_below_the_faithful_answer(built):
+    build, _ = built
+    scores = dict(
+        build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'groundedness'")
+    )
+    assert scores["faithful"] > scores["swapped"]
+    assert scores["faithful"] > scores["invented"]
+    detail = dict(build.query("select interaction_id, detail from fct_evaluations where metric_name = 'groundedness'"))
+    assert detail["swapped"].startswith("deciding sentence 0")
+    assert "count_numbers_unsupported" in detail["swapped"]
+
+
+def test_tables_are_read_as_sentences(built):
+    build, _ = built
+    evidence = build.query("select evidence_text from fct_sentence_evidence where interaction_id = 'table'")[0][0]
+    assert "ATM yes" in evidence
+    assert "{" not in evidence
+
+
+def test_a_rerun_entails_nothing_again(built, dbt: Dbt):
+    build, _ = built
+    count = build.query("select count(*) from int_pairs_entailed")
+    again = dbt("build", build.raw, build.warehouse, encoder="packaged")
+    assert again.exit_code == 0, again.output
+    assert again.query("select count(*) from int_pairs_entailed") == count
+
+
+def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):
+    build, _ = built
+    plain = dbt("build", build.raw, tmp_path_factory.mktemp("plain"), classifier="none")
+    assert plain.exit_code == 0, plain.output
+    found = plain.query(
+        "select distinct score_status, detail, raw_score from fct_evaluations where metric_name like 'groundedness'"
+        " or metric_name like 'groundedness_entailment%'"
+    )
+    assert found == [("missing_input", "missing: entailment classifier", None)]
+    assert plain.query("select count(*), count(support_probability) from fct_sentence_evidence")[0] == (6, 0)
+
+
+def test_an_unknown_classifier_is_one_line(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):
+    build, _ = built
+    broken = dbt("build", build.raw, tmp_path_factory.mktemp("broken"), classifier="someone/model")
+    assert broken.exit_code != 0
+    assert "hcat classifier: classifier 'someone/model' is no folder" in broken.output

@@ -1,0 +1,194 @@
+"""Makes the compact entailment model: `python -m training nli`, then `python -m training grounded`, then `export`.
+
+Data are read from the folder named by HCAT_BENCHMARK_DATA; docs/model-card.md lists them with licences and figures. Two
+CPU cores are enough; a GPU is used when there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import torch
+
+from benchmarks.discrimination import auroc
+from hcat.fusion import FEATURES, join_answers
+from training import fit, grounded, release
+from training.pairs import Pair, count_by_source, read_nli, read_nli_test
+
+SEED = 20260101
+
+NLI = fit.Settings(rank=32, epochs=2, batch_tokens=3072, batch_pairs=48, maximum_tokens=128, learning_rate=7e-4)
+GROUNDED = fit.Settings(rank=32, epochs=2, batch_tokens=4096, batch_pairs=32, maximum_tokens=288, learning_rate=4e-4)
+
+#: Faults made per faithful sentence, and pairs of inference that keep the first stage alive.
+SHARE_MADE = 0.5
+COUNT_REPLAYED = 4_000
+
+
+def run_nli(data: Path, output: Path, settings: fit.Settings, limit: int | None) -> None:
+    """Train on inference pairs and print the accuracy on MultiNLI dev matched, which is never trained on."""
+    pairs = read_nli(data)
+    random.Random(SEED).shuffle(pairs)
+    pairs = pairs[:limit]
+    _say(f"pairs: {count_by_source(pairs)}")
+    model = fit.train(pairs, settings, output)
+    test = read_nli_test(data)
+    share = fit.accuracy(fit.predict(model, test, settings.maximum_tokens), test)
+    _say(f"MultiNLI dev matched: accuracy {share:.4f}, n = {len(test):,}")
+
+
+def run_grounded(
+    data: Path, start: Path, output: Path, settings: fit.Settings, held_out: int | None, count_folds: int
+) -> None:
+    """Train on labelled answer sentences and made faults; with ``held_out`` the sources of that fold stay unseen."""
+    reader = grounded.EvidenceReader()
+    everything = grounded.read_sentences(grounded.read_ragtruth(data / "ragtruth"), reader)
+    sentences = [each for each in everything if grounded.fold_of(each.answer.source_id, count_folds) != held_out]
+    _say(f"sentences (all, not supported): {dict(grounded.describe(sentences))}")
+    pairs = [grounded.to_pair(sentence) for sentence in sentences]
+    pairs += grounded.make_negatives(sentences, reader, SHARE_MADE, SEED)
+    pairs += grounded.read_expert_pairs(data, reader)
+    replayed: list[Pair] = read_nli(data)
+    random.Random(SEED + 1).shuffle(replayed)
+    pairs += replayed[:COUNT_REPLAYED]
+    _say(f"pairs: {count_by_source(pairs)}")
+    model = fit.train(pairs, settings, output, start)
+    test = read_nli_test(data)
+    share = fit.accuracy(fit.predict(model, test, 128), test)
+    _say(f"MultiNLI dev matched: accuracy {share:.4f}, n = {len(test):,}")
+    path = output / "training.json"
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    facts |= {"mnli_dev_matched": round(share, 4), "held_out": held_out, "count_folds": count_folds}
+    facts["pairs"] = count_by_source(pairs)
+    facts["sources"] = sorted({each.answer.source_id for each in sentences})
+    path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    unseen = [each for each in everything if grounded.fold_of(each.answer.source_id, count_folds) == held_out]
+    if unseen:
+        _write_predictions(unseen, model, settings, output)
+
+
+def _write_predictions(
+    sentences: list[grounded.AnswerSentence], model: object, settings: fit.Settings, output: Path
+) -> None:
+    """Write scores and features of sentences that the model has not seen to ``predictions.parquet``."""
+    pairs = [grounded.to_pair(each) for each in sentences]
+    shares = fit.predict(model, pairs, settings.maximum_tokens)
+    features = grounded.read_features(sentences, shares[:, 0])
+    rows = [
+        {
+            "answer_id": each.answer.answer_id,
+            "source_id": each.answer.source_id,
+            "task": each.answer.task,
+            "model": each.answer.model,
+            "split": each.answer.split,
+            "is_grounded": not each.answer.spans,
+            "sentence_index": each.sentence_index,
+            "start": each.start,
+            "end": each.end,
+            "text": each.text,
+            "premise": each.premise,
+            "is_supported": each.is_supported,
+            "probabilities": shares[row].tolist(),
+            "features": features[row].tolist(),
+        }
+        for row, each in enumerate(sentences)
+    ]
+    parquet.write_table(pa.Table.from_pylist(rows), output / "predictions.parquet")
+
+
+def run_fuse(folders: list[Path]) -> None:
+    """Fit the shipped prior on out-of-fold sentences and print how well it tells answers apart."""
+    scored = release.read_predictions(folders)
+    fusion = release.fit_prior(scored)
+    release.write_prior(fusion)
+    _say(f"prior: {dict(zip(FEATURES, fusion.coefficients.round(3).tolist(), strict=True))}")
+    entailed = np.bincount(scored.answers, weights=-np.logaddexp(0, -scored.features[:, 0]))
+    scores = {"entailment, joined": entailed}
+    if len(folders) > 1:
+        scores["fused, out of fold"] = release.score_out_of_fold(scored)[1]
+    joined = join_answers(fusion.sentence_log_odds(scored.features), scored.answers, len(scored.answer_rows))
+    scores["fused, in sample"] = joined
+    for split in ("test", "all"):
+        keep = np.array([split in ("all", row["split"]) for row in scored.answer_rows])
+        rows = [row for row, kept in zip(scored.answer_rows, keep, strict=True) if kept]
+        is_failure = np.array([not row["is_grounded"] for row in rows])
+        sources = _number([row["source_id"] for row in rows])
+        # pairs of one fold model only: scores of two models are not on one scale
+        cells = _number([f"{row['task']}|{row['model']}|{row['fold']}" for row in rows])
+        for name, values in scores.items():
+            within = auroc(values[keep], is_failure, sources, cells)
+            line = f"{split}, {name}: within {within.value:.3f} [{within.low:.3f}, {within.high:.3f}]"
+            for task in sorted({row["task"] for row in rows}):
+                own = np.array([row["task"] == task for row in rows])
+                pooled = auroc(values[keep][own], is_failure[own], sources[own])
+                line += f", {task} {pooled.value:.3f}"
+            _say(f"{line}, n = {len(rows):,}")
+
+
+def _number(values: list[str]) -> npt.NDArray[np.int64]:
+    return np.unique(np.array(values, dtype=np.str_), return_inverse=True)[1].astype(np.int64)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one stage from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
+    parser.add_argument("stage", choices=("nli", "grounded", "fuse", "export"))
+    parser.add_argument("--output", type=Path, help="folder for delta.safetensors and training.json (nli, grounded)")
+    parser.add_argument("--predictions", type=Path, nargs="+", help="folders of the fold models (fuse)")
+    parser.add_argument("--revision", help="revision of the shipped model (export)")
+    parser.add_argument("--start", type=Path, help="folder of the stage before (grounded)")
+    parser.add_argument("--held-out", type=int, help="fold of sources that stays unseen (for out-of-fold scores)")
+    parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--limit", type=int, help="first pairs only: a try")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--learning-rate", type=float)
+    parser.add_argument("--rank", type=int)
+    options = parser.parse_args(arguments)
+    if options.stage == "fuse":
+        if not options.predictions:
+            parser.exit(2, "training: --predictions must name the folders of the fold models\n")
+        run_fuse(options.predictions)
+        return 0
+    if options.stage == "export":
+        if options.start is None or not options.revision:
+            parser.exit(2, "training: export needs --start FOLDER and --revision\n")
+        release.export(options.start, options.revision)
+        return 0
+    if options.output is None:
+        parser.exit(2, "training: --output must name a folder\n")
+    root = os.environ.get("HCAT_BENCHMARK_DATA")
+    if not root:
+        parser.exit(2, "training: HCAT_BENCHMARK_DATA must name the folder of labelled data\n")
+    torch.set_num_threads(options.threads)
+    chosen = {
+        name: getattr(options, name)
+        for name in ("epochs", "learning_rate", "rank")
+        if getattr(options, name) is not None
+    }
+    if options.stage == "nli":
+        run_nli(Path(root), options.output, replace(NLI, **chosen), options.limit)
+    else:
+        if options.start is None:
+            parser.exit(2, "training: --start must name the folder of the stage nli\n")
+        settings = replace(GROUNDED, **chosen)
+        run_grounded(Path(root), options.start, options.output, settings, options.held_out, options.folds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

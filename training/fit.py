@@ -1,0 +1,240 @@
+"""The training loop: batches of like length within a token budget, a linear schedule, a checkpoint per epoch."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers.models.bert.configuration_bert import BertConfig
+from transformers.models.bert.modeling_bert import BertForSequenceClassification
+
+from hcat.batching import plan_batches
+from hcat.devices import packaged_folder, silence_transformers
+from hcat.minilm import load_tokenizer
+from training.lora import adapt, read_delta, write_back
+from training.pairs import TARGETS, Pair
+
+CLASSES = TARGETS[:3]
+_NOT_ENTAILMENT = TARGETS.index("not_entailment")
+_PROGRESS_SECONDS = 30.0
+
+#: One shuffled stretch of this many pairs is sorted by length and cut into batches.
+_STRETCH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a stage of training depends on beside its data."""
+
+    rank: int = 32
+    epochs: int = 2
+    batch_tokens: int = 4096
+    batch_pairs: int = 64
+    maximum_tokens: int = 128
+    learning_rate: float = 5e-4
+    warmup: float = 0.05
+    weight_decay: float = 0.01
+    dropout: float = 0.0
+    random_seed: int = 20260101
+
+
+def choose_device() -> str:
+    """Return ``cuda`` where torch finds a GPU, else ``cpu``."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def make_classifier(dropout: float) -> BertForSequenceClassification:
+    """Return the packaged MiniLM with a fresh classification head of three classes."""
+    silence_transformers()
+    config = BertConfig.from_pretrained(
+        packaged_folder(),
+        num_labels=len(CLASSES),
+        id2label=dict(enumerate(CLASSES)),
+        label2id={name: index for index, name in enumerate(CLASSES)},
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+    )
+    return BertForSequenceClassification.from_pretrained(packaged_folder(), config=config, local_files_only=True)
+
+
+class PairTokens:
+    """Token ids of pairs: [CLS] premise [SEP] hypothesis [SEP], the premise cut to fit."""
+
+    def __init__(self, maximum_tokens: int) -> None:
+        self._tokenizer = load_tokenizer()
+        self._tokenizer.enable_truncation(maximum_tokens, strategy="only_first")
+        self._maximum = maximum_tokens
+
+    def encode(self, pairs: Sequence[Pair]) -> tuple[list[list[int]], list[int]]:
+        """Return ids of each pair and where its hypothesis starts."""
+        limit = self._maximum // 2
+        # a hypothesis longer than half the window would leave no room for evidence: its end is cut by characters
+        inputs = [(pair.premise, pair.hypothesis[: limit * 4]) for pair in pairs]
+        encodings = self._tokenizer.encode_batch(inputs)
+        return [encoding.ids for encoding in encodings], [encoding.type_ids.index(1) for encoding in encodings]
+
+
+def to_batch(ids: list[list[int]], starts: list[int], chosen: npt.NDArray[np.int64], device: str) -> dict[str, Any]:
+    """Return the tensors of one batch, padded to its longest pair."""
+    longest = max(len(ids[row]) for row in chosen)
+    tokens = np.zeros((len(chosen), longest), np.int64)
+    kinds, mask = np.zeros_like(tokens), np.zeros_like(tokens)
+    for position, row in enumerate(chosen):
+        length = len(ids[row])
+        tokens[position, :length] = ids[row]
+        mask[position, :length] = 1
+        kinds[position, starts[row] : length] = 1
+    return {
+        "input_ids": torch.from_numpy(tokens).to(device),
+        "token_type_ids": torch.from_numpy(kinds).to(device),
+        "attention_mask": torch.from_numpy(mask).to(device),
+    }
+
+
+def plan_epoch(
+    lengths: npt.NDArray[np.int64], settings: Settings, random: np.random.Generator
+) -> list[npt.NDArray[np.int64]]:
+    """Return the batches of one epoch in random order; pairs of one batch are of like length."""
+    order = random.permutation(len(lengths))
+    batches: list[npt.NDArray[np.int64]] = []
+    for start in range(0, len(order), _STRETCH):
+        stretch = order[start : start + _STRETCH]
+        stretch = stretch[np.argsort(lengths[stretch], kind="stable")]
+        begin = 0
+        while begin < len(stretch):
+            end = begin + 1
+            while (
+                end < len(stretch)
+                and end - begin < settings.batch_pairs
+                and (end - begin + 1) * lengths[stretch[end]] <= settings.batch_tokens
+            ):
+                end += 1
+            batches.append(stretch[begin:end])
+            begin = end
+    return [batches[index] for index in random.permutation(len(batches))]
+
+
+def measure_loss(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Return the weighted mean of -log p(target); p(not_entailment) = p(neutral) + p(contradiction)."""
+    log_shares = nn.functional.log_softmax(logits.float(), dim=1)
+    not_entailed = torch.logsumexp(log_shares[:, 1:], dim=1, keepdim=True)
+    losses = -torch.cat([log_shares, not_entailed], dim=1).gather(1, targets[:, None])[:, 0]
+    return (losses * weights).sum() / weights.sum()
+
+
+def train(
+    pairs: Sequence[Pair],
+    settings: Settings,
+    output: Path,
+    start: Path | None = None,
+    weights: npt.NDArray[np.float64] | None = None,
+) -> BertForSequenceClassification:
+    """Return the trained classifier; the delta and the settings are written to ``output`` after every epoch.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+        What to learn from.
+    settings : Settings
+        The recipe.
+    output : Path
+        Folder for ``delta.safetensors`` and ``training.json``.
+    start : Path, optional
+        Folder of an earlier stage to go on from.
+    weights : ndarray, shape (n,), optional
+        Weight of each pair in the loss; 1 by default.
+    """
+    torch.manual_seed(settings.random_seed)
+    random = np.random.default_rng(settings.random_seed)
+    device = choose_device()
+    model: Any = adapt(make_classifier(settings.dropout), settings.rank)
+    if start is not None:
+        write_back(model, load_file(start / "delta.safetensors"))
+    model = model.to(device).train()
+    ids, starts = PairTokens(settings.maximum_tokens).encode(pairs)
+    lengths = np.array([len(each) for each in ids])
+    targets = torch.tensor([pair.target for pair in pairs])
+    row_weights = torch.from_numpy(np.ones(len(pairs)) if weights is None else weights).float()
+    plans = [plan_epoch(lengths, settings, random) for _ in range(settings.epochs)]
+    count_steps = sum(map(len, plans))
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    warmup = max(round(settings.warmup * count_steps), 1)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / warmup, max(count_steps - step, 0) / max(count_steps - warmup, 1))
+    )
+    started = printed = time.monotonic()
+    step, recent = 0, float("nan")
+    use_bfloat16 = device == "cuda"
+    for epoch, plan in enumerate(plans, start=1):
+        for chosen in plan:
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=use_bfloat16):
+                logits = model(**to_batch(ids, starts, chosen, device)).logits
+            rows = torch.from_numpy(chosen)
+            loss = measure_loss(logits, targets[rows].to(device), row_weights[rows].to(device))
+            loss.backward()
+            nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad(set_to_none=True)
+            step, value = step + 1, float(loss.detach())
+            recent = value if np.isnan(recent) else 0.98 * recent + 0.02 * value
+            if time.monotonic() - printed > _PROGRESS_SECONDS:
+                printed = time.monotonic()
+                left = (printed - started) / step * (count_steps - step)
+                print(
+                    f"epoch {epoch}, step {step:,} of {count_steps:,}, loss {recent:.4f}, {left / 60:.1f} minutes left",
+                    file=sys.stderr,
+                    flush=True,
+                )
+        _write(model, output, settings, epoch, len(pairs), time.monotonic() - started, recent, device)
+    return model.eval()
+
+
+def _write(
+    model: nn.Module, output: Path, settings: Settings, epoch: int, count: int, seconds: float, loss: float, device: str
+) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    save_file(read_delta(model), output / "delta.safetensors")
+    facts = asdict(settings) | {
+        "epochs_done": epoch,
+        "count_pairs": count,
+        "seconds": round(seconds),
+        "loss": round(loss, 4),
+        "device": device,
+    }
+    (output / "training.json").write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def predict(
+    model: Any, pairs: Sequence[Pair], maximum_tokens: int, batch_tokens: int = 8192
+) -> npt.NDArray[np.float64]:
+    """Return class probabilities, shape (n, 3), in the order of ``pairs``."""
+    device = next(model.parameters()).device.type
+    ids, starts = PairTokens(maximum_tokens).encode(pairs)
+    shares = np.empty((len(pairs), len(CLASSES)))
+    with torch.inference_mode():
+        for chosen in plan_batches(np.array([len(each) for each in ids]), batch_tokens):
+            logits = model(**to_batch(ids, starts, chosen, device)).logits
+            shares[chosen] = torch.softmax(logits.double(), dim=1).cpu().numpy()
+    return shares
+
+
+def accuracy(shares: npt.NDArray[np.float64], pairs: Sequence[Pair]) -> float:
+    """Return the share of pairs whose most probable class is the target."""
+    return float(np.mean(shares.argmax(axis=1) == np.array([pair.target for pair in pairs])))
+
+
+def not_entailment() -> int:
+    """Return the index of the target `not_entailment`."""
+    return _NOT_ENTAILMENT

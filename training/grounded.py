@@ -1,0 +1,350 @@
+"""Answer sentences with their evidence: labelled by people, or made unfaithful by a seeded rule.
+
+The evidence is chosen by the product's own code, so that the model learns on what it will read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from hcat.encoders import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
+from hcat.evidence import EvidenceChoice, EvidenceSettings, join_window
+from hcat.fusion import COUNT_BOUND, ENTAILMENT_LOGIT_BOUND
+from hcat.lexical import split_passages
+from hcat.overlap import Evidence, extract_features, measure_support
+from hcat.perturbation import perturb
+from training.pairs import TARGETS, Pair
+
+EVIDENCE = EvidenceSettings(mode="sentences", count_windows=1, count_sentences=4, count_characters=700)
+
+ENTAILMENT, CONTRADICTION, NOT_ENTAILMENT = (
+    TARGETS.index(name) for name in ("entailment", "contradiction", "not_entailment")
+)
+
+#: Made faults: kind -> what the new sentence is to its evidence. An outside name or number is not contradicted.
+MADE = {
+    "number_outside": NOT_ENTAILMENT,
+    "number_inside": NOT_ENTAILMENT,
+    "entity_outside": NOT_ENTAILMENT,
+    "entity_inside": NOT_ENTAILMENT,
+    "negation": CONTRADICTION,
+    "antonym": NOT_ENTAILMENT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer with its context, and where people marked it.
+
+    Attributes
+    ----------
+    answer_id, source_id, task, model, split : str
+        Names in the data; ``source_id`` is what must not be split.
+    query, answer : str
+        Texts.
+    contexts : tuple of str
+        Chunks in order.
+    spans : tuple of (int, int)
+        Character spans that people marked as hallucinated; empty for a faithful answer.
+    """
+
+    answer_id: str
+    source_id: str
+    task: str
+    model: str
+    split: str
+    query: str
+    answer: str
+    contexts: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """One sentence of an answer with its evidence and its label.
+
+    Attributes
+    ----------
+    answer : Answer
+        Where it stands.
+    sentence_index, start, end : int
+        Position in the answer and character span.
+    text, premise : str
+        The sentence and its evidence.
+    context : tuple of str
+        All context sentences.
+    similarity, overlap : float
+        Cosine with the best context sentence, and share of the sentence's words that the premise holds.
+    is_supported : bool
+        False where a marked span covers a letter or digit of the sentence.
+    """
+
+    answer: Answer
+    sentence_index: int
+    start: int
+    end: int
+    text: str
+    premise: str
+    context: tuple[str, ...]
+    similarity: float
+    overlap: float
+    is_supported: bool
+
+
+def read_ragtruth(data: Path) -> list[Answer]:
+    """Return the answers of every parquet file of a folder shaped like RAGTruth."""
+    answers = []
+    for path in sorted(data.glob("*.parquet")):
+        for number, row in enumerate(parquet.read_table(path).to_pylist()):
+            spans = json.loads(row["spans"]) if isinstance(row["spans"], str) else row["spans"] or []
+            answers.append(
+                Answer(
+                    answer_id=f"{path.stem}-{number}",
+                    source_id=f"{row['task']}-{row['source_id']}",
+                    task=str(row["task"]),
+                    model=str(row["model"]),
+                    split=str(row.get("split") or ""),
+                    query=row["query"] or "",
+                    answer=row["answer"],
+                    contexts=tuple(row["contexts"]),
+                    spans=tuple((int(span["start"]), int(span["end"])) for span in spans),
+                )
+            )
+    return answers
+
+
+def read_expertqa(data: Path) -> list[tuple[str, tuple[str, ...], str, str]]:
+    """Return (claim, evidence texts, support, source) of expert-judged claims that come with evidence."""
+    rows = parquet.read_table(data / "expertqa" / "claims.parquet").to_pylist()
+    return [
+        (row["claim"].strip(), tuple(row["evidence"]), row["support"], f"expertqa-{row['question']}")
+        for row in rows
+        if row["evidence"] and row["support"] in ("Complete", "Partial", "Incomplete") and row["claim"].strip()
+    ]
+
+
+def fold_of(source: str, count_folds: int) -> int:
+    """Return the fold of a source by a salted hash: whole sources, the same in every run."""
+    digest = hashlib.md5(f"hcat training fold|{source}".encode(), usedforsecurity=False).hexdigest()
+    return int(digest, 16) % count_folds
+
+
+class Chosen(NamedTuple):
+    """The evidence of one hypothesis: premise, all context sentences, cosine with the best one, overlap."""
+
+    premise: str
+    context: tuple[str, ...]
+    similarity: float
+    overlap: float
+
+
+class EvidenceReader:
+    """Splits, embeds and chooses as a build does; a distinct text is embedded once."""
+
+    def __init__(self, settings: EvidenceSettings = EVIDENCE) -> None:
+        identity = resolve_encoder("packaged", "", "auto", "auto")
+        self._encoder = load_encoder(identity)
+        self._batch_tokens = DEFAULT_BATCH_TOKENS[identity.device]
+        self._settings = settings
+        self._vectors: dict[str, np.ndarray[Any, Any]] = {}
+        self._texts: dict[str, str] = {}
+
+    def split(self, passages: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """Return the sentences of each distinct passage, embedded."""
+        distinct = sorted(set(passages))
+        batch = pa.RecordBatch.from_pydict({"passage_id": distinct, "passage_text": distinct})
+        found: dict[str, list[dict[str, Any]]] = {passage: [] for passage in distinct}
+        for row in split_passages(batch).to_pylist():
+            found[row["passage_id"]].append(row)
+        fresh = {
+            row["text_id"]: row["sentence_text"]
+            for rows in found.values()
+            for row in rows
+            if row["text_id"] not in self._vectors
+        }
+        if fresh:
+            vectors, _ = encode_texts(self._encoder, list(fresh.values()), self._batch_tokens)
+            self._vectors.update(zip(fresh, vectors, strict=True))
+            self._texts.update(fresh)
+        return found
+
+    def choose(self, hypotheses: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[Chosen]:
+        """Return the evidence of each hypothesis in its contexts; both are whole texts.
+
+        A hypothesis is compared by its first unit's words and vector, its text stays whole.
+        """
+        if not hypotheses:
+            return []
+        split = self.split([*hypotheses, *[text for texts in contexts for text in texts]])
+        rows = []
+        for number, (hypothesis, texts) in enumerate(zip(hypotheses, contexts, strict=True)):
+            units = [(rank, row) for rank, text in enumerate(texts) for row in split[text]]
+            rows.append(
+                {
+                    "interaction_id": str(number),
+                    "evidence_key": "",
+                    "answer_text_ids": [split[hypothesis][0]["text_id"]],
+                    "context_text_ids": [row["text_id"] for _, row in units],
+                    "context_ranks": [rank for rank, _ in units],
+                }
+            )
+        windows = EvidenceChoice(self._settings)(pa.RecordBatch.from_pylist(rows), self._table()).to_pylist()
+        first = {int(row["interaction_id"]): row for row in windows if row["window_index"] == 0}
+        result = []
+        for number, row in enumerate(rows):
+            sentences = tuple(self._texts[text_id] for text_id in row["context_text_ids"])
+            if number not in first:
+                result.append(Chosen("", sentences, 0.0, 0.0))
+                continue
+            vectors = np.stack([self._vectors[text_id] for text_id in row["context_text_ids"]])
+            similarity = float((vectors @ self._vectors[row["answer_text_ids"][0]]).max())
+            premise = join_window(sentences, first[number]["context_indices"])
+            result.append(Chosen(premise, sentences, similarity, first[number]["overlap"]))
+        return result
+
+    def _table(self) -> pa.Table:
+        matrix = np.stack(list(self._vectors.values()))
+        offsets = np.arange(0, matrix.size + 1, matrix.shape[1], dtype=np.int32)
+        return pa.table(
+            {
+                "text_id": list(self._vectors),
+                "encoded_text": [self._texts[text_id] for text_id in self._vectors],
+                "embedding": pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.ravel())),
+            }
+        )
+
+
+def read_sentences(answers: Sequence[Answer], reader: EvidenceReader) -> list[AnswerSentence]:
+    """Return every sentence of the answers with its evidence and its label."""
+    split = reader.split([text for answer in answers for text in (answer.answer, *answer.contexts)])
+    units = [(answer, row) for answer in answers for row in split[answer.answer]]
+    chosen = reader.choose([row["sentence_text"] for _, row in units], [answer.contexts for answer, _ in units])
+    sentences = []
+    for (answer, row), evidence in zip(units, chosen, strict=True):
+        start, end = row["start_character"], row["start_character"] + row["count_characters"]
+        sentences.append(
+            AnswerSentence(
+                answer=answer,
+                sentence_index=row["sentence_index"],
+                start=start,
+                end=end,
+                text=row["sentence_text"],
+                premise=evidence.premise,
+                context=evidence.context,
+                similarity=evidence.similarity,
+                overlap=evidence.overlap,
+                is_supported=not _is_marked(answer, start, end),
+            )
+        )
+    return sentences
+
+
+def _is_marked(answer: Answer, start: int, end: int) -> bool:
+    return any(
+        any(character.isalnum() for character in answer.answer[max(start, first) : min(end, last)])
+        for first, last in answer.spans
+    )
+
+
+def to_pair(sentence: AnswerSentence) -> Pair:
+    """Return the pair of a labelled sentence."""
+    target = ENTAILMENT if sentence.is_supported else NOT_ENTAILMENT
+    return Pair(sentence.premise, sentence.text, target, f"ragtruth {sentence.answer.task}")
+
+
+def make_negatives(sentences: Sequence[AnswerSentence], reader: EvidenceReader, share: float, seed: int) -> list[Pair]:
+    """Return made faults of a seeded share of the faithful sentences, each with evidence chosen for the fault itself.
+
+    Kinds are tried in random order until one applies; a sentence borrowed from an answer to another source of the same
+    task is the last kind.
+    """
+    faithful = [sentence for sentence in sentences if sentence.is_supported and len(sentence.text) > 20]
+    pools: dict[str, list[str]] = {}
+    for sentence in faithful:
+        pools.setdefault(sentence.answer.task, []).append(sentence.text)
+    made: list[tuple[str, Sequence[str], int, str]] = []
+    for sentence in faithful:
+        # one stream per sentence: the choice does not depend on what stands before it
+        stream = random.Random(f"{seed}|{sentence.answer.answer_id}|{sentence.sentence_index}")
+        if stream.random() >= share:
+            continue
+        kinds = [*MADE, "borrowed"]
+        stream.shuffle(kinds)
+        pool = stream.sample(pools[sentence.answer.task], min(20, len(pools[sentence.answer.task])))
+        for kind in kinds:
+            if kind == "borrowed":
+                others = [text for text in pool if text not in sentence.answer.answer]
+                text = others[0] if others else None
+            else:
+                fault = perturb(sentence.text, kind, sentence.context, stream, pool)
+                text = fault.text if fault else None
+            if text is not None:
+                made.append((text, sentence.answer.contexts, MADE.get(kind, NOT_ENTAILMENT), kind))
+                break
+    chosen = reader.choose([text for text, _, _, _ in made], [contexts for _, contexts, _, _ in made])
+    return [
+        Pair(evidence.premise, text, target, f"made {kind}")
+        for (text, _, target, kind), evidence in zip(made, chosen, strict=True)
+    ]
+
+
+def read_expert_pairs(data: Path, reader: EvidenceReader) -> list[Pair]:
+    """Return expert-judged claims with their evidence; partly supported is not supported."""
+    rows = read_expertqa(data)
+    chosen = reader.choose([claim for claim, _, _, _ in rows], [evidence for _, evidence, _, _ in rows])
+    return [
+        Pair(found.premise, claim, ENTAILMENT if support == "Complete" else NOT_ENTAILMENT, "expertqa")
+        for (claim, _, support, _), found in zip(rows, chosen, strict=True)
+        if found.premise
+    ]
+
+
+def read_features(sentences: Sequence[AnswerSentence], probabilities: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the features of the fusion, shape (n, n_features), as the model int_sentences_fused makes them."""
+    evidences: dict[str, Evidence] = {}
+    kept: dict[str, Any] = {}
+
+    def read(text: str) -> Any:
+        if text not in kept:
+            kept[text] = extract_features(text)
+        return kept[text]
+
+    rows = []
+    for sentence, probability in zip(sentences, probabilities, strict=True):
+        key = sentence.answer.answer_id
+        if key not in evidences:
+            texts = [*sentence.context, *([sentence.answer.query] if sentence.answer.query else [])]
+            evidences[key] = Evidence.from_features(map(read, texts))
+        support = measure_support(read(sentence.text), evidences[key])
+        tiny = np.exp(-ENTAILMENT_LOGIT_BOUND - 1)
+        logit = np.log(max(probability, tiny)) - np.log(max(1 - probability, tiny))
+        rows.append(
+            (
+                float(np.clip(logit, -ENTAILMENT_LOGIT_BOUND, ENTAILMENT_LOGIT_BOUND)),
+                sentence.similarity,
+                support.count_words_supported / support.count_words if support.count_words else 1.0,
+                sentence.overlap,
+                min(support.count_numbers - support.count_numbers_supported, COUNT_BOUND),
+                min(support.count_entities - support.count_entities_supported, COUNT_BOUND),
+            )
+        )
+    return np.array(rows, dtype=np.float64)
+
+
+def describe(sentences: Iterable[AnswerSentence]) -> Mapping[str, tuple[int, int]]:
+    """Return sentences and unsupported ones by task."""
+    counts: dict[str, tuple[int, int]] = {}
+    for sentence in sentences:
+        n, bad = counts.get(sentence.answer.task, (0, 0))
+        counts[sentence.answer.task] = (n + 1, bad + (not sentence.is_supported))
+    return counts

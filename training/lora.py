@@ -1,0 +1,81 @@
+"""Low-rank adaptation (Hu et al. 2021, section 4.1) of a BERT sequence classifier: h = W x + (scale) B A x."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+
+#: Linear layers of a BERT block, by the last part of their name.
+ADAPTED = ("query", "key", "value", "dense")
+
+#: Trained whole beside the low-rank part: what turns the first token into classes.
+TRAINED_WHOLE = ("bert.pooler.dense", "classifier")
+
+
+class LowRankLinear(nn.Module):
+    """A frozen linear layer plus a trained low-rank update; starts equal to the frozen layer.
+
+    Parameters
+    ----------
+    frozen : torch.nn.Linear
+        Layer of the base model; its weights get no gradient.
+    rank : int
+        Rank of the update.
+    """
+
+    def __init__(self, frozen: nn.Linear, rank: int) -> None:
+        super().__init__()
+        self.frozen = frozen.requires_grad_(False)
+        self.first = nn.Parameter(torch.empty(rank, frozen.in_features))
+        self.second = nn.Parameter(torch.zeros(frozen.out_features, rank))
+        nn.init.kaiming_uniform_(self.first, a=math.sqrt(5))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the adapted output, shape (..., out_features)."""
+        return self.frozen(inputs) + nn.functional.linear(nn.functional.linear(inputs, self.first), self.second)
+
+
+def adapt(model: nn.Module, rank: int) -> nn.Module:
+    """Freeze ``model`` and put a low-rank update beside every linear layer of its blocks; the heads stay trainable."""
+    model.requires_grad_(False)
+    for name, module in list(model.named_modules()):
+        if not isinstance(module, nn.Linear):
+            continue
+        if name in TRAINED_WHOLE:
+            module.requires_grad_(True)
+        elif name.rsplit(".", 1)[-1] in ADAPTED:
+            parent, child = name.rsplit(".", 1)
+            setattr(model.get_submodule(parent), child, LowRankLinear(module, rank))
+    for name, parameter in model.named_parameters():
+        # 10 kB of weights that move much
+        if "LayerNorm" in name:
+            parameter.requires_grad_(True)
+    return model
+
+
+def read_delta(model: nn.Module) -> dict[str, torch.Tensor]:
+    """Return what training changed, under the names of the base model.
+
+    ``<layer>.weight.first`` (rank, in) and ``<layer>.weight.second`` (out, rank): the update is second @ first.
+    Everything else replaces the weight of its name.
+    """
+    delta: dict[str, torch.Tensor] = {}
+    for name, parameter in model.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        if name.endswith((".first", ".second")):
+            layer, part = name.rsplit(".", 1)
+            name = f"{layer}.weight.{part}"
+        delta[name] = parameter.detach().cpu().clone()
+    return delta
+
+
+def write_back(model: nn.Module, delta: dict[str, torch.Tensor]) -> None:
+    """Set the trainable weights of an adapted model to ``delta`` (to go on from a finished stage)."""
+    parameters = dict(model.named_parameters())
+    with torch.no_grad():
+        for name, value in delta.items():
+            own = name.replace(".weight.first", ".first").replace(".weight.second", ".second")
+            parameters[own].copy_(value.to(parameters[own].dtype))
