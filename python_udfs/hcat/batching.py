@@ -165,7 +165,7 @@ class _Progress:
     """Prints a line every ten seconds; short work stays silent."""
 
     def __init__(self, label: str, total: int) -> None:
-        self._label, self._total, self._done = label, total, 0
+        self._label, self._total, self._done, self._shown = label, total, 0, 0
         self._started = self._printed = time.monotonic()
 
     def advance(self, count: int) -> None:
@@ -175,11 +175,11 @@ class _Progress:
             self._print(now)
 
     def finish(self) -> None:
-        if self._printed != self._started:
+        if self._printed != self._started and self._shown < self._done:
             self._print(time.monotonic())
 
     def _print(self, now: float) -> None:
-        self._printed = now
+        self._printed, self._shown = now, self._done
         rate = self._done / max(now - self._started, 1e-9)
         share = 100.0 * self._done / max(self._total, 1)
         message = f"hcat {self._label}: {self._done:,} of {self._total:,} ({share:.0f} %), {rate:,.0f} a second"

@@ -9,6 +9,7 @@ score = 1 / (1 + exp(-D)) is a score and no probability: calibration makes it on
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
@@ -279,7 +280,8 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
         base, delta = check_packaged_weights(), hash_file(COMPACT_FOLDER / "delta.safetensors")
         if delta != card["delta_sha256"]:
             raise ModelError(f"{COMPACT_NAME}: delta must have SHA-256 {card['delta_sha256']}, got {delta}")
-        parts = (COMPACT_NAME, str(card["revision"]), hash_text(base, delta), device, dtype, name)
+        both = hashlib.sha256(f"{base}{delta}".encode()).hexdigest()
+        parts = (COMPACT_NAME, str(card["revision"]), both, device, dtype, name)
     elif name in ("none", "hashing"):
         parts = (name, "1", hash_text(f"hcat {name} classifier 1"), "cpu", "float32", name)
     elif Path(name).is_dir():

@@ -1,8 +1,12 @@
-{{ config(materialized='incremental', incremental_strategy='append', on_schema_change='fail') }}
+{{ config(materialized='incremental', incremental_strategy='append', on_schema_change='append_new_columns') }}
 -- The ledger. It reads the gates, so that it is written last and knows what the build did.
 
 with encoder as (
     select * from {{ ref('int_encoder') }}
+),
+
+classifier as (
+    select * from {{ ref('int_classifier') }}
 ),
 
 environment as (
@@ -60,6 +64,9 @@ final as (
         encoder.encoder_name,
         encoder.encoder_revision,
         encoder.encoder_sha256,
+        classifier.classifier_name,
+        classifier.classifier_revision,
+        classifier.classifier_sha256,
         encoder.device,
         encoder.dtype,
 
@@ -79,6 +86,7 @@ final as (
         -- timestamps
         timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as started_at
     from encoder
+    cross join classifier
     cross join environment
     cross join records
     cross join inputs
