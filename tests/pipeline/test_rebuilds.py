@@ -104,13 +104,24 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     assert query(demo.warehouse / "hcat.duckdb", "select max(landing_number) from landed_interactions") == [(1,)]
 
 
-def count_slices(warehouse: Path) -> dict[Path, int]:
-    """Return the time of writing of every finished slice."""
-    return {path: path.stat().st_mtime_ns for path in (warehouse / "slices").rglob("*.parquet")}
+def count_slices(warehouse: Path, key: str) -> dict[Path, int]:
+    """Return the time of writing of every finished slice whose rows have this key."""
+    paths = [path for path in (warehouse / "slices").rglob("*.parquet") if key in parquet.read_schema(path).names]
+    return {path: path.stat().st_mtime_ns for path in paths}
 
 
+@pytest.mark.parametrize(
+    ("key", "work", "result"),
+    [("text_id", "int_texts", "int_texts_embedded"), ("pair_id", "int_pairs_keyed", "int_pairs_entailed")],
+)
 def test_a_killed_build_loses_nothing_and_repeats_no_finished_slice(
-    dbt: Dbt, raw: Path, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
+    dbt: Dbt,
+    raw: Path,
+    demo_checksums: dict[str, tuple[int, int]],
+    tmp_path: Path,
+    key: str,
+    work: str,
+    result: str,
 ) -> None:
     warehouse = tmp_path / "warehouse"
     warehouse.mkdir()
@@ -122,22 +133,22 @@ def test_a_killed_build_loses_nothing_and_repeats_no_finished_slice(
         stderr=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 240
-    while not count_slices(warehouse) and process.poll() is None and time.monotonic() < deadline:
+    while not count_slices(warehouse, key) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)
     process.kill()
     assert process.wait() == -9, "the build ended before it could be killed"
-    finished = count_slices(warehouse)
+    finished = count_slices(warehouse, key)
     tables = query(warehouse / "hcat.duckdb", "select table_name from information_schema.tables")
-    assert ("int_texts_embedded",) not in tables
+    assert (result,) not in tables
 
     rebuilt = dbt("build", raw, warehouse, variables=VARIABLES, encoder=ENCODER)
     assert rebuilt.exit_code == 0, rebuilt.output
-    count_texts = rebuilt.query("select count(*) from int_texts")[0][0]
-    slices = count_slices(warehouse)
+    count_work = rebuilt.query(f"select count(*) from {work}")[0][0]
+    slices = count_slices(warehouse, key)
     assert 0 < len(finished) < len(slices), "the build was killed after its last slice"
     assert {path: slices[path] for path in finished} == finished
-    encoded = [text_id for path in slices for text_id in parquet.read_table(path)["text_id"].to_pylist()]
-    assert len(encoded) == len(set(encoded)) == count_texts
+    scored = [value for path in slices for value in parquet.read_table(path)[key].to_pylist()]
+    assert len(scored) == len(set(scored)) == count_work
     assert sum(parquet.read_metadata(path).num_rows for path in finished) == len(finished) * SLICE_TEXTS
 
     # another folder, a kill in between: every table of the undisturbed build, to the last bit
