@@ -154,5 +154,5 @@ def test_missing_text_is_no_silent_evidence():
 
 
 def test_words_and_premise():
-    assert read_words("The fees are charged in June.") == {"fee", "charg", "june"}
+    assert read_words("The fees are charged monthly.") == {"fee", "charg", "monthly"}
     assert join_window(["a.", "b.", "c."], [0, 2]) == "a. c."
