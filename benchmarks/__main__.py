@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchmarks import accuracy, determinism, evidence, scale, swaps, throughput, transfer
+from benchmarks import accuracy, determinism, evidence, out_of_fold, scale, swaps, throughput, transfer
 from benchmarks.harness import BenchmarkError, Outcome, data_folder, print_outcome, write_outcome
 
 
@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "determinism": determinism.run,
     "throughput": throughput.run,
     "accuracy": _run_accuracy,
+    "out_of_fold": out_of_fold.run,
     "transfer": transfer.run,
     "swaps": swaps.run,
     "evidence": evidence.run,

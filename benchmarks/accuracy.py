@@ -280,23 +280,25 @@ def measure(
     rows: Sequence[Mapping[str, Any]],
     count_draws: int = COUNT_DRAWS,
     by_task: bool = True,
-    threshold: float | None = None,
+    threshold: float | npt.NDArray[np.float64] | None = None,
     is_probability: bool = False,
 ) -> Accuracy:
     """Return the accuracy of one score (NaN = none) over ``rows``, and inside each task.
 
-    An answer is flagged when its score lies below ``threshold``; one without a score is not. Calibration is measured
-    on the rows that have a score.
+    An answer is flagged when its score lies below ``threshold`` (one for all rows, or shape (n,)); one without a score
+    is not. Calibration is measured on the rows that have a score.
     """
     is_positive = np.array([bool(row["hallucinated"]) for row in rows])
     sources = _number([str(row["source_id"]) for row in rows])
-    cells = _number([f"{row['task']}\x1f{row['model']}" for row in rows])
+    # scores of two fold models are not on one scale
+    cells = _number([f"{row['task']}\x1f{row['model']}\x1f{row.get('fold', '')}" for row in rows])
     tasks: dict[str, Accuracy] = {}
     if by_task:
         for task in sorted({str(row["task"]) for row in rows}):
             chosen = [position for position, row in enumerate(rows) if str(row["task"]) == task]
             own = [rows[position] for position in chosen]
-            tasks[task] = measure(scores[chosen], own, count_draws, False, threshold, is_probability)
+            own_threshold = threshold[chosen] if isinstance(threshold, np.ndarray) else threshold
+            tasks[task] = measure(scores[chosen], own, count_draws, False, own_threshold, is_probability)
     result = Accuracy(
         n=len(rows),
         n_positive=int(is_positive.sum()),
@@ -416,11 +418,7 @@ def to_outcome(
     labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], metric: str, name: str, is_quick: bool
 ) -> Outcome:
     """Return tables and notes for the screen and the page."""
-    tables: list[Table] = []
-    for title, figures in measured.items():
-        tables.append(_overview(title, figures, metric))
-        tables.append(_by_task(title, figures, metric))
-        tables.append(_verdicts(title, figures, metric))
+    tables = [table for title, figures in measured.items() for table in tabulate(title, figures, metric)]
     headline = next(iter(measured.values()))
     seen = count_seen_in_training(labelled.rows)
     differences = "; ".join(
@@ -457,6 +455,11 @@ def to_outcome(
             "in the headline."
         )
     return Outcome("accuracy", "Groundedness accuracy", tables, notes, is_quick)
+
+
+def tabulate(title: str, figures: Mapping[str, Accuracy], metric: str) -> list[Table]:
+    """Return the tables of one set of rows: all tasks, by task, and what cut-offs and probabilities are worth."""
+    return [_overview(title, figures, metric), _by_task(title, figures, metric), _verdicts(title, figures, metric)]
 
 
 def _overview(title: str, figures: Mapping[str, Accuracy], metric: str) -> Table:

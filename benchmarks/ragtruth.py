@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,12 @@ def read_rows(folder: Path) -> list[dict[str, Any]]:
         seen[key] = seen.get(key, 0) + 1
         row["interaction_id"] = f"ragtruth-{key}-{seen[key]}"
     return rows
+
+
+def read_spans(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the spans that people marked in an answer: start, end (characters), and the publishers' labels."""
+    spans = row.get("spans") or []
+    return list(json.loads(spans) if isinstance(spans, str) else spans)
 
 
 def write_raw_logs(rows: list[dict[str, Any]], folder: Path, suffix: str = "") -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,12 +45,18 @@ class Settings:
     warmup: float = 0.05
     weight_decay: float = 0.01
     dropout: float = 0.0
+    token_weight: float = 0.0
     random_seed: int = 20260101
 
 
 def choose_device() -> str:
     """Return ``cuda`` where torch finds a GPU, else ``cpu``."""
     return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def computes_bfloat16(device: str) -> bool:
+    """Return whether the device multiplies bfloat16 matrices faster than float32 ones; weights stay float32."""
+    return device == "cuda" or torch.cpu._is_avx512_bf16_supported()
 
 
 def make_classifier(dropout: float) -> BertForSequenceClassification:
@@ -67,6 +73,18 @@ def make_classifier(dropout: float) -> BertForSequenceClassification:
     return BertForSequenceClassification.from_pretrained(packaged_folder(), config=config, local_files_only=True)
 
 
+class Tokens(NamedTuple):
+    """Token ids of each pair, where its hypothesis starts, and for each token whether it is wrong (None = unknown)."""
+
+    ids: list[list[int]]
+    starts: list[int]
+    wrong: list[list[int] | None]
+
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Return the number of tokens of each pair."""
+        return np.array([len(each) for each in self.ids])
+
+
 class PairTokens:
     """Token ids of pairs: [CLS] premise [SEP] hypothesis [SEP], the premise cut to fit."""
 
@@ -75,30 +93,56 @@ class PairTokens:
         self._tokenizer.enable_truncation(maximum_tokens, strategy="only_first")
         self._maximum = maximum_tokens
 
-    def encode(self, pairs: Sequence[Pair]) -> tuple[list[list[int]], list[int]]:
-        """Return ids of each pair and where its hypothesis starts."""
+    def encode(self, pairs: Sequence[Pair]) -> Tokens:
+        """Return the tokens of the pairs, in their order."""
         limit = self._maximum // 2
         # a hypothesis longer than half the window would leave no room for evidence: its end is cut by characters
         inputs = [(pair.premise, pair.hypothesis[: limit * 4]) for pair in pairs]
         encodings = self._tokenizer.encode_batch(inputs)
-        return [encoding.ids for encoding in encodings], [encoding.type_ids.index(1) for encoding in encodings]
+        return Tokens(
+            [encoding.ids for encoding in encodings],
+            [encoding.type_ids.index(1) for encoding in encodings],
+            [_label_tokens(encoding.offsets, pair.wrong) for encoding, pair in zip(encodings, pairs, strict=True)],
+        )
 
 
-def to_batch(ids: list[list[int]], starts: list[int], chosen: npt.NDArray[np.int64], device: str) -> dict[str, Any]:
+def _label_tokens(offsets: list[tuple[int, int]], wrong: Sequence[tuple[int, int]] | None) -> list[int] | None:
+    """Return 1 for every token that touches a wrong span; only those of the hypothesis are read later."""
+    if wrong is None:
+        return None
+    return [int(any(start < last and end > first for first, last in wrong)) for start, end in offsets]
+
+
+def to_batch(tokens: Tokens, chosen: npt.NDArray[np.int64], device: str) -> dict[str, Any]:
     """Return the tensors of one batch, padded to its longest pair."""
-    longest = max(len(ids[row]) for row in chosen)
-    tokens = np.zeros((len(chosen), longest), np.int64)
-    kinds, mask = np.zeros_like(tokens), np.zeros_like(tokens)
+    longest = max(len(tokens.ids[row]) for row in chosen)
+    ids = np.zeros((len(chosen), longest), np.int64)
+    kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
     for position, row in enumerate(chosen):
-        length = len(ids[row])
-        tokens[position, :length] = ids[row]
+        length = len(tokens.ids[row])
+        ids[position, :length] = tokens.ids[row]
         mask[position, :length] = 1
-        kinds[position, starts[row] : length] = 1
+        kinds[position, tokens.starts[row] : length] = 1
     return {
-        "input_ids": torch.from_numpy(tokens).to(device),
+        "input_ids": torch.from_numpy(ids).to(device),
         "token_type_ids": torch.from_numpy(kinds).to(device),
         "attention_mask": torch.from_numpy(mask).to(device),
     }
+
+
+def to_token_targets(tokens: Tokens, chosen: npt.NDArray[np.int64], longest: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return for each token whether it is wrong and whether that is known, both shape (n, longest).
+
+    Known are the tokens of the hypothesis but its closing mark, where somebody said which are wrong.
+    """
+    targets, known = np.zeros((len(chosen), longest), np.float32), np.zeros((len(chosen), longest), np.float32)
+    for position, row in enumerate(chosen):
+        wrong = tokens.wrong[row]
+        if wrong is not None:
+            start, end = tokens.starts[row], len(wrong) - 1
+            targets[position, start:end] = wrong[start:end]
+            known[position, start:end] = 1
+    return torch.from_numpy(targets), torch.from_numpy(known)
 
 
 def plan_epoch(
@@ -132,6 +176,12 @@ def measure_loss(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Ten
     return (losses * weights).sum() / weights.sum()
 
 
+def measure_token_loss(logits: torch.Tensor, targets: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
+    """Return the mean cross entropy of the tokens whose label is known; 0 without any."""
+    losses = nn.functional.binary_cross_entropy_with_logits(logits.float(), targets, reduction="none")
+    return (losses * known).sum() / known.sum().clamp(min=1)
+
+
 def train(
     pairs: Sequence[Pair],
     settings: Settings,
@@ -161,13 +211,15 @@ def train(
     if start is not None:
         write_back(model, load_file(start / "delta.safetensors"))
     model = model.to(device).train()
-    ids, starts = PairTokens(settings.maximum_tokens).encode(pairs)
-    lengths = np.array([len(each) for each in ids])
+    # helps the blocks below to learn where a sentence is wrong; it is not kept
+    token_head = nn.Linear(model.config.hidden_size, 1).to(device)
+    tokens = PairTokens(settings.maximum_tokens).encode(pairs)
+    lengths = tokens.lengths()
     targets = torch.tensor([pair.target for pair in pairs])
     row_weights = torch.from_numpy(np.ones(len(pairs)) if weights is None else weights).float()
     plans = [plan_epoch(lengths, settings, random) for _ in range(settings.epochs)]
     count_steps = sum(map(len, plans))
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    parameters = [*(each for each in model.parameters() if each.requires_grad), *token_head.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
     warmup = max(round(settings.warmup * count_steps), 1)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -175,13 +227,19 @@ def train(
     )
     started = printed = time.monotonic()
     step, recent = 0, float("nan")
-    use_bfloat16 = device == "cuda"
+    use_bfloat16 = computes_bfloat16(device)
     for epoch, plan in enumerate(plans, start=1):
         for chosen in plan:
             with torch.autocast(device, dtype=torch.bfloat16, enabled=use_bfloat16):
-                logits = model(**to_batch(ids, starts, chosen, device)).logits
+                hidden = model.bert(**to_batch(tokens, chosen, device))
+                logits = model.classifier(model.dropout(hidden.pooler_output))
+                token_logits = token_head(hidden.last_hidden_state)
             rows = torch.from_numpy(chosen)
             loss = measure_loss(logits, targets[rows].to(device), row_weights[rows].to(device))
+            if settings.token_weight:
+                wrong, known = to_token_targets(tokens, chosen, token_logits.shape[1])
+                token_loss = measure_token_loss(token_logits[:, :, 0], wrong.to(device), known.to(device))
+                loss = loss + settings.token_weight * token_loss
             loss.backward()
             nn.utils.clip_grad_norm_(parameters, 1.0)
             optimizer.step()
@@ -221,11 +279,11 @@ def predict(
 ) -> npt.NDArray[np.float64]:
     """Return class probabilities, shape (n, 3), in the order of ``pairs``."""
     device = next(model.parameters()).device.type
-    ids, starts = PairTokens(maximum_tokens).encode(pairs)
+    tokens = PairTokens(maximum_tokens).encode(pairs)
     shares = np.empty((len(pairs), len(CLASSES)))
     with torch.inference_mode():
-        for chosen in plan_batches(np.array([len(each) for each in ids]), batch_tokens):
-            logits = model(**to_batch(ids, starts, chosen, device)).logits
+        for chosen in plan_batches(tokens.lengths(), batch_tokens):
+            logits = model(**to_batch(tokens, chosen, device)).logits
             shares[chosen] = torch.softmax(logits.double(), dim=1).cpu().numpy()
     return shares
 

@@ -6,7 +6,6 @@ The evidence is chosen by the product's own code, so that the model learns on wh
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
+from benchmarks.ragtruth import read_rows, read_spans
 from hcat.encoders import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
 from hcat.evidence import EvidenceChoice, EvidenceSettings, join_window
 from hcat.fusion import COUNT_BOUND, ENTAILMENT_LOGIT_BOUND
 from hcat.lexical import split_passages
 from hcat.overlap import Evidence, extract_features, measure_support
 from hcat.perturbation import perturb
+from hcat.records import Records, find_contradictions, read_fields
 from training.pairs import TARGETS, Pair
 
 EVIDENCE = EvidenceSettings(mode="sentences", count_windows=1, count_sentences=4, count_characters=700)
@@ -40,6 +41,10 @@ MADE = {
     "negation": CONTRADICTION,
     "antonym": NOT_ENTAILMENT,
 }
+
+
+#: Faults for which a swap inside the context is tried before the other kinds.
+SHARE_INSIDE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +90,8 @@ class AnswerSentence:
         All context sentences.
     similarity, overlap : float
         Cosine with the best context sentence, and share of the sentence's words that the premise holds.
-    is_supported : bool
-        False where a marked span covers a letter or digit of the sentence.
+    wrong : tuple of (int, int)
+        Character spans of ``text`` that people marked; empty for a supported sentence.
     """
 
     answer: Answer
@@ -98,29 +103,30 @@ class AnswerSentence:
     context: tuple[str, ...]
     similarity: float
     overlap: float
-    is_supported: bool
+    wrong: tuple[tuple[int, int], ...]
+
+    @property
+    def is_supported(self) -> bool:
+        """Return whether no marked span covers a letter or digit of the sentence."""
+        return not self.wrong
 
 
 def read_ragtruth(data: Path) -> list[Answer]:
     """Return the answers of every parquet file of a folder shaped like RAGTruth."""
-    answers = []
-    for path in sorted(data.glob("*.parquet")):
-        for number, row in enumerate(parquet.read_table(path).to_pylist()):
-            spans = json.loads(row["spans"]) if isinstance(row["spans"], str) else row["spans"] or []
-            answers.append(
-                Answer(
-                    answer_id=f"{path.stem}-{number}",
-                    source_id=f"{row['task']}-{row['source_id']}",
-                    task=str(row["task"]),
-                    model=str(row["model"]),
-                    split=str(row.get("split") or ""),
-                    query=row["query"] or "",
-                    answer=row["answer"],
-                    contexts=tuple(row["contexts"]),
-                    spans=tuple((int(span["start"]), int(span["end"])) for span in spans),
-                )
-            )
-    return answers
+    return [
+        Answer(
+            answer_id=row["interaction_id"],
+            source_id=f"{row['task']}-{row['source_id']}",
+            task=str(row["task"]),
+            model=str(row["model"]),
+            split=str(row.get("split") or ""),
+            query=row["query"] or "",
+            answer=row["answer"],
+            contexts=tuple(row["contexts"]),
+            spans=tuple((int(span["start"]), int(span["end"])) for span in read_spans(row)),
+        )
+        for row in read_rows(data)
+    ]
 
 
 def read_expertqa(data: Path) -> list[tuple[str, tuple[str, ...], str, str]]:
@@ -243,23 +249,27 @@ def read_sentences(answers: Sequence[Answer], reader: EvidenceReader) -> list[An
                 context=evidence.context,
                 similarity=evidence.similarity,
                 overlap=evidence.overlap,
-                is_supported=not _is_marked(answer, start, end),
+                wrong=_find_marked(answer, start, end),
             )
         )
     return sentences
 
 
-def _is_marked(answer: Answer, start: int, end: int) -> bool:
-    return any(
-        any(character.isalnum() for character in answer.answer[max(start, first) : min(end, last)])
-        for first, last in answer.spans
-    )
+def _find_marked(answer: Answer, start: int, end: int) -> tuple[tuple[int, int], ...]:
+    """Return the marked spans that hold a letter or digit of the sentence, as positions in its folded text."""
+    found = []
+    for first, last in answer.spans:
+        first, last = max(start, first), min(end, last)
+        if any(character.isalnum() for character in answer.answer[first:last]):
+            before, through = (" ".join(answer.answer[start:until].split()) for until in (first, last))
+            found.append((len(before), len(through)))
+    return tuple(found)
 
 
 def to_pair(sentence: AnswerSentence) -> Pair:
     """Return the pair of a labelled sentence."""
     target = ENTAILMENT if sentence.is_supported else NOT_ENTAILMENT
-    return Pair(sentence.premise, sentence.text, target, f"ragtruth {sentence.answer.task}")
+    return Pair(sentence.premise, sentence.text, target, f"ragtruth {sentence.answer.task}", sentence.wrong)
 
 
 def make_negatives(sentences: Sequence[AnswerSentence], reader: EvidenceReader, share: float, seed: int) -> list[Pair]:
@@ -272,7 +282,7 @@ def make_negatives(sentences: Sequence[AnswerSentence], reader: EvidenceReader, 
     pools: dict[str, list[str]] = {}
     for sentence in faithful:
         pools.setdefault(sentence.answer.task, []).append(sentence.text)
-    made: list[tuple[str, Sequence[str], int, str]] = []
+    made: list[tuple[str, Sequence[str], str, tuple[tuple[int, int], ...] | None]] = []
     for sentence in faithful:
         # one stream per sentence: the choice does not depend on what stands before it
         stream = random.Random(f"{seed}|{sentence.answer.answer_id}|{sentence.sentence_index}")
@@ -280,21 +290,24 @@ def make_negatives(sentences: Sequence[AnswerSentence], reader: EvidenceReader, 
             continue
         kinds = [*MADE, "borrowed"]
         stream.shuffle(kinds)
+        if stream.random() < SHARE_INSIDE:
+            # the hardest kind and the rarest: no set of words or numbers of the context betrays it
+            kinds.sort(key=lambda kind: not kind.endswith("_inside"))
         pool = stream.sample(pools[sentence.answer.task], min(20, len(pools[sentence.answer.task])))
         for kind in kinds:
             if kind == "borrowed":
                 others = [text for text in pool if text not in sentence.answer.answer]
-                text = others[0] if others else None
+                text, wrong = (others[0], None) if others else (None, None)
             else:
                 fault = perturb(sentence.text, kind, sentence.context, stream, pool)
-                text = fault.text if fault else None
+                text, wrong = (fault.text, ((fault.start, fault.end),)) if fault else (None, None)
             if text is not None:
-                made.append((text, sentence.answer.contexts, MADE.get(kind, NOT_ENTAILMENT), kind))
+                made.append((text, sentence.answer.contexts, kind, wrong))
                 break
     chosen = reader.choose([text for text, _, _, _ in made], [contexts for _, contexts, _, _ in made])
     return [
-        Pair(evidence.premise, text, target, f"made {kind}")
-        for (text, _, target, kind), evidence in zip(made, chosen, strict=True)
+        Pair(evidence.premise, text, MADE.get(kind, NOT_ENTAILMENT), f"made {kind}", wrong)
+        for (text, _, kind, wrong), evidence in zip(made, chosen, strict=True)
     ]
 
 
@@ -312,6 +325,7 @@ def read_expert_pairs(data: Path, reader: EvidenceReader) -> list[Pair]:
 def read_features(sentences: Sequence[AnswerSentence], probabilities: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return the features of the fusion, shape (n, n_features), as the model int_sentences_fused makes them."""
     evidences: dict[str, Evidence] = {}
+    records: dict[str, Records] = {}
     kept: dict[str, Any] = {}
 
     def read(text: str) -> Any:
@@ -325,6 +339,7 @@ def read_features(sentences: Sequence[AnswerSentence], probabilities: np.ndarray
         if key not in evidences:
             texts = [*sentence.context, *([sentence.answer.query] if sentence.answer.query else [])]
             evidences[key] = Evidence.from_features(map(read, texts))
+            records[key] = Records.from_fields((read_fields(text), read(text).words) for text in texts)
         support = measure_support(read(sentence.text), evidences[key])
         tiny = np.exp(-ENTAILMENT_LOGIT_BOUND - 1)
         logit = np.log(max(probability, tiny)) - np.log(max(1 - probability, tiny))
@@ -336,6 +351,8 @@ def read_features(sentences: Sequence[AnswerSentence], probabilities: np.ndarray
                 sentence.overlap,
                 min(support.count_numbers - support.count_numbers_supported, COUNT_BOUND),
                 min(support.count_entities - support.count_entities_supported, COUNT_BOUND),
+                min(len(find_contradictions(sentence.text, records[key])), COUNT_BOUND),
+                np.log1p(support.count_words - support.count_words_supported),
             )
         )
     return np.array(rows, dtype=np.float64)

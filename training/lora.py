@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import nn
@@ -70,6 +71,28 @@ def read_delta(model: nn.Module) -> dict[str, torch.Tensor]:
             name = f"{layer}.weight.{part}"
         delta[name] = parameter.detach().cpu().clone()
     return delta
+
+
+def average_deltas(deltas: Sequence[dict[str, torch.Tensor]], rank: int) -> dict[str, torch.Tensor]:
+    """Return the mean of what several trainings from one start changed (Wortsman et al. 2022, uniform soup).
+
+    The mean of low-rank updates has up to the sum of their ranks; it is cut to ``rank`` by singular values, to the
+    nearest matrix of that rank (Eckart and Young 1936). Everything else is averaged weight by weight.
+    """
+    averaged: dict[str, torch.Tensor] = {}
+    for name in deltas[0]:
+        if name.endswith(".second"):
+            continue
+        if not name.endswith(".first"):
+            averaged[name] = torch.stack([delta[name] for delta in deltas]).mean(dim=0)
+            continue
+        other = name.removesuffix(".first") + ".second"
+        update = torch.stack([delta[other].double() @ delta[name].double() for delta in deltas]).mean(dim=0)
+        left, values, right = torch.linalg.svd(update, full_matrices=False)
+        roots = values[:rank].sqrt()
+        averaged[other] = (left[:, :rank] * roots).float().contiguous()
+        averaged[name] = (roots[:, None] * right[:rank]).float().contiguous()
+    return averaged
 
 
 def write_back(model: nn.Module, delta: dict[str, torch.Tensor]) -> None:

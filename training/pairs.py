@@ -33,12 +33,25 @@ NLI_TEST = ("nli_3way", "mnli_dev_matched")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One pair with the index of its target in :data:`TARGETS` and the source that must not be split."""
+    """One pair of texts and what is known of it.
+
+    Attributes
+    ----------
+    premise, hypothesis : str
+        Evidence, and the sentence that it may entail.
+    target : int
+        Index in :data:`TARGETS`.
+    source : str
+        Data set or kind, for counting.
+    wrong : tuple of (int, int), optional
+        Character spans of the hypothesis that are not supported; empty = all of it is, None = nobody said where.
+    """
 
     premise: str
     hypothesis: str
     target: int
     source: str
+    wrong: tuple[tuple[int, int], ...] | None = None
 
 
 def read_nli(data: Path) -> list[Pair]:

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,13 @@ from safetensors.torch import load_file, save_file
 from hcat.devices import check_packaged_weights, hash_file
 from hcat.entailment import COMPACT_FOLDER, COMPACT_NAME
 from hcat.fusion import FEATURES, Fusion, fit_fusion, join_answers
-from training.fit import CLASSES
+from training.fit import CLASSES, Settings
+from training.lora import average_deltas
 
 ROOT = Path(__file__).resolve().parents[1]
 PRIOR = ROOT / "seeds" / "groundedness_prior.csv"
+OUT_OF_FOLD = ROOT / "benchmarks" / "out_of_fold.parquet"
+FAULTS = ROOT / "benchmarks" / "out_of_fold_faults.parquet"
 
 #: Half the weight of the squared coefficients: chosen once, by hand, so that no feature of a thousand answers runs off.
 PENALTY = 2.0
@@ -71,24 +74,128 @@ def read_predictions(folders: Sequence[Path]) -> Scored:
 
 
 def fit_prior(scored: Scored, chosen: npt.NDArray[np.bool_] | None = None) -> Fusion:
-    """Return the fusion fitted on the answers that ``chosen`` marks (all by default)."""
-    keep = np.ones(len(scored.answer_rows), dtype=bool) if chosen is None else chosen
+    """Return the fusion fitted on the labels of answers; ``chosen`` limits them, shape (n_answers,).
+
+    Only rows of the publishers' split `test` enter: the others come from sources with a hallucination only, and would
+    shift every probability.
+    """
+    keep = is_unselected(scored) & (True if chosen is None else chosen)
     numbers = np.cumsum(keep) - 1
     rows = keep[scored.answers]
     labels = np.array([row["is_grounded"] for row in scored.answer_rows])[keep]
     return fit_fusion(scored.features[rows], numbers[scored.answers[rows]], labels, penalty=PENALTY)
 
 
-def score_out_of_fold(scored: Scored) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return (probability of each sentence, of each answer), each from a fusion fitted on the other folds."""
+def is_unselected(scored: Scored) -> npt.NDArray[np.bool_]:
+    """Return which answers come from sources that were not chosen for their hallucinations."""
+    return np.array([row["split"] == "test" for row in scored.answer_rows])
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfFold:
+    """What was said of rows by models, fusions and cut-offs that had not seen their sources.
+
+    Attributes
+    ----------
+    sentences : ndarray, shape (n,)
+        Probability that each sentence is supported.
+    answers : ndarray, shape (n_answers,)
+        Probability that each answer is grounded.
+    sentence_cut_offs, answer_cut_offs : ndarray, shape (n_answers,)
+        Below it a sentence of the answer, or the answer, is flagged.
+    """
+
+    sentences: npt.NDArray[np.float64]
+    answers: npt.NDArray[np.float64]
+    sentence_cut_offs: npt.NDArray[np.float64]
+    answer_cut_offs: npt.NDArray[np.float64]
+
+
+def score_out_of_fold(scored: Scored) -> OutOfFold:
+    """Return scores and cut-offs of every fold, each from a fusion fitted on the other folds."""
     folds = np.array([row["fold"] for row in scored.answer_rows])
-    by_sentence = np.empty(len(scored.answers))
+    count = len(scored.answer_rows)
+    log_odds = np.empty(len(scored.answers))
+    sentence_cut_offs, answer_cut_offs = np.empty(count), np.empty(count)
     for fold in np.unique(folds):
         fusion = fit_prior(scored, folds != fold)
-        rows = (folds == fold)[scored.answers]
-        by_sentence[rows] = fusion.sentence_log_odds(scored.features[rows])
-    by_answer = join_answers(by_sentence, scored.answers, len(scored.answer_rows))
-    return 1.0 / (1.0 + np.exp(-by_sentence)), by_answer
+        everything = fusion.sentence_log_odds(scored.features)
+        held = folds == fold
+        log_odds[held[scored.answers]] = everything[held[scored.answers]]
+        sentence_cut_offs[held], answer_cut_offs[held] = choose_cut_offs(scored, everything, ~held)
+    answers = join_answers(log_odds, scored.answers, count)
+    return OutOfFold(1.0 / (1.0 + np.exp(-log_odds)), answers, sentence_cut_offs, answer_cut_offs)
+
+
+def choose_cut_offs(
+    scored: Scored, log_odds: npt.NDArray[np.float64], chosen: npt.NDArray[np.bool_]
+) -> tuple[float, float]:
+    """Return the cut-offs (for sentences, for answers) of highest F1 on the chosen answers of the split `test`."""
+    keep = chosen & is_unselected(scored)
+    rows = keep[scored.answers]
+    is_failure = np.array([not row["is_grounded"] for row in scored.answer_rows])
+    is_wrong = ~np.array(scored.sentences["is_supported"].to_pylist(), dtype=bool)
+    answers = join_answers(log_odds, scored.answers, len(keep))
+    sentences = 1.0 / (1.0 + np.exp(-log_odds))
+    return best_cut_off(sentences[rows], is_wrong[rows]), best_cut_off(answers[keep], is_failure[keep])
+
+
+def best_cut_off(scores: npt.NDArray[np.float64], is_positive: npt.NDArray[np.bool_]) -> float:
+    """Return the cut-off below which flagging has the highest F1: midway between two neighbouring scores."""
+    order = np.argsort(scores, kind="stable")
+    hits, taken = np.cumsum(is_positive[order]), np.arange(1, len(order) + 1)
+    values = 2 * hits / (taken + is_positive.sum())
+    ordered = scores[order]
+    # equal scores are flagged together
+    values[:-1][ordered[1:] == ordered[:-1]] = -1.0
+    best = int(values.argmax())
+    following = ordered[best + 1] if best + 1 < len(ordered) else 1.0
+    return float((ordered[best] + following) / 2)
+
+
+def write_faults(scored: Scored, folders: Sequence[Path], path: Path = FAULTS) -> None:
+    """Write one row per faithful or faulty sentence: digests, kind (null = faithful), fold, scores; no text.
+
+    ``groundedness`` is the probability of the fusion that was fitted on the other folds; the answers are one sentence,
+    or few where a fault made the splitting differ.
+    """
+    folds = np.array([row["fold"] for row in scored.answer_rows])
+    tables = []
+    for fold, folder in enumerate(folders):
+        rows = parquet.read_table(folder / "faults.parquet").to_pylist()
+        features = np.array([row["features"] for row in rows], dtype=np.float64)
+        names, answers = np.unique([row["answer_id"] for row in rows], return_inverse=True)
+        log_odds = fit_prior(scored, folds != fold).sentence_log_odds(features)
+        first = {row["answer_id"]: row for row in rows}
+        entailment = np.full(len(names), np.inf)
+        np.minimum.at(entailment, answers, features[:, list(FEATURES).index("entailment_logit")])
+        tables.append(
+            pa.table(
+                {
+                    "fold": pa.array([fold] * len(names), pa.int64()),
+                    "source_id": [_digest(first[name]["source_id"]) for name in names],
+                    "kind": pa.array([first[name]["kind"] for name in names], pa.string()),
+                    "groundedness": join_answers(log_odds, answers, len(names)).astype(np.float32),
+                    "entailment_logit": entailment.astype(np.float32),
+                }
+            )
+        )
+    parquet.write_table(pa.concat_tables(tables), path, compression="zstd", compression_level=19)
+
+
+def _digest(source: str) -> str:
+    return hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def write_out_of_fold(scored: Scored, found: OutOfFold, path: Path = OUT_OF_FOLD) -> None:
+    """Write one row per sentence: digests of source and answer, fold, span, probability and cut-offs; no text."""
+    rows = scored.sentences.select(["answer_id", "fold", "sentence_index", "start", "end"])
+    by_answer = {"answer_probability": found.answers, "answer_cut_off": found.answer_cut_offs}
+    by_answer["sentence_cut_off"] = found.sentence_cut_offs
+    table = rows.append_column("probability", pa.array(found.sentences.astype(np.float32)))
+    for name, values in by_answer.items():
+        table = table.append_column(name, pa.array(values[scored.answers].astype(np.float32)))
+    parquet.write_table(table, path, compression="zstd", compression_level=19)
 
 
 def write_prior(fusion: Fusion, path: Path = PRIOR) -> None:
@@ -101,6 +208,22 @@ def write_prior(fusion: Fusion, path: Path = PRIOR) -> None:
             FEATURES, zip(fusion.coefficients, fusion.centers, fusion.scales, strict=True), strict=True
         ):
             writer.writerow((name, *(f"{value:.6f}" for value in values)))
+
+
+def average(folders: Sequence[Path], output: Path) -> None:
+    """Write the average of fold models to ``output``: one model that every source has taught, without another training.
+
+    ``training.json`` holds the recipe of the folds and all their sources.
+    """
+    facts = [json.loads((folder / "training.json").read_text(encoding="utf-8")) for folder in folders]
+    deltas = [load_file(folder / "delta.safetensors") for folder in folders]
+    output.mkdir(parents=True, exist_ok=True)
+    save_file(average_deltas(deltas, int(facts[0]["rank"])), output / "delta.safetensors")
+    own = {key: facts[0][key] for key in asdict(Settings())} | {
+        "averaged": [{key: each[key] for key in ("held_out", "count_folds", "count_pairs", "loss")} for each in facts],
+        "sources": sorted({source for each in facts for source in each["sources"]}),
+    }
+    (output / "training.json").write_text(json.dumps(own, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def export(trained: Path, revision: str, folder: Path = COMPACT_FOLDER) -> None:
@@ -122,8 +245,6 @@ def export(trained: Path, revision: str, folder: Path = COMPACT_FOLDER) -> None:
         "base_sha256": check_packaged_weights(),
         "delta_sha256": hash_file(folder / "delta.safetensors"),
         "training": facts,
-        "trained_sources": sorted(
-            hashlib.md5(each.encode(), usedforsecurity=False).hexdigest()[:12] for each in sources
-        ),
+        "trained_sources": sorted(map(_digest, sources)),
     }
     (folder / "card.json").write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -19,7 +19,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 #: Feature -> sign of its effect. Logit of entailment; cosine with the best context sentence; share of the sentence's
-#: words found in context or query, and in the window of evidence; numbers and names found nowhere.
+#: words found in context or query, and in the window of evidence; numbers and names found nowhere; fields of records
+#: that are contradicted; logarithm of 1 + words found nowhere.
 FEATURES: Mapping[str, int] = {
     "entailment_logit": 1,
     "similarity": 1,
@@ -27,6 +28,8 @@ FEATURES: Mapping[str, int] = {
     "evidence_overlap": 1,
     "count_numbers_unsupported": -1,
     "count_entities_unsupported": -1,
+    "count_fields_contradicted": -1,
+    "log_words_unsupported": -1,
 }
 
 #: Bounds of single features: beyond them nothing is learnt from labels, and one odd value must not decide.

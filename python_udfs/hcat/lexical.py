@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from hcat.overlap import Evidence, TextFeatures, bleu_2, exact_match, extract_features, measure_support, rouge_l
 from hcat.raw_contract import hash_text
+from hcat.records import Fields, Records, find_contradictions, read_fields
 from hcat.refusal import explain_refusal
 from hcat.text import count_content_words
 from hcat.verbalisation import verbalise_sentences
@@ -33,6 +34,7 @@ SUPPORT_SCHEMA = pa.schema(
         ("input_key", pa.string()),
         ("text_id", pa.string()),
         ("unsupported", pa.list_(pa.string())),
+        ("contradicted", pa.list_(pa.string())),
         ("sentence_index", pa.int32()),
         ("count_words", pa.int32()),
         ("count_words_supported", pa.int32()),
@@ -85,11 +87,19 @@ def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns, schema=SPLIT_SCHEMA)
 
 
+class _Read(NamedTuple):
+    """A distinct text and what the rules read in it."""
+
+    text: str
+    features: TextFeatures
+    fields: Fields
+
+
 class SupportMeasure:
     """Support of every answer sentence by the interaction's context and query, with features kept per distinct text."""
 
     def __init__(self) -> None:
-        self._features: dict[str, TextFeatures] = {}
+        self._features: dict[str, _Read] = {}
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`).
@@ -110,15 +120,19 @@ class SupportMeasure:
         ):
             if not answer_ids or not context_ids:
                 continue
-            evidence = Evidence.from_features(self._features[text_id] for text_id in [*(query_ids or []), *context_ids])
+            read = [self._features[text_id] for text_id in [*(query_ids or []), *context_ids]]
+            evidence = Evidence.from_features(each.features for each in read)
+            records = Records.from_fields((each.fields, each.features.words) for each in read)
             for index, text_id in enumerate(answer_ids):
-                support = measure_support(self._features[text_id], evidence)
+                answer = self._features[text_id]
+                support = measure_support(answer.features, evidence)
                 rows.append(
                     (
                         interaction_id,
                         input_key,
                         text_id,
                         list(support.unsupported),
+                        find_contradictions(answer.text, records),
                         index,
                         support.count_words,
                         support.count_words_supported,
@@ -151,7 +165,7 @@ class SupportMeasure:
         rows = pc.index_in(pa.array(sorted(unread), pa.string()), value_set=ids.cast(pa.string()))
         found = texts.take(rows)
         for text_id, text in zip(found["text_id"].to_pylist(), found["encoded_text"].to_pylist(), strict=True):
-            self._features[text_id] = extract_features(text)
+            self._features[text_id] = _Read(text, extract_features(text), read_fields(text))
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -233,9 +233,23 @@ def test_calibration_bins_never_split_equal_probabilities() -> None:
 def test_swaps_are_counted_at_the_rate_of_false_alarms() -> None:
     scores = np.concatenate([np.linspace(0.5, 1, 100), [0.1, 0.51, 0.9, np.nan]])
     faithful = np.arange(104) < 100
-    caught, alarms = swaps.share_caught(scores, faithful, ~faithful)
-    assert caught.tolist() == [True, True, False, False]
-    assert alarms == 0.05
+    flagged = swaps.flag(scores, faithful, np.zeros(104, dtype=int))
+    assert flagged[~faithful].tolist() == [True, True, False, False]
+    assert flagged[faithful].mean() == 0.05
+    # every fold has a cut-off of its own: a shifted copy is flagged alike
+    both = swaps.flag(np.concatenate([scores, scores + 10]), np.tile(faithful, 2), np.repeat([0, 1], 104))
+    assert both.tolist() == np.tile(flagged, 2).tolist()
+    shown = swaps.Shown(
+        ["entity_inside" if not each else None for each in faithful],
+        ["s"] * 104,
+        np.zeros(104),
+        {"groundedness": scores},
+    )
+    table, alarms, met = swaps.tabulate("Tried", shown, {"entity_inside": 0.6})
+    assert table.rows[0][:2] == ("entity_inside", "4")
+    assert table.rows[0][2].startswith("0.500")
+    assert not met
+    assert alarms == "groundedness 0.050"
 
 
 def test_transfer_rows_keep_siblings_together() -> None:

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from hcat import minilm
 from hcat.entailment import merge_delta
 from hcat.fusion import FEATURES
-from training import fit, grounded, pairs
-from training.lora import adapt, read_delta, write_back
+from training import fit, grounded, pairs, release
+from training.lora import adapt, average_deltas, read_delta, write_back
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +75,30 @@ def test_delta_gives_the_same_model_in_the_package(adapted, tmp_path):
     assert_allclose(logits(other), logits(adapted), atol=1e-5)
 
 
+def test_average_of_updates_is_the_nearest_of_its_rank():
+    torch.manual_seed(4)
+    first, second = torch.randn(2, 2, 8, dtype=torch.float64), torch.randn(2, 6, 2, dtype=torch.float64)
+    deltas = [
+        {"w.first": first[k].float(), "w.second": second[k].float(), "b": torch.full((3,), float(k))} for k in (0, 1)
+    ]
+    mean = (second[0] @ first[0] + second[1] @ first[1]) / 2
+    # two updates of rank 2 have a mean of rank 4: kept whole there, cut below
+    whole = average_deltas(deltas, 4)
+    assert_allclose(whole["w.second"] @ whole["w.first"], mean, atol=1e-5)
+    assert whole["b"].tolist() == [0.5] * 3
+    cut = average_deltas(deltas, 2)
+    lost = torch.linalg.svdvals(mean)[2:]
+    assert_allclose(
+        float(torch.linalg.norm(cut["w.second"].double() @ cut["w.first"].double() - mean)),
+        float(lost.norm()),
+        rtol=1e-4,
+    )
+    # what is kept loads where the folds came from
+    assert {name: tuple(value.shape) for name, value in cut.items()} == {
+        name: tuple(value.shape) for name, value in deltas[0].items()
+    }
+
+
 def test_not_entailment_is_the_sum_of_the_others():
     # shares .5, .25, .25
     outputs = torch.log(torch.tensor([[0.5, 0.25, 0.25]] * 4))
@@ -98,9 +122,31 @@ def test_an_epoch_shows_every_pair_once(lengths):
 
 def test_pairs_keep_the_hypothesis_whole():
     tokens = fit.PairTokens(16)
-    ids, starts = tokens.encode([pairs.Pair("word " * 100, "the fee", 0, "x")])
+    ids, starts, _ = tokens.encode([pairs.Pair("word " * 100, "the fee", 0, "x")])
     assert len(ids[0]) == 16
     assert len(ids[0]) - starts[0] == 3
+
+
+def test_tokens_of_a_wrong_span_are_labelled_and_nothing_else_is():
+    known = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x", ((9, 10),))
+    unknown = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x")
+    tokens = fit.PairTokens(64).encode([known, unknown])
+    targets, seen = fit.to_token_targets(tokens, np.array([0, 1]), len(tokens.ids[0]))
+    start = tokens.starts[0]
+    # it, costs, 9, euros, full stop; the closing mark is no word
+    assert targets[0, start:].tolist() == [0, 0, 1, 0, 0, 0]
+    assert seen[0, start:].tolist() == [1, 1, 1, 1, 1, 0]
+    assert not seen[0, :start].any()
+    assert not seen[1].any()
+    assert float(fit.measure_token_loss(torch.zeros_like(targets), targets, seen)) == pytest.approx(np.log(2))
+
+
+def test_cut_off_of_highest_f1_keeps_equal_scores_together():
+    # failures at .1, .2 and .5; .5 is shared with a faithful answer: flagging .1 and .2 gives F1 .8, up to .5 gives 6/7
+    scores = np.array([0.1, 0.2, 0.5, 0.5, 0.9])
+    is_failure = np.array([True, True, True, False, False])
+    assert release.best_cut_off(scores, is_failure) == pytest.approx(0.7)
+    assert release.best_cut_off(scores, np.array([True, True, False, False, False])) == pytest.approx(0.35)
 
 
 def test_folds_hold_whole_sources_and_never_move():
@@ -120,6 +166,7 @@ def test_sentences_get_labels_from_spans_and_evidence_from_the_product():
     reader = grounded.EvidenceReader()
     sentences = grounded.read_sentences([make_answer(answer, context, ((28, 54),))], reader)
     assert [sentence.is_supported for sentence in sentences] == [True, False]
+    assert [sentence.wrong for sentence in sentences] == [(), ((0, 26),)]
     assert "monthly fee is 5 euros" in sentences[0].premise
     assert [sentence.text for sentence in sentences] == ["The monthly fee is 5 euros.", "The branch closes at noon."]
     features = grounded.read_features(sentences, np.array([0.9, 0.5]))

@@ -52,7 +52,10 @@ features as (
         )::double as count_numbers_unsupported,
         least(
             supported.count_entities - supported.count_entities_supported, {{ var('hcat_unsupported_bound') }}
-        )::double as count_entities_unsupported
+        )::double as count_entities_unsupported,
+        least(len(supported.contradicted), {{ var('hcat_unsupported_bound') }})::double as count_fields_contradicted,
+        -- the first word that is found nowhere says more than the tenth
+        ln(1 + supported.count_words - supported.count_words_supported)::double as log_words_unsupported
     from entailed
     inner join units on entailed.interaction_id = units.interaction_id
     inner join supported
@@ -67,7 +70,7 @@ features as (
 features_listed as (
     {%- for feature in [
         'entailment_logit', 'similarity', 'share_words_supported', 'evidence_overlap', 'count_numbers_unsupported',
-        'count_entities_unsupported'
+        'count_entities_unsupported', 'count_fields_contradicted', 'log_words_unsupported'
     ] %}
     select
         interaction_id,

@@ -73,6 +73,7 @@ final as (
         -- the window that decided; without a classifier the most similar context sentence
         coalesce(entailed.premise, evidence.encoded_text) as evidence_text,
         array_to_string(supported.unsupported, ', ') as unsupported,
+        array_to_string(supported.contradicted, ', ') as contradicted,
         entailed.classifier_name,
         entailed.classifier_revision,
         located.contributions as support_contributions,
