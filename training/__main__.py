@@ -18,9 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import torch
+from safetensors.torch import save_file
 
 from hcat.fusion import FEATURES
 from training import faults, fit, grounded, release
+from training.lora import read_delta
 from training.pairs import Pair, count_by_source, read_nli, read_nli_test
 
 SEED = 20260101
@@ -39,6 +41,9 @@ GROUNDED = fit.Settings(
 #: Faults made per faithful sentence, and pairs of inference that keep the first stage alive.
 SHARE_MADE = 0.7
 COUNT_REPLAYED = 4_000
+
+#: Share of the first stage in the weights after the second.
+SHARE_OF_START = 0.3
 
 
 def run_nli(data: Path, start: Path | None, output: Path, settings: fit.Settings, limit: int | None) -> None:
@@ -68,27 +73,44 @@ def run_grounded(
     random.Random(SEED + 1).shuffle(replayed)
     pairs += replayed[:COUNT_REPLAYED]
     _say(f"pairs: {count_by_source(pairs)}")
-    model = fit.train(pairs, settings, output, start)
-    test = read_nli_test(data)
-    share = fit.accuracy(fit.predict(model, test, 128), test)
-    _say(f"MultiNLI dev matched: accuracy {share:.4f}, n = {len(test):,}")
+    fit.train(pairs, settings, output, start)
     path = output / "training.json"
-    facts = json.loads(path.read_text(encoding="utf-8"))
-    facts |= {"mnli_dev_matched": round(share, 4), "held_out": held_out, "count_folds": count_folds}
+    facts = json.loads(path.read_text(encoding="utf-8")) | {"held_out": held_out, "count_folds": count_folds}
     facts["pairs"] = count_by_source(pairs)
     facts["sources"] = sorted({each.answer.source_id for each in sentences})
     path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    unseen = [each for each in everything if grounded.fold_of(each.answer.source_id, count_folds) == held_out]
+
+
+def run_interpolate(data: Path, start: Path, trained: Path, output: Path) -> None:
+    """Move the weights back towards those of the stage before, print MultiNLI, and score the held-out sources.
+
+    A fine-tuned model forgets; the straight line between it and its start keeps most of both (Wortsman et al. 2022,
+    Robust fine-tuning of zero-shot models, WiSE-FT).
+    """
+    facts = json.loads((trained / "training.json").read_text(encoding="utf-8"))
+    model = release.interpolate(start, trained, SHARE_OF_START)
+    test = read_nli_test(data)
+    share = fit.accuracy(fit.predict(model, test, NLI.maximum_tokens), test)
+    _say(f"MultiNLI dev matched: accuracy {share:.4f}, n = {len(test):,}")
+    output.mkdir(parents=True, exist_ok=True)
+    save_file(read_delta(model), output / "delta.safetensors")
+    facts |= {"mnli_dev_matched": round(share, 4), "share_of_start": SHARE_OF_START}
+    (output / "training.json").write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    everything = grounded.read_ragtruth(data / "ragtruth")
+    unseen = [
+        each for each in everything if grounded.fold_of(each.source_id, facts["count_folds"]) == facts["held_out"]
+    ]
     if unseen:
-        _write_predictions(unseen, model, settings, output)
+        sentences = grounded.read_sentences(unseen, grounded.EvidenceReader())
+        _write_predictions(sentences, model, int(facts["maximum_tokens"]), output)
 
 
 def _write_predictions(
-    sentences: list[grounded.AnswerSentence], model: object, settings: fit.Settings, output: Path
+    sentences: list[grounded.AnswerSentence], model: object, maximum_tokens: int, output: Path
 ) -> None:
     """Write scores and features of sentences that the model has not seen to ``predictions.parquet``."""
     pairs = [grounded.to_pair(each) for each in sentences]
-    shares = fit.predict(model, pairs, settings.maximum_tokens)
+    shares = fit.predict(model, pairs, maximum_tokens)
     features = grounded.read_features(sentences, shares[:, 0])
     rows = [
         {
@@ -136,10 +158,10 @@ def _say(text: str) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run one stage from the command line."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    parser.add_argument("stage", choices=("nli", "grounded", "faults", "fuse", "average", "export"))
+    parser.add_argument("stage", choices=("nli", "grounded", "interpolate", "faults", "fuse", "average", "export"))
     parser.add_argument("--output", type=Path, help="folder for delta.safetensors and training.json (nli, grounded)")
     parser.add_argument(
-        "--predictions", type=Path, nargs="+", help="folders of the fold models (faults, fuse, average)"
+        "--predictions", type=Path, nargs="+", help="folders of the fold models (interpolate, faults, fuse, average)"
     )
     parser.add_argument("--revision", help="revision of the shipped model (export)")
     parser.add_argument("--start", type=Path, help="folder of the stage before (grounded)")
@@ -171,6 +193,11 @@ def main(arguments: list[str] | None = None) -> int:
     if not root:
         parser.exit(2, "training: HCAT_BENCHMARK_DATA must name the folder of labelled data\n")
     torch.set_num_threads(options.threads)
+    if options.stage == "interpolate":
+        if options.start is None or options.output is None or not options.predictions:
+            parser.exit(2, "training: interpolate needs --start FOLDER, --predictions FOLDER and --output FOLDER\n")
+        run_interpolate(Path(root), options.start, options.predictions[0], options.output)
+        return 0
     if options.stage == "faults":
         if not options.predictions:
             parser.exit(2, "training: --predictions must name the folders of the fold models\n")

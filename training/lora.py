@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import nn
@@ -73,21 +73,28 @@ def read_delta(model: nn.Module) -> dict[str, torch.Tensor]:
     return delta
 
 
-def average_deltas(deltas: Sequence[dict[str, torch.Tensor]], rank: int) -> dict[str, torch.Tensor]:
-    """Return the mean of what several trainings from one start changed (Wortsman et al. 2022, uniform soup).
+def average_deltas(
+    deltas: Sequence[dict[str, torch.Tensor]], rank: int, shares: Sequence[float] | None = None
+) -> dict[str, torch.Tensor]:
+    """Return the mean of what several trainings changed, weighted by ``shares`` (Wortsman et al. 2022, model soups).
 
     The mean of low-rank updates has up to the sum of their ranks; it is cut to ``rank`` by singular values, to the
     nearest matrix of that rank (Eckart and Young 1936). Everything else is averaged weight by weight.
     """
+    shares = [1 / len(deltas)] * len(deltas) if shares is None else shares
+
+    def mean(parts: Iterable[torch.Tensor]) -> torch.Tensor:
+        return sum((share * part for share, part in zip(shares, parts, strict=True)), torch.zeros(()))
+
     averaged: dict[str, torch.Tensor] = {}
     for name in deltas[0]:
         if name.endswith(".second"):
             continue
         if not name.endswith(".first"):
-            averaged[name] = torch.stack([delta[name] for delta in deltas]).mean(dim=0)
+            averaged[name] = mean(delta[name] for delta in deltas)
             continue
         other = name.removesuffix(".first") + ".second"
-        update = torch.stack([delta[other].double() @ delta[name].double() for delta in deltas]).mean(dim=0)
+        update = mean(delta[other].double() @ delta[name].double() for delta in deltas)
         left, values, right = torch.linalg.svd(update, full_matrices=False)
         roots = values[:rank].sqrt()
         averaged[other] = (left[:, :rank] * roots).float().contiguous()

@@ -19,8 +19,8 @@ from safetensors.torch import load_file, save_file
 from hcat.devices import check_packaged_weights, hash_file
 from hcat.entailment import COMPACT_FOLDER, COMPACT_NAME
 from hcat.fusion import FEATURES, Fusion, fit_fusion, join_answers
-from training.fit import CLASSES, Settings
-from training.lora import average_deltas
+from training.fit import CLASSES, Settings, make_classifier
+from training.lora import adapt, average_deltas, write_back
 
 ROOT = Path(__file__).resolve().parents[1]
 PRIOR = ROOT / "seeds" / "groundedness_prior.csv"
@@ -208,6 +208,18 @@ def write_prior(fusion: Fusion, path: Path = PRIOR) -> None:
             FEATURES, zip(fusion.coefficients, fusion.centers, fusion.scales, strict=True), strict=True
         ):
             writer.writerow((name, *(f"{value:.6f}" for value in values)))
+
+
+def interpolate(start: Path, trained: Path, share_of_start: float) -> Any:
+    """Return the classifier on the line between two folders: that share of the first, the rest of the second.
+
+    Both must have one rank; the mean of the updates is cut to it (:func:`training.lora.average_deltas`).
+    """
+    rank = int(json.loads((trained / "training.json").read_text(encoding="utf-8"))["rank"])
+    deltas = [load_file(folder / "delta.safetensors") for folder in (start, trained)]
+    model: Any = adapt(make_classifier(0.0), rank)
+    write_back(model, average_deltas(deltas, rank, (share_of_start, 1 - share_of_start)))
+    return model.eval()
 
 
 def average(folders: Sequence[Path], output: Path) -> None:

@@ -18,6 +18,8 @@ def model(dbt, session):
         "fct_marginal_weaknesses": dbt.ref("fct_marginal_weaknesses"),
         "fct_bivariate_weaknesses": dbt.ref("fct_bivariate_weaknesses"),
         "fct_score_distributions": dbt.ref("fct_score_distributions"),
+        "fct_rater_agreement": dbt.ref("fct_rater_agreement"),
+        "fct_rater_reports": dbt.ref("fct_rater_reports"),
         "fct_threshold_gates": dbt.ref("fct_threshold_gates"),
     }
     return publish_passing(session, marts, folder)

@@ -27,6 +27,7 @@ ANSWERS = {
     "swapped": "The Harbour account costs 7 euros a month. Students pay nothing.",
     "invented": "The Harbour account comes with a free umbrella and travel insurance in Peru.",
     "table": "The Quayside branch has an ATM.",
+    "contradicted": "The Quayside branch has safe deposit boxes.",
 }
 
 
@@ -104,6 +105,16 @@ def test_tables_are_read_as_sentences(built):
     assert "{" not in evidence
 
 
+def test_a_contradicted_field_is_named_and_costs_most(built):
+    build, _ = built
+    found = dict(build.query("select interaction_id, contradicted from fct_sentence_evidence where contradicted <> ''"))
+    assert found == {"contradicted": "Services safe deposit boxes: no"}
+    detail = build.query(
+        "select detail from fct_evaluations where metric_name = 'groundedness' and interaction_id = 'contradicted'"
+    )[0][0]
+    assert "count_fields_contradicted -" in detail
+
+
 def test_a_rerun_entails_nothing_again(built, dbt: Dbt):
     build, _ = built
     count = build.query("select count(*) from int_pairs_entailed")
@@ -121,7 +132,7 @@ def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory
         " or metric_name like 'groundedness_entailment%'"
     )
     assert found == [("missing_input", "missing: entailment classifier", None)]
-    assert plain.query("select count(*), count(support_probability) from fct_sentence_evidence")[0] == (6, 0)
+    assert plain.query("select count(*), count(support_probability) from fct_sentence_evidence")[0] == (7, 0)
 
 
 def test_an_unknown_classifier_is_one_line(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):

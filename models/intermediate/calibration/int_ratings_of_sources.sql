@@ -1,0 +1,45 @@
+-- One row per (interaction, criterion, rater, look): the latest rating of that look, with the source of its interaction.
+-- Look 1 is the first pass, look 2 the second; later passes stay in staging.
+with ratings as (
+    select * from {{ ref('stg_ratings') }}
+),
+
+interactions as (
+    select
+        interaction_id,
+        source_group
+    from {{ ref('int_interactions_joined') }}
+),
+
+passes as (
+    select
+        *,
+        dense_rank() over (partition by interaction_id, rater, criterion order by rating_pass) as look
+    from ratings
+),
+
+latest as (
+    select
+        *,
+        row_number() over (
+            partition by interaction_id, rater, criterion, look
+            order by rated_at desc nulls last, guideline_version desc, record_id asc
+        ) as recency
+    from passes
+    where look <= {{ var('hcat_rating_looks') }}
+),
+
+final as (
+    select
+        latest.interaction_id,
+        interactions.source_group,
+        latest.criterion,
+        latest.rater,
+        latest.look as rating_pass,
+        latest.scale_point
+    from latest
+    inner join interactions on latest.interaction_id = interactions.interaction_id
+    where latest.recency = 1
+)
+
+select * from final

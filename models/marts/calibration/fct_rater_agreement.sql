@@ -1,0 +1,23 @@
+with final as (
+    select
+        -- ids
+        md5(concat_ws('|', criterion, statistic, coalesce(rater, ''))) as rater_agreement_id,
+
+        -- strings
+        criterion,
+        statistic,
+        rater,
+        status,
+        interval_status,
+
+        -- numerics
+        value as agreement,
+        low as agreement_low,
+        high as agreement_high,
+        count_units::integer as count_units,
+        count_ratings::integer as count_ratings,
+        count_sources::integer as count_sources
+    from {{ ref('int_rater_agreement') }}
+)
+
+select * from final

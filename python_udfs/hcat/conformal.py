@@ -1,0 +1,701 @@
+"""Prediction sets and acceptance thresholds with finite-sample promises: stage 2 of the calibration with people.
+
+Stage 1 gives P(Y = y | x), here taken as it is. Stage 2 asks on an independent fold how far such probabilities lie from
+what people said, and turns the answer into sets that hold the true label with probability at least 1 - alpha, or into a
+threshold with a promise on what passes it (text 000, section 5.2; Vovk, Gammerman and Shafer 2005; Angelopoulos and
+Bates 2023). Sets and thresholds in the mean ask that sources are exchangeable, tests and Learn then Test that they are
+independent and alike: labels of stage 2 are a plain random audit sample and carry no weights.
+
+- Nonconformity is S = 1 - P(Y = y | x); y is in the set if and only if S <= q, with q the k-th smallest S of the fold
+  and k = ceil((n + 1)(1 - alpha)): an order statistic, never interpolated, and infinite if k > n. The formula of text
+  000, Quantile(S; k / (n + 1)), is the same for k <= n and the largest score for k = n + 1, where the promise fails.
+- Compare S with q, never P with 1 - q: rounding would decide the ties that the promise counts.
+- Rows of one source are siblings, not fresh evidence. A quantile weighs row i of source k by 1 / ((K + 1) n_k), with
+  1 / (K + 1) at infinity (hierarchical conformal prediction: Lee, Barber and Willett 2023, with the groups of Dunn,
+  Wasserman and Ramdas 2022). Its promise is for a row drawn at random from a new source; with one row per source it is
+  the plain order statistic.
+- y = 1 means that people accept. The machine accepts if and only if P(Y = 1 | x) > threshold; bad means y = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+#: Identifiers of sources or groups: text or integers.
+Keys = npt.NDArray[Any]
+
+STRATIFICATIONS = ("marginal", "group", "label_conditional")
+CELL_STATUSES = ("conformalized", "insufficient")
+SET_KINDS = ("empty", "single", "several", "all")
+SCOPES = ("marginal", "label", "group", "label_and_group")
+CHECK_STATUSES = ("passed", "failed", "insufficient")
+CONTROL_STATUSES = ("controlled", "insufficient", "no_threshold")
+PROMISES = ("share_bad_and_accepted", "share_accepted_among_bad", "share_bad_among_accepted")
+
+#: Name of the single group of a fit without groups, and of the one cell that holds every group without a cell.
+ALL_GROUPS = "all"
+OTHER_GROUP = "other"
+
+#: A coverage check fails below the .1 % limit of what chance allows.
+CHECK_LEVEL = 0.001
+
+# sums of 1 / n_k are rounded; a quantile or a budget may be missed by this much of one source
+_TOLERANCE = 1e-9
+_GRID_STEP = 0.01
+# default grid of Learn then Test: a calibrated probability has room below the limit and accepts most rows it can
+_GRID_START = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class ConformalCell:
+    """The quantile of one stratum of the fold."""
+
+    label: int | None  # None where classes share a quantile
+    group: str  # or OTHER_GROUP, or ALL_GROUPS
+    count_sources: int
+    count_rows: int
+    quantile: float  # largest nonconformity that enters a set, in [0, 1]; infinite where insufficient
+    status: str  # of CELL_STATUSES
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionSets:
+    """Sets of labels, one per row: n rows, L labels."""
+
+    includes: npt.NDArray[np.bool_]  # (n, L): is the label in the set?
+    kinds: Keys  # (n,), of SET_KINDS; with two labels `all` is the set of both, and `several` never occurs
+    statuses: Keys  # (n,), of CELL_STATUSES; insufficient rows hold all labels
+
+    def shares(self) -> dict[str, float]:
+        """Return the share of rows of every kind, in the order of :data:`SET_KINDS`; without rows, nothing."""
+        if not len(self.kinds):
+            return {}
+        return {kind: float(np.mean(self.kinds == kind)) for kind in SET_KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Conformalizer:
+    """Fitted quantiles, and the scores they are of."""
+
+    alpha: float  # promised miscoverage, in (0, 1)
+    stratification: str  # of STRATIFICATIONS
+    count_labels: int
+    groups: tuple[str, ...]  # those with cells of their own, then OTHER_GROUP; or only ALL_GROUPS
+    cells: tuple[ConformalCell, ...]  # by group in the order of `groups`, then by label
+    scores: Floats  # (n,): nonconformity of the observed label of every row of the fold, to be stored
+
+    def predict(self, probabilities: Floats, groups: Keys | None = None) -> PredictionSets:
+        """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q (text 000, 5.2, step 3).
+
+        Parameters
+        ----------
+        probabilities : ndarray, shape (n,) or (n, n_labels)
+            As in :func:`nonconformity`.
+        groups : ndarray, shape (n,), optional
+            Needed if the fit had groups; a group without a cell of its own is in :data:`OTHER_GROUP`.
+
+        Raises
+        ------
+        ValueError
+            If the classes differ from those of the fit, or groups are missing.
+        """
+        scores = nonconformity(probabilities)
+        if scores.shape[1] != self.count_labels:
+            raise ValueError(f"probabilities must be of {self.count_labels} classes, got {scores.shape[1]}")
+        index = _group_index(self.groups, groups, len(scores))
+        quantiles = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
+        # one cell without a quantile and the group's sets hold every label: the set that excludes only what could be
+        # tested would read as certainty about the class that could not
+        quantiles[np.isinf(quantiles).any(axis=1)] = np.inf
+        includes = scores <= quantiles[index]
+        sizes = includes.sum(axis=1)
+        kinds = np.array(SET_KINDS)[np.where(sizes == self.count_labels, 3, np.minimum(sizes, 2))]
+        statuses = np.array(CELL_STATUSES)[np.isinf(quantiles[index]).any(axis=1).astype(np.int64)]
+        return PredictionSets(includes, kinds, statuses)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Share of sets that hold the true label."""
+
+    scope: str  # of SCOPES
+    label: int | None  # None where the scope does not split by it
+    group: str | None
+    count_rows: int
+    count_sources: int
+    count_covered: int  # rows whose set holds the true label
+    coverage: float  # mean over sources of the share of covered rows, in [0, 1]: what the promise is about
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageCheck:
+    """A coverage beside what chance allows; `insufficient` without new sources or with an infinite quantile."""
+
+    label: int | None
+    group: str | None
+    count_covered: int  # of the new sources
+    count_test: int  # new sources
+    count_calibration: int  # sources of the fold
+    expected_coverage: float | None  # k / (n + 1), in (0, 1)
+    limit: int | None  # smallest covered count that a single check passes
+    p_value: float | None  # probability of so few or fewer covered
+    p_value_holm: float | None  # the same, adjusted for all checks of the call
+    status: str  # of CHECK_STATUSES
+
+
+@dataclass(frozen=True, slots=True)
+class RiskControl:
+    """An acceptance threshold and its promise. Without a threshold nothing may be accepted.
+
+    `insufficient`: too few sources for this level, whatever their labels. `no_threshold`: none passes the test, or the
+    one that does accepts no row of the fold.
+    """
+
+    promise: str  # of PROMISES: which risk is limited
+    status: str  # of CONTROL_STATUSES
+    threshold: float | None  # accept if and only if P(Y = 1 | x) > threshold, in [0, 1]
+    level: float  # promised limit of the risk
+    confidence: float | None  # probability over folds that the limit holds; None: a promise in the mean over folds
+    count_sources: int  # that the promise rests on
+    share_accepted: float | None  # of the fold's rows
+
+
+def conformal_rank(count: int, alpha: float) -> int:
+    """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile (text 000, 5.2).
+
+    The product is taken in whole numbers: .1 is one tenth, so 19 scores give 18 and never 19 by rounding.
+
+    Raises
+    ------
+    ValueError
+        If alpha is not in (0, 1) or the count is negative.
+    """
+    if count < 0:
+        raise ValueError(f"count must be at least 0, got {count}")
+    return math.ceil((count + 1) * (1 - _exact(alpha)))
+
+
+def sources_needed(alpha: float) -> int:
+    """Return ceil(1 / alpha) - 1, the fewest sources with a finite quantile: 9 at alpha = .1, 19 at .05, 99 at .01."""
+    return math.ceil(1 / _exact(alpha)) - 1
+
+
+def nonconformity(probabilities: Floats) -> Floats:
+    """Return S = 1 - P(Y = y | x) of every label, shape (n, n_labels), in [0, 1] (text 000, section 5.2, step 1).
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (n,) or (n, n_labels)
+        P(Y = 1 | x), or a column per class 0, 1, ... that sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If a probability is outside [0, 1] or not a number, a row does not sum to 1, or there are fewer than 2 classes.
+    """
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] < 2):
+        raise ValueError(f"probabilities must have shape (n,) or (n, at least 2), got {values.shape}")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"probabilities must lie in [0, 1], got {values[~((values >= 0) & (values <= 1))][0]}")
+    if values.ndim == 1:
+        # |y - f(x)| of the text: the score of class 0 is f itself, not 1 - (1 - f)
+        return np.column_stack([values, 1 - values])
+    sums = values.sum(axis=1)
+    if (np.abs(sums - 1) > 1e-6).any():
+        raise ValueError(f"probabilities of a row must sum to 1, got {sums[np.abs(sums - 1) > 1e-6][0]}")
+    scores: Floats = 1 - values
+    return scores
+
+
+def conformal_quantile(scores: Floats, alpha: float, sources: Keys | None = None) -> float:
+    """Return the conformal quantile of scores with siblings; infinite if there are too few sources.
+
+    The smallest t with sum over rows with S <= t of 1 / ((K + 1) n_k) >= 1 - alpha: the (1 - alpha) quantile of the
+    scores' weighted distribution with mass 1 / (K + 1) at infinity (Lee, Barber and Willett 2023, hierarchical
+    conformal prediction).
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n,)
+        Nonconformity of observed labels.
+    alpha : float
+        Promised miscoverage, in (0, 1).
+    sources : ndarray, shape (n,), optional
+        Source of each row; every row its own by default, and the result is the k-th smallest score.
+
+    Raises
+    ------
+    ValueError
+        If alpha is not in (0, 1), scores hold NaN, or the lengths differ.
+    """
+    target = 1 - _exact(alpha)
+    scores = np.asarray(scores, dtype=np.float64)
+    if np.isnan(scores).any():
+        raise ValueError("scores must be numbers, got NaN")
+    weights, count = _shares_of_source(sources, len(scores))
+    order = np.argsort(scores, kind="stable")
+    reached = np.cumsum(weights[order]) >= float((count + 1) * target) - _TOLERANCE
+    return float(scores[order][np.argmax(reached)]) if reached.any() else math.inf
+
+
+def groups_with_cells(
+    groups: Keys, alpha: float, sources: Keys | None = None, least_class_share: float = 1.0
+) -> tuple[str, ...]:
+    """Return the groups that get cells of their own, sorted; every other group is merged into one `other` cell.
+
+    A group needs (ceil(1 / alpha) - 1) / least_class_share sources. The rule counts sources of the group whatever their
+    labels. Were it to count those of a class, the labels of the fold would choose which scores are pooled, and the
+    pooled scores would no longer be exchangeable with that of a new row, whose label is not known. The price: a group
+    can pass and still hold too few sources of a rare class; its sets are then all labels. A least class share declared
+    beforehand, for instance from fold `fit`, prevents that.
+
+    Quantiles of kept groups are exact in any case. That of `other` is exact if the groups were counted on other data
+    (fold `fit`, unlabelled traffic), and nearly so if counted on the fold itself, as then its small groups are rarer in
+    it than among new rows.
+
+    Parameters
+    ----------
+    groups : ndarray, shape (n,)
+        Group of each row, as text.
+    alpha : float
+        Promised miscoverage, in (0, 1).
+    sources : ndarray, shape (n,), optional
+        Source of each row; every row its own by default.
+    least_class_share : float
+        Share of the rarest class that cells must be able to hold, in (0, 1]; 1 for quantiles that classes share.
+
+    Raises
+    ------
+    ValueError
+        If alpha is not in (0, 1), the least class share is not in (0, 1], or the lengths differ.
+    """
+    if not 0 < least_class_share <= 1:
+        raise ValueError(f"least_class_share must lie in (0, 1], got {least_class_share}")
+    needed = math.ceil(sources_needed(alpha) / least_class_share - _TOLERANCE)
+    groups = np.asarray(groups).astype(str)
+    sources = _keys(sources, len(groups), "sources")
+    names = [name for name in np.unique(groups).tolist() if name != OTHER_GROUP]
+    return tuple(name for name in names if len(np.unique(sources[groups == name])) >= needed)
+
+
+def fit_conformal(
+    probabilities: Floats,
+    labels: Integers,
+    alpha: float,
+    *,
+    stratification: str = "label_conditional",
+    groups: Keys | None = None,
+    sources: Keys | None = None,
+    own_groups: Sequence[str] | None = None,
+    least_class_share: float = 1.0,
+) -> Conformalizer:
+    """Return the conformal quantiles of a fold that neither model nor stage 1 has seen.
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (n,) or (n, n_labels)
+        Of stage 1, as in :func:`nonconformity`.
+    labels : ndarray of int, shape (n,)
+        What people said, 0 to n_labels - 1.
+    alpha : float
+        Promised miscoverage, in (0, 1).
+    stratification : str
+        `label_conditional`: a quantile per class and group, P(Y in set | Y = y, group) >= 1 - alpha, because coverage
+        over all rows can hide a class that is missed (Vovk 2012, label conditional validity; Sadinle, Lei and Wasserman
+        2019). `group`: Mondrian by group. `marginal`: the one quantile of text 000, section 5.2; groups play no part.
+    groups, sources : ndarray, shape (n,), optional
+        Group and source of each row; one group, and every row its own source, by default.
+    own_groups : sequence of str, optional
+        Groups with cells of their own, declared beforehand; by default :func:`groups_with_cells` of the fold.
+    least_class_share : float
+        For :func:`groups_with_cells`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, lengths differ, or `group` or `own_groups` come without groups.
+    """
+    if stratification not in STRATIFICATIONS:
+        raise ValueError(f"stratification must be one of {', '.join(STRATIFICATIONS)}, got {stratification!r}")
+    if groups is None and (stratification == "group" or own_groups is not None):
+        raise ValueError("stratification 'group' and own_groups need groups, got None")
+    scores = nonconformity(probabilities)
+    count, count_labels = scores.shape
+    labels = _labels(labels, count, count_labels)
+    sources = _keys(sources, count, "sources")
+    observed = scores[np.arange(count), labels]
+    names: tuple[str, ...] = (ALL_GROUPS,)
+    if groups is not None and stratification != "marginal":
+        groups = _keys(groups, count, "groups")
+        if own_groups is None:
+            own_groups = groups_with_cells(groups, alpha, sources, least_class_share)
+        if OTHER_GROUP in own_groups or len(set(own_groups)) != len(own_groups):
+            raise ValueError(f"own_groups must be distinct and without {OTHER_GROUP!r}, got {list(own_groups)}")
+        names = (*own_groups, OTHER_GROUP)
+    index = _group_index(names, groups, count)
+    cells = []
+    for position, name in enumerate(names):
+        for label in range(count_labels) if stratification == "label_conditional" else (None,):
+            rows = index == position if label is None else (index == position) & (labels == label)
+            quantile = conformal_quantile(observed[rows], alpha, sources[rows])
+            status = CELL_STATUSES[int(math.isinf(quantile))]
+            count_sources = len(np.unique(sources[rows]))
+            cells.append(ConformalCell(label, name, count_sources, int(rows.sum()), quantile, status))
+    return Conformalizer(alpha, stratification, count_labels, names, tuple(cells), observed)
+
+
+def measure_coverage(
+    sets: PredictionSets, labels: Integers, groups: Keys | None = None, sources: Keys | None = None
+) -> tuple[Coverage, ...]:
+    """Return the coverage over all rows, per true label, per group, and per label and group; none without rows.
+
+    Parameters
+    ----------
+    sets : PredictionSets
+        Of n rows.
+    labels : ndarray of int, shape (n,)
+        What people said.
+    groups, sources : ndarray, shape (n,), optional
+        Group (for instance the task, whatever the fit's own groups) and source of each row.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ or a label is not one of the sets'.
+    """
+    count, count_labels = sets.includes.shape
+    labels = _labels(labels, count, count_labels)
+    sources = _keys(sources, count, "sources")
+    covered = sets.includes[np.arange(count), labels]
+    groups = None if groups is None else _keys(groups, count, "groups").astype(str)
+    names: list[str | None] = [None] if groups is None else [None, *np.unique(groups).tolist()]
+    found = []
+    for name in names:
+        for label in (None, *range(count_labels)):
+            rows = np.ones(count, dtype=np.bool_) if label is None else labels == label
+            if name is not None:
+                rows = rows & (groups == name)
+            if rows.any():
+                scope = SCOPES[2 * (name is not None) + (label is not None)]
+                hits, total = _covered_sources(covered[rows], sources[rows])
+                share = hits / total
+                found.append(Coverage(scope, label, name, int(rows.sum()), total, int(covered[rows].sum()), share))
+    return tuple(sorted(found, key=lambda one: SCOPES.index(one.scope)))
+
+
+def check_coverage(
+    count_covered: int, count_test: int, count_calibration: int, alpha: float, *, has_siblings: bool = False
+) -> CoverageCheck:
+    """Return the one-sided test that new rows are covered as promised, against its exact law.
+
+    Of m new rows, independent and alike as the n of the fold, beta-binomial(m, k, n + 1 - k) are covered, k the rank of
+    the quantile: the coverage of a fitted quantile is Beta(k, n + 1 - k) (Vovk 2012; Angelopoulos and Bates 2023,
+    correctness of the coverage; Marques F. 2023). Ties only add coverage. P(X <= covered) below :data:`CHECK_LEVEL`
+    fails.
+
+    With siblings, counts are those of sources and a source counts by its share of covered rows. The law is then a
+    conservative stand-in: a share varies no more than one row of the same mean, on both sides of the quantile, and the
+    rank is rounded down, because a weighted quantile can stop between two ranks.
+
+    Parameters
+    ----------
+    count_covered, count_test, count_calibration : int
+        Covered new rows, new rows, and rows of the fold in the cell; with siblings, sources.
+    alpha : float
+        Promised miscoverage, in (0, 1).
+    has_siblings : bool
+        Do counts stand for sources of several rows?
+
+    Raises
+    ------
+    ValueError
+        If alpha is not in (0, 1), or counts are negative or more are covered than there are.
+    """
+    from scipy.stats import betabinom
+
+    if not 0 <= count_covered <= count_test:
+        raise ValueError(f"count_covered must lie in [0, {count_test}], got {count_covered}")
+    rank = conformal_rank(count_calibration, alpha)
+    counts = (count_covered, count_test, count_calibration)
+    if rank > count_calibration or count_test == 0:
+        return CoverageCheck(None, None, *counts, None, None, None, None, "insufficient")
+    if has_siblings:
+        rank = max(1, math.floor((count_calibration + 1) * (1 - _exact(alpha))))
+    law = betabinom(count_test, rank, count_calibration + 1 - rank)
+    p_value = min(1.0, float(law.cdf(count_covered)))
+    expected = rank / (count_calibration + 1)
+    status = "failed" if p_value < CHECK_LEVEL else "passed"
+    return CoverageCheck(None, None, *counts, expected, int(law.ppf(CHECK_LEVEL)), p_value, p_value, status)
+
+
+def check_sets(
+    conformalizer: Conformalizer,
+    probabilities: Floats,
+    labels: Integers,
+    groups: Keys | None = None,
+    sources: Keys | None = None,
+) -> tuple[CoverageCheck, ...]:
+    """Return a check of every promise of a fit on new labelled rows, failures judged after Holm's adjustment.
+
+    Parameters
+    ----------
+    conformalizer : Conformalizer
+        Each of its cells is one promise and one check.
+    probabilities, labels, groups, sources : ndarray
+        Of the new rows, as in :func:`fit_conformal`; sources that are not in the fold.
+
+    Raises
+    ------
+    ValueError
+        As :meth:`Conformalizer.predict`, and if lengths differ or a label is unknown.
+    """
+    sets = conformalizer.predict(probabilities, groups)
+    count, count_labels = sets.includes.shape
+    labels = _labels(labels, count, count_labels)
+    sources = _keys(sources, count, "sources")
+    index = _group_index(conformalizer.groups, groups, count)
+    covered = sets.includes[np.arange(count), labels]
+    checks = []
+    for cell in conformalizer.cells:
+        rows = index == conformalizer.groups.index(cell.group)
+        if cell.label is not None:
+            rows = rows & (labels == cell.label)
+        hits, total = _covered_sources(covered[rows], sources[rows])
+        has_siblings = cell.count_rows > cell.count_sources or int(rows.sum()) > total
+        # part of a source counts as a whole one: no failure by rounding
+        check = check_coverage(
+            math.ceil(hits - _TOLERANCE), total, cell.count_sources, conformalizer.alpha, has_siblings=has_siblings
+        )
+        checks.append(replace(check, label=cell.label, group=cell.group))
+    tested = [(place, check.p_value) for place, check in enumerate(checks) if check.p_value is not None]
+    for (place, _), adjusted in zip(tested, holm([value for _, value in tested]).tolist(), strict=True):
+        status = "failed" if adjusted < CHECK_LEVEL else "passed"
+        checks[place] = replace(checks[place], p_value_holm=adjusted, status=status)
+    return tuple(checks)
+
+
+def holm(p_values: Sequence[float]) -> Floats:
+    """Return Holm's adjusted P-values: max over the i smallest of (m + 1 - i) p_(i), at most 1 (Holm 1979)."""
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)))
+    return adjusted
+
+
+def control_bad_and_accepted(
+    probabilities: Floats, labels: Integers, alpha: float, sources: Keys | None = None
+) -> RiskControl:
+    """Return the lowest threshold with P(accepted and bad) <= alpha for a new answer, by conformal risk control.
+
+    The loss 1{P > t and y = 0} never rises with t, is right-continuous and at most B = 1, so
+    t = inf{t: n / (n + 1) R_n(t) + B / (n + 1) <= alpha} has expected loss at most alpha (Angelopoulos, Bates, Fisch,
+    Lei and Schuster 2022, theorem 1). With siblings the loss of a source is the mean over its rows, and the promise is
+    for a row drawn at random from a new source. It is a mean over folds, and one over all answers: few accepted answers
+    may hide a high share of bad ones among them.
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (n,)
+        P(Y = 1 | x) of stage 1.
+    labels : ndarray of int, shape (n,)
+        1 for answers that people accept, 0 for bad ones.
+    alpha : float
+        Promised limit, in (0, 1).
+    sources : ndarray, shape (n,), optional
+        Source of each row; every row its own by default.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or lengths differ.
+    """
+    values, labels = _binary(probabilities, labels)
+    weights, count = _shares_of_source(sources, len(values))
+    budget = float((count + 1) * _exact(alpha)) - 1 + _TOLERANCE
+    if count < sources_needed(alpha):
+        return RiskControl(PROMISES[0], "insufficient", None, alpha, None, count, None)
+    is_bad = labels == 0
+    candidates, inverse = np.unique(np.append(values[is_bad], 0.0), return_inverse=True)
+    # summed loss of the sources at each candidate: bad rows strictly above it
+    masses = np.bincount(inverse, weights=np.append(weights[is_bad], 0.0))
+    above = np.append(np.cumsum(masses[::-1])[::-1][1:], 0.0)
+    return _accept(PROMISES[0], values, float(candidates[np.argmax(above <= budget)]), alpha, None, count)
+
+
+def control_accepted_among_bad(
+    probabilities: Floats, labels: Integers, alpha: float, sources: Keys | None = None
+) -> RiskControl:
+    """Return the threshold with P(accepted | bad) <= alpha for a new bad answer: a class-conditional quantile.
+
+    Nonconformity of class 0 is P(Y = 1 | x); the threshold is its conformal quantile among bad answers, and an answer
+    is accepted when class 0 is not in its label-conditional set (Vovk 2012; text 003, conformal threshold). The promise
+    is a mean over folds and says nothing about the share of bad ones among accepted answers.
+
+    Parameters
+    ----------
+    probabilities, labels, alpha, sources
+        As in :func:`control_bad_and_accepted`; `count_sources` is that of sources with a bad answer.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or lengths differ.
+    """
+    values, labels = _binary(probabilities, labels)
+    sources = _keys(sources, len(values), "sources")
+    is_bad = labels == 0
+    count = len(np.unique(sources[is_bad]))
+    quantile = conformal_quantile(values[is_bad], alpha, sources[is_bad])
+    if math.isinf(quantile):
+        return RiskControl(PROMISES[1], "insufficient", None, alpha, None, count, None)
+    return _accept(PROMISES[1], values, quantile, alpha, None, count)
+
+
+def control_bad_among_accepted(
+    probabilities: Floats,
+    labels: Integers,
+    alpha: float,
+    delta: float,
+    grid: Sequence[float] | Floats | None = None,
+    sources: Keys | None = None,
+    seed: int = 20260101,
+) -> RiskControl:
+    """Return the lowest threshold with P(bad | accepted) <= alpha, with probability 1 - delta, by Learn then Test.
+
+    Each threshold t of a declared grid, strictest first, is a hypothesis P(bad | P > t) > alpha. Given how many rows
+    are accepted, the bad ones are binomial, so P(Bin(n_t, alpha) <= bad_t) is an exact P-value. Hypotheses are rejected
+    in order while P <= delta, and the first that is not ends the sequence: no adjustment is needed, and all rejected
+    ones hold at once (Angelopoulos, Bates, Candès, Jordan and Lei 2021, fixed sequence testing; Bauer 1991).
+
+    The order must not come from the fold. Skipping strict thresholds that few rows pass makes the start a choice by the
+    data, and its P-value is exact only where risk falls with the score. Hence the default grid starts at 1 - .7 alpha,
+    where a calibrated probability has room below the limit and enough rows; another may be declared from fold `fit`.
+
+    With siblings one row per source is drawn, which keeps the binomial exact (subsampling once: Dunn, Wasserman and
+    Ramdas 2022). The draw depends on seed and order of rows, never on labels.
+
+    Parameters
+    ----------
+    probabilities, labels, sources
+        As in :func:`control_bad_and_accepted`.
+    alpha : float
+        Promised limit of the share of bad answers among accepted ones, in (0, 1).
+    delta : float
+        Probability, over folds, that the limit is broken, in (0, 1).
+    grid : sequence of float, optional
+        Thresholds in [0, 1], strictly falling; 1 - .7 alpha downwards in steps of .01 by default.
+    seed : int
+        Of the draw within sources.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, lengths differ, or the grid does not fall.
+    """
+    from scipy.stats import binom
+
+    values, labels = _binary(probabilities, labels)
+    _exact(alpha)
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie in (0, 1), got {delta}")
+    default = np.round(np.arange(1 - _GRID_START * alpha, 0, -_GRID_STEP), 12)
+    steps = default if grid is None else np.asarray(grid, dtype=np.float64)
+    if steps.ndim != 1 or not len(steps) or not ((steps >= 0) & (steps <= 1)).all() or (np.diff(steps) >= 0).any():
+        raise ValueError(f"grid must fall strictly within [0, 1], got {steps.tolist()}")
+    drawn = _one_row_per_source(_keys(sources, len(values), "sources"), seed)
+    is_accepted = values[drawn] > steps[:, None]
+    counts = is_accepted.sum(axis=1)
+    p_values = binom.cdf(is_accepted[:, labels[drawn] == 0].sum(axis=1), counts, alpha)
+    if (1 - alpha) ** counts[0] > delta:
+        # not even a fold without bad rows would be rejected
+        return RiskControl(PROMISES[2], "insufficient", None, alpha, 1 - delta, len(drawn), None)
+    count_rejected = int(np.append(p_values > delta, True).argmax())
+    if not count_rejected:
+        return RiskControl(PROMISES[2], "no_threshold", None, alpha, 1 - delta, len(drawn), None)
+    return _accept(PROMISES[2], values, float(steps[count_rejected - 1]), alpha, 1 - delta, len(drawn))
+
+
+def _accept(
+    promise: str, values: Floats, threshold: float, level: float, confidence: float | None, count: int
+) -> RiskControl:
+    share = float(np.mean(values > threshold))
+    if share == 0:
+        return RiskControl(promise, "no_threshold", None, level, confidence, count, None)
+    return RiskControl(promise, "controlled", threshold, level, confidence, count, share)
+
+
+def _exact(alpha: float) -> Fraction:
+    # the fraction that was meant: .1 and 1 - .9 are both one tenth
+    exact = Fraction(float(alpha)).limit_denominator(10**9) if 0 < alpha < 1 else Fraction(0)
+    if not 0 < exact < 1:
+        raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
+    return exact
+
+
+def _shares_of_source(sources: Keys | None, count: int) -> tuple[Floats, int]:
+    """Return 1 / n_k of every row, and the number of sources."""
+    _, inverse, sizes = np.unique(_keys(sources, count, "sources"), return_inverse=True, return_counts=True)
+    return 1.0 / sizes[inverse], len(sizes)
+
+
+def _covered_sources(is_covered: npt.NDArray[np.bool_], sources: Keys) -> tuple[float, int]:
+    """Return the sum over sources of the share of covered rows, and the number of sources."""
+    weights, count = _shares_of_source(sources, len(is_covered))
+    return math.fsum(weights[is_covered].tolist()), count
+
+
+def _one_row_per_source(sources: Keys, seed: int) -> Integers:
+    order = np.random.default_rng(seed).permutation(len(sources))
+    _, first = np.unique(sources[order], return_index=True)
+    rows: Integers = np.sort(order[first])
+    return rows
+
+
+def _group_index(names: tuple[str, ...], groups: Keys | None, count: int) -> Integers:
+    """Return the position of each row's group among names, the last one for a group that has none."""
+    if names == (ALL_GROUPS,):
+        return np.zeros(count, dtype=np.int64)
+    if groups is None:
+        raise ValueError(f"groups are needed, as the fit had {', '.join(names)}; got None")
+    positions = {name: position for position, name in enumerate(names)}
+    keys = _keys(groups, count, "groups").astype(str).tolist()
+    return np.array([positions.get(key, len(names) - 1) for key in keys], dtype=np.int64)
+
+
+def _keys(keys: Keys | None, count: int, name: str) -> Keys:
+    if keys is None:
+        return np.arange(count)
+    keys = np.asarray(keys)
+    if keys.shape != (count,):
+        raise ValueError(f"{name} must have shape ({count},), got {keys.shape}")
+    return keys
+
+
+def _labels(labels: Integers, count: int, count_labels: int) -> Integers:
+    values = np.asarray(labels)
+    if values.shape != (count,):
+        raise ValueError(f"labels must have shape ({count},), got {values.shape}")
+    known = np.isin(values, np.arange(count_labels))
+    if not known.all():
+        raise ValueError(f"labels must be whole numbers from 0 to {count_labels - 1}, got {values[~known][0]}")
+    whole: Integers = values.astype(np.int64)
+    return whole
+
+
+def _binary(probabilities: Floats, labels: Integers) -> tuple[Floats, Integers]:
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"probabilities must have shape (n,), got {values.shape}")
+    nonconformity(values)
+    return values, _labels(labels, len(values), 2)

@@ -1,0 +1,831 @@
+"""Thresholds of a metric from labels and risk appetite: acceptance thresholds, and monitoring floors beside them.
+
+Two kinds, never mixed. An *acceptance threshold* is fitted on answers that people accepted and on answers that people
+failed, and limits false accepts; a lower risk appetite makes it stricter. A *monitoring floor* is fitted on accepted
+answers alone and limits how often normal answers are flagged; a lower appetite (99 % instead of 90 %) makes it *laxer*,
+because fewer normal answers may fall below it. A floor says nothing about bad answers and is no acceptance threshold.
+
+One rule decides everywhere, the rule of the marts: a score that is equal to the threshold or better is accepted
+(:func:`accepts`). Direction is handled once, at the entrance: scores of a lower-is-better metric are negated, bounds
+with them, and a threshold is negated back at the exit. Inside, higher is better.
+
+Method -> what of the appetite it reads -> does the threshold rise with confidence?
+
+- ``roc_youden``: nothing; the same threshold for every appetite.
+- ``roc_cost``, ``kde_crossing``: costs; by themselves, because costs that fall with confidence are refused.
+- ``logistic``, ``polynomial_logistic``, ``gam``: confidence; by themselves, because a fit that is not increasing is
+  refused.
+- ``conformal``: confidence; by itself, an order statistic whose rank rises.
+- ``normal_floor``, ``normal_floor_fold_mean``, ``normal_floor_fold_strictest``, ``pass_quantile``: confidence; falls.
+
+Tolerated shares of an appetite do not shape a fit; :func:`judge` holds the rates of the test fold against them.
+
+Text 003 is the talk "How to Choose a Threshold for the LLM Evaluation Metrics" (Mehta; paper: Sarmah et al. 2024, arXiv
+2412.12148). It names the methods and gives no data; formulas beyond mean - z sd are those of the cited literature.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int64]
+
+#: Method -> kind. The order is that of the rows of :func:`fit_all`.
+METHODS: Final[Mapping[str, str]] = {
+    "roc_youden": "acceptance",
+    "roc_cost": "acceptance",
+    "logistic": "acceptance",
+    "polynomial_logistic": "acceptance",
+    "gam": "acceptance",
+    "kde_crossing": "acceptance",
+    "conformal": "acceptance",
+    "normal_floor": "monitoring",
+    "normal_floor_fold_mean": "monitoring",
+    "normal_floor_fold_strictest": "monitoring",
+    "pass_quantile": "monitoring",
+}
+
+#: Status -> meaning. Only `ok` carries a number.
+STATUSES: Final[Mapping[str, str]] = {
+    "ok": "a number",
+    "insufficient": "too few rows or sources of a class that the method needs",
+    "one_class": "a class that the method needs is missing",
+    "constant_score": "the scores do not vary (for `kde_crossing` and floors: those of one class)",
+    "no_unique_crossing": "the weighted densities cross never, more than once or downwards between the class medians",
+    "not_monotone": "the fitted probability of acceptance does not rise with the score over the searched range",
+    "out_of_range": "the number lies outside the range of the metric, or of the observed scores for a curved model",
+    "no_threshold": "the method chooses to accept all or none, cannot keep its promise, or nothing was decided",
+}
+
+DIRECTIONS: Final = ("higher_is_better", "lower_is_better")
+
+#: Fewer labels say nothing that a person should sign (the same limits as for calibrators).
+MINIMUM_PER_CLASS: Final = 20
+MINIMUM_SOURCES: Final = 10
+
+COUNT_FOLDS: Final = 5
+SEED: Final = 20260101
+
+#: Spline of the additive model: equally spaced cubic B-splines; strengths of smoothing, of equal loss the first wins.
+_COUNT_KNOTS = 8
+_PENALTIES = (1000.0, 100.0, 10.0, 1.0, 0.1)
+_GRID = 513
+_LARGEST = float(np.finfo(np.float64).max)
+_TINY = 1e-12
+#: Below one row of any sample, above the rounding of a running sum.
+_SLACK = 1e-9
+#: Cosines leave [-1, 1] by rounding.
+_RANGE_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class RiskAppetite:
+    """How much risk the owner of an application takes; rows of the seed `risk_appetites`.
+
+    Parameters
+    ----------
+    name : str
+        For instance `high`, `moderate`, `low`.
+    confidence : float
+        In (0.5, 1). Text 003, step 3: high 0.90, moderate 0.95, low 0.98 to 0.99.
+    tolerated_false_accept_share, tolerated_false_reject_share : float
+        In [0, 1]: type I and type II errors that are tolerated (text 003, step 1C).
+    cost_false_accept, cost_false_reject : float
+        Above 0, in any common unit: only their ratio counts.
+    """
+
+    name: str
+    confidence: float
+    tolerated_false_accept_share: float
+    tolerated_false_reject_share: float
+    cost_false_accept: float = 1.0
+    cost_false_reject: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.confidence < 1:
+            raise ValueError(f"confidence must lie in (0.5, 1), got {self.confidence}")
+        for share in (self.tolerated_false_accept_share, self.tolerated_false_reject_share):
+            if not 0 <= share <= 1:
+                raise ValueError(f"a tolerated share must lie in [0, 1], got {share}")
+        for cost in (self.cost_false_accept, self.cost_false_reject):
+            if not 0 < cost < math.inf:
+                raise ValueError(f"a cost must be positive and finite, got {cost}")
+
+    @property
+    def cost_ratio(self) -> float:
+        """Return what a false accept costs in false rejects."""
+        return self.cost_false_accept / self.cost_false_reject
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """One threshold of one metric, by one method, for one appetite.
+
+    Parameters
+    ----------
+    kind : str
+        `acceptance` or `monitoring`.
+    method : str
+        One of :data:`METHODS`.
+    appetite : str
+        Name of the appetite.
+    confidence : float
+        Of the appetite.
+    threshold : float or None
+        In the unit of the metric; None unless the status is `ok`.
+    status : str
+        One of :data:`STATUSES`.
+    accepts : str or None
+        `all` or `none` where the method found that every or no score is good enough, else None.
+    count_accepted, count_failed, count_sources : int
+        Labelled rows and sources it was fitted on; a floor reads the accepted ones alone.
+    held_out_flag_share : float or None
+        Of the floors in folds: mean over folds of the share of held-out accepted rows that the fold's floor flags
+        (text 003, step 4 of the cross-validation).
+    """
+
+    kind: str
+    method: str
+    appetite: str
+    confidence: float
+    threshold: float | None
+    status: str
+    accepts: str | None
+    count_accepted: int
+    count_failed: int
+    count_sources: int
+    held_out_flag_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share with its clustered Wilson interval.
+
+    Parameters
+    ----------
+    rate, low, high : float or None
+        In [0, 1]; None unless the status is `ok`.
+    count, count_sources : int
+        Rows and sources of the denominator.
+    count_effective : float
+        Independent rows that would give the same variance; 0 without rows.
+    level : float
+        Coverage of this one interval, after the correction for several.
+    status : str
+        `ok`, `one_class` (no row in the denominator) or `no_threshold`.
+    """
+
+    rate: float | None
+    low: float | None
+    high: float | None
+    count: int
+    count_sources: int
+    count_effective: float
+    level: float
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a threshold does on labels that it has not seen: accepted failed answers and rejected good answers."""
+
+    threshold: float | None
+    false_accept: Rate
+    false_reject: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """Oriented threshold: -inf accepts all, +inf none, NaN has no number; status of a number that is not usable."""
+
+    value: float
+    status: str = "ok"
+    held_out_flag_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """Checked and oriented rows: higher is better; weights sum to the number of rows."""
+
+    values: Floats
+    is_accepted: Flags
+    weights: Floats
+    sources: Codes
+    low: float
+    high: float
+    seed: int
+    count_folds: int
+
+
+def accepts(scores: npt.ArrayLike, threshold: float, direction: str) -> Flags:
+    """Return which scores are accepted, shape (n,): those equal to the threshold or better."""
+    sign = _sign(direction)
+    result: Flags = sign * np.asarray(scores, dtype=np.float64) >= sign * threshold
+    return result
+
+
+def fit_all(
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    sources: npt.ArrayLike,
+    appetites: Sequence[RiskAppetite],
+    *,
+    direction: str,
+    bounds: tuple[float | None, float | None] = (None, None),
+    weights: npt.ArrayLike | None = None,
+    methods: Sequence[str] = tuple(METHODS),
+    count_folds: int = COUNT_FOLDS,
+    seed: int = SEED,
+) -> tuple[Threshold, ...]:
+    """Return one threshold per method and appetite for one metric, on the labels of fold `fit`.
+
+    Rows come in the order of :data:`METHODS`, then by rising confidence (falling appetite); the order of the arguments
+    and of the input rows does not matter.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n,)
+        Finite scores of the metric; rows without a score are left out by the caller.
+    labels : array_like of bool or {0, 1}, shape (n,)
+        1 = people accept the answer.
+    sources : array_like, shape (n,)
+        Source group of each row, of any sortable type.
+    appetites : sequence of RiskAppetite
+        Distinct names and confidences; the cost ratio must not fall while confidence rises.
+    direction : str
+        `higher_is_better` or `lower_is_better`.
+    bounds : tuple of float or None
+        Lowest and highest possible score; None = unbounded.
+    weights : array_like of float, shape (n,), optional
+        1 / inclusion probability of the label. Conformal ranks need labels drawn with equal probability: with unequal
+        weights their status is `no_threshold`.
+    methods : sequence of str
+        Part of :data:`METHODS`.
+    count_folds : int
+        Source-grouped folds of the floors and of the choice of smoothing, at least 2.
+    seed : int
+        Of the assignment of sources to folds.
+
+    Raises
+    ------
+    ValueError
+        If arguments contradict each other; what data cannot give is a status.
+    """
+    unknown = sorted(set(methods) - set(METHODS))
+    if unknown:
+        raise ValueError(f"methods must be among {', '.join(METHODS)}, got {', '.join(unknown)}")
+    ordered = _order_appetites(appetites)
+    data = _orient(scores, labels, sources, direction, bounds, weights, count_folds, seed)
+    sign = _sign(direction)
+    rows: list[Threshold] = []
+    for method, kind in METHODS.items():
+        if method not in methods:
+            continue
+        status = _status_of_data(data, method)
+        cuts = [_Cut(math.nan, status)] * len(ordered) if status != "ok" else _FITS[method](data, ordered)
+        for appetite, cut in zip(ordered, cuts, strict=True):
+            is_below, is_above = cut.value < max(data.low, -_LARGEST), cut.value > min(data.high, _LARGEST)
+            status = "out_of_range" if cut.status == "ok" and (is_below or is_above) else cut.status
+            beyond = "all" if is_below else "none" if is_above else None
+            rows.append(
+                Threshold(
+                    kind=kind,
+                    method=method,
+                    appetite=appetite.name,
+                    confidence=appetite.confidence,
+                    # + 0.0: a negated zero is 0
+                    threshold=sign * cut.value + 0.0 if status == "ok" else None,
+                    status=status,
+                    accepts=beyond if kind == "acceptance" else None,
+                    count_accepted=int(data.is_accepted.sum()),
+                    count_failed=int((~data.is_accepted).sum()),
+                    count_sources=len(np.unique(data.sources)),
+                    held_out_flag_share=cut.held_out_flag_share if status == "ok" else None,
+                )
+            )
+    return tuple(rows)
+
+
+def quote(
+    threshold: float | None,
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    sources: npt.ArrayLike,
+    *,
+    direction: str,
+    confidence: float = 0.95,
+    count_compared: int = 1,
+    weights: npt.ArrayLike | None = None,
+) -> Quote:
+    """Return false accept and false reject rate of a threshold on fold `test`, each with a clustered Wilson interval.
+
+    The false accept rate is the share of failed answers that are accepted (type I), the false reject rate that of good
+    answers that are rejected (type II). The Wilson interval (Wilson 1927) stands on an effective number of rows: with
+    r_k the sum of weighted residuals of source k, v = K / (K - 1) sum r_k^2 / (sum w)^2 is the linearised variance
+    and n_eff = p (1 - p) / v (Kish 1965; Korn and Graubard 1998), never above Kish's number of rows and never below
+    Kish's number of sources, which is taken where p is 0 or 1 or one source is all there is.
+
+    Parameters
+    ----------
+    threshold : float or None
+        In the unit of the metric; None gives status `no_threshold`.
+    scores, labels, sources, direction, weights
+        As in :func:`fit_all`, of labels that the fit has not seen.
+    confidence : float
+        Simultaneous coverage, in (0, 1).
+    count_compared : int
+        How many thresholds are compared: each interval has level 1 - (1 - confidence) / count_compared (Bonferroni).
+        False accepts and false rejects are two families.
+
+    Raises
+    ------
+    ValueError
+        If arguments contradict each other.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    if count_compared < 1:
+        raise ValueError(f"count_compared must be at least 1, got {count_compared}")
+    if threshold is not None and not math.isfinite(threshold):
+        raise ValueError(f"threshold must be finite or None, got {threshold}")
+    sign = _sign(direction)
+    data = _orient(scores, labels, sources, direction, (None, None), weights, 2, SEED)
+    level = 1 - (1 - confidence) / count_compared
+    is_passing = None if threshold is None else data.values >= sign * threshold
+    return Quote(
+        threshold,
+        _rate(is_passing, ~data.is_accepted, data, level),
+        _rate(None if is_passing is None else ~is_passing, data.is_accepted, data, level),
+    )
+
+
+def quote_all(
+    thresholds: Sequence[Threshold],
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    sources: npt.ArrayLike,
+    *,
+    direction: str,
+    confidence: float = 0.95,
+    weights: npt.ArrayLike | None = None,
+) -> tuple[Quote, ...]:
+    """Return a quote per threshold, in their order, simultaneous over the distinct numbers that are compared."""
+    count = max(1, len({row.threshold for row in thresholds if row.threshold is not None}))
+    return tuple(
+        quote(
+            row.threshold,
+            scores,
+            labels,
+            sources,
+            direction=direction,
+            confidence=confidence,
+            count_compared=count,
+            weights=weights,
+        )
+        for row in thresholds
+    )
+
+
+def judge(rate: Rate, tolerated_share: float) -> str:
+    """Return `within` (the whole interval is tolerated), `beyond` (none of it), `not_shown`, or the rate's status."""
+    if rate.low is None or rate.high is None:
+        return rate.status
+    return "within" if rate.high <= tolerated_share else "beyond" if rate.low > tolerated_share else "not_shown"
+
+
+def _fit_roc_youden(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Largest J = 1 - false accept rate - false reject rate (Youden 1950)."""
+    return [_cheapest_cut(data, 1.0, 1.0)] * len(appetites)
+
+
+def _fit_roc_cost(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Smallest expected cost: prevalence x cost of each error (Metz 1978; Zweig and Campbell 1993)."""
+    share_failed = float(data.weights[~data.is_accepted].sum() / data.weights.sum())
+    return [_cheapest_cut(data, share_failed * a.cost_ratio, 1 - share_failed) for a in appetites]
+
+
+def _cheapest_cut(data: _Labelled, cost_accept: float, cost_reject: float) -> _Cut:
+    """Minimise cost_accept x false accept rate + cost_reject x false reject rate over the observed scores.
+
+    The threshold is the worst observed score that is accepted, as in scikit-learn's `roc_curve`; among equal costs the
+    strictest wins.
+    """
+    levels, codes = np.unique(data.values, return_inverse=True)
+    failed = np.bincount(codes, weights=data.weights * ~data.is_accepted)
+    good = np.bincount(codes, weights=data.weights * data.is_accepted)
+    # entry i accepts levels i and up; the last entry accepts none
+    false_accept = 1 - np.concatenate([[0.0], np.cumsum(failed)]) / failed.sum()
+    false_reject = np.concatenate([[0.0], np.cumsum(good)]) / good.sum()
+    cost = (cost_accept * false_accept + cost_reject * false_reject) / (cost_accept + cost_reject)
+    best = int(np.flatnonzero(cost <= cost.min() + _TINY)[-1])
+    if best == 0:
+        return _Cut(-math.inf, "no_threshold")
+    return _Cut(math.inf, "no_threshold") if best == len(levels) else _Cut(float(levels[best]))
+
+
+def _fit_logistic(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Score at which a logistic regression's P(accept) reaches the confidence (text 003, other methods).
+
+    The text reads the probability threshold from the confidence level; the ratio of costs is the matter of `roc_cost`.
+    The worst accepted answer is good with that probability, the others with more.
+    """
+    center, scale = _mean_and_deviation(data.values, data.weights)
+    standard = (data.values - center) / scale
+    intercept, slope = _fit_log_odds(np.column_stack([np.ones_like(standard), standard]), data, np.zeros((2, 2)))
+    if slope <= _TINY:
+        return [_Cut(math.nan, "not_monotone")] * len(appetites)
+    return [_Cut(center + scale * (_log_odds(a.confidence) - intercept) / slope) for a in appetites]
+
+
+def _fit_polynomial(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """As `logistic` with a quadratic log odds, searched over the observed scores: curves are not extrapolated."""
+    center, scale = _mean_and_deviation(data.values, data.weights)
+
+    def basis(values: Floats) -> Floats:
+        standard = (values - center) / scale
+        return np.column_stack([np.ones_like(standard), standard, standard**2])
+
+    # two distinct scores leave the curvature free: then it is a straight line
+    coefficients = _fit_log_odds(basis(data.values), data, np.diag([0.0, 0.0, 1e-6]))
+    return _reach(lambda values: basis(values) @ coefficients, data, appetites)
+
+
+def _fit_gam(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """As `polynomial_logistic` with a penalised spline (P-spline, second differences: Eilers and Marx 1996).
+
+    The penalty is the one of least log loss on held-out sources; the largest one gives a straight line.
+    """
+    from sklearn.preprocessing import SplineTransformer
+
+    knots = np.linspace(data.values.min(), data.values.max(), _COUNT_KNOTS)[:, None]
+    spline = SplineTransformer(degree=3, knots=knots).fit(data.values[:, None])
+
+    def basis(values: Floats) -> Floats:
+        return np.asarray(spline.transform(values[:, None]), dtype=np.float64)
+
+    columns = basis(data.values)
+    differences = np.diff(np.eye(columns.shape[1]), n=2, axis=0)
+    roughness = differences.T @ differences
+    folds = _folds(data.sources, np.ones_like(data.is_accepted), data.count_folds, data.seed)
+
+    def held_out_loss(penalty: float) -> float:
+        loss = 0.0
+        for fold in range(data.count_folds):
+            is_held_out = folds == fold
+            coefficients = _fit_log_odds(columns, data, penalty * roughness, ~is_held_out)
+            log_odds = columns[is_held_out] @ coefficients
+            signed = np.where(data.is_accepted[is_held_out], -log_odds, log_odds)
+            loss += float(data.weights[is_held_out] @ np.logaddexp(0.0, signed))
+        return loss
+
+    chosen = min(_PENALTIES, key=held_out_loss)
+    coefficients = _fit_log_odds(columns, data, chosen * roughness)
+    return _reach(lambda values: basis(values) @ coefficients, data, appetites)
+
+
+def _fit_kde(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Where the density of good answers overtakes that of failed ones, each times prevalence x cost (text 003).
+
+    Gaussian kernels, Silverman's bandwidth by class (Silverman 1986, eq. 3.31), reflected at the bounds of the metric
+    (ibid., section 2.10); searched between the class medians, which must be in order.
+    """
+    from scipy.optimize import brentq
+
+    failed, good = ~data.is_accepted, data.is_accepted
+    densities = _log_density(data, failed), _log_density(data, good)
+    if densities[0] is None or densities[1] is None:
+        return [_Cut(math.nan, "constant_score")] * len(appetites)
+    of_failed, of_good = densities[0], densities[1]
+    low, high = (_quantile(data.values[rows], data.weights[rows], 0.5) for rows in (failed, good))
+    if low >= high:
+        return [_Cut(math.nan, "no_unique_crossing")] * len(appetites)
+    grid = np.linspace(low, high, _GRID)
+    log_ratio = of_good(grid) - of_failed(grid)
+    log_prevalence = math.log(data.weights[good].sum() / data.weights[failed].sum())
+    cuts = []
+    for appetite in appetites:
+        limit = math.log(appetite.cost_ratio) - log_prevalence
+        is_above = log_ratio > limit
+        crossings = np.flatnonzero(is_above[1:] != is_above[:-1])
+        if len(crossings) != 1 or is_above[0]:
+            cuts.append(_Cut(math.nan, "no_unique_crossing"))
+            continue
+        left, right = grid[crossings[0]], grid[crossings[0] + 1]
+
+        def gap(value: float, limit: float = limit) -> float:
+            point = np.array([value])
+            return float(of_good(point)[0] - of_failed(point)[0]) - limit
+
+        cuts.append(_Cut(float(brentq(gap, left, right, xtol=1e-12))))
+    return cuts
+
+
+def _fit_conformal(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Better than the k-th smallest score of failed answers, k = ceil((n + 1) confidence).
+
+    A new failed answer, exchangeable with those of the fit, is accepted with probability at most 1 - confidence, ties
+    included (label-conditional: Vovk, Gammerman and Shafer 2005, section 4.5). The threshold is the next better
+    observed score, and not the k-th smallest itself, because equality accepts. k > n: no threshold. Siblings share the
+    weight of their source, 1 / ((K + 1) n_k) over K sources with a failed answer (Lee, Barber and Willett 2023): the
+    promise is then for an answer of a new source. One row per source gives the rank above.
+    """
+    if np.ptp(data.weights) > _TINY * data.weights.max():
+        return [_Cut(math.inf, "no_threshold")] * len(appetites)
+    failed = ~data.is_accepted
+    _, codes, sizes = np.unique(data.sources[failed], return_inverse=True, return_counts=True)
+    order = np.argsort(data.values[failed], kind="stable")
+    reached = np.cumsum(1 / ((len(sizes) + 1) * sizes[codes][order]))
+    ranked = data.values[failed][order]
+    levels = np.unique(data.values)
+    cuts = []
+    for appetite in appetites:
+        rank = int(np.searchsorted(reached, appetite.confidence - _SLACK))
+        better = levels[levels > ranked[rank]] if rank < len(ranked) else levels[:0]
+        cuts.append(_Cut(float(better[0])) if len(better) else _Cut(math.inf, "no_threshold"))
+    return cuts
+
+
+def _fit_normal_floor(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Mean - z sd of accepted answers, z one-sided: 1.282, 1.645, 2.326 at 90, 95, 99 % (text 003, step 3)."""
+    return [_Cut(_normal_floor(data, data.is_accepted, appetite.confidence)) for appetite in appetites]
+
+
+def _fit_fold_floors(
+    join: Callable[[Floats], np.float64], data: _Labelled, appetites: Sequence[RiskAppetite]
+) -> list[_Cut]:
+    """Join the floors of K - 1 folds, each held against its held-out fold (text 003, cross-validation, steps 3 to 5).
+
+    The text takes "an average of the thresholds (or the largest value)"; inside, the largest is the strictest.
+    """
+    folds = np.where(data.is_accepted, _folds(data.sources, data.is_accepted, data.count_folds, data.seed), -1)
+    cuts = []
+    for appetite in appetites:
+        floors, flagged = np.empty(data.count_folds), np.empty(data.count_folds)
+        for fold in range(data.count_folds):
+            is_held_out = folds == fold
+            floors[fold] = _normal_floor(data, data.is_accepted & ~is_held_out, appetite.confidence)
+            flagged[fold] = np.average(data.values[is_held_out] < floors[fold], weights=data.weights[is_held_out])
+        cuts.append(_Cut(float(join(floors)), held_out_flag_share=float(flagged.mean())))
+    return cuts
+
+
+def _fit_pass_quantile(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Empirical quantile of accepted answers: at most 1 - confidence of them lie below, whatever their distribution."""
+    values, weights = data.values[data.is_accepted], data.weights[data.is_accepted]
+    return [_Cut(_quantile(values, weights, 1 - appetite.confidence)) for appetite in appetites]
+
+
+_FITS: Final[Mapping[str, Callable[[_Labelled, Sequence[RiskAppetite]], list[_Cut]]]] = {
+    "roc_youden": _fit_roc_youden,
+    "roc_cost": _fit_roc_cost,
+    "logistic": _fit_logistic,
+    "polynomial_logistic": _fit_polynomial,
+    "gam": _fit_gam,
+    "kde_crossing": _fit_kde,
+    "conformal": _fit_conformal,
+    "normal_floor": _fit_normal_floor,
+    "normal_floor_fold_mean": partial(_fit_fold_floors, np.mean),
+    "normal_floor_fold_strictest": partial(_fit_fold_floors, np.max),
+    "pass_quantile": _fit_pass_quantile,
+}
+
+
+def _reach(log_odds: Callable[[Floats], Floats], data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Return where rising log odds reach each confidence among the observed scores."""
+    from scipy.optimize import brentq
+
+    grid = np.linspace(data.values.min(), data.values.max(), _GRID)
+    at_grid = log_odds(grid)
+    # a slope of rounding size is flat
+    if np.diff(at_grid).min() < -1e-9 or at_grid[-1] - at_grid[0] < 1e-9:
+        return [_Cut(math.nan, "not_monotone")] * len(appetites)
+    cuts = []
+    for appetite in appetites:
+        wanted = _log_odds(appetite.confidence)
+        if at_grid[0] >= wanted or at_grid[-1] < wanted:
+            cuts.append(_Cut(-math.inf if at_grid[0] >= wanted else math.inf, "out_of_range"))
+            continue
+
+        def gap(value: float, wanted: float = wanted) -> float:
+            return float(log_odds(np.array([value]))[0]) - wanted
+
+        cuts.append(_Cut(float(brentq(gap, grid[0], grid[-1], xtol=1e-12))))
+    return cuts
+
+
+def _fit_log_odds(columns: Floats, data: _Labelled, penalty: Floats, rows: Flags | None = None) -> Floats:
+    """Return coefficients of the penalised logistic likelihood by Newton's method, shape (n_columns,).
+
+    Targets are Platt's (1999, section 2.2): (N+ + 1) / (N+ + 2) and 1 / (N- + 2) instead of 1 and 0, so that classes
+    that do not overlap have a finite fit, and few labels cannot claim 99 %.
+    """
+    count_accepted = int(data.is_accepted.sum())
+    count_failed = len(data.is_accepted) - count_accepted
+    targets = np.where(data.is_accepted, (count_accepted + 1) / (count_accepted + 2), 1 / (count_failed + 2))
+    weights = data.weights if rows is None else data.weights * rows
+
+    def loss(coefficients: Floats) -> float:
+        log_odds = columns @ coefficients
+        likelihood = weights @ (np.logaddexp(0.0, log_odds) - targets * log_odds)
+        return float(likelihood + coefficients @ penalty @ coefficients / 2)
+
+    found = np.zeros(columns.shape[1])
+    for _ in range(100):
+        shares = 1 / (1 + np.exp(-np.clip(columns @ found, -500, 500)))
+        gradient = columns.T @ (weights * (targets - shares)) - penalty @ found
+        curvature = columns.T @ (columns * (weights * shares * (1 - shares))[:, None]) + penalty
+        # the ridge serves columns without rows; it slows steps down and does not move the optimum
+        step = np.linalg.solve(curvature + 1e-8 * np.eye(len(found)), gradient)
+        before = loss(found)
+        while loss(found + step) > before + 1e-9 and np.abs(step).max() > 1e-10:
+            step = step / 2
+        found = found + step
+        if np.abs(step).max() < 1e-10:
+            break
+    return found
+
+
+def _log_density(data: _Labelled, rows: Flags) -> Callable[[Floats], Floats] | None:
+    """Return the logarithm of the reflected kernel density of some rows; None when they do not vary."""
+    from scipy.special import logsumexp
+
+    weights = data.weights[rows]
+    values = data.values[rows]
+    deviation = _mean_and_deviation(values, weights)[1]
+    if np.ptp(values) <= _TINY:
+        return None
+    spread = (_quantile(values, weights, 0.75) - _quantile(values, weights, 0.25)) / 1.34
+    width = 0.9 * (min(deviation, spread) if spread > 0 else deviation) * _kish(weights) ** -0.2
+    # rows of equal score share one kernel
+    levels, codes = np.unique(values, return_inverse=True)
+    log_weights = np.log(np.bincount(codes, weights=weights) / weights.sum())
+    mirrors = [levels]
+    mirrors += [2 * bound - levels for bound in (data.low, data.high) if math.isfinite(bound)]
+    centers, log_heights = np.concatenate(mirrors), np.tile(log_weights, len(mirrors))
+
+    def density(points: Floats) -> Floats:
+        # a point at a time: memory stays that of the levels
+        log_sums = [logsumexp(log_heights - ((point - centers) / width) ** 2 / 2) for point in points]
+        result: Floats = np.array(log_sums) - math.log(width)
+        return result
+
+    return density
+
+
+def _rate(is_error: Flags | None, rows: Flags, data: _Labelled, level: float) -> Rate:
+    """Return the share of errors among some rows with its clustered Wilson interval (see :func:`quote`)."""
+    count = int(rows.sum())
+    weights = data.weights[rows]
+    _, codes = np.unique(data.sources[rows], return_inverse=True)
+    by_source = np.bincount(codes, weights=weights).astype(np.float64)
+    count_sources = len(by_source)
+    if is_error is None or not count:
+        status = "no_threshold" if is_error is None else "one_class"
+        return Rate(None, None, None, count, count_sources, 0.0, level, status)
+    total = weights.sum()
+    share = float(weights @ is_error[rows] / total)
+    fewest, most = _kish(by_source), _kish(weights)
+    effective = fewest
+    if 0 < share < 1 and count_sources > 1:
+        residuals = np.bincount(codes, weights=weights * (is_error[rows] - share))
+        variance = float((residuals**2).sum()) * count_sources / (count_sources - 1) / total**2
+        effective = min(most, max(fewest, share * (1 - share) / variance)) if variance > 0 else most
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    center = (share + z * z / (2 * effective)) / (1 + z * z / effective)
+    half = z / (1 + z * z / effective) * math.sqrt(share * (1 - share) / effective + (z / (2 * effective)) ** 2)
+    return Rate(share, max(0.0, center - half), min(1.0, center + half), count, count_sources, effective, level, "ok")
+
+
+def _orient(
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    sources: npt.ArrayLike,
+    direction: str,
+    bounds: tuple[float | None, float | None],
+    weights: npt.ArrayLike | None,
+    count_folds: int,
+    seed: int,
+) -> _Labelled:
+    """Check the rows and turn them so that higher is better, in an order that does not depend on the input's."""
+    sign = _sign(direction)
+    values = np.asarray(scores, dtype=np.float64)
+    flags = np.asarray(labels)
+    groups = np.asarray(sources)
+    row_weights = np.ones(values.shape) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not values.ndim == flags.ndim == groups.ndim == row_weights.ndim == 1 or not (
+        len(values) == len(flags) == len(groups) == len(row_weights)
+    ):
+        raise ValueError(
+            "scores, labels, sources and weights must have one shape (n,), "
+            f"got {values.shape}, {flags.shape}, {groups.shape}, {row_weights.shape}"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"scores must be finite, got {int((~np.isfinite(values)).sum())} that are not")
+    if len(flags) and not np.isin(flags, (0, 1)).all():
+        raise ValueError(f"labels must be 0 or 1, got {sorted(set(flags.tolist()) - {0, 1}, key=str)[:3]}")
+    if not (np.isfinite(row_weights) & (row_weights > 0)).all():
+        raise ValueError("weights must be positive and finite, got others")
+    if count_folds < 2:
+        raise ValueError(f"count_folds must be at least 2, got {count_folds}")
+    low = -math.inf if bounds[0] is None else bounds[0]
+    high = math.inf if bounds[1] is None else bounds[1]
+    if not low < high:
+        raise ValueError(f"the lower bound must be below the upper one, got {bounds[0]} and {bounds[1]}")
+    if len(values) and not low - _RANGE_TOLERANCE <= values.min() <= values.max() <= high + _RANGE_TOLERANCE:
+        raise ValueError(f"scores must lie in [{low}, {high}], got [{values.min()}, {values.max()}]")
+    values = np.clip(values, low, high) * sign
+    low, high = (low, high) if sign > 0 else (-high, -low)
+    codes = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    order = np.lexsort((row_weights, flags, codes, values))
+    total = row_weights.sum()
+    scaled = row_weights * (len(values) / total) if len(values) else row_weights
+    return _Labelled(
+        values[order], flags[order].astype(np.bool_), scaled[order], codes[order], low, high, seed, count_folds
+    )
+
+
+def _status_of_data(data: _Labelled, method: str) -> str:
+    """Return why the rows cannot serve a method at all, or `ok`."""
+    needs = [data.is_accepted] if METHODS[method] == "monitoring" else [data.is_accepted, ~data.is_accepted]
+    if not len(data.values):
+        return "insufficient"
+    if not all(rows.any() for rows in needs):
+        return "one_class"
+    # conformal ranks have a limit of their own, which follows from the confidence
+    if method != "conformal":
+        for rows in needs:
+            count_sources = len(np.unique(data.sources[rows]))
+            if rows.sum() < MINIMUM_PER_CLASS or count_sources < max(MINIMUM_SOURCES, data.count_folds):
+                return "insufficient"
+    read = data.values[data.is_accepted] if METHODS[method] == "monitoring" else data.values
+    return "constant_score" if np.ptp(read) <= _TINY else "ok"
+
+
+def _order_appetites(appetites: Sequence[RiskAppetite]) -> list[RiskAppetite]:
+    ordered = sorted(appetites, key=lambda appetite: appetite.confidence)
+    if not ordered:
+        raise ValueError("there must be at least one appetite, got 0")
+    if len({a.name for a in ordered}) < len(ordered) or len({a.confidence for a in ordered}) < len(ordered):
+        raise ValueError(
+            f"appetites must differ in name and confidence, got {[(a.name, a.confidence) for a in ordered]}"
+        )
+    for laxer, stricter in pairwise(ordered):
+        if stricter.cost_ratio < laxer.cost_ratio * (1 - _TINY):
+            raise ValueError(
+                "cost_false_accept / cost_false_reject must not fall while confidence rises, "
+                f"got {laxer.cost_ratio} for {laxer.name} and {stricter.cost_ratio} for {stricter.name}"
+            )
+    return ordered
+
+
+def _sign(direction: str) -> int:
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}")
+    return 1 if direction == "higher_is_better" else -1
+
+
+def _normal_floor(data: _Labelled, rows: Flags, confidence: float) -> float:
+    mean, deviation = _mean_and_deviation(data.values[rows], data.weights[rows])
+    return mean - NormalDist().inv_cdf(confidence) * deviation
+
+
+def _mean_and_deviation(values: Floats, weights: Floats) -> tuple[float, float]:
+    """Return weighted mean and sample standard deviation (divisor n - 1 when the weights are equal)."""
+    mean = float(np.average(values, weights=weights))
+    variance = float(np.average((values - mean) ** 2, weights=weights))
+    return mean, math.sqrt(variance * len(values) / (len(values) - 1))
+
+
+def _quantile(values: Floats, weights: Floats, share: float) -> float:
+    """Return the smallest value that at least this weighted share does not exceed: an order statistic."""
+    # 1 - 0.95 is above 0.05 by rounding and would take the next one
+    return float(np.quantile(values, round(share, 12), weights=weights, method="inverted_cdf"))
+
+
+def _kish(weights: Floats) -> float:
+    """Return Kish's effective number, (sum w)^2 / sum w^2."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def _folds(sources: Codes, rows: Flags, count_folds: int, seed: int) -> Codes:
+    """Return a fold for each row: the sources of some rows, shuffled by the seed, are dealt in turn; others get -1."""
+    distinct = np.unique(sources[rows])
+    dealt = np.full(sources.max() + 1, -1)
+    dealt[np.random.default_rng(seed).permutation(distinct)] = np.arange(len(distinct)) % count_folds
+    result: Codes = dealt[sources]
+    return result
+
+
+def _log_odds(share: float) -> float:
+    return math.log(share) - math.log1p(-share)
