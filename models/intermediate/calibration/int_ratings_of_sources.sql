@@ -1,4 +1,4 @@
--- One row per (interaction, criterion, rater, look): the latest rating of that look, with the source of the interaction.
+-- One row per (interaction, criterion, rater, look): the latest rating of that look, with the source of its answer.
 -- Look 1 is the first pass, look 2 the second; later passes stay in staging.
 with ratings as (
     select * from {{ ref('stg_ratings') }}
