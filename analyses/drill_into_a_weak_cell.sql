@@ -8,7 +8,8 @@ select
     evidence.sentence_text,
     evidence.evidence_text,
     evidence.similarity,
-    evidence.unsupported
+    evidence.unsupported,
+    evidence.displaced
 from {{ ref('fct_evaluations') }} as evaluations
 inner join {{ ref('fct_interactions') }} as interactions on evaluations.interaction_id = interactions.interaction_id
 left join {{ ref('fct_sentence_evidence') }} as evidence

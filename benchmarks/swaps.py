@@ -29,11 +29,17 @@ SHARE_FALSE_ALARMS = 0.05
 COUNT_SENTENCES = 1_500
 COUNT_QUICK = 60
 
-#: Shares that `groundedness` must catch, out of fold.
+#: Shares that the check of the kind must catch. The checks of numbers and of names are rules, with nothing fitted.
 LIMITS = {"number_outside": 0.95, "entity_outside": 0.95, "number_inside": 0.60, "entity_inside": 0.60}
+CHECKS = {"number": "numbers", "entity": "names"}
 
-#: Scores that are shown, in the product's names.
-SCORES = ("groundedness", "groundedness_entailment__minimum", "support_numbers", "support_entities", "support_words")
+#: Scores that are shown: a check is the lower one of support and placement; the others in the product's names.
+COMBINED = {
+    "numbers": ("support_numbers", "placement_numbers"),
+    "names": ("support_entities", "placement_entities"),
+    "numbers and names": ("support_numbers", "placement_numbers", "support_entities", "placement_entities"),
+}
+SCORES = ("groundedness", "groundedness_entailment__minimum", "support_words")
 _MINIMUM_CHARACTERS = 30
 
 OUT_OF_FOLD = Path(__file__).with_name("out_of_fold_faults.parquet")
@@ -122,7 +128,10 @@ def score_faults(data: Path, work: Path, count: int) -> tuple[Shown, int]:
         kinds=[row.get("kind") for row in rows],
         sources=[str(row["source_id"]) for row in rows],
         folds=np.zeros(len(rows), dtype=np.int64),
-        scores={name: labelled.scores[name] for name in SCORES},
+        scores={
+            **{name: np.fmin.reduce([labelled.scores[part] for part in parts]) for name, parts in COMBINED.items()},
+            **{name: labelled.scores[name] for name in SCORES},
+        },
     )
     return shown, count_seen_in_training(rows)
 
@@ -130,7 +139,7 @@ def score_faults(data: Path, work: Path, count: int) -> tuple[Shown, int]:
 def tabulate(title: str, shown: Shown, limits: Mapping[str, float]) -> tuple[Table, str, bool]:
     """Return the shares caught per kind, the rates of false alarms in words, and whether the limits are met.
 
-    The limit of a kind holds for the headline, the first of the scores.
+    The limit of a kind holds for the check of that kind.
     """
     faithful = np.array([kind is None for kind in shown.kinds])
     lines, met = [], True
@@ -141,17 +150,21 @@ def tabulate(title: str, shown: Shown, limits: Mapping[str, float]) -> tuple[Tab
             continue
         sources = np.unique(np.array(shown.sources)[chosen], return_inverse=True)[1].astype(np.int64)
         weights = resample_rows(sources, 1_000)
-        cells, shares = [], []
+        cells: list[str] = []
+        shares: dict[str, float] = {}
         for name, scores in shown.scores.items():
             flagged = flag(scores, faithful, shown.folds)
             alarms[name] = float(flagged[faithful].mean())
             caught = flagged[chosen]
             low, high = np.quantile((weights @ caught) / weights.sum(axis=1), [0.025, 0.975])
             cells.append(f"{caught.mean():.3f} [{low:.3f}, {high:.3f}]")
-            shares.append(float(caught.mean()))
-        limit = limits.get(kind)
-        met &= limit is None or shares[0] >= limit
-        reached = "" if limit is None else f">= {limit}: {verdict(shares[0] >= limit)}"
+            shares[name] = float(caught.mean())
+        limit, reached = limits.get(kind), ""
+        if limit is not None:
+            check = CHECKS[kind.partition("_")[0]]
+            is_met = shares[check] >= limit
+            met &= is_met
+            reached = f"{check} >= {limit}: {verdict(is_met)}"
         lines.append((kind, f"{chosen.sum():,}", *cells, reached))
     heading = f"{title}: share of made faults caught, {faithful.sum():,} faithful sentences"
     table = Table(heading, ("kind", "n", *shown.scores, "limit"), lines)
@@ -163,15 +176,17 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     data = data_folder("ragtruth")
     if data is None:
         return None
-    unseen, unseen_alarms, met = tabulate("Out of fold", read_faults(), LIMITS)
+    unseen, unseen_alarms, _ = tabulate("Out of fold", read_faults(), {})
     with working_folder(folder) as work:
         shown, seen = score_faults(data, work, COUNT_QUICK if is_quick else COUNT_SENTENCES)
-    shipped, shipped_alarms, _ = tabulate("Shipped weights, through a build", shown, {})
+    shipped, shipped_alarms, met = tabulate("Through a build, shipped weights", shown, LIMITS)
     notes = [
+        "Numbers and names are checked by rules without fitted weights, so that the build measures them; the rules and "
+        "their four constants were made with other sentences of the same sources in view: development figures.",
         "Out of fold: entailment model and fusion had not seen the source, and the cut-off is that of the fold (scores "
         "kept by `python -m training fuse`). False alarms on faithful sentences: " + unseen_alarms + ".",
         f"Shipped weights: {seen:,} of {len(shown.kinds):,} sentences are of sources that they were fitted on, so that "
-        "the table shows the build and is no test. False alarms: " + shipped_alarms + ".",
+        "for groundedness and entailment the build is no test. False alarms: " + shipped_alarms + ".",
     ]
     return Outcome("swaps", "Made faults", [unseen, shipped], notes, is_quick, is_quick or met)
 

@@ -231,8 +231,11 @@ def average(folders: Sequence[Path], output: Path) -> None:
     deltas = [load_file(folder / "delta.safetensors") for folder in folders]
     output.mkdir(parents=True, exist_ok=True)
     save_file(average_deltas(deltas, int(facts[0]["rank"])), output / "delta.safetensors")
-    own = {key: facts[0][key] for key in asdict(Settings())} | {
-        "averaged": [{key: each[key] for key in ("held_out", "count_folds", "count_pairs", "loss")} for each in facts],
+    own = {key: facts[0][key] for key in (*asdict(Settings()), "share_of_start")} | {
+        "averaged": [
+            {key: each[key] for key in ("held_out", "count_folds", "count_pairs", "loss", "mnli_dev_matched")}
+            for each in facts
+        ],
         "sources": sorted({source for each in facts for source in each["sources"]}),
     }
     (output / "training.json").write_text(json.dumps(own, indent=2, sort_keys=True) + "\n", encoding="utf-8")

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.agreement import Agreement, agreement_statistics, intra_rater_agreement, rater_reports
+from hcat.agreement import Agreement, agreement_statistics, dawid_skene, intra_rater_agreement, rater_reports
 
 AGREEMENT_SCHEMA = pa.schema(
     [
@@ -47,11 +47,24 @@ RATER_SCHEMA = pa.schema(
     ]
 )
 
+MODELLED_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("criterion", pa.string()),
+        ("label_status", pa.string()),
+        ("scale_point", pa.int64()),
+    ]
+)
+
+#: How ratings become a label; the last one needs a model.
+RULES = ("majority", "mean", "dawid_skene")
+
 
 class _Criterion(NamedTuple):
     """First and second looks at one criterion: ratings of shape (n_units, n_raters), NaN = not rated."""
 
     name: str
+    units: list[str]
     raters: list[str]
     sources: npt.NDArray[np.int64]
     first: npt.NDArray[np.float64]
@@ -108,6 +121,42 @@ def report_raters(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.T
     return pa.Table.from_pylist(rows, schema=RATER_SCHEMA)
 
 
+def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
+    """Return the labels of the criteria whose rule is `dawid_skene`, one row per (interaction, criterion).
+
+    Parameters
+    ----------
+    ratings : Table
+        As in :func:`measure_agreement`. First looks only.
+    rules : Table
+        criterion, rule.
+
+    Returns
+    -------
+    Table
+        Schema :data:`MODELLED_SCHEMA`; scale_point is null unless label_status is `labelled`.
+
+    Raises
+    ------
+    ValueError
+        If a rule is none of :data:`RULES`.
+    """
+    by_criterion = {row["criterion"]: row["rule"] for row in rules.select(["criterion", "rule"]).to_pylist()}
+    unknown = sorted({str(rule) for rule in by_criterion.values()}.difference(RULES))
+    if unknown:
+        raise ValueError(f"adjudication_rules: rule must be among {', '.join(RULES)}, got {', '.join(unknown)}")
+    rows: list[dict[str, Any]] = []
+    for criterion in _read_criteria(ratings):
+        if by_criterion.get(criterion.name) != "dawid_skene":
+            continue
+        found = dawid_skene(criterion.first).adjudication
+        for unit, status, point in zip(criterion.units, found.statuses, found.labels.tolist(), strict=True):
+            known = None if np.isnan(point) else int(point)
+            row = {"interaction_id": unit, "criterion": criterion.name, "label_status": status, "scale_point": known}
+            rows.append(row)
+    return pa.Table.from_pylist(rows, schema=MODELLED_SCHEMA)
+
+
 def _to_rows(criterion: str, rater: str | None, figures: Iterable[Agreement]) -> list[dict[str, Any]]:
     names = [name for name in AGREEMENT_SCHEMA.names if name not in ("criterion", "rater")]
     return [
@@ -134,4 +183,4 @@ def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:
         for (unit, rater, look), value in own.items():
             (first if look == 1 else second)[unit_index[unit], rater_index[rater]] = value
         sources = np.unique([groups[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
-        yield _Criterion(name, raters, sources, first, second)
+        yield _Criterion(name, units, raters, sources, first, second)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from hcat.overlap import Evidence, TextFeatures, bleu_2, exact_match, extract_features, measure_support, rouge_l
+from hcat.placement import Placed, Places, find_displaced, place_mentions
 from hcat.raw_contract import hash_text
 from hcat.records import Fields, Records, find_contradictions, read_fields
 from hcat.refusal import explain_refusal
@@ -35,6 +36,7 @@ SUPPORT_SCHEMA = pa.schema(
         ("text_id", pa.string()),
         ("unsupported", pa.list_(pa.string())),
         ("contradicted", pa.list_(pa.string())),
+        ("displaced", pa.list_(pa.string())),
         ("sentence_index", pa.int32()),
         ("count_words", pa.int32()),
         ("count_words_supported", pa.int32()),
@@ -42,6 +44,8 @@ SUPPORT_SCHEMA = pa.schema(
         ("count_numbers_supported", pa.int32()),
         ("count_entities", pa.int32()),
         ("count_entities_supported", pa.int32()),
+        ("number_displacement", pa.float64()),
+        ("entity_displacement", pa.float64()),
     ]
 )
 
@@ -93,6 +97,7 @@ class _Read(NamedTuple):
     text: str
     features: TextFeatures
     fields: Fields
+    placed: Placed
 
 
 class SupportMeasure:
@@ -123,9 +128,14 @@ class SupportMeasure:
             read = [self._features[text_id] for text_id in [*(query_ids or []), *context_ids]]
             evidence = Evidence.from_features(each.features for each in read)
             records = Records.from_fields((each.fields, each.features.words) for each in read)
+            places = Places.from_sentences(
+                [self._features[text_id].placed for text_id in context_ids],
+                [self._features[text_id].placed for text_id in query_ids or []],
+            )
             for index, text_id in enumerate(answer_ids):
                 answer = self._features[text_id]
                 support = measure_support(answer.features, evidence)
+                displacement = find_displaced(answer.placed, places)
                 rows.append(
                     (
                         interaction_id,
@@ -133,6 +143,7 @@ class SupportMeasure:
                         text_id,
                         list(support.unsupported),
                         find_contradictions(answer.text, records),
+                        list(displacement.displaced),
                         index,
                         support.count_words,
                         support.count_words_supported,
@@ -140,6 +151,8 @@ class SupportMeasure:
                         support.count_numbers_supported,
                         support.count_entities,
                         support.count_entities_supported,
+                        displacement.number,
+                        displacement.entity,
                     )
                 )
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(SUPPORT_SCHEMA)
@@ -165,7 +178,8 @@ class SupportMeasure:
         rows = pc.index_in(pa.array(sorted(unread), pa.string()), value_set=ids.cast(pa.string()))
         found = texts.take(rows)
         for text_id, text in zip(found["text_id"].to_pylist(), found["encoded_text"].to_pylist(), strict=True):
-            self._features[text_id] = _Read(text, extract_features(text), read_fields(text))
+            features = extract_features(text)
+            self._features[text_id] = _Read(text, features, read_fields(text), place_mentions(text, features))
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

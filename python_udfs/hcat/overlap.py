@@ -159,6 +159,9 @@ _ORDINAL_WORDS = {
 # Words that a number goes on with, and that start one behind "a": a hundred, a million.
 _SCALE_WORDS = {word: scale for word, scale in _SCALES.items() if len(word) > 2}
 _COUNTED_SCALES = frozenset({"hundred", "thousand", "million", "billion", "trillion"})
+# "you first need ...": the word orders steps.
+_BEFORE_FIRST = frozenset({"you", "we", "they", "i", "to", "should", "must", "can", "will", "and", "then"})
+_PLACES_OF_TEXT = frozenset({"passage", "context", "chunk", "excerpt", "snippet", "source", "paragraph"})
 _DENOMINATORS = {
     "half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
     "tenth": 10,
@@ -192,6 +195,21 @@ _STATE_ACRONYMS = {
     for acronym, name in [*((acronym, name) for name, acronym in _STATES.items()), ("usa", "united states")]
     for ending in ("", "'s")
 }
+# The states of the United States as addresses write them.
+_REGIONS = {
+    "alabama": "al", "alaska": "ak", "arizona": "az", "arkansas": "ar", "california": "ca", "colorado": "co",
+    "connecticut": "ct", "delaware": "de", "florida": "fl", "georgia": "ga", "hawaii": "hi", "idaho": "id",
+    "illinois": "il", "indiana": "in", "iowa": "ia", "kansas": "ks", "kentucky": "ky", "louisiana": "la", "maine": "me",
+    "maryland": "md", "massachusetts": "ma", "michigan": "mi", "minnesota": "mn", "mississippi": "ms",
+    "missouri": "mo", "montana": "mt", "nebraska": "ne", "nevada": "nv", "new hampshire": "nh", "new jersey": "nj",
+    "new mexico": "nm", "new york": "ny", "north carolina": "nc", "north dakota": "nd", "ohio": "oh", "oklahoma": "ok",
+    "oregon": "or", "pennsylvania": "pa", "rhode island": "ri", "south carolina": "sc", "south dakota": "sd",
+    "tennessee": "tn", "texas": "tx", "utah": "ut", "vermont": "vt", "virginia": "va", "washington": "wa",
+    "west virginia": "wv", "wisconsin": "wi", "wyoming": "wy",
+}  # fmt: skip
+_REGION_ALIASES = {**_REGIONS, **{code: name for name, code in _REGIONS.items()}}
+# Stems of words that addresses shorten.
+_SHORTENED = {"avenu": "ave", "boulevard": "blvd", "road": "rd", "street": "st", "highway": "hwy", "suit": "ste"}
 # Words that open a sentence with a capital and are no part of the name behind them.
 _OPENER_LIST = """
 according accordingly additionally although another based because besides both call combined compared conversely
@@ -303,9 +321,21 @@ _AMOUNT = re.compile(
     + "|".join(word + "s?" for word in _CURRENCY_WORDS)
     + r")\b))?"
 )
-# "Passage 3", "[2]" point to the context and claim nothing.
+# "Passage 3", "[2]", "step 4" and "within 80 words" point to the context or speak of the answer, "24 hours a day" is a
+# manner of speaking: they claim no number.
 _CITATION = re.compile(
     r"\b(?:passage|context|chunk|excerpt|snippet|source)s?\s+#?\d{1,3}(?::\d{1,3})?\b(?!\s?%)|\[\d{1,3}\]"
+    r"|\bsteps?\s+\d{1,2}(?:\s?(?:-|\u2013|to|and|through)\s?\d{1,2})?\b"
+    r"|\b(?:in|within|under)\s\d{2,4}(?=\swords\b)"
+)
+_MANNER_OF_SPEAKING = re.compile(
+    r"\b(?:(?:7|seven)\sdays\s(?:a|per|of\sthe)\sweek|24\shours\s(?:a|per)\sday|24/7"
+    r"|365\sdays\s(?:a|per)\syear)\b"
+)
+# The top of a scale: "4.5 out of 5", "4 stars out of 5", "4/5 stars".
+_TOP_OF_SCALE = re.compile(
+    r"(?<![\w.])(?P<value>\d\d?(?:\.\d+)?)(?P<stars>[\s-]?(?:stars?|points?))?\s?(?:/|out\sof)\s?"
+    r"(?:a\spossible\s)?(?P<top>5|10|five|ten)(?![\w%/]|[.,]\d)(?P<stars_behind>[\s-]?(?:stars?|points?)\b)?"
 )
 _FISCAL_YEAR = re.compile(r"\bfy\s?['\u2019]?(?P<year>(?:19|20)?\d\d)(?!\d)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
@@ -359,8 +389,9 @@ def extract_features(text: str) -> TextFeatures:
     URLs. Citations of the context ("Passage 3", "[2]") are left out. A single capitalised word that opens a sentence is
     no entity; in a text wholly in capitals only identifiers and addresses are.
 
-    Left out are relative dates ("last year"), years and decades in words ("twenty twenty-four", "the nineties"), and
-    other spellings of a name than without its accents ("Muenchen").
+    Left out are the top of a scale ("out of 5 stars"), manners of speaking ("24 hours a day"), ordinals and labels that
+    order the text ("a third reviewer", "step 4"), relative dates ("last year"), years and decades in words ("twenty
+    twenty-four", "the nineties"), and other spellings of a name than without its accents ("Muenchen").
 
     Parameters
     ----------
@@ -388,6 +419,10 @@ def extract_features(text: str) -> TextFeatures:
     if has_digit:
         for citation in _CITATION.finditer(lower):
             _claim(*citation.span(), claimed)
+        _claim_tops_of_scales(lower, claimed)
+    if "days" in lower or "24" in lower:
+        for match in _MANNER_OF_SPEAKING.finditer(lower):
+            _claim(*match.span(), claimed)
     is_period = not cues.isdisjoint(_PERIOD_CUES)
     if is_period or (has_digit and ("q" in lower or "h1" in lower or "h2" in lower)):
         _find_periods(text, lower, claimed, number_mentions, offered)
@@ -440,7 +475,13 @@ def extract_features(text: str) -> TextFeatures:
         numbers=tuple([mention.keys[0] for mention in number_mentions]),
         entities=entities,
         numbers_offered=frozenset(offered),
-        entities_offered=frozenset(acronyms.union(entities, [_STATES[state] for state in states])),
+        entities_offered=frozenset(
+            acronyms.union(
+                entities,
+                [_STATES[state] for state in states],
+                [_REGION_ALIASES[name] for name in _REGION_ALIASES.keys() & entities],
+            )
+        ),
         word_mentions=tuple(word_mentions),
         number_mentions=tuple(number_mentions),
         entity_mentions=tuple(entity_mentions),
@@ -627,7 +668,13 @@ def _analyse(surface: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     inner_words: tuple[str, ...] = ()
     if _CAMEL_BREAK.search(surface):
         inner_words = tuple(stem_word(_fold_accents(word.lower())) for word in _CAMEL_BREAK.split(surface))
-    return folded, (stem_word(folded),), inner_words
+    return folded, (_stem_part(folded),), inner_words
+
+
+def _stem_part(folded: str) -> str:
+    """Return the stem of a word, of Street and Avenue as addresses shorten them."""
+    stem = stem_word(folded)
+    return _SHORTENED.get(stem, stem)
 
 
 def _undouble(stem: str, word: str) -> str:
@@ -878,8 +925,7 @@ def _find_number_words(
                     continue  # "thirty-second" counts time more often than it orders
                 start = tokens[position - 1][0]  # twenty-first
                 value += tens
-            # "First, open ..." counts nothing
-            if position > 0 and text[end : end + 1] != "," and _claim(start, end, claimed):
+            if position > 0 and not _orders_the_text(text, tokens, folded, position) and _claim(start, end, claimed):
                 amounts.append(_Amount(start, end, str(value), 0, "ordinal"))
             continue
         if word not in _NUMBER_WORDS and word not in _COUNTED_SCALES:
@@ -904,6 +950,29 @@ def _find_number_words(
             amounts.append(_Amount(start, end, digits, shift, unit))
         position = following - 1
     return amounts
+
+
+def _orders_the_text(text: str, tokens: list[tuple[int, int, str]], folded: list[str], position: int) -> bool:
+    """Return whether an ordinal in words only orders what is told: "first, open", "you first need", "a third reviewer",
+    "the second passage"."""
+    before = folded[position - 1]
+    if text[tokens[position][1] : tokens[position][1] + 1] == "," or before in ("a", "another"):
+        return True
+    if position + 1 < len(folded) and folded[position + 1] in _PLACES_OF_TEXT:
+        return True
+    return folded[position] == "first" and (
+        before in _BEFORE_FIRST or text[tokens[position - 1][1] : tokens[position][0]].startswith(",")
+    )
+
+
+def _claim_tops_of_scales(lower: str, claimed: bytearray) -> None:
+    """Claim the top of a scale, which is the same for every rating, so that only the rating itself is a number."""
+    if "/" not in lower and "out of" not in lower:
+        return
+    for match in _TOP_OF_SCALE.finditer(lower):
+        is_rating = "." in match["value"] or match["stars"] or match["stars_behind"] or _is_rating(lower, *match.span())
+        if is_rating and float(match["value"]) <= _count(match["top"]):
+            _claim(match.start("top"), match.end("top"), claimed)
 
 
 def _is_close(text: str, tokens: list[tuple[int, int, str]], position: int) -> bool:
@@ -1357,7 +1426,7 @@ def _name_mention(
     else:
         parts = tuple(
             [
-                stem_word(folded[member])
+                _stem_part(folded[member])
                 for member in members
                 if folded[member] not in STOP_WORDS and (folded[member] not in _COURTESIES or len(members) == 1)
             ]
@@ -1393,7 +1462,7 @@ def _parts_with_states(tokens: list[tuple[int, int, str]], folded: list[str], me
         elif word in _STATE_ACRONYMS and _is_acronym(tokens[member][2]):
             parts.append(_STATE_ACRONYMS[word])
         elif word not in STOP_WORDS:
-            parts.append(stem_word(word))
+            parts.append(_stem_part(word))
     return tuple(parts)
 
 

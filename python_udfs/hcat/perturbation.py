@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, NamedTuple, TypeVar
 
+from hcat.kinds import MONTH_NAME, MONTHS, name_shape, number_kind, replaceable_numbers, without_full_stop
 from hcat.overlap import Evidence, Mention, TextFeatures, extract_features, stem_word
 from hcat.text import STOP_WORDS, WORD_PATTERN
 
@@ -148,7 +149,7 @@ class _Source(NamedTuple):
 @functools.lru_cache(maxsize=1 << 12)
 def _read(text: str) -> _Source:
     features = extract_features(text)
-    return _Source(text, features, _replaceable_numbers(features), _replaceable_names(text, features))
+    return _Source(text, features, replaceable_numbers(features), _replaceable_names(text, features))
 
 
 def _evidence_of(sources: Iterable[_Source]) -> Evidence:
@@ -223,18 +224,7 @@ _ORDINAL_WORDS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth",
 )  # fmt: skip
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
 _LONG_MONTHS = ("january", "march", "may", "july", "august", "october", "december")
-_MONTH_NAME = re.compile(
-    r"\b(?:" + "|".join([*_MONTHS, "sept", *(month[:3] for month in _MONTHS)]) + r")\b", re.IGNORECASE
-)
-_YEAR = re.compile(r"(?:fy\s?['\u2019]?)?(?:19|20)[0-9]{2}|fy\s?['\u2019]?[0-9]{2}", re.IGNORECASE)
-_AMOUNT = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_POINTS = re.compile(r"points?|\bbps?|\bpp", re.IGNORECASE)
-_SECTION = re.compile(r"[0-9.]+")
 _LETTERS = re.compile(r"[A-Za-z]+")
 _DIGIT = re.compile(r"\d")
 _DIGIT_RUN = re.compile("[0-9](?:[0-9.,'\u2019\u00a0\u202f\u2009]*[0-9])?")
@@ -247,59 +237,6 @@ _LAST_DAY_OF_EVERY_MONTH = 28
 _MONTHS_IN_A_YEAR = 12
 _YEARS_APART = 9
 _QUARTERS_OF_AN_HOUR = ("00", "15", "30", "45")
-
-
-def _number_kind(mention: Mention) -> str:
-    """Return what a number counts, so that like replaces like.
-
-    A unit, ``% points``, ``ordinal``, ``year``, ``section`` or ``bare``; of a date, a time and a number with a leading
-    zero its shape in noughts (``0000-00-00``, ``00:00``, ``0000``).
-    """
-    value, _, unit = mention.keys[0].partition(" ")
-    if unit == "%":
-        return "% points" if _POINTS.search(mention.surface) else "%"
-    if unit:
-        return "bare" if unit == "word" else unit
-    if not _AMOUNT.fullmatch(value):
-        return "section" if _SECTION.fullmatch(value) else _DIGIT.sub("0", value)
-    if _YEAR.fullmatch(mention.surface):
-        return "year"
-    return "0" * len(value) if value[0] == "0" and value.isdecimal() and len(value) > 1 else "bare"
-
-
-def _without_full_stop(mention: Mention) -> Mention:
-    """Return the number without the full stop behind a month that is written out."""
-    if not mention.surface.endswith("."):
-        return mention
-    months = _MONTH_NAME.findall(mention.surface)
-    if not months or months[-1].lower() not in _MONTHS:
-        return mention
-    return mention._replace(end=mention.end - 1, surface=mention.surface[:-1])
-
-
-def _replaceable_numbers(features: TextFeatures) -> list[tuple[Mention, str]]:
-    """Return the numbers that may be replaced and may replace others, with what they count.
-
-    Left out is what belongs to a name ("Windows 11", "the First National Bank"). The groups of a telephone number are
-    of a kind of their own.
-    """
-    numbers = features.number_mentions
-    name_ends = {mention.end for mention in features.entity_mentions}
-    replaceable = []
-    for position, mention in enumerate(map(_without_full_stop, numbers)):
-        kind = _number_kind(mention)
-        if kind == "bare" and mention.start - 1 in name_ends:
-            continue
-        if kind == "ordinal" and mention.surface[0].isupper():
-            continue
-        neighbours = numbers[max(0, position - 1) : position] + numbers[position + 1 : position + 2]
-        if mention.surface.isdecimal() and any(
-            neighbour.surface.isdecimal() and 1 in (neighbour.start - mention.end, mention.start - neighbour.end)
-            for neighbour in neighbours
-        ):
-            kind = f"group of {len(mention.surface)}"
-        replaceable.append((mention, kind))
-    return replaceable
 
 
 def _counts_one(mention: Mention, kind: str) -> bool:
@@ -318,7 +255,7 @@ def _number_outside(own: _Source, sources: Sequence[_Source], random: Random) ->
             found = _number_after(own.text, edit)
             if (
                 found is not None
-                and _number_kind(found) == _number_kind(mention)
+                and number_kind(found) == number_kind(mention)
                 and not _counts_one(found, kind)
                 # also the value without its unit is new: 15 is not new where 15 % is known
                 and present.isdisjoint((*found.keys, found.keys[0].partition(" ")[0]))
@@ -361,7 +298,7 @@ def _number_after(sentence: str, edit: _Edit) -> Mention | None:
     """Return the number that the edit would put into the sentence, as it reads there."""
     if not _fits_article(sentence, edit.start, edit.after):
         return None
-    mentions = map(_without_full_stop, extract_features(_apply(sentence, edit)).number_mentions)
+    mentions = map(without_full_stop, extract_features(_apply(sentence, edit)).number_mentions)
     return _mention_at(mentions, edit.start, edit.start + len(edit.after))
 
 
@@ -457,7 +394,7 @@ def _other_times(surface: str) -> list[str]:
 def _other_dates(surface: str) -> list[str]:
     """Return dates that differ in the day, the month or the year, and that a calendar has."""
     others = []
-    month = _MONTH_NAME.search(surface)
+    month = MONTH_NAME.search(surface)
     numbers = list(_DAY_OR_YEAR.finditer(surface))
     days = {number.start(): int(number[1]) for number in numbers if len(number[1]) <= 2}
     is_late = max(days.values(), default=0) > _LAST_DAY_OF_EVERY_MONTH
@@ -484,10 +421,10 @@ def _other_dates(surface: str) -> list[str]:
         ]
     if month is not None:
         written = month.group()
-        is_full = written.lower() in _MONTHS
+        is_full = written.lower() in MONTHS
         others += [
             surface[: month.start()] + _in_case_of(other if is_full else other[:3], written) + surface[month.end() :]
-            for other in (_LONG_MONTHS if is_late else _MONTHS)
+            for other in (_LONG_MONTHS if is_late else MONTHS)
             if other[:3] != written.lower()[:3]
         ]
     return others
@@ -495,59 +432,8 @@ def _other_dates(surface: str) -> list[str]:
 
 # --- entities ---
 
-_WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
-_TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir"})
 _PIECE_BEFORE = re.compile(r"-\Z|\b[^\W\d_a-z]\w*['\u2019]s?\s\Z")
 _PIECE_BEHIND = re.compile(r"-|['\u2019]s?\s[^\W\d_a-z]")
-_NAME_PART = re.compile(r"[^\W\d_]\.?|[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
-# The last word of what is named but is no person.
-_NAMED_THING_LIST = """
-academy account act administration agency agreement airline airport alliance app area article assembly association
-authority avenue award bank bay beach board book bridge building bureau business cabinet card center centre championship
-charter church city club coast code college commission committee company conference constitution convention corporation
-council country county court credit cup day deal deposit department desk district division east empire exchange express
-fall festival film force forest form foundation fund game gallery group guarantee hall health high hill hospital hotel
-house inc industry initiative institute institution insurance international island key kingdom lake law league library
-limited line llc loan ltd magazine mall market ministry mission mortgage mountain museum national network news
-newspaper north office organisation organization overdraft palace park partner party pay payment peninsula plan plc
-point police policy port post premium president press prize program programme project promise province railway region
-report republic research restaurant river road room saver saving school sea secretary senate series service show
-society solution south square stadium state station store story street studio summit support system tax team technology
-television temple terminal theatre time times tower town trade treasury treaty tribunal trust union unit university
-valley village war watch week west year zone
-"""
-_NAMED_THINGS = frozenset(stem_word(word) for word in _NAMED_THING_LIST.split())
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _name_shape(name: str) -> tuple[str, str]:
-    """Return the shape of a name, and the stem of its last word if it names a thing.
-
-    Shapes are ``address``, ``identifier``, ``weekday``, ``acronym``, ``word`` (one word), ``person`` (two or three
-    plain words, by their look) and ``name``.
-    """
-    words = name.replace("\u00a0", " ").split()
-    if not words:
-        return "", ""
-    last = stem_word(words[-1].casefold())
-    if "@" in name or "://" in name or name.lower().startswith("www."):
-        return "address", ""
-    if _DIGIT.search(name):
-        return "identifier", ""
-    if len(words) == 1:
-        letters = name.replace(".", "")
-        if name.casefold() in _WEEKDAYS:
-            return "weekday", ""
-        if len(letters) > 1 and (letters.isupper() or (len(letters) > 2 and letters[:-1].isupper())):
-            return "acronym", ""
-        return "word", ""
-    if last in _NAMED_THINGS:
-        return "name", last
-    is_titled = words[0].rstrip(".").casefold() in _TITLES
-    is_plain = len(words) <= 3 and all(word[0].isupper() and _NAME_PART.fullmatch(word) for word in words)
-    if is_titled or (is_plain and not any(stem_word(word.casefold()) in _NAMED_THINGS for word in words)):
-        return "person", ""
-    return "name", ""
 
 
 def _replaceable_names(text: str, features: TextFeatures) -> list[Mention]:
@@ -592,7 +478,7 @@ def _index_names(names: Iterable[str]) -> _Names:
     by_shape: dict[str, list[str]] = {}
     by_last_word: dict[tuple[str, str], list[str]] = {}
     for name in dict.fromkeys(names):
-        shape = _name_shape(name)
+        shape = name_shape(name)
         by_shape.setdefault(shape[0], []).append(name)
         if shape[1]:
             by_last_word.setdefault(shape, []).append(name)
@@ -626,7 +512,7 @@ def _replace_name(own: _Source, names: _Names, random: Random, fits: Callable[[M
     """Replace a name by one of like shape, of the same last word if there is one, that is none of the sentence's."""
     identities = [_identity(mention) for mention in own.features.entity_mentions]
     for mention in _in_random_order(own.names, random):
-        shape = _name_shape(mention.surface)
+        shape = name_shape(mention.surface)
         candidates = itertools.chain(
             _in_random_order(names.by_last_word.get(shape, ()), random),
             _in_random_order(names.by_shape.get(shape[0], ()), random),

@@ -268,6 +268,7 @@ select
     left(evidence_text, $characters) as evidence_text,
     left(unsupported, $characters) as unsupported,
     left(contradicted, $characters) as contradicted,
+    left(displaced, $characters) as displaced,
     evidence_chunk_id,
     evidence_rank,
     similarity,
@@ -275,12 +276,13 @@ select
 from fct_sentence_evidence
 where
     list_contains($interaction_ids::varchar[], interaction_id)
-    and (is_least_grounded or coalesce(unsupported, '') <> '' or coalesce(contradicted, '') <> '')
+    and (is_least_grounded or coalesce(unsupported, '') || coalesce(contradicted, '') || coalesce(displaced, '') <> '')
 qualify row_number() over (
     partition by interaction_id
     order by
         is_least_grounded desc,
         coalesce(contradicted, '') <> '' desc,
+        coalesce(greatest(number_displacement, entity_displacement), 0) desc,
         coalesce(count_numbers - count_numbers_supported, 0) desc,
         coalesce(count_entities - count_entities_supported, 0) desc,
         coalesce(count_words - count_words_supported, 0) desc,
@@ -1074,6 +1076,7 @@ def _describe_worst(source: Warehouse) -> dict[str, Any]:
                     "evidence_text": clean_text(sentence["evidence_text"], SENTENCE_CHARACTERS),
                     "unsupported": clean_text(sentence["unsupported"], EXCERPT_CHARACTERS),
                     "contradicted": clean_text(sentence["contradicted"], EXCERPT_CHARACTERS),
+                    "displaced": clean_text(sentence["displaced"], EXCERPT_CHARACTERS),
                     "chunk": clean_label(sentence["evidence_chunk_id"]) if sentence["evidence_chunk_id"] else "",
                     "rank": sentence["evidence_rank"],
                     "similarity": format_number(sentence["similarity"]),

@@ -63,6 +63,7 @@ NUMBERS_OF_FILES = {
     "wilson_interval": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
+    "share_of_hash": ({"13", "4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")

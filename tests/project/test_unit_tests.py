@@ -21,6 +21,7 @@ MODELS_WITH_LOGIC = {
     "int_evaluations_expected",
     "int_evaluations_completed",
     "int_ratings_adjudicated",
+    "int_labels",
     "int_gate_measurements",
     "fct_evaluations",
     "fct_marginal_weaknesses",

@@ -243,13 +243,14 @@ def test_swaps_are_counted_at_the_rate_of_false_alarms() -> None:
         ["entity_inside" if not each else None for each in faithful],
         ["s"] * 104,
         np.zeros(104),
-        {"groundedness": scores},
+        {"names": scores, "groundedness": np.full(104, 0.5)},
     )
     table, alarms, met = swaps.tabulate("Tried", shown, {"entity_inside": 0.6})
     assert table.rows[0][:2] == ("entity_inside", "4")
     assert table.rows[0][2].startswith("0.500")
     assert not met
-    assert alarms == "groundedness 0.050"
+    # scores that are all equal flag nothing
+    assert alarms == "names 0.050, groundedness 0.000"
 
 
 def test_transfer_rows_keep_siblings_together() -> None:

@@ -118,8 +118,17 @@ def support(sentence: str, *evidence: str):
         ("half a million dollars, a quarter of a million", ("500000 usd", "250000")),
         # and what is none
         ("the second half, half-year, halfway, the other half", ("2 ordinal",)),
-        ("a third party, a quarter, the last three quarters", ("3 ordinal", "3 word")),
-        ("3/12 and 24/7 and 12/3/4", ("3", "12", "24", "7", "12", "3", "4")),
+        ("a third party, a quarter, the last three quarters", ("3 word",)),
+        ("the third party", ("3 ordinal",)),
+        ("3/12 and 24/6 and 12/3/4", ("3", "12", "24", "6", "12", "3", "4")),
+        # what claims no number: tops of scales, manners of speaking, what orders the text
+        ("Rated 4.5 out of 5, 4 stars out of 5, 3/5 stars", ("4.5", "4", "3")),
+        ("9 out of 10 customers, 4 out of 5 dentists", ("9", "10", "4", "5")),
+        ("Open 24/7, seven days a week, 24 hours a day", ()),
+        ("Within 24 hours, in seven days", ("24", "7 word")),
+        ("Repeat steps 7 and 8 of the second passage in 50 words", ()),
+        ("You first need a card, a third reviewer says, then first open it", ()),
+        ("It took 3 steps and 200 words on the first day", ("3", "200", "1 ordinal")),
         ("one in five years, 2 in 2023, one in ten million", ("5 word", "2", "2023", "10000000")),
         # ranges
         ("5-10 %, 5\u201310%, 5 - 10 percent", ("5 %", "10 %") * 3),
@@ -242,6 +251,8 @@ def test_periods_have_one_normal_form(text, expected):
         ("It rose $25.", "one in four", False),
         ("It costs half a million dollars.", "$500,000", True),
         ("It has twenty-five branches.", "It has 25 branches.", True),
+        ("It has 4.0 out of 5 stars.", "Stars: 4.0.", True),
+        ("It has 3.5 out of 5 stars.", "Stars: 4.0.", False),
         ("It has 150 branches.", "It has one hundred and fifty branches.", True),
         ("It has 25 branches.", "It has twenty branches and five agents.", False),
         ("It costs $5 million.", "It costs $5-10 million.", True),

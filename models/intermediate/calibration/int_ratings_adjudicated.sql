@@ -1,4 +1,4 @@
--- One row per (interaction, criterion): the label of the majority of raters; a tie has no label.
+-- One row per (interaction, criterion): the label that the criterion's rule makes of the ratings, or why there is none.
 -- A rater's repeated pass is no second opinion: only the first pass counts.
 with ratings as (
     select * from {{ ref('stg_ratings') }}
@@ -8,6 +8,14 @@ targets as (
     select criterion, max(accept_from) as accept_from
     from {{ ref('calibration_targets') }}
     group by criterion
+),
+
+rules as (
+    select criterion, rule from {{ ref('adjudication_rules') }}
+),
+
+modelled as (
+    select * from {{ ref('int_ratings_modelled') }}
 ),
 
 first_passes as (
@@ -22,22 +30,79 @@ first_passes as (
 
 votes as (
     select
-        first_passes.interaction_id,
-        first_passes.criterion,
-        count(*) as count_raters,
-        avg(first_passes.scale_point) as mean_scale_point,
-        avg(case when first_passes.scale_point >= targets.accept_from then 1.0 else 0.0 end) as share_accepting
+        first_passes.*,
+        targets.accept_from,
+        first_passes.scale_point >= targets.accept_from as is_accepting
     from first_passes
     inner join targets on first_passes.criterion = targets.criterion
     where first_passes.look = 1
-    group by first_passes.interaction_id, first_passes.criterion
+),
+
+counted as (
+    select
+        interaction_id,
+        criterion,
+        accept_from,
+        count(*) as count_raters,
+        avg(scale_point) as mean_scale_point,
+        avg(is_accepting::integer) as share_accepting,
+        -- the most frequent point on either side, the lower one of equals
+        mode(scale_point order by scale_point) filter (where is_accepting) as accepting_point,
+        mode(scale_point order by scale_point) filter (where not is_accepting) as rejecting_point,
+        max(guideline_version) as guideline_version,
+        max(review_round) as review_round,
+        -- an interaction that was aimed at once is no random one any more
+        bool_and(sampling = 'audit') as is_audit,
+        min(inclusion_probability) as inclusion_probability
+    from votes
+    group by interaction_id, criterion, accept_from
+),
+
+ruled as (
+    select
+        counted.*,
+        coalesce(rules.rule, 'majority') as rule,
+        case coalesce(rules.rule, 'majority')
+            when 'mean' then counted.mean_scale_point >= counted.accept_from
+            when 'dawid_skene' then modelled.scale_point >= counted.accept_from
+            -- half against half is no majority
+            else if(counted.share_accepting = 0.5, null, counted.share_accepting > 0.5)
+        end as is_accepted,
+        case
+            when rules.rule = 'dawid_skene' then modelled.label_status
+            when rules.rule = 'mean' or counted.share_accepting <> 0.5 then 'labelled'
+            else 'tie'
+        end as label_status,
+        modelled.scale_point as modelled_point
+    from counted
+    left join rules on counted.criterion = rules.criterion
+    left join modelled on counted.interaction_id = modelled.interaction_id and counted.criterion = modelled.criterion
 ),
 
 final as (
     select
-        *,
-        case when share_accepting > 0.5 then 1 when share_accepting < 0.5 then 0 end as label
-    from votes
+        interaction_id,
+        criterion,
+        rule,
+        label_status,
+        guideline_version,
+        review_round,
+        accept_from,
+        -- a point of the scale on the label's side
+        case
+            when rule = 'dawid_skene' then modelled_point
+            when rule = 'mean' and is_accepted then greatest(round(mean_scale_point), accept_from)
+            when rule = 'mean' then least(round(mean_scale_point), accept_from - 1)
+            when is_accepted then accepting_point
+            when not is_accepted then rejecting_point
+        end::integer as scale_point,
+        is_accepted::integer as label,
+        count_raters,
+        mean_scale_point,
+        share_accepting,
+        inclusion_probability,
+        is_audit
+    from ruled
 )
 
 select * from final

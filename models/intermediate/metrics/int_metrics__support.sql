@@ -1,4 +1,5 @@
--- One row per (interaction, kind): share of the answer's words, numbers or entities found in context or query.
+-- One row per (interaction, kind): share of the answer's words, numbers or entities found in context or query; and
+-- whether its numbers or entities stand where the context puts them.
 with supported as (
     select * from {{ ref('int_sentences_supported') }}
 ),
@@ -19,13 +20,30 @@ unsupported_items as (
     group by interaction_id
 ),
 
-summed as (
+displaced_items as (
+    select interaction_id, string_agg(item, ', ' order by sentence_index, item) as detail
+    from (select interaction_id, sentence_index, unnest(displaced) as item from current_rows) as displaced_rows
+    group by interaction_id
+),
+
+measured as (
     {%- for kind in ['words', 'numbers', 'entities'] %}
     select
         interaction_id,
         'support_{{ kind }}' as metric_name,
         sum(count_{{ kind }}) as scored_count,
-        sum(count_{{ kind }}_supported) as count_supported
+        -- an answer without numbers has no share of supported numbers: not 1, not 0
+        sum(count_{{ kind }}_supported) / nullif(sum(count_{{ kind }}), 0)::double as score
+    from current_rows
+    group by interaction_id
+    union all
+    {%- endfor %}
+    {%- for kind, singular in [('numbers', 'number'), ('entities', 'entity')] %}
+    select
+        interaction_id,
+        'placement_{{ kind }}' as metric_name,
+        sum(count_{{ kind }}) as scored_count,
+        case when sum(count_{{ kind }}) > 0 then 1 - least(1, max({{ singular }}_displacement)) end as score
     from current_rows
     group by interaction_id
     {% if not loop.last %}union all{% endif %}
@@ -34,16 +52,23 @@ summed as (
 
 final as (
     select
-        {{ evaluation_id('summed.interaction_id', 'summed.metric_name') }} as evaluation_id,
-        summed.interaction_id,
-        summed.metric_name,
-        -- an answer without numbers has no share of supported numbers: not 1, not 0
-        case when summed.scored_count > 0 then summed.count_supported / summed.scored_count::double end as raw_score,
-        case when summed.scored_count > 0 then 'scored' else 'not_applicable' end as score_status,
-        summed.scored_count,
-        'not found: ' || left(unsupported_items.detail, 400) as detail
-    from summed
-    left join unsupported_items on summed.interaction_id = unsupported_items.interaction_id
+        {{ evaluation_id('measured.interaction_id', 'measured.metric_name') }} as evaluation_id,
+        measured.interaction_id,
+        measured.metric_name,
+        measured.score as raw_score,
+        case when measured.scored_count > 0 then 'scored' else 'not_applicable' end as score_status,
+        measured.scored_count,
+        left(
+            if(
+                starts_with(measured.metric_name, 'placement'),
+                'out of place: ' || displaced_items.detail,
+                'not found: ' || unsupported_items.detail
+            ),
+            400
+        ) as detail
+    from measured
+    left join unsupported_items on measured.interaction_id = unsupported_items.interaction_id
+    left join displaced_items on measured.interaction_id = displaced_items.interaction_id
 )
 
 select * from final

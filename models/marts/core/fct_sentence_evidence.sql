@@ -74,6 +74,7 @@ final as (
         coalesce(entailed.premise, evidence.encoded_text) as evidence_text,
         array_to_string(supported.unsupported, ', ') as unsupported,
         array_to_string(supported.contradicted, ', ') as contradicted,
+        array_to_string(supported.displaced, ', ') as displaced,
         entailed.classifier_name,
         entailed.classifier_revision,
         located.contributions as support_contributions,
@@ -93,6 +94,8 @@ final as (
         supported.count_numbers_supported,
         supported.count_entities,
         supported.count_entities_supported,
+        supported.number_displacement,
+        supported.entity_displacement,
 
         -- booleans
         located.weakness_rank = 1 as is_least_grounded,

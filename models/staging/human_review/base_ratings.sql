@@ -29,9 +29,19 @@ renamed as (
         {{ text_or_null('scale_point') }} as scale_point_text,
         {{ text_or_null('rating_pass') }} as rating_pass_text,
         {{ text_or_null('rated_at') }} as rated_at_text,
+        {{ text_or_null('review_round') }} as review_round,
+        -- how the interaction came to be rated: audit = drawn plainly at random, targeted = where a label tells most
+        coalesce({{ text_or_null('sampling') }}, 'audit') as sampling,
+        {{ text_or_null('inclusion_probability') }} as inclusion_probability_text,
 
         -- numerics
         {{ integer_or_null(text_or_null('scale_point')) }} as scale_point,
+
+        -- probability with which the interaction was drawn for review; 1 where nothing else is said
+        case
+            when {{ text_or_null('inclusion_probability') }} is null then 1
+            else try_cast({{ text_or_null('inclusion_probability') }} as double)
+        end as inclusion_probability,
 
         -- a rater's second look at the same interaction is pass 2: a test-retest, never a second rater
         {{ integer_or_null("coalesce(" ~ text_or_null('rating_pass') ~ ", '1')") }} as rating_pass,
@@ -67,6 +77,10 @@ checked as (
                 || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
             when rating_pass is null
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)
+            when sampling not in ('audit', 'targeted')
+                then 'sampling is neither audit nor targeted: ' || left(sampling, 80)
+            when inclusion_probability is null or not (inclusion_probability > 0 and inclusion_probability <= 1)
+                then 'inclusion_probability must lie above 0 and not above 1: ' || left(inclusion_probability_text, 80)
             when rated_at_text is not null and rated_at is null
                 then 'rated_at is not an ISO 8601 timestamp: ' || left(rated_at_text, 80)
             when interaction_id not in (select interactions.known_interaction_id from interactions)

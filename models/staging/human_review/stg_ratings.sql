@@ -5,8 +5,11 @@ select
     rater,
     criterion,
     guideline_version,
+    review_round,
+    sampling,
     scale_point,
     rating_pass,
+    inclusion_probability,
     rated_at,
     source_row,
     landing_number

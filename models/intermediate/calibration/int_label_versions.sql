@@ -1,0 +1,33 @@
+-- One row per (interaction, criterion, content of the label): every label that was ever in force, and its first build.
+-- Appended, so that a calibration of last month can be read with last month's labels.
+{{ config(materialized='incremental', incremental_strategy='append', on_schema_change='fail') }}
+
+with labels as (
+    select * from {{ ref('int_ratings_adjudicated') }}
+),
+
+final as (
+    select
+        md5(
+            concat_ws(
+                '|', interaction_id, criterion, rule, label_status, coalesce(guideline_version, ''),
+                coalesce(label::varchar, ''), coalesce(scale_point::varchar, ''), count_raters, mean_scale_point
+            )
+        ) as label_version_id,
+        interaction_id,
+        criterion,
+        rule,
+        label_status,
+        guideline_version,
+        label,
+        scale_point,
+        count_raters,
+        mean_scale_point,
+        '{{ invocation_id }}' as first_run_id
+    from labels
+)
+
+select * from final
+{% if is_incremental() %}
+where label_version_id not in (select written.label_version_id from {{ this }} as written)
+{% endif %}

@@ -1,0 +1,69 @@
+-- One row per (interaction, metric): the people's label beside the score, in one of three folds that keep sources whole
+-- The fold is a hash of the source: the same in every build, whatever other sources there are.
+with labels as (
+    select * from {{ ref('int_ratings_adjudicated') }}
+),
+
+targets as (
+    select * from {{ ref('calibration_targets') }}
+),
+
+scales as (
+    select criterion, count(*) as count_scale_points
+    from {{ ref('rating_scales') }}
+    group by criterion
+),
+
+evaluations as (
+    select * from {{ ref('int_evaluations_completed') }}
+    where raw_score is not null
+),
+
+interactions as (
+    select interaction_id, source_group, system from {{ ref('int_interactions_joined') }}
+),
+
+joined as (
+    select
+        labels.interaction_id,
+        targets.metric_name,
+        labels.criterion,
+        interactions.source_group,
+        interactions.system,
+        labels.rule,
+        labels.guideline_version,
+        labels.label,
+        labels.scale_point,
+        targets.accept_from,
+        scales.count_scale_points,
+        evaluations.raw_score,
+        labels.inclusion_probability,
+        labels.is_audit,
+        {{ share_of_hash("'hcat fold|' || interactions.source_group") }} as position
+    from labels
+    inner join targets on labels.criterion = targets.criterion
+    inner join scales on labels.criterion = scales.criterion
+    inner join evaluations
+        on labels.interaction_id = evaluations.interaction_id and targets.metric_name = evaluations.metric_name
+    inner join interactions on labels.interaction_id = interactions.interaction_id
+    where labels.label is not null
+),
+
+final as (
+    select
+        * exclude (position),
+        case
+            {%- set reached = namespace(share=0.0) %}
+            {%- for fold, share in var('hcat_calibration_folds').items() %}
+            {%- set reached.share = reached.share + share %}
+            {%- if not loop.last %}
+            when position < {{ reached.share }} then '{{ fold }}'
+            {%- else %}
+            else '{{ fold }}'
+            {%- endif %}
+            {%- endfor %}
+        end as fold
+    from joined
+)
+
+select * from final
