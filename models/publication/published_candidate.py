@@ -17,6 +17,15 @@ def model(dbt, session):
         "fct_score_distributions": dbt.ref("fct_score_distributions"),
         "fct_rater_agreement": dbt.ref("fct_rater_agreement"),
         "fct_rater_reports": dbt.ref("fct_rater_reports"),
+        "fct_calibrators": dbt.ref("fct_calibrators"),
+        "fct_calibration_quality": dbt.ref("fct_calibration_quality"),
+        "fct_calibration_bins": dbt.ref("fct_calibration_bins"),
+        "fct_system_calibration": dbt.ref("fct_system_calibration"),
+        "fct_conformal_coverage": dbt.ref("fct_conformal_coverage"),
+        "fct_risk_controls": dbt.ref("fct_risk_controls"),
+        "fct_metric_thresholds": dbt.ref("fct_metric_thresholds"),
+        "fct_failure_rates": dbt.ref("fct_failure_rates"),
+        "fct_labels_needed": dbt.ref("fct_labels_needed"),
         "fct_threshold_gates": dbt.ref("fct_threshold_gates"),
     }
     return publish_candidate(session, marts, folder)

@@ -1,4 +1,5 @@
-"""Command line: ``hcat report`` writes the report of the last build, ``hcat summary`` prints it in about ten lines.
+"""Command line: ``hcat report`` writes the report of the last build, ``hcat summary`` prints it in about ten lines,
+``hcat labels`` carries a review round to the raters and back.
 
 What goes wrong is said in one line on standard error, with exit code 2; nobody is shown a stack trace.
 """
@@ -18,9 +19,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+labels = typer.Typer(
+    help="Labels of people: write the sheet of a review round, land it when it is filled.", no_args_is_help=True
+)
+app.add_typer(labels, name="labels")
+
+#: Rows of a sheet that cannot be used and are printed; the rejects file holds all of them.
+SHOWN_PROBLEMS = 40
+
 WarehouseOption = Annotated[
     Path,
     typer.Option("--warehouse", envvar="HCAT_WAREHOUSE", help="Folder that holds hcat.duckdb, also a published copy."),
+]
+
+
+RoundOption = Annotated[
+    str | None, typer.Option("--round", help="Name of the review round; by default the one drawn last.")
 ]
 
 
@@ -62,13 +76,93 @@ def report(
 @app.command()
 def summary(warehouse: WarehouseOption = Path("warehouse")) -> None:
     """Print what the last build found, in about ten lines."""
+    from hcat.report import summarise
+
+    _print_lines(summarise(warehouse))
+
+
+@labels.command("export")
+def export_labels(
+    warehouse: WarehouseOption = Path("warehouse"),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="CSV file to write; by default review_<round>.csv in the warehouse folder."),
+    ] = None,
+    review_round: RoundOption = None,
+    separator: Annotated[
+        str, typer.Option("--separator", help="Of cells: `,` or `;`, whatever the raters' spreadsheets expect.")
+    ] = ",",
+) -> None:
+    """Write the sheet of a review round for raters: query, contexts, answer and guideline; no scores."""
+    from hcat import review_files
+
+    exported = review_files.export_labels(warehouse, output, review_round, separator)
+    cut = f"; {exported.count_cut} cells cut" if exported.count_cut else ""
+    _print_lines(
+        [
+            ("sheet", str(exported.path)),
+            ("round", f"{exported.review_round}, {exported.count_interactions} interactions"),
+            ("rows", f"{exported.count_rows}, one per interaction and criterion{cut}"),
+            *[("labels", need) for need in exported.needs],
+        ]
+    )
+
+
+@labels.command("import")
+def import_labels(
+    sheet: Annotated[Path, typer.Argument(help="CSV file that raters have filled.")],
+    warehouse: WarehouseOption = Path("warehouse"),
+    raw_logs: Annotated[
+        Path | None,
+        typer.Option("--raw-logs", envvar="HCAT_RAW_LOGS", help="Folder of raw logs, where the ratings are written."),
+    ] = None,
+    review_round: RoundOption = None,
+    skip_invalid: Annotated[
+        bool, typer.Option("--skip-invalid", help="Import the good rows and write the others to a rejects file.")
+    ] = False,
+    rejects: Annotated[
+        Path | None, typer.Option("--rejects", help="Rejects file; by default <sheet>_rejected.csv beside the sheet.")
+    ] = None,
+) -> None:
+    """Check a filled sheet and land its ratings in the raw logs; the next build reads them."""
+    from hcat import review_files
+
+    if raw_logs is None:
+        raise ValueError("the folder of raw logs must be named with --raw-logs or HCAT_RAW_LOGS, got neither")
+    imported = review_files.import_labels(
+        sheet, warehouse, raw_logs, review_round, skip_invalid=skip_invalid, rejects=rejects
+    )
+    for problem in imported.problems[:SHOWN_PROBLEMS]:
+        typer.echo(f"row {problem.row}: {problem.reason}", err=True)
+    if imported.problems and imported.rejects is None:
+        raise ValueError(
+            f"every row of {sheet} must be usable, got {len(imported.problems)} that are not: nothing was imported; "
+            "mend them or use --skip-invalid"
+        )
+    raters = f" by {len(imported.raters)} raters into {imported.path}" if imported.path else ""
+    skipped = [("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []
+    _print_lines(
+        [
+            ("imported", f"{imported.count_new} ratings{raters}"),
+            ("known", f"{imported.count_known} ratings imported before"),
+            ("not rated", f"{imported.count_unrated} rows without a scale point"),
+            *skipped,
+            *[
+                ("round", f"{imported.review_round}, {criterion}: {rated} of {count} interactions rated")
+                for criterion, (rated, count) in imported.missing.items()
+            ],
+            *[("labels", f"{need} (as of the last build)") for need in imported.needs],
+            *([("next", "dbt build")] if imported.path else []),
+        ]
+    )
+
+
+def _print_lines(lines: list[tuple[str, str]]) -> None:
+    """Print names and texts in two columns."""
     from rich.console import Console
     from rich.text import Text
 
-    from hcat.report import summarise
-
     console = Console(highlight=False)
-    lines = summarise(warehouse)
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         # Text and not markup: a name in square brackets from the logs is no instruction

@@ -242,7 +242,10 @@ def _open_batch_definition() -> Any:
     """Return a batch definition for frames in memory, in a context that writes, sends and prints nothing."""
     # Read at import by releases that report usage; the context setting below covers the others.
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "False")
-    import great_expectations as gx
+    # scikit-learn and Great Expectations load narwhals from two ends; models that loaded both at once, each in its
+    # thread, would lock each other
+    import sklearn  # noqa: F401
+    import great_expectations as gx  # isort: skip
     from great_expectations.data_context.types.base import (
         DataContextConfig,
         InMemoryStoreBackendDefaults,

@@ -25,13 +25,38 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.inference import estimate_failure_rate
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+
+#: What the seed `review_targets` may ask for.
+PURPOSES: Final = ("half_width", "difference")
+
+LABELS_NEEDED_SCHEMA = pa.schema(
+    [
+        ("metric_name", pa.string()),
+        ("purpose", pa.string()),
+        ("target", pa.float64()),
+        ("confidence", pa.float64()),
+        ("power", pa.float64()),
+        ("failure_rate", pa.float64()),
+        ("failure_rate_low", pa.float64()),
+        ("failure_rate_high", pa.float64()),
+        ("planning_rate", pa.float64()),
+        ("design_effect", pa.float64()),
+        ("count_groups", pa.int64()),
+        ("count_labels", pa.int64()),
+        ("count_sources", pa.int64()),
+        ("count_labels_needed", pa.int64()),
+    ]
+)
 
 PlanStatus = Literal["planned", "subsampled", "all_interactions", "no_interactions"]
 
@@ -104,8 +129,9 @@ def ambiguity(probabilities: Floats) -> Floats:
     Parameters
     ----------
     probabilities : ndarray, shape (n,)
-        Predicted probability of a failure or of a pass (4 p (1 - p) is the same), in [0, 1]. An interaction without a
-        prediction is as ambiguous as can be: give it .5.
+        Predicted probability of a failure or of a pass (4 p (1 - p) is the same), in [0, 1]. An interaction that has
+        no prediction yet is as ambiguous as can be: give it .5. One that will have none teaches a calibrator nothing:
+        give it 0, and it is drawn with the floor.
 
     Raises
     ------
@@ -176,7 +202,7 @@ def plan_review(
     return ReviewPlan("planned" if is_enough else "subsampled", inclusion, audit, slope, share_considered)
 
 
-def review_numbers(interaction_ids: Sequence[str], review_round: int, seed: int = SEED) -> Floats:
+def review_numbers(interaction_ids: Sequence[str], review_round: str | int, seed: int = SEED) -> Floats:
     """Return the number u of each interaction in a round, in [0, 1).
 
     u is the integer of the first 8 hexadecimal digits of md5 of the UTF-8 text ``review|seed|round|interaction_id``,
@@ -187,18 +213,20 @@ def review_numbers(interaction_ids: Sequence[str], review_round: int, seed: int 
     ----------
     interaction_ids : sequence of str
         Length n.
-    review_round : int
-        Number of the round, at least 0; another round, other numbers.
+    review_round : str or int
+        Name of the round, not empty, or its number, at least 0; another round, other numbers.
     seed : int
         The setting ``random_seed``.
 
     Raises
     ------
     ValueError
-        If the round is negative.
+        If the round is negative or has no name.
     """
-    if review_round < 0:
+    if isinstance(review_round, int) and review_round < 0:
         raise ValueError(f"review_round must be at least 0, got {review_round}")
+    if review_round == "":
+        raise ValueError("review_round must have a name, got an empty text")
     prefix = hashlib.md5(f"review|{seed}|{review_round}|".encode(), usedforsecurity=False)
     numbers = np.empty(len(interaction_ids))
     for index, interaction_id in enumerate(interaction_ids):
@@ -213,7 +241,7 @@ def draw_review_sample(
     interaction_ids: Sequence[str],
     probabilities: Floats,
     budget: float,
-    review_round: int,
+    review_round: str | int,
     epsilon: float = EPSILON,
     share_audit: float = SHARE_AUDIT,
     seed: int = SEED,
@@ -329,6 +357,98 @@ def labels_for_difference(
     effect = 2 * math.asin(math.sqrt(first_rate)) - 2 * math.asin(math.sqrt(second_rate))
     quantiles = _normal_quantile((1 + confidence) / 2) + _normal_quantile(power)
     return _round_up(2 * design_effect * (quantiles / effect) ** 2)
+
+
+def measure_labels_needed(labels: pa.Table, targets: pa.Table) -> pa.Table:
+    """Return how many labels each target of the seed `review_targets` needs, one row per target in its order.
+
+    Parameters
+    ----------
+    labels : Table
+        metric_name, source_group, label (1 = people accept), inclusion_probability; one row per label.
+    targets : Table
+        metric_name, purpose (:data:`PURPOSES`), target, confidence, power (null unless the purpose is `difference`).
+
+    Returns
+    -------
+    Table
+        Schema :data:`LABELS_NEEDED_SCHEMA`. The failure rate and its interval are those of the weighted labels, null
+        without labels of two sources. ``count_labels_needed`` counts all groups together: one for a half-width, the
+        two that are compared for a difference.
+
+    Raises
+    ------
+    ValueError
+        If a target has another purpose, or a number outside its range.
+
+    Notes
+    -----
+    The plan must hold although the rate is not known yet: ``planning_rate`` is the one within the rate's interval that
+    is nearest to .5, where labels tell least; .5 without labels. The design effect is labels / effective n of the
+    labels there are, for weights and siblings, and 1 without.
+    """
+    needed = {"half_width": _needed_for_half_width, "difference": _needed_for_difference}
+    rows: list[dict[str, Any]] = []
+    for target in targets.select(["metric_name", "purpose", "target", "confidence", "power"]).to_pylist():
+        place = f"review_targets, {target['metric_name']}"
+        if target["purpose"] not in PURPOSES:
+            raise ValueError(f"{place}: purpose must be among {', '.join(PURPOSES)}, got {target['purpose']}")
+        if target["target"] is None or not 0 < target["target"] < 0.5:
+            raise ValueError(f"{place}: target must lie in (0, 0.5), got {target['target']}")
+        if (target["purpose"] == "difference") != (target["power"] is not None):
+            raise ValueError(f"{place}: power belongs to the purpose difference, got {target['power']}")
+        row = target | _measure_rate(labels, target["metric_name"], target["confidence"])
+        count_groups, count = needed[target["purpose"]](row)
+        rows.append(row | {"count_groups": count_groups, "count_labels_needed": count})
+    return pa.Table.from_pylist(rows, schema=LABELS_NEEDED_SCHEMA)
+
+
+def _measure_rate(labels: pa.Table, metric_name: str, confidence: float) -> dict[str, Any]:
+    """Return failure rate, its interval, the rate to plan with and the design effect of one metric's labels."""
+    _check_design(confidence, 1.0)
+    own = [row for row in labels.to_pylist() if row["metric_name"] == metric_name]
+    sources = np.array([row["source_group"] for row in own], dtype=np.str_)
+    count_sources = len(set(sources.tolist()))
+    found: dict[str, Any] = {"count_labels": len(own), "count_sources": count_sources}
+    if count_sources < 2:
+        return found | {"planning_rate": 0.5, "design_effect": 1.0}
+    failures = np.array([row["label"] == 0 for row in own])
+    inclusion = np.array([row["inclusion_probability"] for row in own], dtype=np.float64)
+    no_predictions = np.zeros(len(own))
+    rate = estimate_failure_rate(
+        failures,
+        no_predictions,
+        sources,
+        no_predictions,
+        sources,
+        inclusion,
+        target="process",
+        power_tuning=0.0,
+        confidence=confidence,
+    )
+    # two sources are enough for all of these
+    assert rate.labels_only is not None
+    assert rate.effective_n is not None
+    low, high = rate.labels_only.low, rate.labels_only.high
+    return found | {
+        "failure_rate": rate.labels_only.estimate,
+        "failure_rate_low": low,
+        "failure_rate_high": high,
+        "planning_rate": min(max(0.5, low), high),
+        "design_effect": max(1.0, len(own) / rate.effective_n),
+    }
+
+
+def _needed_for_half_width(row: dict[str, Any]) -> tuple[int, int]:
+    """Return (1 group, labels)."""
+    return 1, labels_for_half_width(row["planning_rate"], row["target"], row["confidence"], row["design_effect"])
+
+
+def _needed_for_difference(row: dict[str, Any]) -> tuple[int, int]:
+    """Return (2 groups, labels of both); the other rate lies on the side of .5, where more labels are needed."""
+    rate = row["planning_rate"]
+    other = rate + row["target"] if rate <= 0.5 else rate - row["target"]
+    return 2, 2 * labels_for_difference(rate, other, row["power"], row["confidence"], row["design_effect"])
 
 
 def _check_design(confidence: float, design_effect: float) -> None:

@@ -694,7 +694,7 @@ def _rate(is_error: Flags | None, rows: Flags, data: _Labelled, level: float) ->
         status = "no_threshold" if is_error is None else "one_class"
         return Rate(None, None, None, count, count_sources, 0.0, level, status)
     total = weights.sum()
-    share = float(weights @ is_error[rows] / total)
+    share = min(1.0, float(weights @ is_error[rows] / total))  # rounding
     fewest, most = _kish(by_source), _kish(weights)
     effective = fewest
     if 0 < share < 1 and count_sources > 1:

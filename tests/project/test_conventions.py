@@ -34,11 +34,13 @@ LAYER_EXCEPTIONS = {
     ("dim_documents", "stg_chunks"): "a dimension is its staged source",
     ("dim_queries", "stg_queries"): "a dimension is its staged source",
     ("fct_sentence_evidence", "stg_retrievals"): "the id of the chunk that holds the evidence",
+    ("int_interactions_sampled_for_review", "fct_evaluations"): "ambiguity is that of the published probability",
     ("int_interaction_segments", "fct_interactions"): "segments are values of the published interaction",
     ("int_primary_evaluations", "fct_evaluations"): "weaknesses are judged on the published scores",
     ("int_primary_evaluations", "fct_interactions"): "weaknesses are judged on the published scores",
     ("int_gate_measurements", "fct_marginal_weaknesses"): "gates measure what the marts show",
     ("int_gate_measurements", "fct_evaluations"): "gates measure what the marts show",
+    ("int_gate_measurements", "fct_system_calibration"): "gates measure what the marts show",
 }
 #: The ledger hashes what landed.
 LEDGER = "dim_runs"
@@ -64,6 +66,10 @@ NUMBERS_OF_FILES = {
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
     "share_of_hash": ({"13", "4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
+    "int_interactions_sampled_for_review": (
+        {"0.05", "0.3", "0.5", "0.000001", "2", "4", "8", "4294967296.0"},
+        "bounds of settings, 4 p (1 - p), and 8 hexadecimal digits of a hash as a share of 2^32",
+    ),
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")
@@ -85,6 +91,7 @@ VOCABULARIES = {
     ("fct_retrieval_quality", "failure_cause"): {"no_failure", "retrieval", "generation"},
     ("fct_marginal_weaknesses", "failure_status"): {"measured", "no_threshold", "no_scores"},
     ("fct_bivariate_weaknesses", "failure_status"): {"measured", "no_threshold", "no_scores"},
+    ("fct_labels_needed", "label_status"): {"reached", "labels_missing", "no_labels"},
     ("fct_threshold_gates", "severity"): {"error", "warn"},
     ("fct_threshold_gates", "verdict"): {"passed", "failed", "undecided", "not_evaluated"},
 }

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from test_report import HOSTILE, make_warehouse
+from test_review_files import fill
+from test_review_files import make_warehouse as make_review_warehouse
 
 from hcat import cli
 
@@ -165,6 +167,62 @@ def test_a_fault_of_the_program_is_one_line_too(
 
 def test_unknown_command_has_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(monkeypatch, "beautify") == 2
+
+
+def test_labels_go_out_and_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_review_warehouse(tmp_path)
+    monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
+    sheet = tmp_path / "sheet.csv"
+    assert run(monkeypatch, "labels", "export", "--output", str(sheet), "--separator", ";") == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
+    assert lines == [
+        f"sheet {sheet}",
+        "round round_1, 4 interactions",
+        "rows 8, one per interaction and criterion; 2 cells cut",
+        "labels groundedness, half width 0.05: 81 of 381, 300 missing",
+    ]
+    fill(tmp_path, sheet, lambda number, row: row.update(scale_point="2" if number < 5 else ""))
+    assert run(monkeypatch, "labels", "import", str(sheet)) == 2
+    assert capsys.readouterr().err == (
+        "hcat: the folder of raw logs must be named with --raw-logs or HCAT_RAW_LOGS, got neither\n"
+    )
+    (tmp_path / "raw").mkdir()
+    assert run(monkeypatch, "labels", "import", str(sheet), "--raw-logs", str(tmp_path / "raw")) == 0
+    (written,) = (tmp_path / "raw").iterdir()
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
+    assert lines == [
+        f"imported 3 ratings by 1 raters into {written}",
+        "known 0 ratings imported before",
+        "not rated 5 rows without a scale point",
+        "round round_1, faithfulness: 2 of 4 interactions rated",
+        "round round_1, relevance: 1 of 4 interactions rated",
+        "labels groundedness, half width 0.05: 81 of 381, 300 missing (as of the last build)",
+        "next dbt build",
+    ]
+
+
+def test_rows_that_cannot_be_imported_are_listed_or_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_review_warehouse(tmp_path)
+    sheet = fill(tmp_path, tmp_path / "sheet.csv", lambda number, row: row.update(rater="" if number == 3 else "anna"))
+    (tmp_path / "raw").mkdir()
+    command = ("labels", "import", str(sheet), "--warehouse", str(tmp_path), "--raw-logs", str(tmp_path / "raw"))
+    assert run(monkeypatch, *command) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.splitlines() == [
+        "row 3: rater must be named where scale_point is filled, got (empty)",
+        f"hcat: every row of {sheet} must be usable, got 1 that are not: nothing was imported; "
+        "mend them or use --skip-invalid",
+    ]
+    assert list((tmp_path / "raw").iterdir()) == []
+    assert run(monkeypatch, *command, "--skip-invalid") == 0
+    shown = capsys.readouterr()
+    assert "7 ratings by 1 raters" in shown.out
+    assert f"1 rows, see {tmp_path / 'sheet_rejected.csv'}" in shown.out
 
 
 def test_version_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

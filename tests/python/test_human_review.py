@@ -7,7 +7,14 @@ import pyarrow as pa
 import pytest
 
 from hcat.agreement import intra_rater_agreement, krippendorff_alpha
-from hcat.human_review import AGREEMENT_SCHEMA, RATER_SCHEMA, measure_agreement, report_raters
+from hcat.human_review import (
+    AGREEMENT_SCHEMA,
+    MODELLED_SCHEMA,
+    RATER_SCHEMA,
+    adjudicate_by_model,
+    measure_agreement,
+    report_raters,
+)
 
 DRAWS = 50
 
@@ -75,3 +82,37 @@ def test_without_ratings_there_are_no_rows() -> None:
     empty = make_ratings().slice(0, 0)
     assert measure_agreement(empty, DRAWS, 1).num_rows == 0
     assert report_raters(empty, DRAWS, 1).schema == RATER_SCHEMA
+
+
+def test_a_model_labels_only_the_criteria_that_ask_for_it() -> None:
+    # three raters of which one is always wrong: the model sides with the two others
+    rows = []
+    for number in range(60):
+        truth = 2 * (number % 2)
+        for rater, point in (("anna", truth), ("ben", truth), ("cleo", 2 - truth)):
+            for criterion in ("faithfulness", "relevance"):
+                rows.append(
+                    {
+                        "interaction_id": f"i{number:02}",
+                        "source_group": f"s{number}",
+                        "criterion": criterion,
+                        "rater": rater,
+                        "rating_pass": 1,
+                        "scale_point": point,
+                    }
+                )
+    rules = pa.table({"criterion": ["faithfulness", "relevance"], "rule": ["dawid_skene", "majority"]})
+    found = adjudicate_by_model(pa.Table.from_pylist(rows), rules)
+    assert found.schema == MODELLED_SCHEMA
+    assert set(found["criterion"].to_pylist()) == {"faithfulness"}
+    assert set(found["label_status"].to_pylist()) == {"labelled"}
+    assert found["scale_point"].to_pylist() == [2 * (number % 2) for number in range(60)]
+    two = pa.Table.from_pylist([row for row in rows if row["rater"] != "cleo"])
+    assert set(adjudicate_by_model(two, rules)["label_status"].to_pylist()) == {"insufficient"}
+    assert adjudicate_by_model(two, rules)["scale_point"].null_count == 60
+
+
+def test_an_unknown_rule_is_named() -> None:
+    rules = pa.table({"criterion": ["faithfulness"], "rule": ["vote"]})
+    with pytest.raises(ValueError, match="majority, mean, dawid_skene, got vote"):
+        adjudicate_by_model(pa.table({"criterion": pa.array([], pa.string())}), rules)

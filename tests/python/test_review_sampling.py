@@ -4,6 +4,7 @@ import hashlib
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,11 +15,13 @@ from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_confint, proportion_effectsize
 
 from hcat.review_sampling import (
+    LABELS_NEEDED_SCHEMA,
     PLAN_STATUSES,
     ambiguity,
     draw_review_sample,
     labels_for_difference,
     labels_for_half_width,
+    measure_labels_needed,
     plan_review,
     review_numbers,
 )
@@ -117,6 +120,12 @@ IDENTIFIERS = ["a", "interaction|2", "Grüße 你好", "it's", "x" * 300, ""]
 def test_the_number_is_the_documented_hash():
     text = b"review|20260101|3|a"
     assert review_numbers(["a"], 3)[0] == int(hashlib.md5(text).hexdigest()[:8], 16) / 2**32
+
+
+def test_a_round_may_have_a_name():
+    text = b"review|20260101|round_1|a"
+    assert review_numbers(["a"], "round_1")[0] == int(hashlib.md5(text).hexdigest()[:8], 16) / 2**32
+    assert review_numbers(["a"], "3")[0] == review_numbers(["a"], 3)[0]
 
 
 def test_sql_makes_the_same_choice():
@@ -264,6 +273,107 @@ def test_labels_for_a_difference_give_the_power():
     assert_allclose((np.abs(z) > 1.959964).mean(), 0.80, atol=0.02)
 
 
+# the seed of targets ---------------------------------------------------------------------------------------------
+
+TARGET = {"metric_name": "groundedness", "purpose": "half_width", "target": 0.05, "confidence": 0.95, "power": None}
+DIFFERENCE = TARGET | {"purpose": "difference", "target": 0.1, "power": 0.8}
+
+
+def make_labels(labels: list[int], weights: list[float] | None = None, siblings: int = 1) -> pa.Table:
+    rows = [
+        {
+            "metric_name": metric_name,
+            "source_group": f"s{index // siblings}",
+            "label": label,
+            "inclusion_probability": 1.0 if weights is None else weights[index],
+        }
+        for metric_name in ("groundedness", "support_words")
+        for index, label in enumerate(labels)
+    ]
+    return pa.Table.from_pylist(rows, schema=make_schema())
+
+
+def make_schema() -> pa.Schema:
+    return pa.schema(
+        [
+            ("metric_name", pa.string()),
+            ("source_group", pa.string()),
+            ("label", pa.int32()),
+            ("inclusion_probability", pa.float64()),
+        ]
+    )
+
+
+def make_targets(*targets: dict[str, object]) -> pa.Table:
+    return pa.Table.from_pylist([target | {"rationale": "a reason"} for target in targets])
+
+
+def test_without_labels_the_plan_takes_the_rate_that_needs_most():
+    found = measure_labels_needed(make_schema().empty_table(), make_targets(TARGET, DIFFERENCE))
+    assert found.schema == LABELS_NEEDED_SCHEMA
+    half_width, difference = found.to_pylist()
+    # as by hand above: 381 at a rate of .5
+    assert (half_width["count_labels_needed"], half_width["count_groups"]) == (381, 1)
+    assert difference["count_labels_needed"] == 2 * labels_for_difference(0.5, 0.6)
+    assert difference["count_groups"] == 2
+    for row in (half_width, difference):
+        assert (row["count_labels"], row["planning_rate"], row["design_effect"]) == (0, 0.5, 1.0)
+        assert row["failure_rate"] is None
+        assert row["failure_rate_low"] is None
+
+
+def test_the_plan_takes_the_rate_of_the_interval_nearest_to_a_half():
+    few, many = (make_labels([0] * count + [1] * (9 * count)) for count in (5, 100))
+    (from_few,), (from_many,) = (measure_labels_needed(each, make_targets(TARGET)).to_pylist() for each in (few, many))
+    assert from_few["failure_rate"] == from_many["failure_rate"] == 0.1
+    assert from_few["planning_rate"] == from_few["failure_rate_high"] > from_many["planning_rate"] > 0.1
+    assert from_few["count_labels_needed"] > from_many["count_labels_needed"]
+    assert from_many["count_labels_needed"] == labels_for_half_width(from_many["planning_rate"], 0.05)
+    assert (from_many["count_labels"], from_many["count_sources"]) == (1000, 1000)
+    # mostly failures: the lower limit
+    (failing,) = measure_labels_needed(make_labels([0] * 90 + [1] * 10), make_targets(TARGET)).to_pylist()
+    assert failing["planning_rate"] == failing["failure_rate_low"] < 0.9
+
+
+def test_siblings_and_unequal_weights_ask_for_more():
+    labels = [0, 0, 1, 1] * 50
+    (plain,) = measure_labels_needed(make_labels(labels), make_targets(TARGET)).to_pylist()
+    assert_allclose(plain["design_effect"], 1.0)
+    # pairs of siblings that agree are one label each
+    (pairs,) = measure_labels_needed(make_labels(labels, siblings=2), make_targets(TARGET)).to_pylist()
+    assert_allclose(pairs["design_effect"], 2.0)
+    assert pairs["count_labels_needed"] == pytest.approx(2 * plain["count_labels_needed"], rel=0.01)
+    # weights 1 and 4: n sum w^2 / (sum w)^2 = 2 x (1 + 16) / 5^2 = 1.36
+    weighted = make_labels([0, 1, 1, 0] * 50, [1.0, 0.25] * 100)
+    (unequal,) = measure_labels_needed(weighted, make_targets(TARGET)).to_pylist()
+    assert_allclose(unequal["design_effect"], 1.36)
+
+
+def test_all_labels_alike_or_of_one_source():
+    (alike,) = measure_labels_needed(make_labels([1] * 50), make_targets(TARGET)).to_pylist()
+    assert alike["failure_rate"] == 0.0
+    assert 0 < alike["planning_rate"] < 0.1
+    (single,) = measure_labels_needed(make_labels([1] * 50, siblings=50), make_targets(DIFFERENCE)).to_pylist()
+    assert (single["failure_rate"], single["planning_rate"], single["count_labels"]) == (None, 0.5, 50)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (TARGET | {"purpose": "hope"}, "groundedness: purpose must be among half_width, difference, got hope"),
+        (TARGET | {"target": 0.5}, r"groundedness: target must lie in \(0, 0.5\), got 0.5"),
+        (TARGET | {"target": None}, r"target must lie in \(0, 0.5\), got None"),
+        (TARGET | {"power": 0.8}, "power belongs to the purpose difference, got 0.8"),
+        (DIFFERENCE | {"power": None}, "power belongs to the purpose difference, got None"),
+        (DIFFERENCE | {"power": 0.2}, r"power must lie in \[0.5, 1\), got 0.2"),
+        (TARGET | {"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
+    ],
+)
+def test_bad_targets_are_refused(target, message):
+    with pytest.raises(ValueError, match=message):
+        measure_labels_needed(make_labels([0, 1]), make_targets(target))
+
+
 # bad input -------------------------------------------------------------------------------------------------------
 
 
@@ -278,6 +388,7 @@ def test_labels_for_a_difference_give_the_power():
         (lambda: plan_review(np.array([0.2]), 1, epsilon=0.6), r"epsilon must lie in \[0.05, 0.5\], got 0.6"),
         (lambda: plan_review(np.array([0.2]), 1, share_audit=0.1), r"share_audit must lie in \[0.3, 1\], got 0.1"),
         (lambda: review_numbers(["a"], -1), "review_round must be at least 0, got -1"),
+        (lambda: review_numbers(["a"], ""), "review_round must have a name, got an empty text"),
         (lambda: draw_review_sample(["a"], np.array([0.2, 0.3]), 1, 0), "one length, got 1, 2"),
         (lambda: draw_review_sample(["a", "a"], np.array([0.2, 0.3]), 1, 0), "each interaction must come once, got 2"),
         (lambda: labels_for_half_width(1.1, 0.1), r"rate must lie in \[0, 1\], got 1.1"),

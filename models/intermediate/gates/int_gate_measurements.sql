@@ -18,6 +18,19 @@ evaluation_counts as (
     from {{ ref('fct_evaluations') }}
 ),
 
+-- the system whose answers the calibrated probabilities flatter most
+overconfidence as (
+    select
+        metric_name,
+        0 - difference as value,
+        0 - difference_high as value_lower,
+        0 - difference_low as value_upper,
+        count_labels
+    from {{ ref('fct_system_calibration') }}
+    where status = 'measured'
+    qualify row_number() over (partition by metric_name order by difference, system) = 1
+),
+
 record_counts as (
     select
         sum(count_landed - count_repeated) as count_records,
@@ -38,9 +51,18 @@ joined as (
         weaknesses.count_scored,
         evaluation_counts.count_evaluations,
         evaluation_counts.share_not_failed,
+        overconfidence.value as overconfidence,
+        overconfidence.value_lower as overconfidence_lower,
+        overconfidence.value_upper as overconfidence_upper,
+        overconfidence.count_labels,
         record_counts.count_records,
         record_counts.share_accepted,
-        case when gates.decision_name is not null then decisions.threshold else gates.threshold end as applied_threshold
+        case when gates.decision_name is not null then decisions.threshold else gates.threshold end
+            as applied_threshold,
+        case
+            when decisions.valid_until < current_date
+                then 'decision ' || decisions.decision_name || ' expired on ' || decisions.valid_until
+        end as decision_note
     from gates
     left join decisions on gates.decision_name = decisions.decision_name
     left join weaknesses
@@ -48,6 +70,7 @@ joined as (
             gates.metric_name = weaknesses.metric_name
             and gates.dimension = weaknesses.dimension
             and gates.segment = weaknesses.segment
+    left join overconfidence on gates.metric_name = overconfidence.metric_name
     cross join evaluation_counts
     cross join record_counts
 ),
@@ -63,17 +86,20 @@ final as (
         burden,
         comparison,
         rationale,
+        decision_note,
         applied_threshold::double as threshold,
         minimum_n::bigint as minimum_n,
         case measurement
             when 'share_passing' then share_passing
             when 'mean_score' then mean_score
+            when 'system_overconfidence' then overconfidence
             when 'share_not_failed' then share_not_failed
             when 'share_records_accepted' then share_accepted
         end::double as measured_value,
         case measurement
             when 'share_passing' then share_passing_lower
             when 'mean_score' then mean_score_lower
+            when 'system_overconfidence' then overconfidence_lower
             -- counts of this build's own rows are exact
             when 'share_not_failed' then share_not_failed
             when 'share_records_accepted' then share_accepted
@@ -81,12 +107,14 @@ final as (
         case measurement
             when 'share_passing' then share_passing_upper
             when 'mean_score' then mean_score_upper
+            when 'system_overconfidence' then overconfidence_upper
             when 'share_not_failed' then share_not_failed
             when 'share_records_accepted' then share_accepted
         end::double as upper_bound,
         case measurement
             when 'share_passing' then count_scored
             when 'mean_score' then count_scored
+            when 'system_overconfidence' then count_labels
             when 'share_not_failed' then count_evaluations
             when 'share_records_accepted' then count_records
         end::bigint as n

@@ -28,6 +28,14 @@ labels as (
     select interaction_id, criterion, label from {{ ref('int_ratings_adjudicated') }}
 ),
 
+calibrated as (
+    select interaction_id, metric_name, calibrated_probability from {{ ref('int_evaluations_calibrated') }}
+),
+
+prediction_sets as (
+    select interaction_id, metric_name, prediction_set from {{ ref('int_prediction_sets') }}
+),
+
 joined as (
     select
         -- ids
@@ -38,11 +46,11 @@ joined as (
         evaluations.metric_name,
         evaluations.score_status,
         evaluations.detail,
-        null::varchar as prediction_set,
+        prediction_sets.prediction_set,
 
         -- numerics
         evaluations.raw_score,
-        null::double as calibrated_probability,
+        calibrated.calibrated_probability,
         decisions.threshold::double as threshold,
         evaluations.scored_count::integer as scored_count,
         labels.label::integer as label,
@@ -57,6 +65,12 @@ joined as (
     left join decisions on evaluations.metric_name = decisions.metric_name
     left join targets on evaluations.metric_name = targets.metric_name
     left join labels on evaluations.interaction_id = labels.interaction_id and targets.criterion = labels.criterion
+    left join calibrated
+        on evaluations.interaction_id = calibrated.interaction_id and evaluations.metric_name = calibrated.metric_name
+    left join prediction_sets
+        on
+            evaluations.interaction_id = prediction_sets.interaction_id
+            and evaluations.metric_name = prediction_sets.metric_name
 ),
 
 final as (
@@ -66,7 +80,8 @@ final as (
         md5(
             concat_ws(
                 '|', score_status, coalesce(raw_score::varchar, ''), coalesce(threshold::varchar, ''),
-                coalesce(label::varchar, ''), coalesce(scored_count::varchar, ''), coalesce(detail, '')
+                coalesce(label::varchar, ''), coalesce(scored_count::varchar, ''), coalesce(detail, ''),
+                coalesce(calibrated_probability::varchar, ''), coalesce(prediction_set, '')
             )
         ) as content_key
     from joined

@@ -24,7 +24,9 @@ final as (
         measurements.burden,
         measurements.comparison,
         coalesce(validated.verdict, 'not_evaluated') as verdict,
-        coalesce(validated.reason, 'the gate has no validation result') as reason,
+        concat_ws(
+            '; ', coalesce(validated.reason, 'the gate has no validation result'), measurements.decision_note
+        ) as reason,
         validated.expectation_results,
         measurements.rationale,
 

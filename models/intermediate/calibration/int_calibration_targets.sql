@@ -1,0 +1,31 @@
+-- One row per metric that people's labels calibrate: its criterion, the scale of the labels, and how its score reads.
+with targets as (
+    select * from {{ ref('calibration_targets') }}
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }}
+),
+
+scales as (
+    select criterion, count(*)::integer as count_scale_points
+    from {{ ref('rating_scales') }}
+    group by criterion
+),
+
+final as (
+    select
+        targets.metric_name,
+        targets.criterion,
+        targets.accept_from::integer as accept_from,
+        scales.count_scale_points,
+        metrics.direction,
+        metrics.unit,
+        metrics.range_low,
+        metrics.range_high
+    from targets
+    inner join metrics on targets.metric_name = metrics.metric_name
+    inner join scales on targets.criterion = scales.criterion
+)
+
+select * from final

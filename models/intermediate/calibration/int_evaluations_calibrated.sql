@@ -1,0 +1,154 @@
+-- One row per (interaction, metric) with a score and a chosen calibrator: the probability that people accept it.
+-- The formulas are those of hcat.calibration, where each is explained.
+{{ config(materialized='table') }}
+
+with evaluations as (
+    select interaction_id, metric_name, raw_score from {{ ref('int_evaluations_completed') }}
+    where raw_score is not null
+),
+
+parameters as (
+    select * from {{ ref('int_calibrator_parameters') }}
+    where is_chosen
+),
+
+boosted as (
+    select * from {{ ref('int_scores_boosted') }}
+),
+
+-- the score itself, or its log odds where the score is a probability
+settings as (
+    select
+        metric_name,
+        family,
+        max(value) filter (where parameter = 'logit_bound') as logit_bound,
+        max(value) filter (where parameter = 'accept_from') as accept_from
+    from parameters
+    group by metric_name, family
+),
+
+inputs as (
+    select
+        evaluations.interaction_id,
+        evaluations.metric_name,
+        evaluations.raw_score,
+        settings.family,
+        settings.accept_from,
+        case
+            when settings.logit_bound is null then evaluations.raw_score
+            else
+                ln(greatest(settings.logit_bound, least(1 - settings.logit_bound, evaluations.raw_score)))
+                - ln(1 - greatest(settings.logit_bound, least(1 - settings.logit_bound, evaluations.raw_score)))
+        end as input
+    from evaluations
+    inner join settings on evaluations.metric_name = settings.metric_name
+),
+
+-- logistic, and ordinal at the cut point from which people accept: one line of log odds
+lines as (
+    select
+        parameters.metric_name,
+        max(parameters.value) filter (where parameters.parameter = 'slope') as slope,
+        coalesce(
+            max(parameters.value) filter (where parameters.parameter = 'intercept'),
+            -max(parameters.value) filter (
+                where parameters.parameter = 'cut_point' and parameters.position = settings.accept_from
+            )
+        ) as intercept
+    from parameters
+    inner join settings on parameters.metric_name = settings.metric_name
+    where parameters.family in ('logistic', 'ordinal')
+    group by parameters.metric_name
+),
+
+by_line as (
+    select
+        inputs.interaction_id,
+        inputs.metric_name,
+        1 / (1 + exp(-(lines.intercept + lines.slope * inputs.input))) as probability
+    from inputs
+    inner join lines on inputs.metric_name = lines.metric_name
+),
+
+-- multinomial: scale point 0 has log odds 0
+points as (
+    select
+        metric_name,
+        position as scale_point,
+        max(value) filter (where parameter = 'intercept') as intercept,
+        max(value) filter (where parameter = 'slope') as slope
+    from parameters
+    where family = 'multinomial' and parameter in ('intercept', 'slope')
+    group by metric_name, position
+),
+
+weighed as (
+    select
+        inputs.interaction_id,
+        inputs.metric_name,
+        inputs.accept_from,
+        points.scale_point,
+        points.intercept + points.slope * inputs.input as log_odds
+    from inputs
+    inner join points on inputs.metric_name = points.metric_name
+),
+
+-- shifted by the largest, so that no exponential runs over
+shifted as (
+    select
+        *,
+        greatest(0, max(log_odds) over (partition by interaction_id, metric_name)) as largest
+    from weighed
+),
+
+by_points as (
+    select
+        interaction_id,
+        metric_name,
+        coalesce(sum(exp(log_odds - largest)) filter (where scale_point >= accept_from), 0)
+        / (exp(-max(largest)) + sum(exp(log_odds - largest))) as probability
+    from shifted
+    group by interaction_id, metric_name
+),
+
+steps as (
+    select
+        metric_name,
+        probability,
+        coalesce(lower_bound, '-infinity'::double) as lower_bound
+    from parameters
+    where family = 'isotonic' and parameter = 'step'
+),
+
+by_steps as (
+    select
+        inputs.interaction_id,
+        inputs.metric_name,
+        steps.probability
+    from inputs
+    asof inner join steps on inputs.metric_name = steps.metric_name and inputs.raw_score >= steps.lower_bound
+),
+
+by_any as (
+    select * from by_line
+    union all
+    select * from by_points
+    union all
+    select * from by_steps
+    union all
+    select * from boosted
+),
+
+final as (
+    select
+        by_any.interaction_id,
+        by_any.metric_name,
+        inputs.family,
+        -- rounding may leave a sum of shares a last bit above 1
+        least(1, greatest(0, by_any.probability))::double as calibrated_probability
+    from by_any
+    inner join inputs
+        on by_any.interaction_id = inputs.interaction_id and by_any.metric_name = inputs.metric_name
+)
+
+select * from final

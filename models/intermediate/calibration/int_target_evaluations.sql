@@ -1,0 +1,34 @@
+-- One row per (interaction, metric that people calibrate): score and label, null where there is none.
+with evaluations as (
+    select * from {{ ref('int_evaluations_completed') }}
+),
+
+targets as (
+    select * from {{ ref('int_calibration_targets') }}
+),
+
+interactions as (
+    select interaction_id, source_group, system from {{ ref('int_interactions_joined') }}
+),
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+final as (
+    select
+        evaluations.interaction_id,
+        evaluations.metric_name,
+        interactions.source_group,
+        interactions.system,
+        evaluations.raw_score,
+        labels.label,
+        labels.inclusion_probability
+    from evaluations
+    inner join targets on evaluations.metric_name = targets.metric_name
+    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    left join labels
+        on evaluations.interaction_id = labels.interaction_id and evaluations.metric_name = labels.metric_name
+)
+
+select * from final

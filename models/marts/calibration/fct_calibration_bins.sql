@@ -1,0 +1,40 @@
+with measured as (
+    select * from {{ ref('int_calibrators_measured') }}
+),
+
+-- position, lowest, highest, mean_prediction, share_accepted, low, high, count_labels, count_sources
+bins as (
+    select
+        metric_name,
+        family,
+        is_chosen,
+        unnest(bins, recursive := true)  -- noqa: AL03
+    from measured
+),
+
+final as (
+    select
+        -- ids
+        md5(concat_ws('|', metric_name, family, position)) as calibration_bin_id,
+
+        -- strings
+        metric_name,
+        family as calibrator,
+
+        -- numerics
+        position as bin,
+        lowest as lowest_prediction,
+        highest as highest_prediction,
+        mean_prediction,
+        share_accepted,
+        low as share_accepted_low,
+        high as share_accepted_high,
+        count_labels::integer as count_labels,
+        count_sources::integer as count_sources,
+
+        -- booleans
+        is_chosen
+    from bins
+)
+
+select * from final

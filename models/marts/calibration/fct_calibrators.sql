@@ -1,0 +1,67 @@
+with calibrators as (
+    select * from {{ ref('int_calibrators_fitted') }}
+),
+
+parameters as (
+    select * from {{ ref('int_calibrator_parameters') }}
+),
+
+numbered as (
+    select
+        *,
+        row_number() over (partition by metric_name, family order by parameter, position) as place
+    from parameters
+),
+
+-- one line that a reader can check: name, position and value of the first parameters
+shown as (
+    select
+        metric_name,
+        family,
+        string_agg(
+            parameter || '[' || position || '] '
+            || coalesce(
+                value::varchar,
+                'from ' || coalesce(lower_bound::varchar, 'below') || ': ' || probability::varchar,
+                'x' || feature || ' <= ' || threshold || ' ? ' || "left" || ' : ' || "right"
+            ),
+            '; ' order by parameter, position
+        ) as parameters_shown
+    from numbered
+    where place <= {{ var('hcat_shown_parameters') }}
+    group by metric_name, family
+),
+
+final as (
+    select
+        -- ids
+        md5(concat_ws('|', calibrators.metric_name, calibrators.family)) as calibrator_id,
+        '{{ invocation_id }}' as run_id,
+
+        -- strings
+        calibrators.metric_name,
+        calibrators.criterion,
+        calibrators.family,
+        calibrators.status,
+        calibrators.message,
+        'fit' as fold,
+        shown.parameters_shown,
+
+        -- numerics
+        calibrators.count_labels::integer as count_labels,
+        calibrators.count_accepted::integer as count_accepted,
+        calibrators.count_sources::integer as count_sources,
+        len(calibrators.parameters)::integer as count_parameters,
+        calibrators.log_loss,
+        calibrators.log_loss_standard_error,
+        calibrators.excess_log_loss,
+        calibrators.excess_log_loss_standard_error,
+
+        -- booleans
+        calibrators.is_chosen,
+        calibrators.is_separated
+    from calibrators
+    left join shown on calibrators.metric_name = shown.metric_name and calibrators.family = shown.family
+)
+
+select * from final

@@ -1,0 +1,88 @@
+with fitted as (
+    select * from {{ ref('int_thresholds_fitted') }}
+),
+
+decisions as (
+    select * from {{ ref('threshold_decisions') }}
+),
+
+joined as (
+    select
+        fitted.*,
+        decisions.decision_name,
+        decisions.decided_by,
+        decisions.is_provisional,
+        decisions.valid_until,
+        decisions.threshold as decided_threshold,
+        -- a floor is no acceptance threshold, even when its number is that of one
+        fitted.kind = 'acceptance'
+        and round(fitted.threshold, {{ var('hcat_decision_decimals') }})
+        = round(decisions.threshold, {{ var('hcat_decision_decimals') }}) as is_decided
+    from fitted
+    left join decisions on fitted.metric_name = decisions.metric_name
+),
+
+final as (
+    select
+        -- ids
+        md5(concat_ws('|', metric_name, method, risk_appetite)) as threshold_id,
+        '{{ invocation_id }}' as fitted_run_id,
+        metric_name,
+
+        -- strings
+        criterion,
+        direction,
+        kind,
+        method,
+        risk_appetite,
+        status,
+        message,
+        accepts,
+        false_accept_status,
+        false_accept_verdict,
+        false_reject_status,
+        false_reject_verdict,
+        case
+            when status <> 'ok' then 'no_threshold'
+            when 'beyond' in (false_accept_verdict, false_reject_verdict) then 'beyond'
+            when false_accept_verdict in ('within', 'not_applicable') and false_reject_verdict = 'within' then 'within'
+            else 'not_shown'
+        end as verdict,
+        decision_name,
+        decided_by,
+
+        -- numerics
+        confidence,
+        threshold,
+        decided_threshold::double as decided_threshold,
+        held_out_flag_share,
+        count_fit_accepted,
+        count_fit_failed,
+        count_fit_sources,
+        interval_level,
+        false_accept_tolerated_share,
+        false_accept_rate,
+        false_accept_rate_lower,
+        false_accept_rate_upper,
+        false_accept_count_labels,
+        false_accept_count_sources,
+        false_accept_effective_n,
+        false_reject_tolerated_share,
+        false_reject_rate,
+        false_reject_rate_lower,
+        false_reject_rate_upper,
+        false_reject_count_labels,
+        false_reject_count_sources,
+        false_reject_effective_n,
+
+        -- booleans
+        coalesce(is_decided, false) as is_decided,
+        is_provisional,
+        coalesce(valid_until < current_date, false) as is_decision_expired,
+
+        -- timestamps
+        valid_until
+    from joined
+)
+
+select * from final

@@ -1,0 +1,39 @@
+with measured as (
+    select * from {{ ref('int_calibrators_measured') }}
+    where is_chosen
+),
+
+-- system, status, method, count_labels, count_sources, share_accepted, mean_prediction, difference, low, high
+systems as (
+    select
+        metric_name,
+        criterion,
+        family,
+        unnest(systems, recursive := true)  -- noqa: AL03
+    from measured
+),
+
+final as (
+    select
+        -- ids
+        md5(concat_ws('|', metric_name, system)) as system_calibration_id,
+
+        -- strings
+        metric_name,
+        criterion,
+        family as calibrator,
+        system,
+        status,
+
+        -- numerics
+        count_labels::integer as count_labels,
+        count_sources::integer as count_sources,
+        share_accepted,
+        mean_prediction,
+        difference,
+        low as difference_low,
+        high as difference_high
+    from systems
+)
+
+select * from final

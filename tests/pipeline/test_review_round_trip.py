@@ -1,0 +1,155 @@
+"""A review round from the build to the raters and back: drawn in SQL as in Python, rated in a sheet, found again."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builds import DEMO, Build, read_lines, write_lines
+from conftest import Dbt
+from numpy.testing import assert_allclose
+
+from hcat.review_sampling import draw_review_sample
+
+#: Interactions of the demo that are enough for a round that cannot hold them all.
+INTERACTIONS = 150
+VARIABLES = {"hcat_review_round": "spring", "hcat_review_budget": 40}
+#: What a round needs and what comes of it; gates and weaknesses do not.
+BUILD = (
+    "build --exclude-resource-type test --select"
+    " +int_interactions_sampled_for_review +int_labels +fct_labels_needed stg_ratings__rejected"
+)
+
+
+def run_hcat(build: Build, *arguments: str) -> str:
+    """Run the command line on a build's folders and return what it prints."""
+    completed = subprocess.run(
+        [sys.executable, "-m", "hcat.cli", *arguments],
+        env=os.environ | {"HCAT_WAREHOUSE": str(build.warehouse), "HCAT_RAW_LOGS": str(build.raw)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stdout
+    return completed.stdout
+
+
+def fill(sheet: Path) -> dict[tuple[str, str], int]:
+    """Rate every row of a sheet by a rule and return the scale points by (interaction, criterion)."""
+    with sheet.open(encoding="utf-8-sig", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    given = {}
+    for row in rows:
+        point = 2 * (sum(map(ord, row["interaction_id"])) % 2)
+        row.update(scale_point=str(point), rater="reader_1")
+        given[row["interaction_id"], row["criterion"]] = point
+    with sheet.open("w", encoding="utf-8-sig", newline="") as lines:
+        writer = csv.DictWriter(lines, list(rows[0]), delimiter=";")
+        writer.writeheader()
+        writer.writerows(rows)
+    return given
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A part of the demo's logs, where every second interaction has ratings already."""
+    folder = tmp_path_factory.mktemp("logs")
+    shutil.copytree(DEMO, folder, dirs_exist_ok=True)
+    interactions = read_lines(DEMO / "interactions.jsonl")[:INTERACTIONS]
+    write_lines(folder / "interactions.jsonl", interactions)
+    kept = {each["interaction_id"] for each in interactions}
+    retrievals = [each for each in read_lines(DEMO / "retrievals.jsonl") if each["interaction_id"] in kept]
+    write_lines(folder / "retrievals.jsonl", retrievals)
+    rated = {each["interaction_id"] for each in interactions[::2]}
+    ratings = [each for each in read_lines(DEMO / "ratings.jsonl") if each["interaction_id"] in rated]
+    write_lines(folder / "ratings.jsonl", ratings)
+    return folder
+
+
+def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) -> None:
+    built = dbt(BUILD, raw, tmp_path / "warehouse", variables=VARIABLES)
+    assert built.exit_code == 0, built.output
+
+    # drawn: the same rows as in Python, from the answers that nobody has rated
+    eligible = built.query(
+        "select interactions.interaction_id, coalesce(evaluations.calibrated_probability, evaluations.raw_score, 0)"
+        " from int_interactions_joined as interactions"
+        " left join fct_evaluations as evaluations"
+        " on interactions.interaction_id = evaluations.interaction_id and metric_name = 'groundedness'"
+        " where is_answered and interactions.interaction_id not in"
+        " (select interaction_id from stg_ratings where criterion = 'faithfulness')"
+        " order by interactions.interaction_id"
+    )
+    identifiers = [row[0] for row in eligible]
+    assert 60 < len(identifiers) < INTERACTIONS
+    sample = draw_review_sample(identifiers, np.array([row[1] for row in eligible]), 40, "spring")
+    drawn = built.query(
+        "select interaction_id, sampling, inclusion_probability, audit_probability, plan_status"
+        " from int_interactions_sampled_for_review order by interaction_id"
+    )
+    assert [row[0] for row in drawn] == [identifiers[index] for index in np.flatnonzero(sample.is_selected)]
+    assert [row[1] == "audit" for row in drawn] == sample.is_audit[sample.is_selected].tolist()
+    assert_allclose(
+        [row[2] for row in drawn], sample.plan.inclusion_probabilities[sample.is_selected].tolist(), rtol=1e-9
+    )
+    assert_allclose([row[3] for row in drawn], sample.plan.audit_probability, rtol=1e-9)
+    assert {row[4] for row in drawn} == {sample.plan.status} == {"planned"}
+
+    # out, and back
+    sheet = tmp_path / "sheet.csv"
+    assert f"{len(drawn)} interactions" in run_hcat(built, "labels", "export", "--output", str(sheet))
+    given = fill(sheet)
+    assert len(given) == 3 * len(drawn)
+    printed = " ".join(run_hcat(built, "labels", "import", str(sheet)).split())
+    assert f"imported {len(given)} ratings by 1 raters" in printed
+    assert f"faithfulness: {len(drawn)} of {len(drawn)} interactions rated" in printed
+
+    # a build later the labels stand beside the scores with the way in which they were drawn
+    labelled_before = built.query("select count(*) from int_labels where metric_name = 'groundedness'")[0][0]
+    rebuilt = dbt(BUILD, raw, built.warehouse, variables=VARIABLES)
+    assert rebuilt.exit_code == 0, rebuilt.output
+    assert rebuilt.query("select count(*) from stg_ratings__rejected where source_file like 'ratings_spring%'") == [
+        (0,)
+    ]
+    labels = {
+        row[0]: row[1:]
+        for row in rebuilt.query(
+            "select labels.interaction_id, labels.label, labels.is_audit, labels.inclusion_probability"
+            " from int_labels as labels inner join int_interactions_sampled_for_review as drawn"
+            " on labels.interaction_id = drawn.interaction_id and labels.metric_name = 'groundedness'"
+        )
+    }
+    scored = {
+        row[0]
+        for row in rebuilt.query(
+            "select interaction_id from fct_evaluations where raw_score is not null and metric_name = 'groundedness'"
+        )
+    }
+    assert labels == {
+        identifier: (given[identifier, "faithfulness"] // 2, sampling == "audit", probability)
+        for identifier, sampling, probability, *_ in drawn
+        if identifier in scored
+    }
+    assert len(labels) > 20
+    count_labels = labelled_before + len(labels)
+    assert rebuilt.query("select distinct count_labels from fct_labels_needed where metric_name = 'groundedness'") == [
+        (count_labels,)
+    ]
+    # the round stays as it was drawn, although its interactions are rated now
+    assert drawn == rebuilt.query(
+        "select interaction_id, sampling, inclusion_probability, audit_probability, plan_status"
+        " from int_interactions_sampled_for_review order by interaction_id"
+    )
+
+    # once more: nothing
+    before = {path: path.read_bytes() for path in raw.iterdir() if path.is_file()}
+    printed = " ".join(run_hcat(rebuilt, "labels", "import", str(sheet)).split())
+    assert f"imported 0 ratings known {len(given)} ratings imported before" in printed
+    assert {path: path.read_bytes() for path in raw.iterdir() if path.is_file()} == before

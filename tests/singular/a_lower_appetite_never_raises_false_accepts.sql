@@ -1,0 +1,22 @@
+-- Acceptance thresholds of one metric and method: with more confidence demanded, never more failed answers accepted.
+select
+    laxer.metric_name,
+    laxer.method,
+    laxer.risk_appetite,
+    stricter.risk_appetite as lower_appetite,
+    laxer.false_accept_rate,
+    stricter.false_accept_rate as rate_at_lower_appetite
+from {{ ref('fct_metric_thresholds') }} as laxer
+inner join {{ ref('fct_metric_thresholds') }} as stricter
+    on
+        laxer.metric_name = stricter.metric_name
+        and laxer.method = stricter.method
+        and laxer.confidence < stricter.confidence
+where
+    laxer.kind = 'acceptance'
+    and stricter.threshold is not null
+    and (
+        stricter.false_accept_rate > laxer.false_accept_rate
+        or (laxer.direction = 'higher_is_better' and stricter.threshold < laxer.threshold)
+        or (laxer.direction = 'lower_is_better' and stricter.threshold > laxer.threshold)
+    )

@@ -1,0 +1,35 @@
+-- Targets without a word about their calibrator, scores with a calibrator and no probability, and the other way round.
+with targets as (
+    select metric_name from {{ ref('int_calibration_targets') }}
+),
+
+chosen as (
+    select metric_name from {{ ref('fct_calibrators') }}
+    where is_chosen
+),
+
+unsaid as (
+    select
+        metric_name,
+        null as interaction_id,
+        'no row in fct_calibrators' as problem
+    from targets
+    where metric_name not in (select fct_calibrators.metric_name from {{ ref('fct_calibrators') }} as fct_calibrators)
+),
+
+unequal as (
+    select
+        evaluations.metric_name,
+        evaluations.interaction_id,
+        'probability and calibrator disagree' as problem
+    from {{ ref('fct_evaluations') }} as evaluations
+    left join chosen on evaluations.metric_name = chosen.metric_name
+    where
+        (evaluations.raw_score is not null and chosen.metric_name is not null)
+        <> (evaluations.calibrated_probability is not null)
+        or (evaluations.calibrated_probability is null) <> (evaluations.prediction_set is null)
+)
+
+select * from unsaid
+union all
+select * from unequal

@@ -1,0 +1,48 @@
+-- Every system, and every segment of it, has its row; and the parts of a system add up to its labels.
+with evaluations as (
+    select * from {{ ref('int_target_evaluations') }}
+),
+
+segments as (
+    select * from {{ ref('int_interaction_segments') }}
+),
+
+expected as (
+    select
+        evaluations.metric_name,
+        evaluations.system,
+        segments.dimension,
+        count(distinct segments.segment) as count_segments,
+        count(*) as count_interactions,
+        count(evaluations.raw_score) as count_scored,
+        count(evaluations.label) as count_labels
+    from evaluations
+    inner join segments on evaluations.interaction_id = segments.interaction_id
+    group by evaluations.metric_name, evaluations.system, segments.dimension
+),
+
+found as (
+    select
+        metric_name,
+        system,
+        dimension,
+        count(*) as count_segments,
+        sum(count_interactions) as count_interactions,
+        sum(count_scored) as count_scored,
+        sum(count_labels) as count_labels
+    from {{ ref('fct_failure_rates') }}
+    group by metric_name, system, dimension
+)
+
+select expected.*, found.count_labels as count_labels_in_mart
+from expected
+full outer join found
+    on
+        expected.metric_name = found.metric_name
+        and expected.system = found.system
+        and expected.dimension = found.dimension
+where
+    expected.count_segments is distinct from found.count_segments
+    or expected.count_interactions is distinct from found.count_interactions
+    or expected.count_scored is distinct from found.count_scored
+    or expected.count_labels is distinct from found.count_labels
