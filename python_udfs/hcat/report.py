@@ -643,6 +643,9 @@ def render_report(warehouse: Path, metric_name: str | None = None) -> str:
 
 def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str, Any]:
     """Return everything that the template shows, by section."""
+    # here and not above: that module builds on this one
+    from hcat.report_calibration import describe_calibration
+
     metrics = source.rows(LIST_METRICS, ["dim_metrics"])
     runs = source.rows(LIST_RUNS, ["dim_runs"])
     run = runs[0] if runs else None
@@ -667,6 +670,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "statuses": _describe_statuses(source),
         "records": _describe_records(source),
         "ratings": _describe_ratings(source),
+        "calibration": describe_calibration(source, settings),
         "ledger": _describe_ledger(runs, settings),
         "metrics": [_describe_metric(metric) for metric in metrics if metric["is_primary"]],
     }

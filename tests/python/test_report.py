@@ -452,7 +452,7 @@ def test_report_reaches_out_to_nothing(fixture: str, request: pytest.FixtureRequ
 def test_every_link_of_the_contents_has_its_section(page: str) -> None:
     attributes = parse(page).attributes
     targets = {value.removeprefix("#") for _, name, value in attributes if name == "href"}
-    assert len(targets) == 11
+    assert len(targets) == 12
     assert targets <= {value for _, name, value in attributes if name == "id"}
 
 

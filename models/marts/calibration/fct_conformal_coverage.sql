@@ -7,37 +7,78 @@ quantiles as (
     select * from {{ ref('int_conformal_quantiles') }}
 ),
 
+-- what a stratification promises: all rows, a stratum, or a class of a stratum
+promises as (
+    select
+        *,
+        case stratification
+            when 'marginal' then 'marginal'
+            when 'group' then 'group'
+            when 'label_conditional' then 'label_and_group'
+            when 'scale_point' then 'label'
+        end as scope,
+        if(stratification in ('marginal', 'scale_point'), null, stratum) as promised_stratum
+    from quantiles
+    where check_status is not null
+),
+
 joined as (
     select
         coverage.*,
-        quantiles.quantile,
-        quantiles.status as quantile_status,
-        quantiles.check_status,
-        quantiles.count_sources as count_calibration_sources,
-        quantiles.expected_coverage,
-        quantiles.coverage_limit,
-        quantiles.p_value,
-        quantiles.p_value_adjusted
+        promises.quantile,
+        promises.status as quantile_status,
+        promises.check_status,
+        promises.count_sources as count_calibration_sources,
+        promises.expected_coverage,
+        promises.coverage_limit,
+        promises.p_value,
+        promises.p_value_adjusted
     from coverage
-    -- the scope that a stratification promises: all rows, a stratum, or a class of a stratum
-    left join quantiles
+    left join promises
         on
-            coverage.metric_name = quantiles.metric_name
-            and coverage.alpha = quantiles.alpha
-            and coverage.stratification = quantiles.stratification
-            and coverage.label is not distinct from quantiles.label
-            and (
-                (coverage.stratification = 'marginal' and coverage.scope = 'marginal')
-                or (coverage.stratification = 'scale_point' and coverage.scope = 'label')
-                or (
-                    coverage.stratification = 'group' and coverage.scope = 'group'
-                    and coverage.stratum = quantiles.stratum
-                )
-                or (
-                    coverage.stratification = 'label_conditional' and coverage.scope = 'label_and_group'
-                    and coverage.stratum = quantiles.stratum
-                )
-            )
+            coverage.metric_name = promises.metric_name
+            and coverage.alpha = promises.alpha
+            and coverage.stratification = promises.stratification
+            and coverage.scope = promises.scope
+            and coverage.stratum is not distinct from promises.promised_stratum
+            and coverage.label is not distinct from promises.label
+),
+
+-- strata too small for a quantile of their own share one, whose promise is about all of them together
+merged as (
+    select
+        metric_name,
+        criterion,
+        stratification,
+        scope,
+        stratum,
+        if(count_test_sources > 0, 'measured', 'no_labels') as status,
+        alpha,
+        label,
+        null::bigint as count_labels,
+        count_test_sources as count_sources,
+        count_covered,
+        count_covered / nullif(count_test_sources, 0)::double as coverage,
+        null::double as share_empty,
+        null::double as share_single,
+        null::double as share_several,
+        null::double as share_all,
+        quantile,
+        status as quantile_status,
+        check_status,
+        count_sources as count_calibration_sources,
+        expected_coverage,
+        coverage_limit,
+        p_value,
+        p_value_adjusted
+    from promises
+    where promised_stratum = 'other'
+),
+
+everything as (
+    select * from joined
+    union all by name
+    select * from merged
 ),
 
 final as (
@@ -76,7 +117,7 @@ final as (
         coverage_limit::integer as coverage_limit,
         p_value,
         p_value_adjusted
-    from joined
+    from everything
 )
 
 select * from final

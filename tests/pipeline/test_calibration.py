@@ -1,0 +1,164 @@
+"""Calibration in a build: SQL applies what Python fitted, sets follow their quantiles, labels are kept by version."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from builds import Build, write_lines
+from conftest import Dbt
+from numpy.testing import assert_allclose
+
+from hcat.calibration_tables import read_calibrators
+
+#: Enough labels for isotonic regression (1,000 in fold fit), in pairs of siblings.
+COUNT = 1_800
+WORDS = ("harbour", "anchor", "pilot", "lantern", "quay", "ferry", "beacon", "tide", "sail", "rope")
+
+
+@pytest.fixture(scope="module")
+def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Build logs whose answers hold a known share of the context's words, with ratings that follow that share."""
+    raw, warehouse = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("warehouse")
+    draw = random.Random(11)
+    interactions, retrievals, ratings = [], [], []
+    for number in range(COUNT):
+        count_known = draw.randrange(11)
+        words = [word if place < count_known else f"{word}x" for place, word in enumerate(WORDS)]
+        name = f"i{number:04}"
+        interactions.append(
+            {
+                "interaction_id": name,
+                "query_text": f"What is question {number // 2}?",
+                "answer": " ".join(words) + ".",
+                "application": "harbour",
+                "application_version": str(1 + number % 2),
+            }
+        )
+        retrievals.append({"interaction_id": name, "rank": 1, "text": " ".join(WORDS) + "."})
+        share = count_known / 10
+        if draw.random() < 0.95:
+            point = 2 * (draw.random() < 1 / (1 + math.exp(-(8 * share - 4))))
+            ratings.append(
+                {
+                    "interaction_id": name,
+                    "rater": "reader_1",
+                    "criterion": "faithfulness",
+                    "scale_point": point,
+                    "rating_pass": 1,
+                    "sampling": "audit" if number % 3 else "targeted",
+                    "inclusion_probability": 1 if number % 3 else 0.5,
+                }
+            )
+    write_lines(raw / "interactions.jsonl", interactions)
+    write_lines(raw / "retrievals.jsonl", retrievals)
+    write_lines(raw / "ratings.jsonl", ratings)
+    build = dbt("build", raw, warehouse)
+    assert build.exit_code == 0, build.output
+    return build
+
+
+def read_table(build: Build, sql: str, names: tuple[str, ...]) -> pa.Table:
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in build.query(sql)])
+
+
+def test_sql_applies_what_python_fitted(built: Build) -> None:
+    names = ("metric_name", "criterion", "family", "status", "is_chosen", "parameters")
+    found = read_table(built, f"select {', '.join(names)} from int_calibrators_fitted", names)
+    calibrators = read_calibrators(found)
+    assert "support_words" in calibrators
+    assert "isotonic" in calibrators["support_words"].by_family
+    for metric, known in calibrators.items():
+        rows = built.query(
+            "select raw_score, calibrated_probability from fct_evaluations"
+            " where metric_name = ? and raw_score is not null order by evaluation_id",
+            metric,
+        )
+        scores, probabilities = np.array(rows, dtype=np.float64).T
+        assert len(scores) == COUNT
+        assert_allclose(probabilities, known.by_family[known.chosen].apply(scores), rtol=1e-9, atol=1e-12)
+
+
+def test_every_family_that_labels_allow_is_fitted(built: Build) -> None:
+    rows = built.query("select family, status from int_calibrators_fitted where metric_name = 'support_words'")
+    # nobody gave the middle point of the scale, so that graded families cannot know it
+    assert dict(rows) == {
+        "logistic": "fitted",
+        "ordinal": "insufficient",
+        "multinomial": "insufficient",
+        "isotonic": "fitted",
+        "boosted": "fitted",
+    }
+
+
+def test_a_known_relation_is_found(built: Build) -> None:
+    ((status, error, limit, slope, difference),) = built.query(
+        "select status, calibration_error, calibration_error_limit, calibration_slope, log_loss_difference_high"
+        " from fct_calibration_quality"
+        " where metric_name = 'support_words' and is_chosen"
+    )
+    assert status == "measured"
+    assert error <= limit
+    assert 0.7 < slope < 1.4
+    assert difference < 0  # better than the base rate, whole interval
+
+
+def test_sets_follow_their_quantiles(built: Build) -> None:
+    cells = {
+        (stratum, label): quantile
+        for stratum, label, quantile in built.query(
+            "select stratum, label, quantile from int_conformal_quantiles"
+            " where metric_name = 'support_words' and alpha = 0.1 and stratification = 'label_conditional'"
+        )
+    }
+    assert {"harbour 1", "harbour 2"} <= {stratum for stratum, _ in cells}
+    rows = built.query(
+        "select system, calibrated_probability, prediction_set from fct_evaluations"
+        " inner join fct_interactions using (interaction_id) where metric_name = 'support_words'"
+    )
+    seen = set()
+    for system, probability, found in rows:
+        expected = [
+            name
+            for name, label, score in (("accepted", 1, 1 - probability), ("failed", 0, probability))
+            if score <= cells[system, label]
+        ]
+        assert found == ("|".join(expected) or "empty")
+        seen.add(found)
+    assert {"accepted", "failed"} <= seen
+    ((failed,),) = built.query("select count(*) from fct_conformal_coverage where check_status = 'failed'")
+    assert failed == 0
+
+
+def test_metrics_without_labels_say_so(built: Build) -> None:
+    rows = built.query(
+        "select metric_name, family, status, message from fct_calibrators where metric_name = 'query_coverage__mean'"
+    )
+    assert {status for _, _, status, _ in rows} == {"no_labels"}
+    assert all(message for *_, message in rows)
+    ((count,),) = built.query(
+        "select count(calibrated_probability) from fct_evaluations where metric_name = 'query_coverage__mean'"
+    )
+    assert count == 0
+
+
+def test_a_changed_label_is_kept_beside_the_old_one(dbt: Dbt, built: Build) -> None:
+    before = built.query("select count(*) from int_label_versions")[0][0]
+    key = "select interaction_id from int_labels where label = 1 and is_audit order by interaction_id limit 1"
+    ((name,),) = built.query(key)
+    ratings = [
+        {"interaction_id": name, "rater": rater, "criterion": "faithfulness", "scale_point": 0, "rating_pass": 1}
+        for rater in ("reader_2", "reader_3")
+    ]
+    write_lines(built.raw / "ratings_2.jsonl", ratings)
+    again = dbt("build", built.raw, built.warehouse)
+    assert again.exit_code == 0, again.output
+    versions = again.query(
+        "select label, count_raters from int_label_versions where interaction_id = ? order by count_raters", name
+    )
+    assert versions == [(1, 1), (0, 3)]
+    assert again.query("select count(*) from int_label_versions")[0][0] == before + 1
+    assert again.query("select distinct label from int_labels where interaction_id = ?", name) == [(0,)]
