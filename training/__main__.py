@@ -135,19 +135,19 @@ def _write_predictions(
 
 
 def run_fuse(folders: list[Path]) -> None:
-    """Fit the shipped prior on out-of-fold sentences, keep those scores for the benchmark, print the cut-offs.
+    """Fit the shipped prior on out-of-fold sentences and made faults, keep the scores, print the cut-offs.
 
     Each fold is scored by a fusion and cut by cut-offs that were chosen on the other folds.
     """
-    scored = release.read_predictions(folders)
-    fusion = release.fit_prior(scored)
+    scored, made = release.read_predictions(folders), release.read_faults(folders)
+    fusion = release.fit_prior(scored, made)
     release.write_prior(fusion)
     _say(f"prior: {dict(zip(FEATURES, fusion.coefficients.round(3).tolist(), strict=True))}")
     everything = np.ones(len(scored.answer_rows), dtype=bool)
     sentence, answer = release.choose_cut_offs(scored, fusion.sentence_log_odds(scored.features), everything)
     _say(f"cut-offs for the seed threshold_decisions: sentence_support {sentence:.3f}, groundedness {answer:.3f}")
-    release.write_out_of_fold(scored, release.score_out_of_fold(scored))
-    release.write_faults(scored, folders)
+    release.write_out_of_fold(scored, release.score_out_of_fold(scored, made))
+    release.write_faults(scored, made)
     _say(f"wrote {release.PRIOR.name}, {release.OUT_OF_FOLD.name} and {release.FAULTS.name}")
 
 
