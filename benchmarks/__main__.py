@@ -11,7 +11,23 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchmarks import accuracy, determinism, evidence, out_of_fold, scale, swaps, throughput, transfer
+from benchmarks import (
+    accuracy,
+    agreement,
+    calibration,
+    coverage,
+    cut_offs,
+    determinism,
+    evidence,
+    out_of_fold,
+    rates,
+    scale,
+    scored_million,
+    support_claims,
+    swaps,
+    throughput,
+    transfer,
+)
 from benchmarks.harness import BenchmarkError, Outcome, data_folder, print_outcome, write_outcome
 
 
@@ -22,6 +38,13 @@ def _run_accuracy(is_quick: bool) -> Outcome | None:
 
 #: In order of patience: the short ones first. A benchmark without its data gives None.
 BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
+    "agreement": agreement.run,
+    "coverage": coverage.run,
+    "rates": rates.run,
+    "cut_offs": cut_offs.run,
+    "calibration": calibration.run,
+    "scored_million": scored_million.run,
+    "support_claims": support_claims.run,
     "determinism": determinism.run,
     "throughput": throughput.run,
     "accuracy": _run_accuracy,

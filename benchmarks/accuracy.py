@@ -132,8 +132,9 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
         evaluations = connection.sql(
             f"""
             select evaluations.metric_name, evaluations.interaction_id, evaluations.score_status,
-                case when metrics.direction = 'higher_is_better' then raw_score else -raw_score end as score,
-                case when metrics.direction = 'higher_is_better' then threshold else -threshold end as threshold,
+                case when metrics.direction = 'higher_is_better' then 1 else -1 end * evaluations.raw_score as score,
+                case when metrics.direction = 'higher_is_better' then 1 else -1 end * evaluations.threshold
+                    as threshold,
                 metrics.unit = 'probability' as is_probability
             from fct_evaluations as evaluations
             inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name

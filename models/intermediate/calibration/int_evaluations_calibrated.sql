@@ -65,6 +65,7 @@ by_line as (
     select
         inputs.interaction_id,
         inputs.metric_name,
+        inputs.family,
         1 / (1 + exp(-(lines.intercept + lines.slope * inputs.input))) as probability
     from inputs
     inner join lines on inputs.metric_name = lines.metric_name
@@ -105,6 +106,7 @@ by_points as (
     select
         interaction_id,
         metric_name,
+        'multinomial' as family,
         coalesce(sum(exp(log_odds - largest)) filter (where scale_point >= accept_from), 0)
         / (exp(-max(largest)) + sum(exp(log_odds - largest))) as probability
     from shifted
@@ -124,6 +126,7 @@ by_steps as (
     select
         inputs.interaction_id,
         inputs.metric_name,
+        inputs.family,
         steps.probability
     from inputs
     asof inner join steps on inputs.metric_name = steps.metric_name and inputs.raw_score >= steps.lower_bound
@@ -136,19 +139,22 @@ by_any as (
     union all
     select * from by_steps
     union all
-    select * from boosted
+    select
+        interaction_id,
+        metric_name,
+        'boosted' as family,
+        probability
+    from boosted
 ),
 
 final as (
     select
-        by_any.interaction_id,
-        by_any.metric_name,
-        inputs.family,
+        interaction_id,
+        metric_name,
+        family,
         -- rounding may leave a sum of shares a last bit above 1
-        least(1, greatest(0, by_any.probability))::double as calibrated_probability
+        least(1, greatest(0, probability))::double as calibrated_probability
     from by_any
-    inner join inputs
-        on by_any.interaction_id = inputs.interaction_id and by_any.metric_name = inputs.metric_name
 )
 
 select * from final
