@@ -110,7 +110,14 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, calibrator: Calibrator, 
     connection.execute(
         """
         create or replace table int_interaction_strata as
-        select interaction_id, 'stratum ' || (hash(interaction_id) % 5)::varchar as stratum
+        select interaction_id, 'stratum ' || (hash(interaction_id) % 5)::varchar as stratum, 'all' as segment
+        from int_evaluations_completed
+        """
+    )
+    connection.execute(
+        f"""
+        create or replace view int_scores_located as
+        select interaction_id, metric_name, 'all' as segment, '{calibrator.family}' as family, raw_score
         from int_evaluations_completed
         """
     )
@@ -122,13 +129,13 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, calibrator: Calibrator, 
     connection.execute(
         """
         create or replace table int_calibrator_parameters (
-            metric_name varchar, family varchar, is_chosen boolean, parameter varchar, position integer, value double,
-            lower_bound double, probability double
+            metric_name varchar, segment varchar, family varchar, is_chosen boolean, parameter varchar,
+            position integer, value double, lower_bound double, probability double
         )
         """
     )
     connection.executemany(
-        "insert into int_calibrator_parameters values (?, ?, true, ?, ?, ?, ?, ?)",
+        "insert into int_calibrator_parameters values (?, 'all', ?, true, ?, ?, ?, ?, ?)",
         [
             [_METRIC, row.family, row.parameter, row.position, row.value, row.lower_bound, row.probability]
             for row in calibrator.to_rows()

@@ -2,6 +2,9 @@
 
 The statistics are those of :mod:`hcat.calibration` and :mod:`hcat.calibration_quality`; here rows become the arrays
 they read, and their results rows. A metric that cannot be calibrated has a row that says why, and no number.
+
+One map from score to probability may be right on average and wrong in each kind of query. Labels therefore carry a
+segment: where a segment has labels enough, a calibrator of its own is in force in it, elsewhere the one for all.
 """
 
 from __future__ import annotations
@@ -38,6 +41,10 @@ Floats = npt.NDArray[np.float64]
 #: The score itself, where it claims to be a probability: the baseline that a calibrator must beat.
 UNCALIBRATED = "uncalibrated"
 
+#: The segment of a calibrator for all, and the calibrators in force when segments have their own.
+ALL_SEGMENTS = "all"
+BY_SEGMENT = "by_segment"
+
 #: Folds of :func:`hcat.calibration.fold_of_source`.
 FIT, CONFORMALIZE, TEST = "fit", "conformalize", "test"
 
@@ -62,6 +69,7 @@ CALIBRATOR_SCHEMA = pa.schema(
     [
         ("metric_name", pa.string()),
         ("criterion", pa.string()),
+        ("segment", pa.string()),
         ("family", pa.string()),
         ("status", pa.string()),
         ("message", pa.string()),
@@ -168,12 +176,33 @@ _MESSAGES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Calibrators:
-    """The fitted calibrators of one metric by family, and the chosen family."""
+    """The fitted calibrators of one metric.
+
+    Attributes
+    ----------
+    metric_name, criterion : str
+        Of the target.
+    by_family : mapping of str to Calibrator
+        Calibrators for all segments.
+    chosen : str
+        Family in force where a segment has none of its own.
+    by_segment : mapping of str to (str, Calibrator)
+        Chosen family and calibrator of segments with labels enough.
+    """
 
     metric_name: str
     criterion: str
     by_family: Mapping[str, Calibrator]
     chosen: str
+    by_segment: Mapping[str, tuple[str, Calibrator]]
+
+    def apply(self, scores: Floats, segments: npt.NDArray[Any]) -> Floats:
+        """Return the probability of each row by the calibrator in force in its segment, shape (n,)."""
+        probabilities = self.by_family[self.chosen].apply(scores)
+        for segment, (_, calibrator) in self.by_segment.items():
+            own = segments == segment
+            probabilities[own] = calibrator.apply(scores[own])
+        return probabilities
 
 
 def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, random_seed: int) -> pa.Table:
@@ -182,7 +211,7 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
     Parameters
     ----------
     labels : Table
-        int_labels: metric_name, source_group, scale_point, raw_score, inclusion_probability, fold.
+        int_labels: metric_name, segment, source_group, label, scale_point, raw_score, inclusion_probability, fold.
     targets : Table
         metric_name, criterion, accept_from, count_scale_points, direction, unit, range_low, range_high.
     count_folds, random_seed : int
@@ -191,23 +220,35 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
     Returns
     -------
     Table
-        Schema :data:`CALIBRATOR_SCHEMA`, one row per (metric, family), ordered; ``parameters`` is empty and figures are
-        null where the status says that nothing could be fitted.
+        Schema :data:`CALIBRATOR_SCHEMA`, one row per (metric, segment, family), ordered, segment
+        :data:`ALL_SEGMENTS` first; ``parameters`` is empty and figures are null where the status says that nothing
+        could be fitted.
     """
     rows: list[dict[str, Any]] = []
     for target in _in_order(targets):
-        own = _of_metric(labels, target["metric_name"], FIT)
-        families = [family for family in FAMILIES if family not in GRADED_FAMILIES or target["count_scale_points"] > 2]
-        status = _status_of_scores(own, target)
-        if status is not None:
-            rows += [_to_calibrator_row(target, family, status, own) for family in families]
-            continue
-        data = _label(own, target)
-        choice = choose_calibrator(data, families, count_folds, random_seed)
-        for loss in choice.families:
-            fit = fit_calibrator(data, loss.family, random_seed)
-            rows.append(_to_calibrator_row(target, loss.family, loss.status, own, loss, fit))
+        of_metric = _of_metric(labels, target["metric_name"], FIT)
+        segments = sorted(set(of_metric["segment"].to_pylist()) - {ALL_SEGMENTS})
+        for segment in (ALL_SEGMENTS, *segments):
+            own = of_metric
+            if segment != ALL_SEGMENTS:
+                own = of_metric.filter(pc.equal(of_metric["segment"], segment))
+            rows += [{"segment": segment} | row for row in _fit_families(own, target, count_folds, random_seed)]
     return pa.Table.from_pylist(rows, schema=CALIBRATOR_SCHEMA)
+
+
+def _fit_families(
+    labels: pa.Table, target: Mapping[str, Any], count_folds: int, random_seed: int
+) -> Iterator[dict[str, Any]]:
+    families = [family for family in FAMILIES if family not in GRADED_FAMILIES or target["count_scale_points"] > 2]
+    status = _status_of_scores(labels, target)
+    if status is not None:
+        for family in families:
+            yield _to_calibrator_row(target, family, status, labels)
+        return
+    data = _label(labels, target)
+    for loss in choose_calibrator(data, families, count_folds, random_seed).families:
+        fit = fit_calibrator(data, loss.family, random_seed)
+        yield _to_calibrator_row(target, loss.family, loss.status, labels, loss, fit)
 
 
 def _in_order(targets: pa.Table) -> list[dict[str, Any]]:
@@ -278,19 +319,30 @@ def _to_parameter(row: CalibratorRow) -> dict[str, Any]:
 
 
 def read_calibrators(calibrators: pa.Table) -> dict[str, Calibrators]:
-    """Return the calibrators of every metric that has a chosen one, by metric (schema :data:`CALIBRATOR_SCHEMA`)."""
-    by_metric: dict[str, dict[str, Calibrator]] = {}
-    chosen: dict[str, tuple[str, str]] = {}
+    """Return the calibrators of every metric that has one for all in force, by metric.
+
+    Parameters
+    ----------
+    calibrators : Table
+        Schema :data:`CALIBRATOR_SCHEMA`.
+    """
+    fitted: dict[str, dict[str, Calibrator]] = {}
+    in_force: dict[str, tuple[str, str]] = {}
+    by_segment: dict[str, dict[str, tuple[str, Calibrator]]] = {}
     for row in calibrators.to_pylist():
         if row["status"] != "fitted":
             continue
-        rows = [CalibratorRow(family=row["family"], **parameter) for parameter in row["parameters"]]
-        by_metric.setdefault(row["metric_name"], {})[row["family"]] = from_rows(rows)
-        if row["is_chosen"]:
-            chosen[row["metric_name"]] = (row["criterion"], row["family"])
+        metric, family, segment = row["metric_name"], row["family"], row["segment"]
+        calibrator = from_rows(CalibratorRow(family=family, **parameter) for parameter in row["parameters"])
+        if segment == ALL_SEGMENTS:
+            fitted.setdefault(metric, {})[family] = calibrator
+            if row["is_chosen"]:
+                in_force[metric] = (row["criterion"], family)
+        elif row["is_chosen"]:
+            by_segment.setdefault(metric, {})[segment] = (family, calibrator)
     return {
-        metric: Calibrators(metric, criterion, by_metric[metric], family)
-        for metric, (criterion, family) in sorted(chosen.items())
+        metric: Calibrators(metric, criterion, fitted[metric], family, by_segment.get(metric, {}))
+        for metric, (criterion, family) in sorted(in_force.items())
     }
 
 
@@ -319,8 +371,9 @@ def measure_calibrators(
     Returns
     -------
     Table
-        Schema :data:`MEASURED_SCHEMA`, one row per (metric, family) and one with family :data:`UNCALIBRATED` where the
-        score is a probability. Status `not_calibrated`: nothing was fitted; `no_labels`: fold `test` has none.
+        Schema :data:`MEASURED_SCHEMA`, one row per (metric, family) of the calibrators for all, one with family
+        :data:`UNCALIBRATED` where the score is a probability, and one with :data:`BY_SEGMENT` where segments have their
+        own. Status `not_calibrated`: nothing was fitted; `no_labels`: fold `test` has none.
     """
     found = read_calibrators(calibrators)
     rows: list[dict[str, Any]] = []
@@ -335,7 +388,8 @@ def measure_calibrators(
         outcome = own["label"].to_numpy()
         weights = 1 / own["inclusion_probability"].to_numpy()
         sources, systems = _texts(own["source_group"]), _texts(own["system"])
-        for family, function in _functions(known, target).items():
+        segments = _texts(own["segment"])
+        for family, function in _functions(known, target, segments).items():
             probabilities = function(own["raw_score"].to_numpy())
             quality = measure_quality(
                 probabilities, outcome, sources, base_rate, cut_off, weights, count_bins, count_draws, random_seed
@@ -345,18 +399,23 @@ def measure_calibrators(
                 "metric_name": known.metric_name,
                 "criterion": known.criterion,
                 "family": family,
-                "is_chosen": family == known.chosen,
+                "is_chosen": family == (BY_SEGMENT if known.by_segment else known.chosen),
             }
             rows.append(head | _to_measured_row(quality, by_system))
     return pa.Table.from_pylist(rows, schema=MEASURED_SCHEMA)
 
 
-def _functions(known: Calibrators, target: Mapping[str, Any]) -> dict[str, Callable[[Floats], Floats]]:
-    """Return what turns a score into a probability, by family."""
+def _functions(
+    known: Calibrators, target: Mapping[str, Any], segments: npt.NDArray[Any]
+) -> dict[str, Callable[[Floats], Floats]]:
+    """Return what turns the scores of rows into probabilities, by family."""
     functions: dict[str, Callable[[Floats], Floats]] = {}
     if target["unit"] == "probability":
         functions[UNCALIBRATED] = _as_it_is
-    return functions | {family: calibrator.apply for family, calibrator in known.by_family.items()}
+    functions |= {family: calibrator.apply for family, calibrator in known.by_family.items()}
+    if known.by_segment:
+        functions[BY_SEGMENT] = lambda scores: known.apply(scores, segments)
+    return functions
 
 
 def _texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
@@ -408,11 +467,12 @@ class BoostedCalibration:
     """Applies boosted calibrators to batches of scores; the other families are formulas in SQL."""
 
     def __init__(self, calibrators: pa.Table) -> None:
-        self._calibrators = {
-            name: known.by_family["boosted"]
-            for name, known in read_calibrators(calibrators).items()
-            if known.chosen == "boosted"
-        }
+        self._calibrators: dict[tuple[str, str], Calibrator] = {}
+        for name, known in read_calibrators(calibrators).items():
+            in_force = {ALL_SEGMENTS: (known.chosen, known.by_family[known.chosen]), **known.by_segment}
+            for segment, (family, calibrator) in in_force.items():
+                if family == "boosted":
+                    self._calibrators[name, segment] = calibrator
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the probability of every row whose metric has chosen trees (schema :data:`BOOSTED_SCHEMA`).
@@ -420,14 +480,15 @@ class BoostedCalibration:
         Parameters
         ----------
         batch : RecordBatch
-            interaction_id, metric_name, raw_score (not null).
+            interaction_id, metric_name, segment of the calibrator in force, raw_score (not null).
         """
         return pa.concat_batches(list(self._apply(batch))) if batch.num_rows else _no_rows()
 
     def _apply(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield _no_rows()
-        for name, calibrator in self._calibrators.items():
-            own = batch.filter(pc.equal(batch.column("metric_name"), name))
+        for (name, segment), calibrator in self._calibrators.items():
+            is_own = pc.and_(pc.equal(batch.column("metric_name"), name), pc.equal(batch.column("segment"), segment))
+            own = batch.filter(is_own)
             if own.num_rows:
                 probabilities = calibrator.apply(own.column("raw_score").to_numpy(zero_copy_only=False))
                 columns = [own.column("interaction_id"), own.column("metric_name"), pa.array(probabilities)]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.calibration import Calibrator
 from hcat.calibration_tables import CONFORMALIZE, FIT, TEST, read_calibrators
 from hcat.conformal import (
     OTHER_GROUP,
@@ -139,8 +140,8 @@ def fit_quantiles(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, al
     Parameters
     ----------
     labels : Table
-        int_audit_labels: interaction_id, metric_name, source_group, stratum, label, scale_point, raw_score, fold; a
-        plain random sample.
+        int_audit_labels: interaction_id, metric_name, source_group, segment, stratum, label, scale_point,
+        raw_score, fold; a plain random sample.
     targets, calibrators : Table
         As in :func:`hcat.calibration_tables.fit_calibrators`, and what it returned.
     alphas : sequence of float
@@ -268,23 +269,31 @@ def _read_metrics(
             continue
         own = ordered.filter(pc.equal(ordered["metric_name"], target["metric_name"]))
         ordinal = known.by_family.get("ordinal")
-        points = None if ordinal is None else _read_folds(own, ordinal.scale_point_probabilities, "scale_point")
-        yield target, _Metric(_read_folds(own, known.by_family[known.chosen].apply, "label"), points)
+        points = None if ordinal is None else _read_folds(own, _ignoring_segments(ordinal), "scale_point")
+        yield target, _Metric(_read_folds(own, known.apply, "label"), points)
 
 
-def _read_folds(labels: pa.Table, function: Callable[[Floats], Floats], column: str) -> _Folds:
+def _ignoring_segments(ordinal: Calibrator) -> Callable[[Floats, npt.NDArray[Any]], Floats]:
+    return lambda scores, _: ordinal.scale_point_probabilities(scores)
+
+
+def _read_folds(labels: pa.Table, function: Callable[[Floats, npt.NDArray[Any]], Floats], column: str) -> _Folds:
     folds = []
     for name in (FIT, CONFORMALIZE, TEST):
         rows = labels.filter(pc.equal(labels["fold"], name))
         folds.append(
             _Fold(
-                function(rows["raw_score"].to_numpy()),
+                function(rows["raw_score"].to_numpy(), _texts(rows["segment"])),
                 rows[column].to_numpy().astype(np.int64),
-                np.array(rows["source_group"].to_pylist(), dtype=object).astype(str),
-                np.array(rows["stratum"].to_pylist(), dtype=object).astype(str),
+                _texts(rows["source_group"]),
+                _texts(rows["stratum"]),
             )
         )
     return _Folds(*folds)
+
+
+def _texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    return np.array(column.to_pylist(), dtype=object).astype(str)
 
 
 def _read_promises(

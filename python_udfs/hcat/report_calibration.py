@@ -135,7 +135,7 @@ INTERVAL_REASONS = {
 # ---------------------------------------------------------------------------------------------------------------------
 # Queries. Every order is total, so that the same warehouse gives the same rows in the same order.
 
-LIST_CALIBRATORS = "select * from fct_calibrators order by metric_name, is_chosen desc, family"
+LIST_CALIBRATORS = "select * from fct_calibrators where segment = 'all' order by metric_name, is_chosen desc, family"
 
 LIST_QUALITY = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
 

@@ -66,7 +66,7 @@ def read_table(build: Build, sql: str, names: tuple[str, ...]) -> pa.Table:
 
 
 def test_sql_applies_what_python_fitted(built: Build) -> None:
-    names = ("metric_name", "criterion", "family", "status", "is_chosen", "parameters")
+    names = ("metric_name", "criterion", "segment", "family", "status", "is_chosen", "parameters")
     found = read_table(built, f"select {', '.join(names)} from int_calibrators_fitted", names)
     calibrators = read_calibrators(found)
     assert "support_words" in calibrators

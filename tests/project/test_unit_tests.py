@@ -22,6 +22,7 @@ MODELS_WITH_LOGIC = {
     "int_evaluations_completed",
     "int_ratings_adjudicated",
     "int_labels",
+    "int_scores_located",
     "int_evaluations_calibrated",
     "int_prediction_sets",
     "int_scale_point_sets",

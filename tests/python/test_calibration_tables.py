@@ -41,6 +41,7 @@ def make_labels(count: int = 900, metric_name: str = "m", seed: int = 7) -> pa.T
             "metric_name": [metric_name] * count,
             "source_group": sources,
             "system": ["a" if number % 2 else "b" for number in range(count)],
+            "segment": ["all"] * count,
             "stratum": ["a" if number % 2 else "b" for number in range(count)],
             "label": labels.astype(np.int64),
             "scale_point": labels.astype(np.int64),
@@ -162,6 +163,42 @@ def test_quality_is_that_of_the_untouched_fold() -> None:
     assert {one["system"] for one in rows["logistic"]["systems"]} == {"a", "b"}
 
 
+def test_segments_with_labels_enough_have_their_own_calibrator() -> None:
+    labels = make_labels(1500)
+    # in segment a people accept by the score, in b by its opposite half: no map for all is right in both
+    segments = np.array(["a" if number % 10 < 5 else "b" for number in range(labels.num_rows)])
+    segments = np.where(np.arange(labels.num_rows) < 40, "few", segments)
+    shift = np.where(segments == "b", -0.35, 0.35)
+    random = np.random.default_rng(9)
+    outcome = random.uniform(size=labels.num_rows) < 1 / (
+        1 + np.exp(-(8 * (labels["raw_score"].to_numpy() + shift) - 4))
+    )
+    parted = _both(_replace(labels, "segment", segments), outcome.astype(np.int64))
+    found = fit(parted)
+    known = tables.read_calibrators(found)["m"]
+    assert set(known.by_segment) == {"a", "b"}
+    assert {(row["segment"], row["status"]) for row in found.to_pylist() if row["family"] == "logistic"} == {
+        ("all", "fitted"),
+        ("a", "fitted"),
+        ("b", "fitted"),
+        ("few", "insufficient"),
+    }
+    scores = np.array([0.5, 0.5, 0.5])
+    of_a, of_b, of_few = known.apply(scores, np.array(["a", "b", "few"]))
+    assert of_a > of_few > of_b
+    assert of_few == known.by_family[known.chosen].apply(scores)[0]
+    rows = {
+        row["family"]: row for row in tables.measure_calibrators(parted, targets(), found, 0.5, 10, 100, 1).to_pylist()
+    }
+    assert [family for family, row in rows.items() if row["is_chosen"]] == ["by_segment"]
+    loss = {family: _figure(row, "log_loss") for family, row in rows.items()}
+    assert loss["by_segment"] < loss[known.chosen]
+
+
+def _figure(row: dict[str, Any], name: str) -> float:
+    return next(figure["value"] for figure in row["figures"] if figure["name"] == name)
+
+
 def test_trees_are_applied_to_batches() -> None:
     labels = make_labels(1500)
     steps = (labels["raw_score"].to_numpy() > 0.4) * 0.6 + (labels["raw_score"].to_numpy() > 0.8) * 0.35
@@ -173,6 +210,7 @@ def test_trees_are_applied_to_batches() -> None:
         {
             "interaction_id": ["a", "b", "c", "d"],
             "metric_name": ["m", "other", "m", "m"],
+            "segment": ["all"] * 4,
             "raw_score": [0.1, 0.9, 0.5, 0.9],
         }
     )
@@ -187,7 +225,8 @@ def test_trees_are_applied_to_batches() -> None:
 
 
 def _empty() -> pa.RecordBatch:
-    schema = pa.schema([("interaction_id", pa.string()), ("metric_name", pa.string()), ("raw_score", pa.float64())])
+    names = ("interaction_id", "metric_name", "segment")
+    schema = pa.schema([*((name, pa.string()) for name in names), ("raw_score", pa.float64())])
     return pa.RecordBatch.from_pylist([], schema=schema)
 
 

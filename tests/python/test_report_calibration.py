@@ -71,6 +71,7 @@ def add_calibrators(connection: Any, text: str) -> None:
     fitted = {
         "run_id": "run_1",
         "criterion": f"faithfulness{text}",
+        "segment": "all",
         "fold": "fit",
         "message": "",
         "count_labels": 60,

@@ -5,7 +5,7 @@ with targets as (
 
 chosen as (
     select metric_name from {{ ref('fct_calibrators') }}
-    where is_chosen
+    where is_chosen and segment = 'all'
 ),
 
 unsaid as (

@@ -2,18 +2,6 @@
 with labels as (
     select * from {{ ref('int_labels') }}
     where is_audit
-),
-
-strata as (
-    select * from {{ ref('int_interaction_strata') }}
-),
-
-final as (
-    select
-        labels.*,
-        strata.stratum
-    from labels
-    inner join strata on labels.interaction_id = strata.interaction_id
 )
 
-select * from final
+select * from labels

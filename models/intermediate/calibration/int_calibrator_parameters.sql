@@ -1,4 +1,4 @@
--- One row per (metric, family, parameter, position): what a fitted calibrator consists of, to read and to apply.
+-- One row per (metric, segment, family, parameter, position): what a fitted calibrator consists of, to read and apply.
 with calibrators as (
     select * from {{ ref('int_calibrators_fitted') }}
     where status = 'fitted'
@@ -8,6 +8,7 @@ final as (
     select
         metric_name,
         criterion,
+        segment,
         family,
         is_chosen,
         count_labels,

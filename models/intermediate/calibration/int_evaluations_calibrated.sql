@@ -2,9 +2,8 @@
 -- The formulas are those of hcat.calibration, where each is explained.
 {{ config(materialized='table') }}
 
-with evaluations as (
-    select interaction_id, metric_name, raw_score from {{ ref('int_evaluations_completed') }}
-    where raw_score is not null
+with scores as (
+    select * from {{ ref('int_scores_located') }}
 ),
 
 parameters as (
@@ -20,34 +19,36 @@ boosted as (
 settings as (
     select
         metric_name,
-        family,
+        segment,
         max(value) filter (where parameter = 'logit_bound') as logit_bound,
         max(value) filter (where parameter = 'accept_from') as accept_from
     from parameters
-    group by metric_name, family
+    group by metric_name, segment
 ),
 
 inputs as (
     select
-        evaluations.interaction_id,
-        evaluations.metric_name,
-        evaluations.raw_score,
-        settings.family,
+        scores.interaction_id,
+        scores.metric_name,
+        scores.segment,
+        scores.family,
+        scores.raw_score,
         settings.accept_from,
         case
-            when settings.logit_bound is null then evaluations.raw_score
+            when settings.logit_bound is null then scores.raw_score
             else
-                ln(greatest(settings.logit_bound, least(1 - settings.logit_bound, evaluations.raw_score)))
-                - ln(1 - greatest(settings.logit_bound, least(1 - settings.logit_bound, evaluations.raw_score)))
+                ln(greatest(settings.logit_bound, least(1 - settings.logit_bound, scores.raw_score)))
+                - ln(1 - greatest(settings.logit_bound, least(1 - settings.logit_bound, scores.raw_score)))
         end as input
-    from evaluations
-    inner join settings on evaluations.metric_name = settings.metric_name
+    from scores
+    inner join settings on scores.metric_name = settings.metric_name and scores.segment = settings.segment
 ),
 
 -- logistic, and ordinal at the cut point from which people accept: one line of log odds
 lines as (
     select
         parameters.metric_name,
+        parameters.segment,
         max(parameters.value) filter (where parameters.parameter = 'slope') as slope,
         coalesce(
             max(parameters.value) filter (where parameters.parameter = 'intercept'),
@@ -56,9 +57,9 @@ lines as (
             )
         ) as intercept
     from parameters
-    inner join settings on parameters.metric_name = settings.metric_name
+    inner join settings on parameters.metric_name = settings.metric_name and parameters.segment = settings.segment
     where parameters.family in ('logistic', 'ordinal')
-    group by parameters.metric_name
+    group by parameters.metric_name, parameters.segment
 ),
 
 by_line as (
@@ -68,19 +69,20 @@ by_line as (
         inputs.family,
         1 / (1 + exp(-(lines.intercept + lines.slope * inputs.input))) as probability
     from inputs
-    inner join lines on inputs.metric_name = lines.metric_name
+    inner join lines on inputs.metric_name = lines.metric_name and inputs.segment = lines.segment
 ),
 
 -- multinomial: scale point 0 has log odds 0
 points as (
     select
         metric_name,
+        segment,
         position as scale_point,
         max(value) filter (where parameter = 'intercept') as intercept,
         max(value) filter (where parameter = 'slope') as slope
     from parameters
     where family = 'multinomial' and parameter in ('intercept', 'slope')
-    group by metric_name, position
+    group by metric_name, segment, position
 ),
 
 weighed as (
@@ -91,7 +93,7 @@ weighed as (
         points.scale_point,
         points.intercept + points.slope * inputs.input as log_odds
     from inputs
-    inner join points on inputs.metric_name = points.metric_name
+    inner join points on inputs.metric_name = points.metric_name and inputs.segment = points.segment
 ),
 
 -- shifted by the largest, so that no exponential runs over
@@ -116,6 +118,7 @@ by_points as (
 steps as (
     select
         metric_name,
+        segment,
         probability,
         coalesce(lower_bound, '-infinity'::double) as lower_bound
     from parameters
@@ -129,7 +132,11 @@ by_steps as (
         inputs.family,
         steps.probability
     from inputs
-    asof inner join steps on inputs.metric_name = steps.metric_name and inputs.raw_score >= steps.lower_bound
+    asof inner join steps
+        on
+            inputs.metric_name = steps.metric_name
+            and inputs.segment = steps.segment
+            and inputs.raw_score >= steps.lower_bound
 ),
 
 by_any as (

@@ -1,7 +1,6 @@
--- One row per interaction: its stratum of the conformal sets, a segment of the dimension hcat_conformal_dimension.
+-- One row per interaction: its stratum of the prediction sets, and the segment whose calibrator may be its own.
 with segments as (
     select * from {{ ref('int_interaction_segments') }}
-    where dimension = '{{ var("hcat_conformal_dimension") }}'
 ),
 
 interactions as (
@@ -12,7 +11,12 @@ final as (
     select
         interactions.interaction_id,
         -- a stratum without a quantile of its own falls to the same cell
-        coalesce(min(segments.segment), 'other') as stratum
+        coalesce(
+            min(segments.segment) filter (where segments.dimension = '{{ var("hcat_conformal_dimension") }}'), 'other'
+        ) as stratum,
+        coalesce(
+            min(segments.segment) filter (where segments.dimension = '{{ var("hcat_calibration_dimension") }}'), 'all'
+        ) as segment
     from interactions
     left join segments on interactions.interaction_id = segments.interaction_id
     group by interactions.interaction_id

@@ -23,6 +23,10 @@ interactions as (
     select interaction_id, source_group, system from {{ ref('int_interactions_joined') }}
 ),
 
+strata as (
+    select * from {{ ref('int_interaction_strata') }}
+),
+
 joined as (
     select
         labels.interaction_id,
@@ -30,6 +34,8 @@ joined as (
         labels.criterion,
         interactions.source_group,
         interactions.system,
+        strata.stratum,
+        strata.segment,
         labels.rule,
         labels.guideline_version,
         labels.label,
@@ -46,6 +52,7 @@ joined as (
     inner join evaluations
         on labels.interaction_id = evaluations.interaction_id and targets.metric_name = evaluations.metric_name
     inner join interactions on labels.interaction_id = interactions.interaction_id
+    inner join strata on labels.interaction_id = strata.interaction_id
     where labels.label is not null
 ),
 

@@ -7,7 +7,7 @@ with evaluations as (
 
 parameters as (
     select * from {{ ref('int_calibrator_parameters') }}
-    where family = 'ordinal'
+    where family = 'ordinal' and segment = 'all'
 ),
 
 quantiles as (

@@ -9,7 +9,7 @@ parameters as (
 numbered as (
     select
         *,
-        row_number() over (partition by metric_name, family order by parameter, position) as place
+        row_number() over (partition by metric_name, segment, family order by parameter, position) as place
     from parameters
 ),
 
@@ -17,6 +17,7 @@ numbered as (
 shown as (
     select
         metric_name,
+        segment,
         family,
         string_agg(
             parameter || '[' || position || '] '
@@ -29,18 +30,19 @@ shown as (
         ) as parameters_shown
     from numbered
     where place <= {{ var('hcat_shown_parameters') }}
-    group by metric_name, family
+    group by metric_name, segment, family
 ),
 
 final as (
     select
         -- ids
-        md5(concat_ws('|', calibrators.metric_name, calibrators.family)) as calibrator_id,
+        md5(concat_ws('|', calibrators.metric_name, calibrators.segment, calibrators.family)) as calibrator_id,
         '{{ invocation_id }}' as run_id,
 
         -- strings
         calibrators.metric_name,
         calibrators.criterion,
+        calibrators.segment,
         calibrators.family,
         calibrators.status,
         calibrators.message,
@@ -61,7 +63,11 @@ final as (
         calibrators.is_chosen,
         calibrators.is_separated
     from calibrators
-    left join shown on calibrators.metric_name = shown.metric_name and calibrators.family = shown.family
+    left join shown
+        on
+            calibrators.metric_name = shown.metric_name
+            and calibrators.segment = shown.segment
+            and calibrators.family = shown.family
 )
 
 select * from final

@@ -1,0 +1,31 @@
+-- One row per (interaction, metric) with a score and a calibrator in force: that of the interaction's segment where
+-- there is one, else the one for all.
+with evaluations as (
+    select interaction_id, metric_name, raw_score from {{ ref('int_evaluations_completed') }}
+    where raw_score is not null
+),
+
+strata as (
+    select interaction_id, segment from {{ ref('int_interaction_strata') }}
+),
+
+calibrators as (
+    select metric_name, segment, family from {{ ref('int_calibrators_fitted') }}
+    where is_chosen
+),
+
+final as (
+    select
+        evaluations.interaction_id,
+        evaluations.metric_name,
+        coalesce(own_calibrators.segment, calibrators.segment) as segment,
+        coalesce(own_calibrators.family, calibrators.family) as family,
+        evaluations.raw_score
+    from evaluations
+    inner join strata on evaluations.interaction_id = strata.interaction_id
+    inner join calibrators on evaluations.metric_name = calibrators.metric_name and calibrators.segment = 'all'
+    left join calibrators as own_calibrators
+        on evaluations.metric_name = own_calibrators.metric_name and strata.segment = own_calibrators.segment
+)
+
+select * from final
