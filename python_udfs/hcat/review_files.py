@@ -15,6 +15,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +51,8 @@ REQUIRED: Final = (
 )
 #: Characters of a cell (in UTF-16, as spreadsheets count); they hold 32,767 and cut silently.
 CELL_CHARACTERS: Final = 32_000
+#: A longer cell is read as a broken file: what a spreadsheet writes is not above 32,767 characters.
+READ_CHARACTERS: Final = 100_000
 SEPARATORS: Final = (",", ";")
 
 # full-width forms count too: spreadsheets with an East Asian setting take them for the plain ones
@@ -435,10 +438,16 @@ def read_sheet(path: Path) -> list[tuple[int, dict[str, str]]]:
 
 
 def _parse(name: str, text: str, separator: str) -> list[list[str]]:
+    csv.field_size_limit(sys.maxsize)  # the limit is one for all readers of a process, and lower by default
     try:
-        return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:
         raise ValueError(f"{name} must be a CSV file, got: {error}") from error
+    longest = max((len(cell) for row in rows for cell in row), default=0)
+    if longest > READ_CHARACTERS:
+        # a quotation mark that nobody closed makes one cell of all that follows
+        raise ValueError(f"{name} must have cells of at most {READ_CHARACTERS:,} characters, got {longest:,}")
+    return rows
 
 
 def _to_cell(name: str, text: str) -> str:

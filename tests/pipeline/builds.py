@@ -22,7 +22,7 @@ ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "rat
 #: Tables that tell builds apart on purpose: ids and times of the build, and the files that were published by it.
 RUN_TABLES = ("dim_runs", "fct_threshold_gates", "gate_verdicts", "published_candidate", "published_passing")
 #: Columns that count builds: which build landed a row.
-RUN_COLUMNS = ("landing_number", "fitted_run_id")
+RUN_COLUMNS = ("landing_number", "fitted_run_id", "first_run_id")
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ QUALITY = {
 
 def add_calibrators(connection: Any, text: str) -> None:
     fitted = {
-        "run_id": "run_1",
+        "fitted_run_id": "run_1",
         "criterion": f"faithfulness{text}",
         "segment": "all",
         "fold": "fit",

@@ -425,7 +425,7 @@ def test_rejected_cells_are_harmless(warehouse: Path, raw_logs: Path, tmp_path: 
             b"review_id,interaction_id,criterion,guideline_version,scale_point,rater,rater\n",
             "must have each column once, got rater more than once",
         ),
-        (b'review_id\n"' + b"x" * 200_000 + b'"\n', "must be a CSV file, got: field larger than field limit"),
+        (b'review_id\n"' + b"x" * 200_000 + b'"\n', "must have cells of at most 100,000 characters, got 200,000"),
     ],
 )
 def test_what_is_no_sheet_is_refused(content: bytes, message: str, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ final as (
     select
         -- ids
         md5(concat_ws('|', calibrators.metric_name, calibrators.segment, calibrators.family)) as calibrator_id,
-        '{{ invocation_id }}' as run_id,
+        '{{ invocation_id }}' as fitted_run_id,
 
         -- strings
         calibrators.metric_name,
