@@ -277,7 +277,7 @@ def _label(labels: pa.Table, target: Mapping[str, Any]) -> LabelledScores:
     return label_scores(
         labels["raw_score"].to_numpy(),
         labels["scale_point"].to_numpy(),
-        _texts(labels["source_group"]),
+        as_texts(labels["source_group"]),
         1 / labels["inclusion_probability"].to_numpy(),
         target["direction"],
         target["unit"] == "probability",
@@ -387,8 +387,8 @@ def measure_calibrators(
         base_rate = float(np.average(fit["label"].to_numpy(), weights=1 / fit["inclusion_probability"].to_numpy()))
         outcome = own["label"].to_numpy()
         weights = 1 / own["inclusion_probability"].to_numpy()
-        sources, systems = _texts(own["source_group"]), _texts(own["system"])
-        segments = _texts(own["segment"])
+        sources, systems = as_texts(own["source_group"]), as_texts(own["system"])
+        segments = as_texts(own["segment"])
         for family, function in _functions(known, target, segments).items():
             probabilities = function(own["raw_score"].to_numpy())
             quality = measure_quality(
@@ -418,7 +418,8 @@ def _functions(
     return functions
 
 
-def _texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+def as_texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Return a column of text as an array of str, shape (n,)."""
     return np.array(column.to_pylist(), dtype=object).astype(str)
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration import Calibrator
-from hcat.calibration_tables import CONFORMALIZE, FIT, TEST, read_calibrators
+from hcat.calibration_tables import CONFORMALIZE, FIT, TEST, as_texts, read_calibrators
 from hcat.conformal import (
     OTHER_GROUP,
     STRATIFICATIONS,
@@ -283,17 +283,13 @@ def _read_folds(labels: pa.Table, function: Callable[[Floats, npt.NDArray[Any]],
         rows = labels.filter(pc.equal(labels["fold"], name))
         folds.append(
             _Fold(
-                function(rows["raw_score"].to_numpy(), _texts(rows["segment"])),
+                function(rows["raw_score"].to_numpy(), as_texts(rows["segment"])),
                 rows[column].to_numpy().astype(np.int64),
-                _texts(rows["source_group"]),
-                _texts(rows["stratum"]),
+                as_texts(rows["source_group"]),
+                as_texts(rows["stratum"]),
             )
         )
     return _Folds(*folds)
-
-
-def _texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    return np.array(column.to_pylist(), dtype=object).astype(str)
 
 
 def _read_promises(
