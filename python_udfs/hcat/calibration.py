@@ -42,7 +42,7 @@ DIRECTIONS: Mapping[str, int] = {"higher_is_better": 1, "lower_is_better": -1}
 
 MINIMUM_LABELS_PER_CLASS = 20
 MINIMUM_SOURCES_PER_CLASS = 10
-MINIMUM_LABELS_ISOTONIC = 1_000
+MINIMUM_LABELS_STEPS = 1_000
 COUNT_FOLDS = 5
 SEED = 20260101
 
@@ -527,7 +527,7 @@ def fit_calibrator(data: LabelledScores, family: str, seed: int = SEED) -> Fit:
     Notes
     -----
     At least 20 labels of each class from at least 10 sources each, else `insufficient`; on a graded scale each scale
-    point is a class of ordinal and multinomial. Isotonic needs 1,000 labels.
+    point is a class of ordinal and multinomial. Isotonic and trees of a single score need 1,000 labels.
     """
     _check_family(data, family)
     status = _status_of_labels(data, family)
@@ -563,7 +563,9 @@ def _status_of_labels(data: LabelledScores, family: str) -> str:
         count_sources = len(np.unique(data.sources[of_class]))
         if of_class.sum() < MINIMUM_LABELS_PER_CLASS or count_sources < MINIMUM_SOURCES_PER_CLASS:
             return "insufficient"
-    if family == "isotonic" and len(classes) < MINIMUM_LABELS_ISOTONIC:
+    # both make steps of single scores, and fewer labels make steps of noise
+    makes_steps = family == "isotonic" or (family == "boosted" and data.scores.shape[1] == 1)
+    if makes_steps and len(classes) < MINIMUM_LABELS_STEPS:
         return "insufficient"
     return "fitted"
 

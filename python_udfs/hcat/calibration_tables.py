@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 from hcat.calibration import (
     FAMILIES,
     GRADED_FAMILIES,
-    MINIMUM_LABELS_ISOTONIC,
     MINIMUM_LABELS_PER_CLASS,
+    MINIMUM_LABELS_STEPS,
     MINIMUM_SOURCES_PER_CLASS,
     Calibrator,
     CalibratorRow,
@@ -165,7 +165,7 @@ _MESSAGES: Mapping[str, str] = {
     "one_class": "people accept all labelled answers of fold fit, or none",
     "insufficient": (
         f"a class has fewer than {MINIMUM_LABELS_PER_CLASS} labels from {MINIMUM_SOURCES_PER_CLASS} sources "
-        f"(isotonic: fewer than {MINIMUM_LABELS_ISOTONIC:,} labels in all)"
+        f"(isotonic, boosted: fewer than {MINIMUM_LABELS_STEPS:,} labels in all)"
     ),
     "constant_score": "every labelled answer has the same score",
     "wrong_direction": "people do not accept more often where the catalogue says that the score is better",

@@ -61,7 +61,7 @@ def fit(labels: pa.Table, **changes: Any) -> pa.Table:
 
 
 def test_the_table_holds_what_the_choice_says() -> None:
-    labels = make_labels()
+    labels = make_labels(2000)
     found = fit(labels)
     assert found.schema == tables.CALIBRATOR_SCHEMA
     own = labels.filter(pa.compute.equal(labels["fold"], "fit")).to_pandas()
@@ -134,12 +134,12 @@ def test_a_graded_scale_has_graded_families() -> None:
 
 
 def test_quality_is_that_of_the_untouched_fold() -> None:
-    labels = make_labels()
+    labels = make_labels(2000)
     found = fit(labels, unit="probability")
     measured = tables.measure_calibrators(labels, targets(unit="probability"), found, 0.5, 10, 200, 1)
     assert measured.schema == tables.MEASURED_SCHEMA
     rows = {row["family"]: row for row in measured.to_pylist()}
-    assert set(rows) == {"uncalibrated", "logistic", "boosted"}
+    assert set(rows) == {"uncalibrated", "logistic", "isotonic", "boosted"}
     own = labels.filter(pa.compute.equal(labels["fold"], "test")).to_pandas()
     fitted = labels.filter(pa.compute.equal(labels["fold"], "fit")).to_pandas()
     base_rate = np.average(fitted.label, weights=1 / fitted.inclusion_probability)
@@ -200,7 +200,7 @@ def _figure(row: dict[str, Any], name: str) -> float:
 
 
 def test_trees_are_applied_to_batches() -> None:
-    labels = make_labels(1500)
+    labels = make_labels(2500)
     steps = (labels["raw_score"].to_numpy() > 0.4) * 0.6 + (labels["raw_score"].to_numpy() > 0.8) * 0.35
     outcome = (np.random.default_rng(1).uniform(size=labels.num_rows) < steps + 0.02).astype(np.int64)
     found = fit(_both(labels, outcome))
