@@ -828,11 +828,14 @@ class Choice:
         The chosen fit.
     families : tuple of FamilyLoss
         In the order of :data:`FAMILIES`.
+    fits : mapping of str to Fit
+        Every family fitted on all rows.
     """
 
     status: str
     fit: Fit | None
     families: tuple[FamilyLoss, ...]
+    fits: Mapping[str, Fit]
 
 
 def cross_validated_losses(
@@ -936,7 +939,7 @@ def choose_calibrator(
     }
     if not losses:
         nothing = tuple(FamilyLoss(name, fit.status, None, None, None, None, False) for name, fit in fits.items())
-        return Choice(fits[candidates[0]].status, None, nothing)
+        return Choice(fits[candidates[0]].status, None, nothing, fits)
     figures = {family: _mean_and_error(loss, data) for family, loss in losses.items()}
     best = min(figures, key=lambda family: figures[family][0])
     excess = {family: _mean_and_error(loss - losses[best], data) for family, loss in losses.items()}
@@ -947,7 +950,7 @@ def choose_calibrator(
         else FamilyLoss(family, fit.status, None, None, None, None, False)
         for family, fit in fits.items()
     )
-    return Choice("fitted", fits[chosen], rows)
+    return Choice("fitted", fits[chosen], rows, fits)
 
 
 def _mean_and_error(values: Floats, data: LabelledScores) -> tuple[float, float]:

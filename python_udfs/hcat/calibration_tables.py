@@ -30,7 +30,6 @@ from hcat.calibration import (
     Fit,
     LabelledScores,
     choose_calibrator,
-    fit_calibrator,
     from_rows,
     label_scores,
 )
@@ -245,10 +244,9 @@ def _fit_families(
         for family in families:
             yield _to_calibrator_row(target, family, status, labels)
         return
-    data = _label(labels, target)
-    for loss in choose_calibrator(data, families, count_folds, random_seed).families:
-        fit = fit_calibrator(data, loss.family, random_seed)
-        yield _to_calibrator_row(target, loss.family, loss.status, labels, loss, fit)
+    choice = choose_calibrator(_label(labels, target), families, count_folds, random_seed)
+    for loss in choice.families:
+        yield _to_calibrator_row(target, loss.family, loss.status, labels, loss, choice.fits[loss.family])
 
 
 def _in_order(targets: pa.Table) -> list[dict[str, Any]]:
