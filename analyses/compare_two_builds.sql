@@ -1,11 +1,22 @@
--- How every gate moved between the last two builds.
+-- How every gate moved between the last two builds, and what else changed between them: a moved value without a change
+-- of input, settings or code is a finding of its own.
 with builds as (
-    select run_id, row_number() over (order by started_at desc) as age
+    select run_id, started_at, input_hash, settings_hash, code_hash, row_number() over (order by started_at desc) as age
     from {{ ref('dim_runs') }}
 ),
 
 gates as (
-    select gates.*, builds.age
+    select
+        gates.gate_name,
+        gates.verdict,
+        gates.is_passing,
+        gates.measured_value,
+        gates.threshold,
+        gates.n,
+        builds.age,
+        builds.input_hash,
+        builds.settings_hash,
+        builds.code_hash
     from {{ ref('fct_threshold_gates') }} as gates
     inner join builds on gates.run_id = builds.run_id
 )
@@ -16,8 +27,15 @@ select
     latest.verdict,
     previous.measured_value as previous_value,
     latest.measured_value,
-    latest.threshold
+    latest.measured_value - previous.measured_value as moved_by,
+    latest.threshold,
+    previous.n as previous_n,
+    latest.n,
+    latest.is_passing,
+    latest.input_hash <> previous.input_hash as is_input_changed,
+    latest.settings_hash <> previous.settings_hash as are_settings_changed,
+    latest.code_hash <> previous.code_hash as is_code_changed
 from gates as latest
 left join gates as previous on latest.gate_name = previous.gate_name and previous.age = 2
 where latest.age = 1
-order by latest.gate_name
+order by latest.is_passing, latest.gate_name

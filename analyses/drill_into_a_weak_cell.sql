@@ -1,22 +1,46 @@
--- The interactions behind one cell of the weakness map, worst first, each with its least grounded sentence and what it
--- lacks.
+-- The interactions behind the weakest cell of one metric, worst first, each with its least grounded sentence and what
+-- that sentence lacks. The weakest cell has the highest lower bound of the failure rate: few failures of few sources do
+-- not win. Name a segment to look into another one; the dimension is a column of fct_interactions.
+{%- set metric_name = 'groundedness' %}
+{%- set dimension = 'topic' %}
+{%- set segment = none %}
+
+with weakest as (
+    select metric_name, dimension, segment, share_failing, share_failing_lower, count_scored
+    from {{ ref('fct_marginal_weaknesses') }}
+    where
+        metric_name = '{{ metric_name }}'
+        and dimension = '{{ dimension }}'
+        {%- if segment %}
+        and segment = '{{ segment }}'
+        {%- else %}
+        and not is_small
+        {%- endif %}
+    order by share_failing_lower desc nulls last, segment asc
+    limit 1
+)
+
 select
+    weakest.segment,
+    weakest.share_failing,
+    weakest.count_scored,
     interactions.interaction_id,
+    interactions.system,
     interactions.query_text,
     interactions.answer,
     evaluations.raw_score,
+    evaluations.threshold,
     evidence.sentence_text,
     evidence.evidence_text,
     evidence.similarity,
     evidence.unsupported,
+    evidence.contradicted,
     evidence.displaced
-from {{ ref('fct_evaluations') }} as evaluations
-inner join {{ ref('fct_interactions') }} as interactions on evaluations.interaction_id = interactions.interaction_id
+from weakest
+inner join {{ ref('fct_interactions') }} as interactions on weakest.segment = interactions.{{ dimension }}
+inner join {{ ref('fct_evaluations') }} as evaluations
+    on interactions.interaction_id = evaluations.interaction_id and weakest.metric_name = evaluations.metric_name
 left join {{ ref('fct_sentence_evidence') }} as evidence
-    on evaluations.interaction_id = evidence.interaction_id and evidence.is_least_grounded
-where
-    evaluations.metric_name = 'support_words'
-    and evaluations.is_failing
-    and interactions.topic = 'mortgages'
-    and interactions.query_type = 'simple_factual'
+    on interactions.interaction_id = evidence.interaction_id and evidence.is_least_grounded
+where evaluations.is_failing
 order by evaluations.raw_score, interactions.interaction_id

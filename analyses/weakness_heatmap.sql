@@ -1,15 +1,32 @@
--- The weakness map as a pivot: failure rate of one metric by topic and query type, with n, for a BI sheet.
-pivot (
-    select
-        first_segment as topic,
-        second_segment as query_type,
-        format('{:.0f} % (n {})', 100 * share_failing, count_scored) as cell
+-- The weakness map as a pivot: failure rate of one metric by two dimensions, with n, for a BI sheet. A cell with few
+-- sources is marked, since its rate may be chance.
+{%- set metric_name = 'groundedness' %}
+{%- set rows = 'topic' %}
+{%- set columns = 'query_type' %}
+
+with cells as (
+    select first_segment as row_segment, second_segment as column_segment, share_failing, count_scored, is_small
     from {{ ref('fct_bivariate_weaknesses') }}
-    where
-        metric_name = 'support_words'
-        and first_dimension = 'topic'
-        and second_dimension = 'query_type'
+    where metric_name = '{{ metric_name }}' and first_dimension = '{{ rows }}' and second_dimension = '{{ columns }}'
+    union all
+    -- a pair of dimensions is stored once, whichever comes first
+    select second_segment as row_segment, first_segment as column_segment, share_failing, count_scored, is_small
+    from {{ ref('fct_bivariate_weaknesses') }}
+    where metric_name = '{{ metric_name }}' and first_dimension = '{{ columns }}' and second_dimension = '{{ rows }}'
+),
+
+labelled as (
+    select
+        row_segment,
+        column_segment,
+        coalesce(format('{:.0f} %', 100 * share_failing), 'no verdict')
+        || format(' (n {})', count_scored)
+        || case when is_small then ' few sources' else '' end as cell
+    from cells
 )
-on query_type
+
+pivot labelled
+on column_segment
 using first(cell)
-order by topic
+group by row_segment
+order by row_segment

@@ -18,8 +18,10 @@ from benchmarks import (
     coverage,
     cut_offs,
     determinism,
+    drift,
     evidence,
     out_of_fold,
+    privacy,
     rates,
     scale,
     scored_million,
@@ -27,6 +29,7 @@ from benchmarks import (
     swaps,
     throughput,
     transfer,
+    weaknesses,
 )
 from benchmarks.harness import BenchmarkError, Outcome, data_folder, print_outcome, write_outcome
 
@@ -43,8 +46,11 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "rates": rates.run,
     "cut_offs": cut_offs.run,
     "calibration": calibration.run,
+    "weaknesses": weaknesses.run,
     "scored_million": scored_million.run,
     "support_claims": support_claims.run,
+    "drift": drift.run,
+    "privacy": privacy.run,
     "determinism": determinism.run,
     "throughput": throughput.run,
     "accuracy": _run_accuracy,

@@ -24,3 +24,11 @@
 {% macro in_billionths(column) %}
     round(({{ column }}) * 1e9)::hugeint
 {%- endmacro %}
+
+{#
+    Sum of squares of small deviations, such as those of a jackknife: as whole 10^-24, with room for deviations of up to a
+    million units.
+#}
+{% macro exact_sum_of_squares(deviation) %}
+    sum(round(({{ deviation }}) * ({{ deviation }}) * 1e24)::hugeint)::double / 1e24
+{%- endmacro %}

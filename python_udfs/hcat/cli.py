@@ -1,11 +1,14 @@
 """Command line: ``hcat report`` writes the report of the last build, ``hcat summary`` prints it in about ten lines,
-``hcat labels`` carries a review round to the raters and back.
+``hcat labels`` carries a review round to the raters and back, ``hcat alert`` tells what somebody must know,
+``hcat collect`` asks an application a test set.
 
-What goes wrong is said in one line on standard error, with exit code 2; nobody is shown a stack trace.
+What goes wrong is said in one line on standard error, with exit code 2; nobody is shown a stack trace. Exit code 1 is a
+result: alerts that could not be delivered, queries that were not answered.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -79,6 +82,83 @@ def summary(warehouse: WarehouseOption = Path("warehouse")) -> None:
     from hcat.report import summarise
 
     _print_lines(summarise(warehouse))
+
+
+@app.command()
+def alert(
+    warehouse: WarehouseOption = Path("warehouse"),
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help="File of alerts and memory of what was sent; by default alerts.jsonl there."),
+    ] = None,
+    reminder_days: Annotated[
+        float,
+        typer.Option(envvar="HCAT_ALERT_REMINDER_DAYS", help="Days after which what has not changed is sent again."),
+    ] = 7.0,
+    maximum_age_hours: Annotated[
+        float | None,
+        typer.Option(envvar="HCAT_ALERT_MAXIMUM_AGE_HOURS", help="A last build older than this is an alert."),
+    ] = None,
+    hide_segments: Annotated[
+        bool, typer.Option("--hide-segments", envvar="HCAT_ALERT_HIDE_SEGMENTS", help="Show segments as hashes.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the messages; send and write nothing.")] = False,
+) -> None:
+    """Send failed gates, drift and new findings to the webhook in HCAT_ALERT_WEBHOOK and to a file, each once.
+
+    Exit code 0: everything due was delivered, or nothing was due. 1: something could not be delivered and stays due.
+    2: nothing could be looked at.
+    """
+    from hcat.alerts import send_alerts
+
+    alerted = send_alerts(
+        warehouse,
+        record_path=file,
+        reminder_days=reminder_days,
+        maximum_age_hours=maximum_age_hours,
+        is_hiding_segments=hide_segments,
+        is_dry_run=dry_run,
+    )
+    if dry_run:
+        for message in alerted.messages:
+            typer.echo(json.dumps(message.payload))
+    _print_lines(list(alerted.lines))
+    if alerted.count_undelivered:
+        raise typer.Exit(1)
+
+
+@app.command()
+def collect(
+    endpoint: Annotated[Path, typer.Argument(help="YAML file that describes the REST endpoint.")],
+    output: Annotated[
+        Path, typer.Option("--output", help="Folder of its own for interactions, retrievals, failures and journal.")
+    ],
+    queries: Annotated[
+        Path | None,
+        typer.Option("--queries", help="Test set, .jsonl or .csv; by default dim_queries of the warehouse."),
+    ] = None,
+    warehouse: WarehouseOption = Path("warehouse"),
+    samples: Annotated[int, typer.Option("--samples", help="Answers per query.")] = 1,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the first request without sending or writing anything.")
+    ] = False,
+) -> None:
+    """Ask an application the queries of a test set; a second run goes on. Exit code 1: not all are answered."""
+    import os
+
+    from hcat.collection import queries as test_sets
+    from hcat.collection import run
+    from hcat.collection.endpoint import read_endpoint
+
+    described = read_endpoint(endpoint, os.environ)
+    test_set = test_sets.read_queries(queries) if queries else test_sets.read_warehouse(warehouse)
+    if dry_run:
+        _print_lines(run.describe_first_request(described, test_set, output, samples))
+        return
+    collected = run.collect(described, test_set, output, samples=samples, show_progress=True)
+    _print_lines(collected.describe())
+    if not collected.is_complete:
+        raise typer.Exit(1)
 
 
 @labels.command("export")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from hcat import relations
 
-#: Published by every build, also by one whose gates fail: a reader must see the failure.
-ALWAYS_PUBLISHED = ("dim_runs", "fct_threshold_gates")
+#: Published by every build, also by one whose gates fail: a reader must see the failure, and what drifts.
+ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
 
 _DATABASE = "hcat.duckdb"
 _PUBLISHED_SCHEMA = pa.schema(
@@ -27,7 +27,7 @@ _PUBLISHED_SCHEMA = pa.schema(
 
 
 def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
-    """Copy all marts to ``<warehouse>/published/candidate`` and gates and ledger to ``<warehouse>/published``.
+    """Copy all marts to ``<warehouse>/published/candidate``, and gates, drift and ledger to ``<warehouse>/published``.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) ->
     files = {name: candidate / f"{name}.parquet" for name in sorted(marts)}
     relations.write_database(files, _temporary(candidate / _DATABASE))
     _temporary(candidate / _DATABASE).replace(candidate / _DATABASE)
-    _publish_always(candidate, published)
+    _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], candidate, published)
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
@@ -75,16 +75,16 @@ def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> p
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
-def _publish_always(candidate: Path, published: Path) -> None:
-    """Renew gates and ledger in the published copy and keep its other tables as they are."""
-    for name in ALWAYS_PUBLISHED:
+def _publish_always(names: Sequence[str], candidate: Path, published: Path) -> None:
+    """Renew gates, drift and ledger in the published copy and keep its other tables as they are."""
+    for name in names:
         _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
     database = published / _DATABASE
     if database.exists():
         shutil.copyfile(database, _temporary(database))
     else:
         _temporary(database).unlink(missing_ok=True)
-    files = {name: published / f"{name}.parquet" for name in ALWAYS_PUBLISHED}
+    files = {name: published / f"{name}.parquet" for name in names}
     relations.write_database(files, _temporary(database), keep=True)
     _temporary(database).replace(database)
 

@@ -110,14 +110,18 @@ class ReviewSample:
         With which probability each was drawn.
     numbers : ndarray, shape (n_interactions,)
         u in [0, 1) of each interaction.
-    is_selected, is_audit : ndarray of bool, shape (n_interactions,)
-        u < pi, and u < audit probability; every audit row is selected.
+    inclusion_probabilities : ndarray, shape (n_interactions,)
+        pi by any of the draws: that of the plan, and on top the sample of the release.
+    is_selected, is_audit, is_release : ndarray of bool, shape (n_interactions,)
+        Drawn at all; u < audit probability (every audit row is selected); drawn by the sample of the release alone.
     """
 
     plan: ReviewPlan
     numbers: Floats
+    inclusion_probabilities: Floats
     is_selected: Flags
     is_audit: Flags
+    is_release: Flags
 
 
 def ambiguity(probabilities: Floats) -> Floats:
@@ -202,12 +206,15 @@ def plan_review(
     return ReviewPlan("planned" if is_enough else "subsampled", inclusion, audit, slope, share_considered)
 
 
-def review_numbers(interaction_ids: Sequence[str], review_round: str | int, seed: int = SEED) -> Floats:
+def review_numbers(
+    interaction_ids: Sequence[str], review_round: str | int, seed: int = SEED, purpose: str = "review"
+) -> Floats:
     """Return the number u of each interaction in a round, in [0, 1).
 
     u is the integer of the first 8 hexadecimal digits of md5 of the UTF-8 text ``review|seed|round|interaction_id``,
-    divided by 2^32. ``review`` is the purpose: a sample by the same hash for another purpose, folds for instance, is
-    independent of this one. The identifier stands last, so that no identifier can pass for another round's.
+    divided by 2^32. ``review`` is the purpose: a sample by the same hash for another purpose, folds or the sample of a
+    release for instance, is independent of this one. The identifier stands last, so that no identifier can pass for
+    another round's.
 
     Parameters
     ----------
@@ -217,6 +224,8 @@ def review_numbers(interaction_ids: Sequence[str], review_round: str | int, seed
         Name of the round, not empty, or its number, at least 0; another round, other numbers.
     seed : int
         The setting ``random_seed``.
+    purpose : str
+        What the numbers are for; another purpose, other numbers.
 
     Raises
     ------
@@ -227,7 +236,7 @@ def review_numbers(interaction_ids: Sequence[str], review_round: str | int, seed
         raise ValueError(f"review_round must be at least 0, got {review_round}")
     if review_round == "":
         raise ValueError("review_round must have a name, got an empty text")
-    prefix = hashlib.md5(f"review|{seed}|{review_round}|".encode(), usedforsecurity=False)
+    prefix = hashlib.md5(f"{purpose}|{seed}|{review_round}|".encode(), usedforsecurity=False)
     numbers = np.empty(len(interaction_ids))
     for index, interaction_id in enumerate(interaction_ids):
         digest = prefix.copy()
@@ -245,11 +254,22 @@ def draw_review_sample(
     epsilon: float = EPSILON,
     share_audit: float = SHARE_AUDIT,
     seed: int = SEED,
+    is_of_release: Flags | None = None,
+    release_sample: float = 0.0,
 ) -> ReviewSample:
     """Return which interactions people label in a round, and which of them are the audit sample.
 
     Parameters as in :func:`plan_review` and :func:`review_numbers`. The count drawn is random with mean budget; the
     audit share is at least share_audit in expectation, not in each round.
+
+    Parameters
+    ----------
+    is_of_release : ndarray of bool, shape (n_interactions,), optional
+        Real queries of the release under review. On top of the round, each is drawn plainly at random with
+        r = release_sample / their number, at most 1, by numbers of its own; both draws are independent, and
+        pi = 1 - (1 - pi of the plan)(1 - r).
+    release_sample : float
+        Real queries to draw on average, at least 0.
 
     Raises
     ------
@@ -264,8 +284,22 @@ def draw_review_sample(
     if count_distinct != len(interaction_ids):
         raise ValueError(f"each interaction must come once, got {len(interaction_ids)} rows of {count_distinct}")
     plan = plan_review(probabilities, budget, epsilon, share_audit)
+    if not 0 <= release_sample < math.inf:
+        raise ValueError(f"release_sample must be at least 0 and finite, got {release_sample}")
+    of_release = np.zeros(len(probabilities), dtype=np.bool_) if is_of_release is None else is_of_release
+    share = min(1.0, release_sample / max(1, int(of_release.sum())))
+    release_probabilities = np.where(of_release, share, 0.0)
     numbers = review_numbers(interaction_ids, review_round, seed)
-    return ReviewSample(plan, numbers, numbers < plan.inclusion_probabilities, numbers < plan.audit_probability)
+    is_of_round = numbers < plan.inclusion_probabilities
+    is_drawn = review_numbers(interaction_ids, review_round, seed, "review release") < release_probabilities
+    return ReviewSample(
+        plan,
+        numbers,
+        1 - (1 - plan.inclusion_probabilities) * (1 - release_probabilities),
+        is_of_round | is_drawn,
+        numbers < plan.audit_probability,
+        is_drawn & ~is_of_round,
+    )
 
 
 def labels_for_half_width(

@@ -20,9 +20,27 @@ HASHING = "hashing:32"
 ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements")
 
 #: Tables that tell builds apart on purpose: ids and times of the build, and the files that were published by it.
-RUN_TABLES = ("dim_runs", "fct_threshold_gates", "gate_verdicts", "published_candidate", "published_passing")
-#: Columns that count builds: which build landed a row.
-RUN_COLUMNS = ("landing_number", "fitted_run_id", "first_run_id")
+RUN_TABLES = (
+    "dim_runs",
+    "fct_threshold_gates",
+    "gate_verdicts",
+    "int_findings_seen",
+    "published_candidate",
+    "published_passing",
+)
+#: Columns that count builds: which build landed a row, or saw a finding.
+RUN_COLUMNS = (
+    "landing_number",
+    "fitted_run_id",
+    "first_run_id",
+    "first_seen_run",
+    "last_seen_run",
+    "first_seen_at",
+    "last_seen_at",
+    "retested_at",
+    "closed_at",
+    "count_runs_seen",
+)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from hcat.calibration_tables import read_calibrators
 
 #: Enough labels for isotonic regression (1,000 in fold fit), in pairs of siblings.
 COUNT = 1_800
+#: Interactions of a version that nobody has rated.
+COUNT_NEW = 6
 WORDS = ("harbour", "anchor", "pilot", "lantern", "quay", "ferry", "beacon", "tide", "sail", "rope")
 
 
@@ -53,6 +55,10 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
                     "inclusion_probability": 1 if number % 3 else 0.5,
                 }
             )
+    for number in range(COUNT_NEW):
+        new = {"interaction_id": f"new{number}", "application_version": "3", "query_text": f"What is new {number}?"}
+        interactions.append(interactions[number] | new)
+        retrievals.append(retrievals[number] | {"interaction_id": f"new{number}"})
     write_lines(raw / "interactions.jsonl", interactions)
     write_lines(raw / "retrievals.jsonl", retrievals)
     write_lines(raw / "ratings.jsonl", ratings)
@@ -74,7 +80,8 @@ def test_sql_applies_what_python_fitted(built: Build) -> None:
     for metric, known in calibrators.items():
         rows = built.query(
             "select raw_score, calibrated_probability from fct_evaluations"
-            " where metric_name = ? and raw_score is not null order by evaluation_id",
+            " where metric_name = ? and raw_score is not null and interaction_id not like 'new%'"
+            " order by evaluation_id",
             metric,
         )
         scores, probabilities = np.array(rows, dtype=np.float64).T
@@ -118,6 +125,7 @@ def test_sets_follow_their_quantiles(built: Build) -> None:
     rows = built.query(
         "select system, calibrated_probability, prediction_set from fct_evaluations"
         " inner join fct_interactions using (interaction_id) where metric_name = 'support_words'"
+        " and calibrated_probability is not null"
     )
     seen = set()
     for system, probability, found in rows:
@@ -131,6 +139,28 @@ def test_sets_follow_their_quantiles(built: Build) -> None:
     assert {"accepted", "failed"} <= seen
     ((failed,),) = built.query("select count(*) from fct_conformal_coverage where check_status = 'failed'")
     assert failed == 0
+
+
+def test_a_version_that_nobody_rated_has_no_probability(built: Build) -> None:
+    rows = built.query(
+        "select calibration_status, count(*), count(raw_score), count(calibrated_probability), count(prediction_set)"
+        " from fct_evaluations where metric_name = 'support_words' group by calibration_status order by 1"
+    )
+    assert rows == [("in_force", COUNT, COUNT, COUNT, COUNT), ("void_version_class", COUNT_NEW, COUNT_NEW, 0, 0)]
+    classes = built.query(
+        "select version_class, calibration_status, count_interactions from fct_calibration_validity"
+        " where metric_name = 'support_words' order by version_class"
+    )
+    assert classes == [
+        ("harbour 1", "in_force", COUNT // 2),
+        ("harbour 2", "in_force", COUNT // 2),
+        ("harbour 3", "void_version_class", COUNT_NEW),
+    ]
+    ((status, months),) = built.query(
+        "select string_agg(distinct status, ','), string_agg(distinct rated_month, ',') from fct_audit_tests"
+        " where metric_name = 'support_words'"
+    )
+    assert (status, months) == ("passed", "unknown")
 
 
 def test_metrics_without_labels_say_so(built: Build) -> None:

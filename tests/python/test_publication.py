@@ -38,6 +38,17 @@ def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
     assert read(candidate, "select raw_score from fct_evaluations") == [(2,)]
 
 
+def test_drift_is_published_whatever_the_gates_say(session, tmp_path):
+    first = marts_of(session, "first", 1) | {"fct_metric_drift": session.sql("select false as is_drifting")}
+    publish_candidate(session, first, str(tmp_path))
+    publish_passing(session, first, str(tmp_path))
+    second = marts_of(session, "second", 2) | {"fct_metric_drift": session.sql("select true as is_drifting")}
+    publish_candidate(session, second, str(tmp_path))
+    published = tmp_path / "published" / "hcat.duckdb"
+    assert read(published, "select is_drifting, raw_score from fct_metric_drift, fct_evaluations") == [(True, 1)]
+    assert duckdb.read_parquet(str(tmp_path / "published" / "fct_metric_drift.parquet")).fetchall() == [(True,)]
+
+
 def test_a_first_build_that_fails_publishes_no_scores(session, tmp_path):
     publish_candidate(session, marts_of(session, "first", 1), str(tmp_path))
     tables = read(tmp_path / "published" / "hcat.duckdb", "select table_name from information_schema.tables order by 1")

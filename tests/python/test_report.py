@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
 import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat import charts, report
+from hcat import report
+from hcat.report.data import ENTITIES
+from hcat.report.maps import HEATMAP_PAIRS
+from hcat.report.outcomes import _describe_retrieval
+from hcat.report.showing import (
+    ANSWER_CHARACTERS,
+    as_markup,
+    distinct_labels,
+    format_interval,
+    format_number,
+    format_percent,
+)
+from hcat.report.weaknesses import _describe_causes, rank_segments
+from hcat.report.worst import describe_worst
 
 MARTS = Path(__file__).resolve().parents[2] / "models" / "marts"
 
@@ -86,7 +96,8 @@ group by {cell}
 """
 
 SCORED = """
-select evaluations.*, interactions.source_group, interactions.topic, interactions.system, interactions.query_type
+select evaluations.*, interactions.source_group, interactions.topic, interactions.system, interactions.query_type,
+    interactions.language
 from fct_evaluations as evaluations
 inner join fct_interactions as interactions using (interaction_id)
 """
@@ -99,7 +110,7 @@ def create_tables(connection: Any) -> None:
                 columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
                 connection.execute(f"create table {model['name']} ({columns})")
     connection.execute(OTHER_TABLES)
-    for entity in report.ENTITIES:
+    for entity in ENTITIES:
         connection.execute(REJECTED_TABLE.format(entity=entity))
 
 
@@ -231,7 +242,7 @@ def add_marts(connection: Any) -> None:
                 source=source,
             )
         )
-    for first, second in report.HEATMAP_PAIRS:
+    for first, second in HEATMAP_PAIRS:
         source = (
             f"select *, '{first}' as first_dimension, {first} as first_segment,"
             f" '{second}' as second_dimension, {second} as second_segment from ({SCORED})"
@@ -452,7 +463,7 @@ def test_report_reaches_out_to_nothing(fixture: str, request: pytest.FixtureRequ
 def test_every_link_of_the_contents_has_its_section(page: str) -> None:
     attributes = parse(page).attributes
     targets = {value.removeprefix("#") for _, name, value in attributes if name == "href"}
-    assert len(targets) == 12
+    assert targets == {name for name, _ in report.SECTIONS}
     assert targets <= {value for _, name, value in attributes if name == "id"}
 
 
@@ -467,7 +478,7 @@ def test_every_link_of_the_contents_has_its_section(page: str) -> None:
 )
 def test_a_chart_that_could_run_or_reach_out_is_refused(svg: str) -> None:
     with pytest.raises(ValueError, match="must hold no script and no reference"):
-        report._as_markup(svg)
+        as_markup(svg)
 
 
 # Size, determinism
@@ -480,8 +491,8 @@ def test_five_thousand_long_interactions_stay_small(tmp_path: Path) -> None:
     path = report.write_report(warehouse, tmp_path / "report.html")
     assert path.stat().st_size < 2_000_000
     text = path.read_text(encoding="utf-8")
-    assert "x" * report.ANSWER_CHARACTERS + "…" in text
-    assert "x" * (report.ANSWER_CHARACTERS + 1) not in text
+    assert "x" * ANSWER_CHARACTERS + "…" in text
+    assert "x" * (ANSWER_CHARACTERS + 1) not in text
     assert "28 more systems are in the warehouse and not shown here" in text
     assert "The 5 systems with most interactions are drawn." in text
 
@@ -573,7 +584,7 @@ def test_unknown_metric_is_refused(tmp_path: Path) -> None:
 def test_worst_interactions_show_evidence_and_take_each_source_once_before_siblings(tmp_path: Path) -> None:
     warehouse = make_warehouse(tmp_path)
     with report.open_warehouse(warehouse) as source:
-        rows = report._describe_worst(source)["rows"]
+        rows = describe_worst(source)["rows"]
     assert len(rows) >= 10
     # interactions 0 and 1 are siblings, so the second worst of groundedness is number 2; number 0 is listed once,
     # under its first metric, and so are the others, because all metrics rank alike here
@@ -596,17 +607,17 @@ def test_perfect_scores_and_scored_refusals_are_not_worst(tmp_path: Path) -> Non
             " where interaction_id = 'i00007' and metric_name = 'refusal_as_expected'"
         )
     with report.open_warehouse(warehouse) as source:
-        rows = report._describe_worst(source)["rows"]
+        rows = describe_worst(source)["rows"]
     assert [(row["interaction_id"], row["why"]) for row in rows] == [("i00007", "refused though an answer was due")]
 
 
 def test_retrieval_interval_by_hand(tmp_path: Path) -> None:
     # scores 0, .5, 1, .5 of four sources: mean .5, sd sqrt(1/6), half width 1.95996 x .408248 / 2 = .400075
     with report.open_warehouse(make_warehouse(tmp_path)) as source:
-        described = report._describe_retrieval(source, confidence=0.95)
+        described = _describe_retrieval(source, confidence=0.95)
+        (cause,) = _describe_causes(source)["systems"]
     (row,) = described["rows"]
     assert (row["mean"], row["interval"], row["k"], row["count_scored"]) == ("0.500", "[0.0999, 0.900]", "5", 4)
-    (cause,) = described["causes"]
     assert (cause["count_generation"], cause["count_retrieval"], cause["count_interactions"]) == (1, 0, 4)
 
 
@@ -648,7 +659,7 @@ def test_weak_segments_leave_out_what_a_metric_defines_itself(tmp_path: Path) ->
             ],
         )
     with report.open_warehouse(tmp_path) as source:
-        weak = report._describe_weak_segments(source)
+        weak = rank_segments(source)
     assert [row["segment"] for row in weak] == ["cards"]
 
 
@@ -678,9 +689,9 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
         "There are no interactions in this warehouse: nothing has been evaluated.",
         "No gate was evaluated in this build",
         "No map: no interaction has a score of a primary metric",
-        "No distribution: no primary metric has scores.",
+        "No distribution by topic: no primary metric has scores.",
         "No interaction has a groundedness, support or reference score",
-        "No retrieval quality:",
+        "Retrieval quality. It would come from",
         "There is no evaluation row",
         "No human ratings:",
     )
@@ -693,7 +704,7 @@ def test_database_without_any_table(tmp_path: Path) -> None:
         "Verdict of the build: unknown.",
         "The warehouse holds no ledger row",
         "There are no interactions in this warehouse",
-        "(int_records_counted) are not in this copy of the warehouse.",
+        "(int_records_counted): they are not in this copy of the warehouse.",
     )
 
 
@@ -713,7 +724,7 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
         "no documents were given",
         "no queries were given; query texts come from the interactions",
         "interactions time not logged",
-        "No retrieval quality:",
+        "Retrieval quality. It would come from",
         "No human ratings:",
     )
     assert ">missing_input</th>" in text
@@ -758,7 +769,7 @@ def test_warehouse_of_another_version_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_have_three_digits(value: float | None, shown: str) -> None:
-    assert report.format_number(value) == shown
+    assert format_number(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -766,13 +777,13 @@ def test_numbers_have_three_digits(value: float | None, shown: str) -> None:
     [(0, "0 %"), (1, "100 %"), (0.32608, "32.6 %"), (0.00718, "0.718 %"), (0.99999, "> 99.9 %"), (None, "–")],
 )
 def test_percent_has_three_digits_and_never_rounds_to_all(share: float | None, shown: str) -> None:
-    assert report.format_percent(share) == shown
+    assert format_percent(share) == shown
 
 
 def test_intervals_by_hand() -> None:
-    assert report.format_interval(0.25, 0.5) == "[0.250, 0.500]"
-    assert report.format_interval(0.25, 1.0, "share") == "[25.0, 100] %"
-    assert report.format_interval(None, 0.5) == ""
+    assert format_interval(0.25, 0.5) == "[0.250, 0.500]"
+    assert format_interval(0.25, 1.0, "share") == "[25.0, 100] %"
+    assert format_interval(None, 0.5) == ""
 
 
 @given(st.text(max_size=300), st.integers(min_value=1, max_value=100))
@@ -791,129 +802,5 @@ def test_clean_text_refuses_a_length_below_one() -> None:
 
 def test_labels_that_look_alike_when_cut_stay_apart() -> None:
     names = ["a" * 100 + "1", "a" * 100 + "2"]
-    labels = report._distinct_labels(names)
+    labels = distinct_labels(names)
     assert len(set(labels.values())) == 2
-
-
-# Charts
-
-
-@pytest.mark.parametrize("ramp", [charts.FAILURE_RAMP, charts.SCORE_RAMP])
-@pytest.mark.parametrize("is_unsure", [False, True])
-def test_text_in_every_cell_is_legible_and_grey_print_keeps_the_order(ramp: tuple[str, ...], is_unsure: bool) -> None:
-    colours = [charts.shade_colour(step / 100, ramp, is_unsure) for step in range(101)]
-    assert min(charts.contrast_ratio(charts.text_colour(colour), colour) for colour in colours) >= 4.5
-    luminance = [charts._luminance(colour) for colour in colours]
-    assert all(lighter >= darker - 1e-3 for lighter, darker in itertools.pairwise(luminance))
-    assert luminance[0] - luminance[-1] > 0.3
-
-
-def test_series_colours_and_report_inks_are_legible_on_white() -> None:
-    assert min(charts.contrast_ratio(colour, "#ffffff") for colour in charts.SERIES_COLOURS) >= 3
-    assert min(charts.contrast_ratio(colour, "#ffffff") for colour in (charts.INK, charts.MUTED_INK)) >= 4.5
-
-
-def test_contrast_by_hand() -> None:
-    assert charts.contrast_ratio("#000000", "#ffffff") == pytest.approx(21)
-    assert charts.contrast_ratio("#123456", "#123456") == pytest.approx(1)
-
-
-def test_shade_out_of_range_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"shade must lie in \[0, 1\], got 1.5"):
-        charts.shade_colour(1.5, charts.FAILURE_RAMP)
-
-
-def test_density_agrees_with_scikit_learn() -> None:
-    from sklearn.neighbors import KernelDensity
-
-    scores = np.random.default_rng(7).beta(5, 2, size=80)
-    positions, density = charts.estimate_density(scores.tolist())
-    spread = min(scores.std(ddof=1), float(np.quantile(scores, 0.75) - np.quantile(scores, 0.25)) / 1.34)
-    model = KernelDensity(bandwidth=0.9 * spread * 80**-0.2).fit(scores[:, None])
-    expected = np.exp(model.score_samples(positions[:, None]))
-    np.testing.assert_allclose(density, expected / expected.max(), rtol=1e-9)
-    assert (positions[0], positions[-1]) == (scores.min(), scores.max())
-
-
-@given(
-    st.lists(st.floats(min_value=-1, max_value=1), min_size=2, max_size=60).filter(lambda scores: np.ptp(scores) > 1e-3)
-)
-@settings(deadline=None)
-def test_density_is_positive_with_peak_one_and_ignores_order(scores: list[float]) -> None:
-    positions, density = charts.estimate_density(scores)
-    assert positions.shape == density.shape == (charts.DENSITY_POINTS,)
-    assert density.max() == 1
-    assert density.min() >= 0
-    np.testing.assert_array_equal(density, charts.estimate_density(scores[::-1])[1])
-
-
-def test_density_of_equal_scores_is_refused() -> None:
-    for scores in ([0.5, 0.5], [0.5], [0.0, 5e-324]):
-        with pytest.raises(ValueError, match="a density needs scores that differ by at least 1e-06, got"):
-            charts.estimate_density(scores)
-
-
-def test_small_cells_are_hatched_and_unsure_cells_faded() -> None:
-    def draw(**flags: bool) -> str:
-        cell = charts.HeatmapCell("cards", "yes_no", 1.0, ["100 %", "[90, 100] %", "n 5"], **flags)
-        return charts.draw_heatmap([cell], ["cards"], ["yes_no"], charts.FAILURE_RAMP, "a map")
-
-    sure, small, unsure = draw(), draw(is_small=True), draw(is_unsure=True)
-    assert charts.FAILURE_RAMP[-1] in sure
-    assert sure.count("<line") == 0
-    assert small.count("<line") >= 6
-    assert charts.FAILURE_RAMP[-1] not in unsure
-    assert charts.shade_colour(1.0, charts.FAILURE_RAMP, is_unsure=True) in unsure
-    assert all(text in sure for text in ("100 %", "[90, 100] %", "n 5", 'role="img"', 'aria-label="a map"'))
-
-
-def test_hatches_stay_inside_their_cell() -> None:
-    for stroke in charts._hatch(3, 2, 104, 54):
-        assert 3 <= stroke["x"] <= 4
-        assert 3 <= stroke["x2"] <= 4
-        assert 2 <= stroke["y"] <= 3
-        assert 2 <= stroke["y2"] <= 3
-
-
-def test_few_scores_are_drawn_one_by_one() -> None:
-    def draw(scores: list[float]) -> str:
-        violin = charts.Violin("cards", scores, 0.2, 0.5, 0.8, len(scores))
-        return charts.draw_violins([violin], 0.6, (0.0, 1.0), "cosine", "violins")
-
-    assert "mark-area" not in draw([0.1, 0.5, 0.9])
-    assert "mark-area" in draw([number / 20 for number in range(20)])
-    assert "(n 3)" in draw([0.1, 0.5, 0.9])
-    assert "threshold 0.600" in draw([0.1, 0.5, 0.9])
-
-
-def test_charts_refuse_nothing_to_draw_and_too_many_series() -> None:
-    with pytest.raises(ValueError, match="needs rows and columns, got 0 and 1"):
-        charts.draw_heatmap([], [], ["a"], charts.FAILURE_RAMP, "label")
-    with pytest.raises(ValueError, match="at least one group"):
-        charts.draw_violins([], None, (0, 1), "cosine", "label")
-    with pytest.raises(ValueError, match="at most 5 series can be told apart, got 6"):
-        charts.draw_estimates([], ["row"], list("abcdef"), "share", "label")
-
-
-# A browser
-
-
-def test_a_browser_shows_it_without_a_complaint(tmp_path: Path) -> None:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        pytest.skip("chromium is not installed: the report is not looked at by a browser")
-    path = report.write_report(make_warehouse(tmp_path / "warehouse", text=HOSTILE), tmp_path / "report.html")
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-    command += [
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--enable-logging=stderr",
-    ]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", path.as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    complaints = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
-    assert complaints == []
-    tags = set(parse(shown.stdout).tags)
-    assert "svg" in tags
-    assert not {"script", "img", "iframe"} & tags

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
 
 from hcat import charts, report
-from hcat import report_calibration as calibration
+from hcat.charts.base import shorten, stagger
+from hcat.report import calibration
 
 METRIC = "groundedness_similarity__mean"
 UNCALIBRATED_METRIC = "support_words"
@@ -26,7 +27,10 @@ create table int_conformal_quantiles (
     metric_name varchar, stratification varchar, stratum varchar, check_status varchar, alpha double, label integer,
     quantile double, count_sources bigint
 );
-create table threshold_decisions (decision_name varchar, rationale varchar);
+create table threshold_decisions (
+    decision_name varchar, metric_name varchar, threshold double, decided_by varchar, decided_on date, valid_until date,
+    is_provisional boolean, rationale varchar
+);
 """
 
 #: Failed below .5 but for every seventh answer, so that both labels occur on both sides.
@@ -519,8 +523,9 @@ def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> No
     assert "No answer has a label from people yet" in text
     assert "hcat labels export" in text
     assert "385 labels are planned: failure rate to ± 5 percentage points" in text
-    assert section.count("<p") == 1
-    assert not re.search("<svg|<table|<h3", section)
+    # the other paragraph counts ratings
+    assert section.count("<p") == 2
+    assert not re.search("<svg|<table", section)
 
 
 def test_a_warehouse_from_before_calibration_says_so_in_one_line(tmp_path: Path) -> None:
@@ -529,7 +534,8 @@ def test_a_warehouse_from_before_calibration_says_so_in_one_line(tmp_path: Path)
         connection.execute("drop table fct_calibrators")
     section = render(warehouse)
     assert "this warehouse was built before scores were calibrated with people" in read_text(section)
-    assert section.count("<p") == 1
+    # the other paragraph counts ratings
+    assert section.count("<p") == 2
 
 
 def test_marts_that_are_not_there_are_named(tmp_path: Path) -> None:
@@ -688,7 +694,7 @@ def test_jitter_is_between_nought_and_one_and_the_same_twice(interaction_id: str
 @given(st.lists(st.floats(min_value=0, max_value=1), max_size=30), st.floats(min_value=0.01, max_value=0.3))
 @settings(deadline=None)
 def test_texts_in_one_row_do_not_touch(positions: list[float], width: float) -> None:
-    rows = charts._stagger(positions, width)
+    rows = stagger(positions, width)
     assert len(rows) == len(positions)
     for row in set(rows):
         placed = sorted(position for position, own in zip(positions, rows, strict=True) if own == row)
@@ -696,8 +702,8 @@ def test_texts_in_one_row_do_not_touch(positions: list[float], width: float) -> 
 
 
 def test_long_names_keep_their_version() -> None:
-    assert charts._shorten("a name of twenty-four 1.", 24) == "a name of twenty-four 1."
-    assert charts._shorten("assistant-of-the-bank 1.10", 12) == "assista…1.10"
+    assert shorten("a name of twenty-four 1.", 24) == "a name of twenty-four 1."
+    assert shorten("assistant-of-the-bank 1.10", 12) == "assista…1.10"
 
 
 def test_charts_of_calibration_refuse_nothing_to_draw() -> None:
@@ -715,8 +721,8 @@ def test_few_scores_above_thresholds_are_drawn_one_by_one() -> None:
     def draw(scores: list[float]) -> str:
         return charts.draw_thresholds([("accepted", scores)], [], [], [], 0.5, (0, 1), "score", "label")
 
-    assert "mark-area" not in draw([0.1, 0.5, 0.9])
-    assert "mark-area" in draw([number / 20 for number in range(20)])
+    assert 'opacity="0.22"' not in draw([0.1, 0.5, 0.9])
+    assert 'opacity="0.22"' in draw([number / 20 for number in range(20)])
     assert "decided 0.500" in draw([0.1, 0.5, 0.9])
 
 

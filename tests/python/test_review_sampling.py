@@ -374,6 +374,31 @@ def test_bad_targets_are_refused(target, message):
         measure_labels_needed(make_labels([0, 1]), make_targets(target))
 
 
+def test_real_queries_of_the_release_come_on_top():
+    identifiers = [f"i{number}" for number in range(4000)]
+    is_of_release = np.arange(4000) % 4 == 0
+    plain = draw_review_sample(identifiers, np.full(4000, 0.5), 400, "spring")
+    sample = draw_review_sample(
+        identifiers, np.full(4000, 0.5), 400, "spring", is_of_release=is_of_release, release_sample=100
+    )
+    # 100 of 1,000: r = .1, and pi = .1 from the round: 1 - .9 x .9 = .19
+    assert_allclose(sample.inclusion_probabilities, np.where(is_of_release, 0.19, 0.1))
+    assert (sample.is_audit == plain.is_audit).all()
+    assert (sample.is_selected == plain.is_selected | sample.is_release).all()
+    assert not (sample.is_release & (plain.is_selected | ~is_of_release)).any()
+    # 90 are expected that the round did not draw, with a standard deviation of 9
+    assert 60 < sample.is_release.sum() < 120
+
+
+def test_fewer_real_queries_than_asked_for_are_all_drawn():
+    is_of_release = np.array([True, False, True])
+    sample = draw_review_sample(
+        ["a", "b", "c"], np.full(3, 0.5), 1, "spring", is_of_release=is_of_release, release_sample=30
+    )
+    assert sample.is_selected[is_of_release].all()
+    assert_allclose(sample.inclusion_probabilities, [1, 1 / 3, 1])
+
+
 # bad input -------------------------------------------------------------------------------------------------------
 
 
@@ -390,6 +415,10 @@ def test_bad_targets_are_refused(target, message):
         (lambda: review_numbers(["a"], -1), "review_round must be at least 0, got -1"),
         (lambda: review_numbers(["a"], ""), "review_round must have a name, got an empty text"),
         (lambda: draw_review_sample(["a"], np.array([0.2, 0.3]), 1, 0), "one length, got 1, 2"),
+        (
+            lambda: draw_review_sample(["a"], np.array([0.2]), 1, 0, release_sample=-1.0),
+            "release_sample must be at least 0 and finite, got -1.0",
+        ),
         (lambda: draw_review_sample(["a", "a"], np.array([0.2, 0.3]), 1, 0), "each interaction must come once, got 2"),
         (lambda: labels_for_half_width(1.1, 0.1), r"rate must lie in \[0, 1\], got 1.1"),
         (lambda: labels_for_half_width(0.1, 0.5), r"half_width must lie in \(0, 0.5\), got 0.5"),

@@ -25,7 +25,11 @@ unequal as (
     from {{ ref('fct_evaluations') }} as evaluations
     left join chosen on evaluations.metric_name = chosen.metric_name
     where
-        (evaluations.raw_score is not null and chosen.metric_name is not null)
+        (
+            evaluations.raw_score is not null
+            and chosen.metric_name is not null
+            and evaluations.calibration_status in ('in_force', 'expired')
+        )
         <> (evaluations.calibrated_probability is not null)
         or (evaluations.calibrated_probability is null) <> (evaluations.prediction_set is null)
 )

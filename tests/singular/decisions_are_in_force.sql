@@ -1,5 +1,6 @@
 {{ config(severity='warn') }}
--- A decision past its last day still applies, and somebody must renew it: one row per expired decision, by name.
-select decision_name, metric_name, threshold, decided_by, valid_until
-from {{ ref('threshold_decisions') }}
-where valid_until < current_date
+-- One row per decision that somebody must renew: an expired one still applies, a void one (other scores than those that
+-- it was made on) does not.
+select decision_name, metric_name, decided_threshold, decided_by, decision_status, decision_note
+from {{ ref('int_threshold_decisions') }}
+where decision_status <> 'in_force'

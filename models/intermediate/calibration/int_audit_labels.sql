@@ -2,6 +2,11 @@
 with labels as (
     select * from {{ ref('int_labels') }}
     where is_audit
+),
+
+final as (
+    select *, coalesce(strftime(rated_at, '%Y-%m'), 'unknown') as rated_month
+    from labels
 )
 
-select * from labels
+select * from final

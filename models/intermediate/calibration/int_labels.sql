@@ -45,6 +45,7 @@ joined as (
         evaluations.raw_score,
         labels.inclusion_probability,
         labels.is_audit,
+        labels.rated_at,
         {{ share_of_hash("'hcat fold|' || interactions.source_group") }} as position
     from labels
     inner join targets on labels.criterion = targets.criterion

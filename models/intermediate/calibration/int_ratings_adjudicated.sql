@@ -51,6 +51,7 @@ counted as (
         mode(scale_point order by scale_point) filter (where not is_accepting) as rejecting_point,
         max(guideline_version) as guideline_version,
         max(review_round) as review_round,
+        max(rated_at) as rated_at,
         -- an interaction that was aimed at once is no random one any more
         bool_and(sampling = 'audit') as is_audit,
         min(inclusion_probability) as inclusion_probability
@@ -101,7 +102,8 @@ final as (
         mean_scale_point,
         share_accepting,
         inclusion_probability,
-        is_audit
+        is_audit,
+        rated_at
     from ruled
 )
 

@@ -1,5 +1,5 @@
--- One row per (interaction, metric) with a score and a calibrator in force: that of the interaction's segment where
--- there is one, else the one for all.
+-- One row per (interaction, metric) with a score and a calibrator in force for its version: that of the interaction's
+-- segment where there is one, else the one for all.
 with evaluations as (
     select interaction_id, metric_name, raw_score from {{ ref('int_evaluations_completed') }}
     where raw_score is not null
@@ -7,6 +7,16 @@ with evaluations as (
 
 strata as (
     select interaction_id, segment from {{ ref('int_interaction_strata') }}
+),
+
+version_classes as (
+    select * from {{ ref('int_interaction_version_classes') }}
+),
+
+-- without labels of the class of its version, a score has no probability
+valid_classes as (
+    select metric_name, version_class from {{ ref('int_calibration_validity') }}
+    where calibration_status in ('in_force', 'expired')
 ),
 
 calibrators as (
@@ -23,6 +33,11 @@ final as (
         evaluations.raw_score
     from evaluations
     inner join strata on evaluations.interaction_id = strata.interaction_id
+    inner join version_classes on evaluations.interaction_id = version_classes.interaction_id
+    inner join valid_classes
+        on
+            evaluations.metric_name = valid_classes.metric_name
+            and version_classes.version_class = valid_classes.version_class
     inner join calibrators on evaluations.metric_name = calibrators.metric_name and calibrators.segment = 'all'
     left join calibrators as own_calibrators
         on evaluations.metric_name = own_calibrators.metric_name and strata.segment = own_calibrators.segment

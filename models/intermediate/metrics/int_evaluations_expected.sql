@@ -10,8 +10,8 @@ metrics as (
 
 cut_off as (
     select count(*) > 0 as has_cut_off
-    from {{ ref('threshold_decisions') }}
-    where decision_name = 'context_sentence_relevance'
+    from {{ ref('int_threshold_decisions') }}
+    where decision_name = 'context_sentence_relevance' and threshold is not null
 ),
 
 classifier as (

@@ -13,7 +13,7 @@ metrics as (
 
 cut_off as (
     select max(threshold) as threshold
-    from {{ ref('threshold_decisions') }}
+    from {{ ref('int_threshold_decisions') }}
     where decision_name = 'context_sentence_relevance'
 ),
 

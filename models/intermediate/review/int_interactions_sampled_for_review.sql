@@ -26,6 +26,10 @@
 {%- if not 0.05 <= epsilon <= 0.5 -%}
     {{ exceptions.raise_compiler_error("hcat_review_epsilon must lie in [0.05, 0.5], got " ~ epsilon) }}
 {%- endif -%}
+{%- set release_sample = var('hcat_review_release_sample') | float -%}
+{%- if not release_sample >= 0 -%}
+    {{ exceptions.raise_compiler_error("hcat_review_release_sample must be at least 0, got " ~ release_sample) }}
+{%- endif -%}
 {%- if not 0.3 <= share_audit <= 1 -%}
     {{ exceptions.raise_compiler_error("hcat_review_share_audit must lie in [0.3, 1], got " ~ share_audit) }}
 {%- endif -%}
@@ -53,10 +57,15 @@ ratings as (
     select * from {{ ref('stg_ratings') }}
 ),
 
+release_interactions as (
+    select * from {{ ref('int_release_interactions') }}
+),
+
 unrated as (
     select
         interactions.interaction_id,
         targets.criterion,
+        release_interactions.interaction_id is not null as is_of_release,
         case
             when evaluations.calibrated_probability is not null then 'calibrated_probability'
             when metrics.unit = 'probability' and evaluations.raw_score is not null then 'raw_score'
@@ -69,6 +78,7 @@ unrated as (
     left join evaluations on interactions.interaction_id = evaluations.interaction_id
     left join metrics on evaluations.metric_name = metrics.metric_name
     left join targets on true
+    left join release_interactions on interactions.interaction_id = release_interactions.interaction_id
     where
         interactions.is_answered
         and not exists (
@@ -144,22 +154,33 @@ solved as (
     group by plan_status, share_considered, audit_probability, count_considered
 ),
 
-numbered as (
+-- real queries of the latest release: a plain random sample of them on top, drawn on its own
+planned as (
     select
         ambiguities.*,
         solved.plan_status,
         solved.audit_probability,
         solved.count_considered,
         least(solved.share_considered, solved.audit_probability + solved.slope * ambiguities.ambiguity)
-            as inclusion_probability,
-        -- a number in [0, 1) that anyone can compute again
-        cast(
-            '0x' || left(
-                md5('review|{{ var("hcat_random_seed") }}|{{ review_round }}|' || ambiguities.interaction_id), 8
-            ) as bigint
-        ) / 4294967296.0::double as review_number
+            as round_probability,
+        case
+            when ambiguities.is_of_release
+                then least(1, {{ release_sample }}::double / sum(ambiguities.is_of_release::integer) over ())
+            else 0
+        end as release_probability
     from ambiguities
     cross join solved
+),
+
+numbered as (
+    select
+        *,
+        -- drawn by the round, by the sample of the release, or by both
+        1 - (1 - round_probability) * (1 - release_probability) as inclusion_probability,
+        -- numbers in [0, 1) that anyone can compute again
+        {{ review_number('review', review_round) }} as review_number,
+        {{ review_number('review release', review_round) }} as release_number
+    from planned
 ),
 
 final as (
@@ -172,7 +193,11 @@ final as (
         '{{ review_round }}' as review_round,
         '{{ metric_name }}' as metric_name,
         criterion,
-        case when review_number < audit_probability then 'audit' else 'targeted' end as sampling,
+        case
+            when review_number < audit_probability then 'audit'
+            when review_number < round_probability then 'targeted'
+            else 'release'
+        end as sampling,
         ambiguity_basis,
         plan_status,
 
@@ -188,7 +213,7 @@ final as (
         audit_probability::double as audit_probability,
         count_considered::integer as count_considered
     from numbered
-    where review_number < inclusion_probability
+    where review_number < round_probability or release_number < release_probability
 )
 
 select * from final

@@ -3,7 +3,7 @@ with fitted as (
 ),
 
 decisions as (
-    select * from {{ ref('threshold_decisions') }}
+    select * from {{ ref('int_threshold_decisions') }}
 ),
 
 joined as (

@@ -3,7 +3,7 @@ with metrics as (
 ),
 
 decisions as (
-    select * from {{ ref('threshold_decisions') }}
+    select * from {{ ref('int_threshold_decisions') }}
 ),
 
 final as (
@@ -19,9 +19,13 @@ final as (
         metrics.description,
         decisions.decision_name,
         decisions.decided_by,
+        decisions.rationale as decision_rationale,
+        coalesce(decisions.decision_status, 'no_decision') as decision_status,
+        decisions.version_class as decision_version_class,
         metrics.range_low::double as range_low,
         metrics.range_high::double as range_high,
         decisions.threshold::double as threshold,
+        decisions.decided_threshold::double as decided_threshold,
         metrics.is_primary,
         decisions.is_provisional,
         coalesce(decisions.valid_until < current_date, false) as is_decision_expired,

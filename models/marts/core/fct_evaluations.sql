@@ -17,7 +17,7 @@ metrics as (
 ),
 
 decisions as (
-    select metric_name, threshold from {{ ref('threshold_decisions') }}
+    select metric_name, threshold, version_class from {{ ref('int_threshold_decisions') }}
 ),
 
 targets as (
@@ -36,6 +36,14 @@ prediction_sets as (
     select interaction_id, metric_name, prediction_set from {{ ref('int_prediction_sets') }}
 ),
 
+version_classes as (
+    select * from {{ ref('int_interaction_version_classes') }}
+),
+
+validity as (
+    select * from {{ ref('int_calibration_validity') }}
+),
+
 joined as (
     select
         -- ids
@@ -47,6 +55,11 @@ joined as (
         evaluations.score_status,
         evaluations.detail,
         prediction_sets.prediction_set,
+        case
+            when targets.metric_name is null then 'not_calibrated'
+            when evaluations.raw_score is null then 'no_score'
+            else validity.calibration_status
+        end as calibration_status,
 
         -- numerics
         evaluations.raw_score,
@@ -62,7 +75,16 @@ joined as (
         end as is_failing
     from evaluations
     inner join metrics on evaluations.metric_name = metrics.metric_name
-    left join decisions on evaluations.metric_name = decisions.metric_name
+    inner join version_classes on evaluations.interaction_id = version_classes.interaction_id
+    -- a decision about another class of versions is none here
+    left join decisions
+        on
+            evaluations.metric_name = decisions.metric_name
+            and version_classes.version_class = coalesce(decisions.version_class, version_classes.version_class)
+    left join validity
+        on
+            evaluations.metric_name = validity.metric_name
+            and version_classes.version_class = validity.version_class
     left join targets on evaluations.metric_name = targets.metric_name
     left join labels on evaluations.interaction_id = labels.interaction_id and targets.criterion = labels.criterion
     left join calibrated
@@ -81,7 +103,7 @@ final as (
             concat_ws(
                 '|', score_status, coalesce(raw_score::varchar, ''), coalesce(threshold::varchar, ''),
                 coalesce(label::varchar, ''), coalesce(scored_count::varchar, ''), coalesce(detail, ''),
-                coalesce(calibrated_probability::varchar, ''), coalesce(prediction_set, '')
+                coalesce(calibrated_probability::varchar, ''), coalesce(prediction_set, ''), calibration_status
             )
         ) as content_key
     from joined

@@ -22,7 +22,7 @@ fused as (
 
 decision as (
     select max(threshold) as threshold
-    from {{ ref('threshold_decisions') }}
+    from {{ ref('int_threshold_decisions') }}
     where decision_name = 'sentence_support'
 ),
 

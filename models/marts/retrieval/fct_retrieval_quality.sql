@@ -7,11 +7,25 @@ interactions as (
     from {{ ref('fct_interactions') }}
 ),
 
--- an answer fails when it is judged by its reference, by its grounds or by having been given at all, and one says no
+-- an answer fails when it is judged by its reference, by its grounds or by having been given at all, and one says no;
+-- similarity, which is no test of truth, speaks only where the fused groundedness has no verdict
 failures as (
-    select interaction_id, coalesce(bool_or(is_failing), false) as is_answer_failing
+    select
+        interaction_id,
+        coalesce(
+            bool_or(is_failing) filter (metric_name in ('semantic_similarity', 'refusal_as_expected', 'answered')),
+            false
+        )
+        or coalesce(
+            bool_or(is_failing) filter (metric_name = 'groundedness'),
+            bool_or(is_failing) filter (metric_name = 'groundedness_similarity__mean'),
+            false
+        ) as is_answer_failing
     from {{ ref('fct_evaluations') }}
-    where metric_name in ('semantic_similarity', 'groundedness_similarity__mean', 'refusal_as_expected', 'answered')
+    where
+        metric_name in (
+            'semantic_similarity', 'refusal_as_expected', 'answered', 'groundedness', 'groundedness_similarity__mean'
+        )
     group by interaction_id
 ),
 

@@ -1,54 +1,77 @@
-with evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+with described as (
+    select * from {{ ref('int_cell_descriptions') }}
 ),
 
-segments as (
-    select * from {{ ref('int_interaction_segments') }}
+tested as (
+    select * from {{ ref('int_weaknesses_tested') }}
 ),
-
-scores as (
-    select evaluations.*, segments.source_group, segments.dimension, segments.segment
-    from evaluations
-    inner join segments on evaluations.interaction_id = segments.interaction_id
-),
-
-{{ weakness_statistics(['metric_name', 'dimension', 'segment']) }},
 
 final as (
     select
         -- ids
-        md5(concat_ws('|', metric_name, dimension, segment)) as marginal_weakness_id,
-        metric_name,
-        dimension,
-        segment,
+        described.cell_id as marginal_weakness_id,
+        described.metric_name,
+        described.first_dimension as dimension,
+        described.first_segment as segment,
 
         -- strings
-        failure_status,
+        case
+            when described.threshold is null then 'no_threshold'
+            when described.count_scored = 0 then 'no_scores'
+            else 'measured'
+        end as failure_status,
+        tested.measurement,
+        tested.test_status,
+        tested.confirmation_status,
+        tested.severity,
 
         -- numerics
-        count_interactions::bigint as count_interactions,
-        count_scored::bigint as count_scored,
-        count_sources::bigint as count_sources,
-        scored_effective::double as count_sources_effective,
-        mean_score::double as mean_score,
-        mean_score_lower::double as mean_score_lower,
-        mean_score_upper::double as mean_score_upper,
-        standard_deviation::double as standard_deviation,
-        quantile_05::double as quantile_05,
-        quantile_25::double as quantile_25,
-        quantile_50::double as quantile_50,
-        quantile_75::double as quantile_75,
-        quantile_95::double as quantile_95,
-        threshold::double as threshold,
-        count_failing::bigint as count_failing,
-        share_failing::double as share_failing,
-        share_failing_lower::double as share_failing_lower,
-        share_failing_upper::double as share_failing_upper,
-        share_failing_of_all::double as share_failing_of_all,
+        described.count_interactions,
+        described.count_scored,
+        described.count_sources,
+        described.source_groups_effective as count_sources_effective,
+        described.mean_score,
+        tested.mean_score_lower,
+        tested.mean_score_upper,
+        described.standard_deviation,
+        described.quantile_05,
+        described.quantile_25,
+        described.quantile_50,
+        described.quantile_75,
+        described.quantile_95,
+        described.threshold,
+        described.count_failing,
+        described.share_failing,
+        tested.share_failing_lower,
+        tested.share_failing_upper,
+        described.share_failing_of_all,
+        tested.value,
+        tested.value_lower,
+        tested.value_upper,
+        tested.shrunken_value,
+        tested.rest_value,
+        tested.difference,
+        tested.difference_lower,
+        tested.difference_upper,
+        tested.difference_bound,
+        tested.difference_standard_error,
+        tested.degrees_of_freedom,
+        tested.p_value,
+        tested.q_value,
+        tested.q_value_dependent,
+        tested.margin,
+        tested.minimum_detectable_difference,
+        tested.confirmed_difference,
+        tested.confirmed_lower,
+        tested.confirmed_p_value,
 
         -- booleans
-        is_small
-    from measured
+        described.count_sources < {{ var('hcat_minimum_segment_sources') }} as is_small,
+        tested.is_weak,
+        tested.is_confirmed
+    from described
+    inner join tested on described.cell_id = tested.cell_id
+    where described.second_dimension is null
 )
 
 select * from final

@@ -30,7 +30,8 @@ renamed as (
         {{ text_or_null('rating_pass') }} as rating_pass_text,
         {{ text_or_null('rated_at') }} as rated_at_text,
         {{ text_or_null('review_round') }} as review_round,
-        -- how the interaction came to be rated: audit = drawn plainly at random, targeted = where a label tells most
+        -- how the interaction came to be rated: audit = drawn plainly at random, targeted = where a label tells most,
+        -- release = a real query of the latest version, on top
         coalesce({{ text_or_null('sampling') }}, 'audit') as sampling,
         {{ text_or_null('inclusion_probability') }} as inclusion_probability_text,
 
@@ -77,8 +78,8 @@ checked as (
                 || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
             when rating_pass is null
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)
-            when sampling not in ('audit', 'targeted')
-                then 'sampling is neither audit nor targeted: ' || left(sampling, 80)
+            when sampling not in ('audit', 'targeted', 'release')
+                then 'sampling is not audit, targeted or release: ' || left(sampling, 80)
             when inclusion_probability is null or not (inclusion_probability > 0 and inclusion_probability <= 1)
                 then 'inclusion_probability must lie above 0 and not above 1: ' || left(inclusion_probability_text, 80)
             when rated_at_text is not null and rated_at is null

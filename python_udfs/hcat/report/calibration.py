@@ -12,20 +12,22 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from hcat import charts
-from hcat.report import (
+from hcat.report.reading import Row, Warehouse
+from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     LABEL_CHARACTERS,
     MAXIMUM_SYSTEMS,
-    Row,
-    Warehouse,
-    _as_markup,
-    _distinct_labels,
-    _group,
+    Gap,
+    as_markup,
     clean_label,
+    distinct_labels,
     format_interval,
     format_number,
     format_percent,
+    group_by,
 )
 
 #: Metric of the figures where several have as many labels.
@@ -47,6 +49,12 @@ MAXIMUM_QUANTILES = 4
 
 #: A warehouse without these was built before calibration existed.
 CALIBRATION_MARTS = ("fct_calibrators", "fct_calibration_quality")
+
+NOT_BUILT = Gap("Calibration with people.", "a build with a version of hcat that calibrates")
+NOT_LABELLED = Gap(
+    "Labels from people: no score is a probability, and no error rate of a threshold is known.",
+    "`hcat labels export`, raters, and `hcat labels import`",
+)
 
 #: Families whose curve is a staircase: between two scores it does not rise.
 STAIRCASES = ("isotonic", "boosted")
@@ -180,6 +188,32 @@ order by first_score
 """
 
 # A seeded hash order chooses what is drawn, so that the picture does not depend on the order of rows.
+# Tenths of the scored answers by rising score: what the picture of the curve shows, in numbers.
+MEASURE_CURVE = """
+with ranked as (
+    select
+        raw_score,
+        calibrated_probability,
+        label,
+        ntile(10) over (order by raw_score, interaction_id) as tenth
+    from fct_evaluations
+    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
+)
+
+select
+    tenth,
+    min(raw_score) as lowest_score,
+    max(raw_score) as highest_score,
+    min(calibrated_probability) as lowest_probability,
+    max(calibrated_probability) as highest_probability,
+    count(*) as count_scored,
+    count(*) filter (where label = 1) as count_accepted,
+    count(*) filter (where label = 0) as count_failed
+from ranked
+group by tenth
+order by tenth
+"""
+
 SAMPLE_LABELLED = """
 select interaction_id, raw_score, calibrated_probability, label, count(*) over (partition by label) as count_labels
 from fct_evaluations
@@ -343,19 +377,21 @@ def describe_calibration(source: Warehouse, settings: Mapping[str, Any]) -> dict
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
     labelled = {row["metric_name"]: row["count_labels"] for row in source.rows(COUNT_LABELS, ["fct_evaluations"])}
     needed = _describe_labels_needed(source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"]))
-    described: dict[str, Any] = {"state": "described", "needed": needed, "missing": _name_missing_marts(source)}
-    if not source.tables.issuperset(CALIBRATION_MARTS):
-        return {**described, "state": "absent"}
+    missing = _name_missing_marts(source)
+    described: dict[str, Any] = {"state": "described", "needed": needed, "missing": missing, "gaps": []}
+    if not source.has(*CALIBRATION_MARTS):
+        return {**described, "state": "absent", "gaps": [NOT_BUILT]}
     counted = [row["count_labels"] for row in (*calibrators, *quality)] + list(labelled.values())
     if not any(counted):
         plan = next((row for row in needed if row["metric_name"] == PREFERRED_METRIC), needed[0] if needed else None)
-        return {**described, "state": "no_labels", "plan": plan}
+        return {**described, "state": "no_labels", "plan": plan, "gaps": [NOT_LABELLED]}
     chosen = choose_calibrated_metric(calibrators, labelled)
     names = sorted({row["metric_name"] for row in (*calibrators, *quality)})
     metrics = {row["metric_name"]: row for row in source.rows(LIST_TARGET_METRICS, ["dim_metrics"], metric_names=names)}
     alpha = _read_level(settings)
     return {
         **described,
+        "gaps": [Gap(f"Of calibration: {', '.join(missing)}.", NOT_BUILT.supply)] if missing else [],
         "trust": _describe_trust(calibrators, quality),
         "metric_name": chosen["metric_name"] if chosen else None,
         "family": chosen["family"] if chosen else None,
@@ -468,7 +504,7 @@ def _name_missing_marts(source: Warehouse) -> list[str]:
         "fct_labels_needed",
         "fct_rater_agreement",
     )
-    return [name for name in wanted if name not in source.tables]
+    return source.lacks(*wanted)
 
 
 def _read_level(settings: Mapping[str, Any]) -> float | None:
@@ -495,9 +531,9 @@ def _show_measure(row: Row, name: str) -> dict[str, str]:
 
 def _describe_trust(calibrators: Sequence[Row], quality: Sequence[Row]) -> list[Row]:
     """Return one group of rows per metric: the calibrator in force, and the score itself where it is a probability."""
-    measured = _group(quality, "metric_name")
+    measured = group_by(quality, "metric_name")
     described = []
-    for metric_name, rows in sorted(_group(calibrators, "metric_name").items()):
+    for metric_name, rows in sorted(group_by(calibrators, "metric_name").items()):
         chosen = next((row for row in rows if row["is_chosen"]), None)
         # the simplest family tells best why there is none
         reference = chosen or next((row for row in rows if row["family"] == "logistic"), rows[0])
@@ -614,7 +650,16 @@ def _describe_curve(source: Warehouse, chosen: Row | None, metrics: Mapping[str,
     )
     total = sum(sets.values())
     return {
-        "chart": _as_markup(chart),
+        "chart": as_markup(chart),
+        "rows": [
+            {
+                **row,
+                "scores": f"{format_number(row['lowest_score'])} to {format_number(row['highest_score'])}",
+                "probabilities": f"{format_percent(row['lowest_probability'])} to"
+                f" {format_percent(row['highest_probability'])}",
+            }
+            for row in source.rows(MEASURE_CURVE, ["fct_evaluations"], metric_name=name)
+        ],
         "count_accepted": counts.get(1, 0),
         "count_failed": counts.get(0, 0),
         "is_sampled": any(count > MAXIMUM_POINTS for count in counts.values()),
@@ -630,10 +675,10 @@ def _describe_curve(source: Warehouse, chosen: Row | None, metrics: Mapping[str,
 
 def _find_bands(stretches: Sequence[Row]) -> list[charts.Band]:
     """Return the strips of the largest systems; none where sets do not follow the score alone."""
-    by_system = dict(list(_group(stretches, "system").items())[:MAXIMUM_STRIPS])
+    by_system = dict(list(group_by(stretches, "system").items())[:MAXIMUM_STRIPS])
     if any(len(rows) > MAXIMUM_STRETCHES for rows in by_system.values()):
         return []
-    labels = _distinct_labels(list(by_system))
+    labels = distinct_labels(list(by_system))
     bands = []
     for system, rows in by_system.items():
         # neighbours meet half way: between two scores nothing was seen
@@ -667,7 +712,17 @@ def _describe_reliability(source: Warehouse, chosen: Row | None, quality: Sequen
     label = f"Reliability of the calibrated {chosen['metric_name']}: share accepted against probability, with intervals"
     measured = next((row for row in quality if row["metric_name"] == chosen["metric_name"] and row["is_chosen"]), None)
     return {
-        "chart": _as_markup(charts.draw_reliability(bins, label)),
+        "chart": as_markup(charts.draw_reliability(bins, label)),
+        "rows": [
+            {
+                "prediction": format_percent(row["mean_prediction"]),
+                "share": format_percent(row["share_accepted"]),
+                "interval": format_interval(row["share_accepted_low"], row["share_accepted_high"], "share"),
+                "count_labels": row["count_labels"],
+                "count_sources": row["count_sources"],
+            }
+            for row in rows
+        ],
         "count_labels": sum(row["count_labels"] for row in rows),
         "count_bins": len(rows),
         "count_outside": sum(
@@ -682,7 +737,7 @@ def _describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | N
     if chosen is None:
         return None
     name = chosen["metric_name"]
-    has_folds = "int_labels" in source.tables
+    has_folds = source.has("int_labels")
     rows = (
         source.rows(SAMPLE_UNSEEN, ["fct_evaluations", "int_labels"], metric_name=name, maximum=MAXIMUM_SCORES)
         if has_folds
@@ -709,7 +764,19 @@ def _describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | N
     text = f"Conformity scores of {name} for accepted and failed answers with the quantiles that cut prediction sets"
     chart = charts.draw_conformity(panels, "1 − probability of the label that people gave", text)
     return {
-        "chart": _as_markup(chart),
+        "chart": as_markup(chart),
+        "rows": [
+            {
+                "title": title,
+                "quartiles": ", ".join(
+                    format_number(value) for value in np.quantile(scores, (0.25, 0.5, 0.75)).tolist()
+                )
+                if scores
+                else "–",
+                "cuts": "; ".join(f"{cut.text} {format_number(cut.value)}" for cut in cuts) or "none",
+            }
+            for title, scores, cuts in panels
+        ],
         "has_folds": has_folds,
         "count_labels": len(rows),
         "without_own": [
@@ -730,10 +797,10 @@ def _find_cuts(quantiles: Sequence[Row], label: int, alpha: float | None) -> lis
         # one line per stratum: of the level in force only, else nobody could read them
         own = [row for row in own if alpha is None or row["alpha"] == alpha]
         own.sort(key=lambda row: (-(row["count_sources"] or 0), row["stratum"], row["alpha"]))
-        names = _distinct_labels(list(dict.fromkeys(row["stratum"] for row in own)))
+        names = distinct_labels(list(dict.fromkeys(row["stratum"] for row in own)))
         cuts = [
             charts.Cut(
-                row["quantile"], f"{_format_level(1 - row['alpha'])} {charts._shorten(names[row['stratum']], 20)}"
+                row["quantile"], f"{_format_level(1 - row['alpha'])} {charts.shorten(names[row['stratum']], 20)}"
             )
             for row in own[:MAXIMUM_QUANTILES]
         ]
@@ -751,7 +818,7 @@ def _describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | Non
         if chosen is None
         else source.rows(LIST_COVERAGE, ["fct_conformal_coverage"], metric_name=chosen["metric_name"])
     )
-    labels = _distinct_labels(list(dict.fromkeys(row["stratum"] for row in rows if row["stratum"] is not None)))
+    labels = distinct_labels(list(dict.fromkeys(row["stratum"] for row in rows if row["stratum"] is not None)))
     merged = {} if chosen is None else _find_merged_checks(source, chosen["metric_name"])
     shown = []
     for row in rows:
@@ -848,7 +915,7 @@ def _describe_systems(source: Warehouse, chosen: Row | None) -> dict[str, Any]:
         if chosen is None
         else source.rows(LIST_SYSTEM_CALIBRATION, ["fct_system_calibration"], metric_name=chosen["metric_name"])
     )
-    labels = _distinct_labels([row["system"] for row in rows[:MAXIMUM_SYSTEMS]])
+    labels = distinct_labels([row["system"] for row in rows[:MAXIMUM_SYSTEMS]])
     shown = []
     for row in rows[:MAXIMUM_SYSTEMS]:
         low, high = row["difference_low"], row["difference_high"]
@@ -895,7 +962,7 @@ def _describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Ma
     for kind in ("acceptance", "monitoring"):
         described[kind] = [
             {"method": _name_method(method), "rows": [_show_threshold(row) for row in chosen]}
-            for method, chosen in _group([row for row in rows if row["kind"] == kind], "method").items()
+            for method, chosen in group_by([row for row in rows if row["kind"] == kind], "method").items()
         ]
     labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=metric_name, maximum=MAXIMUM_SCORES)
     levels = sorted({row["interval_level"] for row in rows if row["kind"] == "acceptance"})
@@ -960,7 +1027,7 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
             row["risk_appetite"] for row in sorted(found, key=lambda row: (row["confidence"], row["risk_appetite"]))
         )
     )[: len(charts.SERIES_COLOURS)]
-    names = {appetite: f"{label} risk appetite" for appetite, label in _distinct_labels(appetites).items()}
+    names = {appetite: f"{label} risk appetite" for appetite, label in distinct_labels(appetites).items()}
     estimates = [
         charts.Estimate(_name_method(row["method"]), names[row["risk_appetite"]], row["threshold"], None, None)
         for row in found
@@ -982,11 +1049,11 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
         f"score of {metric_name}",
         f"Scores of accepted and failed answers of {metric_name} with thresholds by method; the table has the numbers",
     )
-    return _as_markup(chart)
+    return as_markup(chart)
 
 
 def _describe_decisions(source: Warehouse, names: Sequence[str], metrics: Mapping[str, Row]) -> dict[str, Any]:
-    has_reasons = "threshold_decisions" in source.tables
+    has_reasons = source.has("threshold_decisions")
     reasons = {row["decision_name"]: row["rationale"] for row in source.rows(LIST_REASONS, ["threshold_decisions"])}
     rows = []
     for name in names:
@@ -1012,7 +1079,7 @@ def _describe_decisions(source: Warehouse, names: Sequence[str], metrics: Mappin
 
 def _describe_rates(source: Warehouse, chosen: Row | None, names: Sequence[str]) -> dict[str, Any]:
     rows = [row for row in source.rows(LIST_RATES, ["fct_failure_rates"]) if row["metric_name"] in names]
-    labels = _distinct_labels(list(dict.fromkeys(row["system"] for row in rows)))
+    labels = distinct_labels(list(dict.fromkeys(row["system"] for row in rows)))
     first = chosen["metric_name"] if chosen else PREFERRED_METRIC
     rows.sort(key=lambda row: row["metric_name"] != first)
     shown = [_show_rate(row, labels[row["system"]]) for row in rows[:MAXIMUM_RATE_ROWS]]
@@ -1066,7 +1133,7 @@ def _draw_rates(rows: Sequence[Row], labels: Mapping[str, str]) -> Any:
     series = {"labels_only": "labels alone", "prediction_powered": "labels and calibrated scores"}
     estimates = [
         charts.Estimate(
-            charts._shorten(labels[row["system"]], 40),
+            charts.shorten(labels[row["system"]], 40),
             words,
             row[f"{name}_rate"],
             row[f"{name}_lower"],
@@ -1082,7 +1149,7 @@ def _draw_rates(rows: Sequence[Row], labels: Mapping[str, str]) -> Any:
     label = (
         "Failure rate by system, from labels alone and prediction-powered, with intervals; the table holds the numbers"
     )
-    return _as_markup(
+    return as_markup(
         charts.draw_estimates(estimates, systems, list(series.values()), "share of answers that people fail", label)
     )
 
@@ -1122,7 +1189,7 @@ def _describe_agreement(source: Warehouse) -> list[Row]:
     """Return one row per criterion and figure that exists; a criterion without any says why, once."""
     described = []
     rows = source.rows(LIST_AGREEMENT, ["fct_rater_agreement"])
-    for criterion, figures in _group(rows, "criterion").items():
+    for criterion, figures in group_by(rows, "criterion").items():
         name = clean_label(criterion)
         between = [row for row in figures if row["rater"] is None]
         within = [row for row in figures if row["rater"] is not None]

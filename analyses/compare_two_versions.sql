@@ -1,0 +1,32 @@
+-- What the latest version of each application does better and worse than the one before, paired by query: verdicts
+-- first, then the largest differences. No difference shown is not no difference: the interval says how large it may be.
+select
+    application,
+    baseline_version,
+    candidate_version,
+    metric_name,
+    dimension,
+    segment,
+    measurement,
+    verdict,
+    status,
+    count_pairs,
+    count_sources,
+    baseline_value,
+    candidate_value,
+    difference,
+    difference_lower,
+    difference_upper,
+    q_value,
+    count_regressions,
+    count_improvements
+from {{ ref('fct_version_comparisons') }}
+where is_latest and status <> 'not_in_family'
+order by
+    application asc,
+    case verdict when 'worse' then 0 when 'better' then 1 else 2 end asc,
+    abs(difference) desc nulls last,
+    metric_name asc,
+    dimension asc,
+    segment asc,
+    measurement asc

@@ -1,0 +1,31 @@
+-- What moved against its reference: series that drift first, the most certain ones on top, each with its interval and
+-- the limit beyond which it alarms. statistic and limit_value are in the unit of the test; docs/drift.md names it.
+select
+    metric_name,
+    dimension,
+    segment,
+    test,
+    window_start,
+    window_end,
+    value_reference,
+    value_window,
+    difference,
+    difference_lower,
+    difference_upper,
+    statistic,
+    limit_value,
+    q_value,
+    alarm_level,
+    count_reference,
+    count_window,
+    is_drifting
+from {{ ref('fct_metric_drift') }}
+where status = 'tested'
+order by
+    is_drifting desc,
+    q_value asc nulls last,
+    metric_name asc,
+    dimension asc,
+    segment asc,
+    test asc,
+    window_weeks asc

@@ -1,0 +1,36 @@
+-- The shape of the scores of one metric by segment: one row per (segment, slice between two neighbouring quantiles).
+-- density is the share of scores in the slice per unit of score: the half width of a violin at the middle of the slice.
+-- A slice without width holds equal scores: their share stands in share_of_scores, and density is null.
+{%- set metric_name = 'groundedness' %}
+{%- set dimension = 'topic' %}
+
+with distributions as (
+    select segment, count_scored, quantile, score
+    from {{ ref('fct_score_distributions') }}
+    where metric_name = '{{ metric_name }}' and dimension = '{{ dimension }}'
+),
+
+slices as (
+    select
+        segment,
+        count_scored,
+        quantile,
+        score,
+        lead(quantile) over (partition by segment order by quantile) as next_quantile,
+        lead(score) over (partition by segment order by quantile) as next_score
+    from distributions
+)
+
+select
+    segment,
+    count_scored,
+    quantile as from_quantile,
+    next_quantile as to_quantile,
+    score as from_score,
+    next_score as to_score,
+    (score + next_score) / 2 as middle_score,
+    next_quantile - quantile as share_of_scores,
+    (next_quantile - quantile) / nullif(next_score - score, 0) as density
+from slices
+where next_quantile is not null
+order by segment, from_quantile

@@ -1,0 +1,12 @@
+{#
+    MD5 of a metric and a cell of int_cells. Segments are texts of the logs: a bar inside of one is doubled, so that no two
+    cells share an id.
+#}
+{% macro cell_id(metric_name, cells) %}
+    md5(
+        concat_ws(
+            '|', {{ metric_name }}, {{ cells }}.first_dimension, replace({{ cells }}.first_segment, '|', '||'),
+            {{ cells }}.second_dimension, replace({{ cells }}.second_segment, '|', '||')
+        )
+    )
+{%- endmacro %}

@@ -1,0 +1,6 @@
+{# What a mean becomes without a group, less what it is with it; null when nothing is left without the group. #}
+{% macro jackknife_deviation(totals, group_sums, sum, count) %}
+    ({{ totals }}.{{ sum }} - {{ group_sums }}.{{ sum }})
+    / nullif({{ totals }}.{{ count }} - {{ group_sums }}.{{ count }}, 0)
+    - {{ totals }}.{{ sum }} / nullif({{ totals }}.{{ count }}, 0)
+{%- endmacro %}

@@ -1,0 +1,57 @@
+-- One row per decided threshold, and whether it is in force: a number that was decided on the scores of another
+-- encoder, classifier or scoring says nothing about these. An expired decision stays in force and warns.
+with decisions as (
+    select * from {{ ref('threshold_decisions') }}
+),
+
+encoder as (
+    select encoder_sha256 from {{ ref('int_encoder') }}
+),
+
+classifier as (
+    select classifier_sha256 from {{ ref('int_classifier') }}
+),
+
+checked as (
+    select
+        decisions.*,
+        case
+            when not starts_with(coalesce(encoder.encoder_sha256, ''), coalesce(decisions.encoder_sha256, ''))
+                then 'void_encoder'
+            when not starts_with(coalesce(classifier.classifier_sha256, ''), coalesce(decisions.classifier_sha256, ''))
+                then 'void_classifier'
+            when decisions.scoring_revision <> {{ var('hcat_scoring_revision') }} then 'void_scoring'
+            when decisions.valid_until < current_date then 'expired'
+            else 'in_force'
+        end as decision_status
+    from decisions
+    cross join encoder
+    cross join classifier
+),
+
+final as (
+    select
+        decision_name,
+        metric_name,
+        decided_by,
+        rationale,
+        version_class,
+        decision_status,
+        case
+            when decision_status = 'expired' then 'decision ' || decision_name || ' expired on ' || valid_until
+            when decision_status = 'void_encoder'
+                then 'decision ' || decision_name || ' is void: made on scores of another encoder'
+            when decision_status = 'void_classifier'
+                then 'decision ' || decision_name || ' is void: made on scores of another classifier'
+            when decision_status = 'void_scoring'
+                then 'decision ' || decision_name || ' is void: made on scores of another scoring revision'
+        end as decision_note,
+        case when decision_status in ('in_force', 'expired') then threshold end as threshold,
+        threshold as decided_threshold,
+        is_provisional,
+        decided_on,
+        valid_until
+    from checked
+)
+
+select * from final

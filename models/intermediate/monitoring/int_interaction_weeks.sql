@@ -1,0 +1,41 @@
+-- One row per interaction with the Monday of its week, and whether that week is over: only complete weeks are compared.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select * from {{ ref('int_interactions_classified') }}
+),
+
+latest as (
+    select
+        date_trunc('week', max(asked_at))::date as latest_week,
+        max(asked_at)::date as latest_day
+    from interactions
+),
+
+dated as (
+    select
+        interactions.interaction_id,
+        interactions.source_group,
+        date_trunc('week', interactions.asked_at)::date as week_start,
+        latest.latest_week,
+        latest.latest_day
+    from interactions
+    cross join latest
+),
+
+final as (
+    select
+        interaction_id,
+        source_group,
+        week_start,
+        case
+            when week_start is null then 'no_timestamp'
+            when week_start < latest_week then 'complete'
+            -- the logs reach the day that closes a week
+            when latest_day - week_start >= {{ var('hcat_drift_closing_day') }} - 1 then 'complete'
+            else 'incomplete'
+        end as week_status
+    from dated
+)
+
+select * from final

@@ -1,0 +1,22 @@
+-- One row per (interaction, dimension) that is watched over time: all dimensions but the week itself.
+with segments as (
+    select * from {{ ref('int_interaction_segments') }}
+),
+
+week_dimensions as (
+    select dimension
+    from {{ ref('analysis_dimensions') }}
+    where source = 'column' and field = 'asked_week'
+),
+
+final as (
+    select
+        segments.interaction_id,
+        segments.dimension,
+        segments.segment
+    from segments
+    left join week_dimensions on segments.dimension = week_dimensions.dimension
+    where week_dimensions.dimension is null
+)
+
+select * from final

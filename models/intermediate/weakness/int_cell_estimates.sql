@@ -1,0 +1,212 @@
+-- One row per (cell, measurement, half): value, rest and difference with delete-a-group jackknife standard errors:
+-- sqrt((G - 1) / G sum (estimate without the group - estimate)^2), G the groups of the cell for the value and those of
+-- its partition for the difference, because a group leaves cell and rest together. A standard error needs two groups in
+-- the cell, that of the difference two in the rest as well.
+{{ config(materialized='table') }}
+{#- measurement, what it is divided by, what is summed, whole numbers per unit of the sum #}
+{%- set measured = [
+    ('mean_score', 'count_scored', 'sum_scores', 'metrics.scores_per_unit'),
+    ('share_failing', 'count_decided', 'count_failing', '1'),
+    ('share_failing_of_all', 'count_decided_of_all', 'count_failing_of_all', '1')
+] %}
+
+with cell_sums as (
+    select * from {{ ref('int_cell_sums') }}
+),
+
+partition_sums as (
+    select * from {{ ref('int_partition_sums') }}
+),
+
+totals as (
+    select * from {{ ref('int_cell_totals') }}
+),
+
+cells as (
+    select * from {{ ref('int_cells') }}
+),
+
+metrics as (
+    select * from {{ ref('int_metrics_numbered') }}
+),
+
+-- a row for every group of the partition: without a group that the cell does not have the rest changes too
+group_sums as (
+    select
+        totals.metric_number,
+        totals.cell_number,
+        partition_sums.half
+        {%- for measurement, count, sum, unit in measured %},
+        coalesce(cell_sums.{{ count }}, 0)::double as {{ count }},
+        coalesce(cell_sums.{{ sum }}, 0)::double as {{ sum }},
+        (partition_sums.{{ count }} - coalesce(cell_sums.{{ count }}, 0))::double as rest_{{ count }},
+        (partition_sums.{{ sum }} - coalesce(cell_sums.{{ sum }}, 0))::double as rest_{{ sum }}
+        {%- endfor %}
+    from totals
+    inner join partition_sums
+        on
+            totals.metric_number = partition_sums.metric_number
+            and totals.partition_number = partition_sums.partition_number
+    left join cell_sums
+        on
+            totals.metric_number = cell_sums.metric_number
+            and totals.cell_number = cell_sums.cell_number
+            and partition_sums.jackknife_group = cell_sums.jackknife_group
+    where totals.half = 'all'
+),
+
+-- whole numbers as doubles, which divide
+divisible as (
+    select
+        metric_number,
+        cell_number,
+        half
+        {%- for measurement, count, sum, unit in measured %},
+        {{ count }}::double as {{ count }},
+        {{ sum }}::double as {{ sum }},
+        rest_{{ count }}::double as rest_{{ count }},
+        rest_{{ sum }}::double as rest_{{ sum }}
+        {%- endfor %}
+    from totals
+),
+
+-- each group leaves all groups, and the groups of its half
+squared as (
+    select
+        group_sums.metric_number,
+        group_sums.cell_number,
+        group_sums.half
+        {%- for measurement, count, sum, unit in measured %}
+        {%- for scope in ['all_totals', 'half_totals'] %}
+        {%- set value = '(' ~ jackknife_deviation(scope, 'group_sums', sum, count) ~ ')' %}
+        {%- set rest = '(' ~ jackknife_deviation(scope, 'group_sums', 'rest_' ~ sum, 'rest_' ~ count) ~ ')' %},
+        {{ exact_sum_of_squares(value ~ ' / ' ~ unit) }} as {{ measurement }}_value_{{ scope }},
+        {{ exact_sum_of_squares('(' ~ value ~ ' - ' ~ rest ~ ') / ' ~ unit) }}
+            as {{ measurement }}_difference_{{ scope }}
+        {%- endfor %}
+        {%- endfor %}
+    from group_sums
+    inner join metrics on group_sums.metric_number = metrics.metric_number
+    inner join divisible as all_totals
+        on
+            group_sums.metric_number = all_totals.metric_number
+            and group_sums.cell_number = all_totals.cell_number
+            and all_totals.half = 'all'
+    left join divisible as half_totals
+        on
+            group_sums.metric_number = half_totals.metric_number
+            and group_sums.cell_number = half_totals.cell_number
+            and group_sums.half = half_totals.half
+    group by group_sums.metric_number, group_sums.cell_number, group_sums.half
+),
+
+squares as (
+    select
+        metric_number,
+        cell_number,
+        half
+        {%- for measurement, count, sum, unit in measured %},
+        {{ measurement }}_value_half_totals as {{ measurement }}_value,
+        {{ measurement }}_difference_half_totals as {{ measurement }}_difference
+        {%- endfor %}
+    from squared
+    union all
+    select
+        metric_number,
+        cell_number,
+        'all' as half
+        {%- for measurement, count, sum, unit in measured %},
+        sum({{ measurement }}_value_all_totals) as {{ measurement }}_value,
+        sum({{ measurement }}_difference_all_totals) as {{ measurement }}_difference
+        {%- endfor %}
+    from squared
+    group by metric_number, cell_number
+),
+
+measurements as (
+    {%- for measurement, count, sum, unit in measured %}
+    select
+        totals.metric_number,
+        totals.cell_number,
+        '{{ measurement }}' as measurement,
+        totals.half,
+        totals.count_interactions,
+        totals.count_sources,
+        totals.{{ count }} as count_scored,
+        totals.{{ count }}_groups as count_source_groups,
+        totals.{{ count }}::double * totals.{{ count }} / nullif(totals.{{ count }}_squared, 0)
+            as source_groups_effective,
+        totals.{{ sum }}::double / {{ unit }} / nullif(totals.{{ count }}, 0) as value,
+        sqrt(
+            (
+                totals.{{ count }} * totals.{{ 'sum_squared_scores' if sum == 'sum_scores' else sum }}
+                - totals.{{ sum }} * totals.{{ sum }}
+            )::double
+            / nullif(totals.{{ count }} * (totals.{{ count }} - 1), 0)
+        ) / {{ unit }} as standard_deviation,
+        squares.{{ measurement }}_value as value_squares,
+        totals.rest_{{ sum }}::double / {{ unit }} / nullif(totals.rest_{{ count }}, 0) as rest_value,
+        totals.rest_{{ count }} as count_scored_rest,
+        totals.rest_{{ count }}_groups as source_groups_rest,
+        totals.partition_{{ count }}_groups as count_partition_groups,
+        squares.{{ measurement }}_difference as difference_squares
+    from totals
+    inner join metrics on totals.metric_number = metrics.metric_number
+    left join squares
+        on
+            totals.metric_number = squares.metric_number
+            and totals.cell_number = squares.cell_number
+            and totals.half = squares.half
+    {{ 'union all' if not loop.last }}
+    {%- endfor %}
+),
+
+final as (
+    select
+        -- ids
+        {{ cell_id('metrics.metric_name', 'cells') }} as cell_id,
+        metrics.metric_name,
+        cells.first_dimension,
+        cells.first_segment,
+        cells.second_dimension,
+        cells.second_segment,
+
+        -- strings
+        measurements.measurement,
+        measurements.half,
+
+        -- numerics
+        measurements.count_interactions,
+        measurements.count_scored,
+        measurements.count_sources,
+        measurements.count_source_groups,
+        measurements.source_groups_effective,
+        measurements.value,
+        measurements.standard_deviation,
+        case
+            when measurements.count_source_groups > 1
+                then
+                    sqrt(
+                        (measurements.count_source_groups - 1) * measurements.value_squares
+                        / measurements.count_source_groups
+                    )
+        end as standard_error,
+        measurements.rest_value,
+        measurements.count_scored_rest,
+        measurements.source_groups_rest,
+        measurements.value - measurements.rest_value as difference,
+        case
+            when measurements.count_source_groups > 1 and measurements.source_groups_rest > 1
+                then
+                    sqrt(
+                        (measurements.count_partition_groups - 1) * measurements.difference_squares
+                        / measurements.count_partition_groups
+                    )
+        end as difference_standard_error,
+        measurements.source_groups_effective - 1 as degrees_of_freedom
+    from measurements
+    inner join metrics on measurements.metric_number = metrics.metric_number
+    inner join cells on measurements.cell_number = cells.cell_number
+)
+
+select * from final

@@ -1,0 +1,195 @@
+-- One row per (weak cell, variation, jackknife group): sums of the cell and of all rows of its metric, values turned so
+-- that more is worse.
+{{ config(materialized='table') }}
+{%- set shift = var('hcat_sensitivity_threshold_shift') -%}
+{%- set bins = var('hcat_sensitivity_length_bins') -%}
+
+with weaknesses as (
+    select * from {{ ref('int_weaknesses_tested') }}
+),
+
+evaluations as (
+    select * from {{ ref('int_primary_evaluations') }}
+),
+
+interactions as (
+    select interaction_id, source_group, count_answer_characters from {{ ref('int_interactions_classified') }}
+),
+
+segments as (
+    select * from {{ ref('int_interaction_segments') }}
+),
+
+sources as (
+    select * from {{ ref('int_source_groups_bucketed') }}
+),
+
+metrics as (
+    select metric_name, direction from {{ ref('metric_catalog') }}
+),
+
+-- one more discovery among as many tests would have this P-value
+family as (
+    select
+        count(case when q_value <= {{ var('hcat_weakness_error_rate') }} then 1 end)
+        * {{ var('hcat_weakness_error_rate') }} / nullif(count(p_value), 0)::double as cut_off
+    from weaknesses
+),
+
+findings as (
+    select weaknesses.*, family.cut_off, metrics.direction
+    from weaknesses
+    cross join family
+    inner join metrics on weaknesses.metric_name = metrics.metric_name
+    where weaknesses.is_weak
+),
+
+tested_metrics as (
+    select distinct metric_name, measurement, direction from findings
+),
+
+-- every row of a metric with a finding, by each choice of threshold
+judged as (
+    select
+        evaluations.interaction_id,
+        evaluations.metric_name,
+        tested_metrics.measurement,
+        interactions.source_group,
+        sources.jackknife_group,
+        interactions.count_answer_characters,
+        case
+            when tested_metrics.measurement = 'share_failing' then evaluations.is_failing::integer
+            when tested_metrics.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
+            when tested_metrics.direction = 'higher_is_better' then 0 - evaluations.raw_score
+            else evaluations.raw_score
+        end::double as as_declared,
+        case
+            when tested_metrics.measurement = 'mean_score' then null
+            when evaluations.raw_score is null and tested_metrics.measurement = 'share_failing_of_all'
+                then evaluations.is_failing_of_all::integer
+            when tested_metrics.direction = 'higher_is_better'
+                then (evaluations.raw_score < evaluations.threshold - {{ shift }})::integer
+            else (evaluations.raw_score > evaluations.threshold + {{ shift }})::integer
+        end::double as threshold_looser,
+        case
+            when tested_metrics.measurement = 'mean_score' then null
+            when evaluations.raw_score is null and tested_metrics.measurement = 'share_failing_of_all'
+                then evaluations.is_failing_of_all::integer
+            when tested_metrics.direction = 'higher_is_better'
+                then (evaluations.raw_score < evaluations.threshold + {{ shift }})::integer
+            else (evaluations.raw_score > evaluations.threshold - {{ shift }})::integer
+        end::double as threshold_stricter
+    from evaluations
+    inner join tested_metrics on evaluations.metric_name = tested_metrics.metric_name
+    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    inner join sources on interactions.source_group = sources.source_group
+),
+
+valued as (
+    select
+        *,
+        percent_rank() over (partition by metric_name order by count_answer_characters) as length_rank
+    from judged
+    where as_declared is not null
+),
+
+-- does the score get worse with longer answers, or with shorter ones?
+lengths as (
+    select
+        metric_name,
+        case
+            when
+                {{ exact_sum('length_rank * as_declared') }}
+                >= {{ exact_sum('length_rank') }} * {{ exact_sum('as_declared') }} / count(*)
+                then 1
+            else 0 - 1
+        end as length_sign
+    from valued
+    group by metric_name
+),
+
+celled as (
+    select
+        findings.cell_id,
+        findings.margin,
+        findings.cut_off,
+        valued.source_group,
+        valued.jackknife_group,
+        valued.as_declared,
+        valued.threshold_looser,
+        valued.threshold_stricter,
+        lengths.length_sign * valued.length_rank as length_only,
+        least(floor(valued.length_rank * {{ bins }}), {{ bins }} - 1) as length_bin,
+        first_segments.interaction_id is not null
+        and (findings.second_dimension is null or second_segments.interaction_id is not null) as is_in_cell
+    from findings
+    inner join valued on findings.metric_name = valued.metric_name
+    inner join lengths on findings.metric_name = lengths.metric_name
+    left join segments as first_segments
+        on
+            valued.interaction_id = first_segments.interaction_id
+            and findings.first_dimension = first_segments.dimension
+            and findings.first_segment = first_segments.segment
+    left join segments as second_segments
+        on
+            valued.interaction_id = second_segments.interaction_id
+            and findings.second_dimension = second_segments.dimension
+            and findings.second_segment = second_segments.segment
+),
+
+bins_of_rest as (
+    select cell_id, length_bin, {{ exact_mean('as_declared') }} as mean_of_rest
+    from celled
+    where not is_in_cell
+    group by cell_id, length_bin
+),
+
+varied as (
+    {%- for variation in ['as_declared', 'threshold_looser', 'threshold_stricter', 'length_only'] %}
+    select
+        cell_id,
+        '{{ variation }}' as variation,
+        source_group,
+        jackknife_group,
+        is_in_cell,
+        {{ variation }} as value,
+        {# ranks have no margin #}
+        {{ '0' if variation == 'length_only' else 'margin' }} as margin,
+        cut_off
+    from celled
+    where {{ variation }} is not null
+    union all
+    {%- endfor %}
+    -- against answers of the rest of about the same length
+    select
+        celled.cell_id,
+        'length_adjusted' as variation,
+        celled.source_group,
+        celled.jackknife_group,
+        celled.is_in_cell,
+        celled.as_declared - bins_of_rest.mean_of_rest as value,
+        celled.margin,
+        celled.cut_off
+    from celled
+    inner join bins_of_rest on celled.cell_id = bins_of_rest.cell_id and celled.length_bin = bins_of_rest.length_bin
+),
+
+final as (
+    select
+        cell_id,
+        variation,
+        jackknife_group,
+        count(distinct case when is_in_cell then source_group end) as count_sources_cell,
+        count(distinct source_group) as count_sources_all,
+        count(case when is_in_cell then 1 end) as count_cell,
+        coalesce({{ exact_sum('case when is_in_cell then value end') }}, 0) as sum_cell,
+        count(*) as count_all,
+        {{ exact_sum('value') }} as sum_all,
+        {{ exact_sum('value * value') }} as sum_squares_all,
+        max(margin)::double as margin,
+        max(cut_off)::double as cut_off
+    from varied
+    group by cell_id, variation, jackknife_group
+)
+
+select * from final

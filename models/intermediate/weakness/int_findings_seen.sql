@@ -1,0 +1,108 @@
+-- One row per (build, finding): a cell that is weak in this build, or was in an earlier one, with what this build says
+-- of it. History: builds add rows and never change any, also under --full-refresh.
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    on_schema_change='append_new_columns',
+    full_refresh=false
+) }}
+
+with weaknesses as (
+    select * from {{ ref('int_weaknesses_tested') }}
+),
+
+-- as each finding was last seen
+known as (
+    {% if is_incremental() %}
+    select
+        cell_id,
+        metric_name,
+        first_dimension,
+        first_segment,
+        second_dimension,
+        second_segment,
+        coalesce(confirmed_difference, difference) as seen_difference
+    from {{ this }}
+    where retest_result = 'weak'
+    qualify row_number() over (partition by cell_id order by built_at desc, run_id desc) = 1
+    {% else %}
+    select
+        cell_id,
+        metric_name,
+        first_dimension,
+        first_segment,
+        second_dimension,
+        second_segment,
+        difference as seen_difference
+    from weaknesses
+    where false
+    {% endif %}
+),
+
+weak_now as (
+    select * from weaknesses
+    where is_weak
+),
+
+listed as (
+    select
+        cell_id,
+        metric_name,
+        first_dimension,
+        first_segment,
+        second_dimension,
+        second_segment
+    from weak_now
+    union
+    select
+        cell_id,
+        metric_name,
+        first_dimension,
+        first_segment,
+        second_dimension,
+        second_segment
+    from known
+),
+
+final as (
+    select
+        -- ids
+        md5('{{ invocation_id }}' || '|' || listed.cell_id) as finding_sighting_id,
+        listed.cell_id,
+        '{{ invocation_id }}' as run_id,
+
+        -- strings
+        listed.metric_name,
+        listed.first_dimension,
+        listed.first_segment,
+        listed.second_dimension,
+        listed.second_segment,
+        weaknesses.measurement,
+        weaknesses.severity,
+        coalesce(weaknesses.test_status, 'no_interactions') as test_status,
+        -- closing needs proof: not flagged this time is not enough, the difference must be shown to be smaller
+        case
+            when weaknesses.is_weak then 'weak'
+            when coalesce(weaknesses.test_status, '') <> 'tested' then 'not_retested'
+            when weaknesses.difference_upper < known.seen_difference then 'no_longer_weak'
+            else 'not_shown'
+        end as retest_result,
+
+        -- numerics
+        weaknesses.difference,
+        weaknesses.difference_lower,
+        weaknesses.difference_upper,
+        weaknesses.margin,
+        case when weaknesses.is_confirmed then weaknesses.confirmed_difference end as confirmed_difference,
+
+        -- booleans
+        coalesce(weaknesses.is_confirmed, false) as is_confirmed,
+
+        -- timestamps
+        timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as built_at
+    from listed
+    left join weaknesses on listed.cell_id = weaknesses.cell_id
+    left join known on listed.cell_id = known.cell_id
+)
+
+select * from final

@@ -1,0 +1,26 @@
+-- One row per interaction with where its query comes from: a test set that somebody prepared (a reference answer,
+-- source chunk, kind, expectation, family or variant is declared for it), else production.
+with interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+final as (
+    select
+        interaction_id,
+        source_group,
+        case
+            when
+                reference_answer is null
+                and source_chunk_ids is null
+                and query_type is null
+                and declared_source_group is null
+                and family_query_id is null
+                and expected_behaviour = 'answer'
+                and coalesce(variant_type, 'original') = 'original'
+                then 'production'
+            else 'test_set'
+        end as origin
+    from interactions
+)
+
+select * from final

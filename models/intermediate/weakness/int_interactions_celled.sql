@@ -1,0 +1,63 @@
+-- One row per (interaction, cell): the segments that it lies in and, of each declared pair of dimensions, the pair of
+-- segments.
+{{ config(materialized='table') }}
+
+with interaction_segments as (
+    select * from {{ ref('int_interaction_segments') }}
+),
+
+interactions as (
+    select * from {{ ref('int_interactions_numbered') }}
+),
+
+segments as (
+    select * from {{ ref('int_segments_numbered') }}
+),
+
+analysis_dimension_pairs as (
+    select distinct first_dimension, second_dimension from {{ ref('analysis_dimension_pairs') }}
+),
+
+dimensions as (
+    select distinct dimension, dimension_number from segments
+),
+
+dimension_pairs as (
+    select
+        first_dimensions.dimension_number as first_dimension_number,
+        second_dimensions.dimension_number as second_dimension_number
+    from analysis_dimension_pairs
+    inner join dimensions as first_dimensions
+        on analysis_dimension_pairs.first_dimension = first_dimensions.dimension
+    inner join dimensions as second_dimensions
+        on analysis_dimension_pairs.second_dimension = second_dimensions.dimension
+),
+
+numbered as (
+    select interactions.interaction_number, segments.dimension_number, segments.segment_number, segments.count_segments
+    from interaction_segments
+    inner join interactions on interaction_segments.interaction_id = interactions.interaction_id
+    inner join segments
+        on
+            interaction_segments.dimension = segments.dimension
+            and interaction_segments.segment = segments.segment
+),
+
+final as (
+    select interaction_number, segment_number::bigint as cell_number
+    from numbered
+    union all
+    -- pairs of segments are numbered above the segments; int_cells reads the two numbers back
+    select
+        first_segments.interaction_number,
+        first_segments.segment_number::bigint * first_segments.count_segments + second_segments.segment_number
+            as cell_number
+    from numbered as first_segments
+    inner join dimension_pairs on first_segments.dimension_number = dimension_pairs.first_dimension_number
+    inner join numbered as second_segments
+        on
+            first_segments.interaction_number = second_segments.interaction_number
+            and dimension_pairs.second_dimension_number = second_segments.dimension_number
+)
+
+select * from final

@@ -1,0 +1,50 @@
+-- One row per primary metric that applies to an interaction: numbers in its place, and the unit in which its scores
+-- become whole numbers whose squares fit 64 bits: billionths for scores within 3, else a tenth as fine for every digit.
+{{ config(materialized='table') }}
+
+with evaluations as (
+    select * from {{ ref('int_primary_evaluations') }}
+),
+
+described as (
+    select
+        metric_name,
+        max(abs(raw_score)) as largest_score,
+        count(*) as count_interactions,
+        bit_xor(hash(interaction_id)) as fingerprint,
+        max(threshold) as threshold,
+        min(threshold) = max(threshold) and count(threshold) = count(*) as has_one_threshold
+    from evaluations
+    group by metric_name
+),
+
+numbered as (
+    select
+        metric_name,
+        (row_number() over (order by metric_name))::integer as metric_number,
+        count_interactions,
+        fingerprint,
+        threshold,
+        coalesce(has_one_threshold, threshold is null) as has_one_threshold,
+        case
+            when largest_score > 3 then 1e9 / power(10, ceil(log10(largest_score / 3)))
+            else 1e9
+        end as scores_per_unit
+    from described
+),
+
+final as (
+    select
+        metric_name,
+        metric_number,
+        ((metric_number - 1) // {{ var('hcat_metrics_abreast') }})::integer as metric_block,
+        ((metric_number - 1) % {{ var('hcat_metrics_abreast') }})::integer as metric_position,
+        -- metrics that apply to the same interactions share their counts of interactions and sources
+        min(metric_number) over (partition by count_interactions, fingerprint) as scope_number,
+        scores_per_unit,
+        threshold,
+        has_one_threshold
+    from numbered
+)
+
+select * from final

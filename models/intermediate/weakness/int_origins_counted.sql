@@ -1,0 +1,97 @@
+-- One row per (dimension, segment) with the interactions and sources of the test set and of production; pairs of
+-- dimensions stand as `first x second`.
+{{ config(materialized='table') }}
+
+with origins as (
+    select * from {{ ref('int_interaction_origins') }}
+),
+
+segments as (
+    select *
+    from {{ ref('int_interaction_segments') }}
+    where
+        dimension in (
+            {%- for dimension in var('hcat_representativeness_dimensions') %}
+            '{{ dimension }}'{{ ',' if not loop.last }}
+            {%- endfor %}
+        )
+),
+
+pairs as (
+    select * from {{ ref('analysis_dimension_pairs') }}
+),
+
+placed as (
+    select interaction_id, dimension, segment from segments
+    union all
+    select
+        first_segments.interaction_id,
+        pairs.first_dimension || ' x ' || pairs.second_dimension as dimension,
+        first_segments.segment || ' x ' || second_segments.segment as segment
+    from pairs
+    inner join segments as first_segments on pairs.first_dimension = first_segments.dimension
+    inner join segments as second_segments
+        on
+            pairs.second_dimension = second_segments.dimension
+            and first_segments.interaction_id = second_segments.interaction_id
+),
+
+by_source as (
+    select placed.dimension, placed.segment, origins.origin, origins.source_group, count(*) as count_interactions
+    from placed
+    inner join origins on placed.interaction_id = origins.interaction_id
+    group by placed.dimension, placed.segment, origins.origin, origins.source_group
+),
+
+sources_of_dimensions as (
+    select dimension, origin, source_group, sum(count_interactions) as count_interactions
+    from by_source
+    group by dimension, origin, source_group
+),
+
+-- siblings do not count as independent: Kish's effective number of interactions over sources
+effective as (
+    select
+        dimension,
+        origin,
+        sum(count_interactions) as count_interactions,
+        count(*) as count_sources,
+        sum(count_interactions) * sum(count_interactions)
+        / sum(count_interactions * count_interactions)::double as sources_effective
+    from sources_of_dimensions
+    group by dimension, origin
+),
+
+counted as (
+    select
+        dimension,
+        segment,
+        sum(case when origin = 'test_set' then count_interactions else 0 end) as count_test_set,
+        sum(case when origin = 'production' then count_interactions else 0 end) as count_production,
+        count(case when origin = 'test_set' then 1 end) as count_sources_test_set,
+        count(case when origin = 'production' then 1 end) as count_sources_production
+    from by_source
+    group by dimension, segment
+),
+
+final as (
+    select
+        counted.dimension,
+        counted.segment,
+        counted.count_test_set::bigint as count_test_set,
+        counted.count_production::bigint as count_production,
+        counted.count_sources_test_set,
+        counted.count_sources_production,
+        coalesce(test_sets.count_interactions, 0)::bigint as total_test_set,
+        coalesce(productions.count_interactions, 0)::bigint as total_production,
+        coalesce(test_sets.count_sources, 0) as total_sources_test_set,
+        coalesce(productions.count_sources, 0) as total_sources_production,
+        test_sets.sources_effective as effective_test_set,
+        productions.sources_effective as effective_production
+    from counted
+    left join effective as test_sets on counted.dimension = test_sets.dimension and test_sets.origin = 'test_set'
+    left join effective as productions
+        on counted.dimension = productions.dimension and productions.origin = 'production'
+)
+
+select * from final

@@ -1,0 +1,285 @@
+-- One row per (version pair, primary metric, dimension, segment, measurement): levels of both versions, their
+-- difference over the same queries (positive = the candidate is better) and its jackknife error over whole sources.
+{{ config(materialized='table') }}
+
+with pairs as (
+    select * from {{ ref('int_version_pairs_listed') }}
+),
+
+queries_paired as (
+    select * from {{ ref('int_version_queries_paired') }}
+),
+
+segments as (
+    select * from {{ ref('int_version_segments_shared') }}
+),
+
+buckets as (
+    select source_group, jackknife_group from {{ ref('int_source_groups_bucketed') }}
+),
+
+paired_sources as (
+    select source_group, count(*) over () as count_paired_sources
+    from (select distinct source_group from queries_paired) as asked
+),
+
+-- the sources of a test set leave one by one, those of very large logs in hash buckets
+sources as (
+    select
+        paired_sources.source_group,
+        case
+            when paired_sources.count_paired_sources <= {{ var('hcat_version_jackknife_sources') }}
+                then paired_sources.source_group
+            else buckets.jackknife_group::varchar
+        end as jackknife_group
+    from paired_sources
+    inner join buckets on paired_sources.source_group = buckets.source_group
+),
+
+metrics as (
+    select metric_name, direction, range_high - range_low as score_range
+    from {{ ref('metric_catalog') }}
+    where is_primary
+),
+
+thresholds as (
+    select metric_name, count(threshold) > 0 as has_threshold
+    from {{ ref('int_primary_evaluations') }}
+    group by metric_name
+),
+
+rules as (
+    select * from {{ ref('version_rules') }}
+),
+
+measurements as (
+    select unnest(['mean_score', 'share_failing', 'share_failing_of_all']) as measurement
+),
+
+cells as (
+    select distinct version_pair_id, dimension, segment from segments
+    union
+    -- two versions without a common query are a row as well
+    select version_pair_id, 'all' as dimension, 'all' as segment from pairs
+),
+
+expected as (
+    select
+        cells.*,
+        metrics.metric_name,
+        metrics.direction,
+        measurements.measurement,
+        coalesce(thresholds.has_threshold, false) as has_threshold,
+        case when measurements.measurement = 'mean_score' then metrics.score_range else 1 end as value_range,
+        rules.margin
+    from cells
+    cross join metrics
+    cross join measurements
+    left join thresholds on metrics.metric_name = thresholds.metric_name
+    left join rules
+        on metrics.metric_name = rules.metric_name and measurements.measurement = rules.measurement
+),
+
+unpivoted as (
+    select
+        version_pair_id,
+        query_key,
+        metric_name,
+        source_group,
+        'mean_score' as measurement,
+        baseline_mean_score as baseline_value,
+        candidate_mean_score as candidate_value,
+        outcome
+    from queries_paired
+    union all
+    select
+        version_pair_id,
+        query_key,
+        metric_name,
+        source_group,
+        'share_failing' as measurement,
+        baseline_share_failing as baseline_value,
+        candidate_share_failing as candidate_value,
+        outcome
+    from queries_paired
+    union all
+    select
+        version_pair_id,
+        query_key,
+        metric_name,
+        source_group,
+        'share_failing_of_all' as measurement,
+        baseline_share_failing_of_all as baseline_value,
+        candidate_share_failing_of_all as candidate_value,
+        outcome_of_all as outcome
+    from queries_paired
+),
+
+differences as (
+    select
+        unpivoted.*,
+        sources.jackknife_group,
+        case
+            when unpivoted.measurement = 'mean_score' and metrics.direction = 'higher_is_better'
+                then unpivoted.candidate_value - unpivoted.baseline_value
+            else unpivoted.baseline_value - unpivoted.candidate_value
+        end as difference
+    from unpivoted
+    inner join metrics on unpivoted.metric_name = metrics.metric_name
+    inner join sources on unpivoted.source_group = sources.source_group
+    where unpivoted.baseline_value is not null and unpivoted.candidate_value is not null
+),
+
+by_source as (
+    select
+        differences.version_pair_id,
+        differences.metric_name,
+        segments.dimension,
+        segments.segment,
+        differences.measurement,
+        differences.jackknife_group,
+        count(*) as count_pairs,
+        {{ exact_sum('differences.baseline_value') }} as baseline_sum,
+        {{ exact_sum('differences.candidate_value') }} as candidate_sum,
+        {{ exact_sum('differences.difference') }} as difference_sum,
+        count(case when differences.outcome = 'regression' then 1 end) as count_regressions,
+        count(case when differences.outcome = 'improvement' then 1 end) as count_improvements
+    from differences
+    inner join segments
+        on
+            differences.version_pair_id = segments.version_pair_id
+            and differences.query_key = segments.query_key
+    group by
+        differences.version_pair_id,
+        differences.metric_name,
+        segments.dimension,
+        segments.segment,
+        differences.measurement,
+        differences.jackknife_group
+),
+
+totals as (
+    select
+        version_pair_id,
+        metric_name,
+        dimension,
+        segment,
+        measurement,
+        sum(count_pairs) as count_pairs,
+        count(*) as count_sources,
+        sum(count_pairs) * sum(count_pairs) / sum(count_pairs * count_pairs)::double as sources_effective,
+        {{ exact_sum('baseline_sum') }} / sum(count_pairs) as baseline_value,
+        {{ exact_sum('candidate_sum') }} / sum(count_pairs) as candidate_value,
+        {{ exact_sum('difference_sum') }} / sum(count_pairs) as difference,
+        {{ exact_sum('greatest(difference_sum, 0)') }} / sum(count_pairs) as gain,
+        {{ exact_sum('greatest(0 - difference_sum, 0)') }} / sum(count_pairs) as loss,
+        count(case when difference_sum > 0 then 1 end) as count_sources_better,
+        count(case when difference_sum < 0 then 1 end) as count_sources_worse,
+        sum(count_regressions) as count_regressions,
+        sum(count_improvements) as count_improvements
+    from by_source
+    group by version_pair_id, metric_name, dimension, segment, measurement
+),
+
+-- without source s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all sources (CR3) and
+-- kept times N, so that whole billionths of them can be summed in any order
+moved as (
+    select
+        totals.version_pair_id,
+        totals.metric_name,
+        totals.dimension,
+        totals.segment,
+        totals.measurement,
+        totals.count_pairs,
+        totals.count_sources,
+        (by_source.difference_sum - by_source.count_pairs * totals.difference)
+        * totals.count_pairs
+        / (totals.count_pairs - by_source.count_pairs) as move
+    from totals
+    inner join by_source
+        on
+            totals.version_pair_id = by_source.version_pair_id
+            and totals.metric_name = by_source.metric_name
+            and totals.dimension = by_source.dimension
+            and totals.segment = by_source.segment
+            and totals.measurement = by_source.measurement
+    where totals.count_sources > 1
+),
+
+errors as (
+    select
+        version_pair_id,
+        metric_name,
+        dimension,
+        segment,
+        measurement,
+        sqrt({{ exact_sum('move * move') }} * (max(count_sources) - 1) / max(count_sources)) / max(count_pairs)
+            as standard_error
+    from moved
+    group by version_pair_id, metric_name, dimension, segment, measurement
+),
+
+queries_shared as (
+    select version_pair_id, dimension, segment, count(*) as count_shared_queries
+    from segments
+    group by version_pair_id, dimension, segment
+),
+
+final as (
+    select
+        md5(
+            concat_ws(
+                '|',
+                expected.version_pair_id,
+                expected.metric_name,
+                expected.dimension,
+                expected.segment,
+                expected.measurement
+            )
+        ) as version_comparison_id,
+        expected.version_pair_id,
+        expected.metric_name,
+        expected.dimension,
+        expected.segment,
+        expected.measurement,
+        coalesce(queries_shared.count_shared_queries, 0) as count_shared_queries,
+        coalesce(totals.count_pairs, 0)::bigint as count_pairs,
+        coalesce(totals.count_sources, 0) as count_sources,
+        totals.sources_effective,
+        totals.baseline_value,
+        totals.candidate_value,
+        totals.difference,
+        errors.standard_error,
+        totals.gain,
+        totals.loss,
+        coalesce(totals.count_sources_better, 0)::bigint as count_sources_better,
+        coalesce(totals.count_sources_worse, 0)::bigint as count_sources_worse,
+        case when expected.has_threshold then coalesce(totals.count_regressions, 0) end::bigint as count_regressions,
+        case when expected.has_threshold then coalesce(totals.count_improvements, 0) end::bigint
+            as count_improvements,
+        expected.value_range::double as value_range,
+        expected.margin::double as margin,
+        expected.measurement = 'mean_score' or expected.has_threshold as has_threshold
+    from expected
+    left join totals
+        on
+            expected.version_pair_id = totals.version_pair_id
+            and expected.metric_name = totals.metric_name
+            and expected.dimension = totals.dimension
+            and expected.segment = totals.segment
+            and expected.measurement = totals.measurement
+    left join errors
+        on
+            expected.version_pair_id = errors.version_pair_id
+            and expected.metric_name = errors.metric_name
+            and expected.dimension = errors.dimension
+            and expected.segment = errors.segment
+            and expected.measurement = errors.measurement
+    left join queries_shared
+        on
+            expected.version_pair_id = queries_shared.version_pair_id
+            and expected.dimension = queries_shared.dimension
+            and expected.segment = queries_shared.segment
+)
+
+select * from final

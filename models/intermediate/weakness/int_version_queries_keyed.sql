@@ -1,0 +1,20 @@
+-- One row per interaction of a named version with what pairs it: the query's id, else its normalised text.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+final as (
+    select
+        interaction_id,
+        coalesce(application, 'unnamed') as application,
+        application_version as version,
+        coalesce(query_id, 'text_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g')))) as query_key,
+        source_group,
+        query_text
+    from interactions
+    where application_version is not null and coalesce(query_id, query_text) is not null
+)
+
+select * from final

@@ -1,0 +1,77 @@
+-- One row per (version pair, query asked of both, primary metric that applied on both sides), replicates averaged.
+{{ config(materialized='table') }}
+
+with pairs as (
+    select * from {{ ref('int_version_pairs_listed') }}
+),
+
+queries as (
+    select * from {{ ref('int_version_queries_keyed') }}
+),
+
+evaluations as (
+    select * from {{ ref('int_primary_evaluations') }}
+),
+
+averaged as (
+    select
+        queries.application,
+        queries.version,
+        queries.query_key,
+        evaluations.metric_name,
+        min(queries.source_group) as source_group,
+        min(queries.query_text) as query_text,
+        list(queries.interaction_id order by queries.interaction_id) as interaction_ids,
+        {{ exact_mean('evaluations.raw_score') }} as mean_score,
+        {{ exact_mean('evaluations.is_failing::integer') }} as share_failing,
+        {{ exact_mean('evaluations.is_failing_of_all::integer') }} as share_failing_of_all,
+        -- of several answers to one query the majority decides; a tie passes
+        sum(evaluations.is_failing::integer) > sum((not evaluations.is_failing)::integer) as fails,
+        sum(evaluations.is_failing_of_all::integer) > sum((not evaluations.is_failing_of_all)::integer) as fails_of_all
+    from queries
+    inner join evaluations on queries.interaction_id = evaluations.interaction_id
+    group by queries.application, queries.version, queries.query_key, evaluations.metric_name
+),
+
+final as (
+    select
+        pairs.version_pair_id,
+        pairs.application,
+        pairs.baseline_version,
+        pairs.candidate_version,
+        baselines.query_key,
+        baselines.metric_name,
+        baselines.source_group,
+        baselines.query_text,
+        baselines.interaction_ids as baseline_interaction_ids,
+        candidates.interaction_ids as candidate_interaction_ids,
+        baselines.mean_score as baseline_mean_score,
+        candidates.mean_score as candidate_mean_score,
+        baselines.share_failing as baseline_share_failing,
+        candidates.share_failing as candidate_share_failing,
+        baselines.share_failing_of_all as baseline_share_failing_of_all,
+        candidates.share_failing_of_all as candidate_share_failing_of_all,
+        case
+            when baselines.share_failing is null or candidates.share_failing is null then null
+            when not baselines.fails and candidates.fails then 'regression'
+            when baselines.fails and not candidates.fails then 'improvement'
+            else 'unchanged'
+        end as outcome,
+        case
+            when baselines.share_failing_of_all is null or candidates.share_failing_of_all is null then null
+            when not baselines.fails_of_all and candidates.fails_of_all then 'regression'
+            when baselines.fails_of_all and not candidates.fails_of_all then 'improvement'
+            else 'unchanged'
+        end as outcome_of_all
+    from pairs
+    inner join averaged as baselines
+        on pairs.application = baselines.application and pairs.baseline_version = baselines.version
+    inner join averaged as candidates
+        on
+            pairs.application = candidates.application
+            and pairs.candidate_version = candidates.version
+            and baselines.query_key = candidates.query_key
+            and baselines.metric_name = candidates.metric_name
+)
+
+select * from final

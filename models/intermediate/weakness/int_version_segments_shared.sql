@@ -1,0 +1,63 @@
+-- One row per (version pair, query asked of both, dimension) whose interactions all lie in one segment, on both sides.
+-- A dimension in which the versions differ (system, week, the length of an answer that changed) pairs nothing: a pair
+-- is in a segment only where its two sides are.
+{{ config(materialized='table') }}
+
+with pairs as (
+    select * from {{ ref('int_version_pairs_listed') }}
+),
+
+queries as (
+    select * from {{ ref('int_version_queries_keyed') }}
+),
+
+segments as (
+    select * from {{ ref('int_interaction_segments') }}
+),
+
+counted as (
+    select application, version, query_key, count(*) as count_interactions
+    from queries
+    group by application, version, query_key
+),
+
+sides as (
+    select
+        queries.application,
+        queries.version,
+        queries.query_key,
+        segments.dimension,
+        min(segments.segment) as segment,
+        max(segments.segment) as last_segment,
+        count(*) as count_segmented
+    from queries
+    inner join segments on queries.interaction_id = segments.interaction_id
+    group by queries.application, queries.version, queries.query_key, segments.dimension
+),
+
+uniform as (
+    select sides.*
+    from sides
+    inner join counted
+        on
+            sides.application = counted.application
+            and sides.version = counted.version
+            and sides.query_key = counted.query_key
+    where sides.segment = sides.last_segment and sides.count_segmented = counted.count_interactions
+),
+
+final as (
+    select pairs.version_pair_id, baselines.query_key, baselines.dimension, baselines.segment
+    from pairs
+    inner join uniform as baselines
+        on pairs.application = baselines.application and pairs.baseline_version = baselines.version
+    inner join uniform as candidates
+        on
+            pairs.application = candidates.application
+            and pairs.candidate_version = candidates.version
+            and baselines.query_key = candidates.query_key
+            and baselines.dimension = candidates.dimension
+            and baselines.segment = candidates.segment
+)
+
+select * from final

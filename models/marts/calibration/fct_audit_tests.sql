@@ -1,0 +1,33 @@
+with tested as (
+    select * from {{ ref('int_audits_tested') }}
+),
+
+final as (
+    select
+        -- ids
+        md5(
+            concat_ws(
+                '|', metric_name, coalesce(rated_month, ''), test, coalesce(stratum, ''), coalesce(label::varchar, '')
+            )
+        ) as audit_test_id,
+
+        -- strings
+        metric_name,
+        criterion,
+        rated_month,
+        test,
+        stratum,
+        status,
+
+        -- numerics
+        label,
+        count_labels,
+        count_sources,
+        value,
+        expected,
+        p_value,
+        p_value_adjusted
+    from tested
+)
+
+select * from final

@@ -1,0 +1,60 @@
+with measured as (
+    select * from {{ ref('int_metric_drift') }}
+),
+
+final as (
+    select
+        -- ids; the window of the sequential test grows and is no part of its key
+        md5(
+            concat_ws(
+                '|', metric_name, dimension, segment, test,
+                case when test <> 'sequential_mean' then window_weeks end::varchar
+            )
+        ) as metric_drift_id,
+        metric_name,
+        dimension,
+        segment,
+        test,
+
+        -- strings
+        status,
+        detail,
+
+        -- numerics
+        window_weeks,
+        count_reference,
+        count_window,
+        count_sources_reference,
+        count_sources_window,
+        effective_reference,
+        effective_window,
+        count_without_week,
+        count_incomplete_week,
+        statistic,
+        degrees_of_freedom,
+        limit_value,
+        value_reference,
+        value_window,
+        standard_deviation_reference,
+        standard_error,
+        difference,
+        difference_lower,
+        difference_upper,
+        band_lower,
+        band_upper,
+        p_value,
+        q_value,
+        alarm_level,
+
+        -- booleans
+        is_drifting,
+
+        -- timestamps
+        window_start,
+        window_end,
+        reference_start,
+        reference_end
+    from measured
+)
+
+select * from final

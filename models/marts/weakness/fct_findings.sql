@@ -1,0 +1,91 @@
+with sightings as (
+    select * from {{ ref('int_findings_seen') }}
+),
+
+decisions as (
+    select * from {{ ref('finding_decisions') }}
+),
+
+weak as (
+    select
+        *,
+        row_number() over (partition by cell_id order by built_at asc, run_id asc) as sighting,
+        row_number() over (partition by cell_id order by built_at desc, run_id desc) as sighting_from_last,
+        count(*) over (partition by cell_id) as count_runs_seen,
+        bool_or(is_confirmed) over (partition by cell_id) as has_been_confirmed
+    from sightings
+    where retest_result = 'weak'
+),
+
+first_seen as (
+    select * from weak
+    where sighting = 1
+),
+
+last_seen as (
+    select * from weak
+    where sighting_from_last = 1
+),
+
+latest as (
+    select * from sightings
+    qualify row_number() over (partition by cell_id order by built_at desc, run_id desc) = 1
+),
+
+-- closed since it was last weak; a build that cannot test the cell does not open it again
+closings as (
+    select sightings.cell_id, min(sightings.built_at) as closed_at
+    from sightings
+    inner join last_seen on sightings.cell_id = last_seen.cell_id
+    where sightings.retest_result = 'no_longer_weak' and sightings.built_at >= last_seen.built_at
+    group by sightings.cell_id
+),
+
+final as (
+    select
+        -- ids
+        last_seen.cell_id as finding_id,
+        first_seen.run_id as first_seen_run,
+        last_seen.run_id as last_seen_run,
+
+        -- strings
+        case when last_seen.has_been_confirmed then 'confirmed' else 'suspected' end as kind,
+        last_seen.metric_name,
+        last_seen.first_dimension,
+        last_seen.first_segment,
+        last_seen.second_dimension,
+        last_seen.second_segment,
+        last_seen.measurement,
+        last_seen.severity,
+        case when closings.closed_at is not null then 'closed_by_data' else coalesce(decisions.status, 'open') end
+            as status,
+        decisions.owner_role as owner,
+        decisions.note,
+        latest.retest_result,
+        latest.test_status as retest_status,
+
+        -- numerics
+        last_seen.count_runs_seen,
+        last_seen.difference,
+        last_seen.difference_lower,
+        last_seen.difference_upper,
+        last_seen.margin,
+        last_seen.confirmed_difference,
+        latest.difference as retest_difference,
+        latest.difference_lower as retest_lower,
+        latest.difference_upper as retest_upper,
+
+        -- timestamps
+        decisions.decided_on,
+        first_seen.built_at as first_seen_at,
+        last_seen.built_at as last_seen_at,
+        latest.built_at as retested_at,
+        closings.closed_at
+    from last_seen
+    inner join first_seen on last_seen.cell_id = first_seen.cell_id
+    inner join latest on last_seen.cell_id = latest.cell_id
+    left join closings on last_seen.cell_id = closings.cell_id
+    left join decisions on last_seen.cell_id = decisions.finding_id
+)
+
+select * from final

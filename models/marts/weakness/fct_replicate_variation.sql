@@ -1,0 +1,160 @@
+with replicates as (
+    select
+        *,
+        -- two answers or more can differ
+        count_scored > 1 as is_score_replicated,
+        count_failing + count_passing > 1 as is_outcome_replicated
+    from {{ ref('int_replicates_summed') }}
+),
+
+systems as (
+    select distinct system from {{ ref('fct_interactions') }}
+),
+
+metrics as (
+    select metric_name from {{ ref('metric_catalog') }}
+    where is_primary
+),
+
+means as (
+    select
+        system,
+        metric_name,
+        dimension,
+        segment,
+        {{ exact_sum('count_scored * mean_score') }} / nullif(sum(count_scored), 0) as mean_score
+    from replicates
+    group by system, metric_name, dimension, segment
+),
+
+summed as (
+    select
+        replicates.system,
+        replicates.metric_name,
+        replicates.dimension,
+        replicates.segment,
+        max(means.mean_score) as mean_score,
+        count(*) as count_queries,
+        sum(replicates.count_scored) as count_scored,
+        count(case when replicates.count_scored > 0 then 1 end) as count_scored_queries,
+        count(case when replicates.is_score_replicated then 1 end) as count_replicated_queries,
+        count(distinct case when replicates.is_score_replicated then replicates.source_group end)
+            as count_replicated_sources,
+        sum(replicates.count_scored * replicates.count_scored) / nullif(sum(replicates.count_scored), 0)::double
+            as scored_concentration,
+        coalesce({{ exact_sum('replicates.squares_within') }}, 0) as squares_within,
+        {{ exact_sum(
+            'replicates.count_scored * (replicates.mean_score - means.mean_score)'
+            ~ ' * (replicates.mean_score - means.mean_score)'
+        ) }} as squares_between,
+        count(case when replicates.is_outcome_replicated then 1 end) as count_outcome_queries,
+        count(distinct case when replicates.is_outcome_replicated then replicates.source_group end)
+            as count_outcome_sources,
+        avg(
+            case
+                when replicates.is_outcome_replicated
+                    then (replicates.count_failing > 0 and replicates.count_passing > 0)::integer
+            end
+        ) as share_queries_flipping,
+        -- the chance that two answers to one query, drawn without replacement, disagree
+        {{ exact_mean(
+            'case when replicates.is_outcome_replicated then'
+            ~ ' (replicates.count_failing * replicates.count_passing'
+            ~ ' + replicates.count_passing * replicates.count_failing)'
+            ~ ' / ((replicates.count_failing + replicates.count_passing)'
+            ~ ' * (replicates.count_failing + replicates.count_passing - 1))::double end'
+        ) }} as flip_rate
+    from replicates
+    inner join means
+        on
+            replicates.system = means.system
+            and replicates.metric_name = means.metric_name
+            and replicates.dimension = means.dimension
+            and replicates.segment = means.segment
+    group by replicates.system, replicates.metric_name, replicates.dimension, replicates.segment
+),
+
+-- one-way analysis of variance with queries as groups (method of moments)
+estimated as (
+    select
+        *,
+        case when count_replicated_queries > 0 then squares_within / (count_scored - count_scored_queries) end
+            as variance_within,
+        case when count_scored_queries > 1 then squares_between / (count_scored_queries - 1) end as mean_square_between,
+        (count_scored - scored_concentration) / nullif(count_scored_queries - 1, 0) as typical_replicates
+    from summed
+),
+
+separated as (
+    select
+        *,
+        -- noise can make the estimate negative: then nothing is shown to lie between queries
+        greatest((mean_square_between - variance_within) / typical_replicates, 0) as variance_between
+    from estimated
+    where mean_square_between is not null and variance_within is not null
+),
+
+cells as (
+    select system, metric_name, dimension, segment from summed
+    union
+    -- a system that was never asked twice is a row as well
+    select systems.system, metrics.metric_name, 'all' as dimension, 'all' as segment
+    from systems
+    cross join metrics
+),
+
+final as (
+    select
+        -- ids
+        md5(concat_ws('|', cells.system, cells.metric_name, cells.dimension, cells.segment))
+            as replicate_variation_id,
+
+        -- strings
+        cells.system,
+        cells.metric_name,
+        cells.dimension,
+        cells.segment,
+        case
+            when coalesce(greatest(estimated.count_replicated_queries, estimated.count_outcome_queries), 0) = 0
+                then 'no_replicates'
+            when
+                greatest(estimated.count_replicated_sources, estimated.count_outcome_sources)
+                < {{ var('hcat_minimum_segment_sources') }}
+                then 'too_few_sources'
+            else 'measured'
+        end as status,
+
+        -- numerics
+        coalesce(estimated.count_queries, 0) as count_queries,
+        coalesce(estimated.count_scored, 0)::bigint as count_scored,
+        coalesce(estimated.count_replicated_queries, 0)::bigint as count_replicated_queries,
+        coalesce(estimated.count_replicated_sources, 0) as count_replicated_sources,
+        estimated.mean_score,
+        separated.variance_between,
+        estimated.variance_within,
+        separated.variance_within / nullif(separated.variance_within + separated.variance_between, 0)
+            as share_of_variance_within,
+        coalesce(estimated.count_outcome_queries, 0)::bigint as count_outcome_queries,
+        coalesce(estimated.count_outcome_sources, 0) as count_outcome_sources,
+        estimated.flip_rate,
+        estimated.share_queries_flipping,
+        {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_sources', 'lower') }}
+            as share_queries_flipping_lower,
+        {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_sources', 'upper') }}
+            as share_queries_flipping_upper
+    from cells
+    left join estimated
+        on
+            cells.system = estimated.system
+            and cells.metric_name = estimated.metric_name
+            and cells.dimension = estimated.dimension
+            and cells.segment = estimated.segment
+    left join separated
+        on
+            cells.system = separated.system
+            and cells.metric_name = separated.metric_name
+            and cells.dimension = separated.dimension
+            and cells.segment = separated.segment
+)
+
+select * from final

@@ -1,0 +1,36 @@
+-- fct_evaluations with the time and the source of its interaction: a semantic model needs them in one relation.
+with evaluations as (
+    select * from {{ ref('fct_evaluations') }}
+),
+
+interactions as (
+    select interaction_id, source_group, asked_at from {{ ref('fct_interactions') }}
+),
+
+final as (
+    select
+        -- ids
+        evaluations.evaluation_id,
+        evaluations.interaction_id,
+        interactions.source_group,
+
+        -- strings
+        evaluations.metric_name,
+        evaluations.score_status,
+
+        -- numerics
+        evaluations.raw_score,
+        evaluations.calibrated_probability,
+        evaluations.label,
+
+        -- booleans
+        evaluations.raw_score is not null as is_scored,
+        evaluations.is_failing,
+
+        -- timestamps
+        interactions.asked_at
+    from evaluations
+    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+)
+
+select * from final

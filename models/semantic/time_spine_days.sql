@@ -1,0 +1,29 @@
+-- Every day between the first and the last question or build, so that a day without interactions is a zero and no gap.
+with interactions as (
+    select asked_at from {{ ref('fct_interactions') }}
+),
+
+gates as (
+    select evaluated_at from {{ ref('fct_threshold_gates') }}
+),
+
+moments as (
+    select asked_at as moment from interactions
+    where asked_at is not null
+    union all
+    select evaluated_at as moment from gates
+),
+
+bounds as (
+    select
+        min(moment)::date as first_day,
+        max(moment)::date as last_day
+    from moments
+),
+
+final as (
+    select unnest(generate_series(first_day, last_day, interval '1 day'))::date as day
+    from bounds
+)
+
+select * from final

@@ -1,0 +1,246 @@
+"""What all pictures share: colours, text and the way from a chart to SVG that stands in a page."""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+#: Ramps from best (left) to worst (right); lightness falls monotonically, so that grey print keeps the order.
+FAILURE_RAMP = ("#fff7ec", "#fdd9a5", "#fc9a63", "#d7301f", "#7f0000")
+SCORE_RAMP = ("#f7fbff", "#c6dbef", "#7fb3d8", "#2a72b5", "#08306b")
+#: Okabe and Ito (2008), the five that stand out on white; shapes repeat what the colours say.
+SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a3b78", "#333333")
+SERIES_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+INK = "#1c2733"
+MUTED_INK = "#56616d"
+GRID = "#dfe4ea"
+#: Line of a decided threshold; dashed wherever it is drawn, so that it needs no colour.
+DECISION_INK = "#b3261e"
+#: Share of white mixed into the colour of a cell that cannot be told from the whole.
+FADE = 0.62
+#: Decimals of a coordinate in pixels; a tenth is below what a screen or printer shows.
+COORDINATE_DECIMALS = 1
+
+_FONT = "Helvetica, Arial, sans-serif"
+
+
+def shade_colour(shade: float, ramp: Sequence[str], is_unsure: bool = False) -> str:
+    """Return the hex colour of ``shade`` (0 best, 1 worst) on ``ramp``, mixed with white when ``is_unsure``.
+
+    Raises
+    ------
+    ValueError
+        If ``shade`` lies outside [0, 1].
+    """
+    if not 0 <= shade <= 1:
+        raise ValueError(f"shade must lie in [0, 1], got {shade}")
+    position = shade * (len(ramp) - 1)
+    start = min(int(position), len(ramp) - 2)
+    share = position - start
+    low, high = _channels(ramp[start]), _channels(ramp[start + 1])
+    mixed = [first + (second - first) * share for first, second in zip(low, high, strict=True)]
+    if is_unsure:
+        mixed = [channel + (255 - channel) * FADE for channel in mixed]
+    return "#" + "".join(f"{round(channel):02x}" for channel in mixed)
+
+
+def contrast_ratio(first: str, second: str) -> float:
+    """Return the contrast of two hex colours, 1 to 21 (WCAG 2.2; text needs 4.5)."""
+    lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a hex colour, 0 (black) to 1 (white), as WCAG 2.2 defines it."""
+    linear = [
+        share / 12.92 if share <= 0.04045 else math.pow((share + 0.055) / 1.055, 2.4)
+        for share in (channel / 255 for channel in _channels(colour))
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def text_colour(background: str) -> str:
+    """Return black or white, whichever reads better on ``background``."""
+    return max(("#000000", "#ffffff"), key=lambda colour: contrast_ratio(colour, background))
+
+
+def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
+    """Return the colour and shape channels of ``series``, with one legend for both.
+
+    Raises
+    ------
+    ValueError
+        If there are more series than colours and shapes can tell apart.
+    """
+    import altair as alt
+
+    if len(series) > len(SERIES_COLOURS):
+        raise ValueError(f"at most {len(SERIES_COLOURS)} series can be told apart, got {len(series)}")
+    legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
+    colours = alt.Scale(domain=list(series), range=list(SERIES_COLOURS[: len(series)]))
+    shapes = alt.Scale(domain=list(series), range=list(SERIES_SHAPES[: len(series)]))
+    return alt.Color("series:N", scale=colours, legend=legend), alt.Shape("series:N", scale=shapes, legend=legend)
+
+
+def stagger(positions: Sequence[float], width: float) -> list[int]:
+    """Return a row for every position, so that texts of ``width`` in one row do not touch; 0 where there is room."""
+    ends: list[float] = []
+    rows = [0] * len(positions)
+    for index in sorted(range(len(positions)), key=lambda one: (positions[one], one)):
+        start = positions[index] - width / 2
+        row = next((number for number, end in enumerate(ends) if end <= start), len(ends))
+        if row == len(ends):
+            ends.append(0.0)
+        ends[row] = start + width
+        rows[index] = row
+    return rows
+
+
+def shorten(text: str, length: int) -> str:
+    """Return ``text`` in at most ``length`` characters, cut in the middle: versions stand at the end of names."""
+    if len(text) <= length:
+        return text
+    tail = length // 3
+    return f"{text[: length - tail - 1]}…{text[-tail:]}"
+
+
+def wrap(text: str, length: int) -> str:
+    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible."""
+    if len(text) <= length:
+        return text
+    breaks = [match.end() for match in re.finditer(r"[\s_/-]+", text[: length + 1])]
+    split = breaks[-1] if breaks else length
+    first, second = text[:split].rstrip(), text[split:]
+    return f"{first}\n{second if len(second) <= length else second[: length - 1] + '…'}"
+
+
+def three_digits(value: float) -> str:
+    """Return ``value`` with three significant digits."""
+    return "0" if value == 0 else f"{value:#.3g}".rstrip(".")
+
+
+def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
+    """Return a chart over ``rows``."""
+    import altair as alt
+
+    return alt.Chart({"values": list(rows)})
+
+
+def draw_dots(points: Sequence[tuple[float, float]], x: Any, y: Any, colour: str, size: float, opacity: float) -> Any:
+    """Return a layer of round dots that is one path of the SVG: a path per dot would be ten times the bytes.
+
+    Parameters
+    ----------
+    points : sequence of (x, y)
+        Where the dots stand, in the units of the channels.
+    x, y : altair.X, altair.Y
+        Channels of the fields ``x`` and ``y``.
+    colour : str
+        Hex colour.
+    size, opacity : float
+        Diameter in pixels; 0 to 1.
+    """
+    return draw_strokes([(*point, *point) for point in points], x, y, colour, size, opacity, cap="round")
+
+
+def draw_strokes(
+    strokes: Sequence[tuple[float, float, float, float]],
+    x: Any,
+    y: Any,
+    colour: str,
+    width: float,
+    opacity: float,
+    cap: str = "butt",
+) -> Any:
+    """Return a layer of straight strokes (x, y, x2, y2) that is one path of the SVG; the rest as :func:`draw_dots`."""
+    rows: list[dict[str, float | None]] = []
+    for left, top, right, bottom in strokes:
+        ends = [(left, top)] if (left, top) == (right, bottom) else [(left, top), (right, bottom)]
+        rows += [{"x": end_x, "y": end_y} for end_x, end_y in ends]
+        rows.append({"x": None, "y": None})
+    numbered = [{**row, "order": number} for number, row in enumerate(rows)]
+    return (
+        chart_of(numbered)
+        .mark_line(
+            color=colour, strokeWidth=width, opacity=opacity, strokeCap=cap, invalid="break-paths-filter-domains"
+        )
+        .encode(x=x, y=y, order="order:Q")
+    )
+
+
+def draw_row_names(rows: Sequence[dict[str, Any]], y: Any, size: float, line_height: float) -> list[Any]:
+    """Return the names of rows left of a picture, of one or two lines about the middle of the row.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        ``y`` and ``name``, which holds at most one line break.
+    y : altair.Y
+        Channel of the field ``y``.
+    size, line_height : float
+        Of the text, in pixels.
+    """
+    import altair as alt
+
+    layers = []
+    for count_lines, rise in ((1, 0.0), (2, -line_height / 2)):
+        chosen = [row for row in rows if row["name"].count("\n") == count_lines - 1]
+        if chosen:
+            style = {"fontSize": size, "lineBreak": "\n", "lineHeight": line_height, "color": INK}
+            text = chart_of(chosen).mark_text(align="right", baseline="middle", dx=-8, dy=rise, **style)
+            layers.append(text.encode(x=alt.value(0), y=y, text="name:N"))
+    return layers
+
+
+def finish(chart: Any, label: str) -> str:
+    """Return ``chart`` as SVG in the house's style, with ``label`` for readers who do not see it."""
+    configured = (
+        chart.configure(font=_FONT, background="transparent", aria=False, padding=4)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=MUTED_INK,
+            titleColor=INK,
+            gridColor=GRID,
+            tickColor=GRID,
+            labelFontSize=11,
+            titleFontWeight="normal",
+            titleFontSize=11.5,
+        )
+        .configure_legend(labelFontSize=12, labelColor=INK)
+    )
+    buffer = io.StringIO()
+    configured.save(buffer, format="svg")
+    return _inline(buffer.getvalue(), label)
+
+
+def _inline(svg: str, label: str) -> str:
+    """Return ``svg`` fit to stand in an HTML page: no name spaces (HTML knows SVG), short, named for screen readers."""
+    body = svg[svg.index("<svg") :]
+    end = body.index(">")
+    opening = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body[:end])
+    opening = re.sub(r'\sclass="[^"]*"', "", opening)
+    opening += f' role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FONT}"'
+    # text holds no < that is not escaped, so that this meets tags alone
+    return opening + re.sub(r"<[^>]*>", _shorten_tag, body[end:])
+
+
+def _shorten_tag(tag: re.Match[str]) -> str:
+    """Return a tag without names of its parts, which nothing styles, and with coordinates in tenths of a pixel."""
+    bare = re.sub(r'\s(?:class|role|aria-[a-z]+|font-family)="[^"]*"', "", tag[0])
+    return re.sub(
+        r'\s(?:d|transform)="[^"]*"',
+        lambda attribute: re.sub(r"-?\d+\.\d+(?:e-?\d+)?", _round_coordinate, attribute[0]),
+        bare,
+    )
+
+
+def _round_coordinate(number: re.Match[str]) -> str:
+    return f"{round(float(number[0]), COORDINATE_DECIMALS) + 0.0:g}"
+
+
+def _channels(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]

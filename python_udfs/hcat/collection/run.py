@@ -1,0 +1,355 @@
+"""A collection from beginning to end: plan, send what is not answered yet, write the raw logs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.collection.endpoint import Endpoint, fill
+from hcat.collection.journal import (
+    ANSWERED,
+    FAILED,
+    FAILURES,
+    INTERACTIONS,
+    RETRIEVALS,
+    Journal,
+    check_folder,
+    open_journal,
+    read_journal,
+    write_files,
+)
+from hcat.collection.queries import Query
+from hcat.collection.redaction import Redactor
+from hcat.collection.sending import Answered, Call, Failed, Sender
+from hcat.raw_contract import hash_text
+
+MAXIMUM_SAMPLES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One interaction of a plan."""
+
+    interaction_id: str
+    query: Query
+    sample_index: int
+    query_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What :func:`collect` did.
+
+    Parameters
+    ----------
+    count_planned, count_known : int
+        Interactions of the plan; those of them that were answered before this run.
+    count_answered, count_failed, count_unsent : int
+        Answered and failed in this run; not sent, because too many failed in a row.
+    count_requests : int
+        Requests sent in this run.
+    count_torn : int
+        1 when an earlier run left half a line, which was dropped.
+    rows : dict of str to int
+        File -> rows, over all runs into the folder.
+    """
+
+    folder: Path
+    count_planned: int
+    count_known: int
+    count_answered: int
+    count_failed: int
+    count_unsent: int
+    count_requests: int
+    count_torn: int
+    rows: dict[str, int]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every interaction of the plan is answered."""
+        return self.count_known + self.count_answered == self.count_planned
+
+    def describe(self) -> list[tuple[str, str]]:
+        """Return the summary as names and texts."""
+        done = self.count_known + self.count_answered
+        before = f", {self.count_known:,} of them before this run" if self.count_known else ""
+        torn = [("dropped", "a line of the journal that a killed run could not finish")] if self.count_torn else []
+        failed = []
+        if self.count_failed:
+            failed.append(("failed", f"{self.count_failed:,}, see {self.folder / FAILURES}"))
+        if self.count_unsent:
+            failed.append(("not sent", f"{self.count_unsent:,}: too many failed in a row (limits.stop_after_failures)"))
+        following = (
+            "next",
+            f"HCAT_RAW_LOGS={self.folder} dbt build"
+            if self.is_complete
+            else "run it again: what is answered is not asked again",
+        )
+        return [
+            ("answered", f"{done:,} of {self.count_planned:,}{before}"),
+            *failed,
+            ("requests", f"{self.count_requests:,}"),
+            *torn,
+            ("interactions", f"{self.rows[INTERACTIONS]:,} in {self.folder / INTERACTIONS}"),
+            ("retrievals", f"{self.rows[RETRIEVALS]:,} in {self.folder / RETRIEVALS}"),
+            following,
+        ]
+
+
+def identify(query_id: str, application: str, application_version: str, sample_index: int) -> str:
+    """Return the interaction_id of (query, application, version, sample): the same whenever it is asked."""
+    key = json.dumps([query_id, application, application_version, sample_index], ensure_ascii=False)
+    return hash_text("interaction", key)
+
+
+def plan(endpoint: Endpoint, queries: Sequence[Query], samples: int) -> list[Planned]:
+    """Return the interactions of a test set, sample by sample and each in the order of the test set.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        Whom to ask.
+    queries : sequence of Query
+        The test set, query ids distinct.
+    samples : int
+        Answers per query, 1 to :data:`MAXIMUM_SAMPLES`.
+    """
+    if not 1 <= samples <= MAXIMUM_SAMPLES:
+        raise ValueError(f"samples must lie in 1 to {MAXIMUM_SAMPLES}, got {samples}")
+    return [
+        Planned(
+            identify(query.query_id, endpoint.application, endpoint.application_version, sample_index),
+            query,
+            sample_index,
+            hash_text(query.text),
+        )
+        for sample_index in range(samples)
+        for query in queries
+    ]
+
+
+def collect(
+    endpoint: Endpoint,
+    queries: Sequence[Query],
+    folder: Path,
+    *,
+    samples: int = 1,
+    sender: Sender | None = None,
+    show_progress: bool = False,
+) -> Collected:
+    """Ask what is not answered yet and write interactions, retrievals and failures of the folder's journal.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        Whom to ask.
+    queries : sequence of Query
+        The test set.
+    folder : Path
+        Where journal and raw logs lie; made when it is missing.
+    samples : int
+        Answers per query.
+    sender : Sender, optional
+        Replaces that of the endpoint in tests.
+    show_progress : bool
+        Draw a bar on standard error when that is a terminal.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds other interactions, answers to other texts under the same query_id, answers of the same
+        version under another description, or another process writes it.
+    """
+    planned = plan(endpoint, queries, samples)
+    sender = sender or Sender(endpoint)
+    with open_journal(folder) as journal:
+        pending = find_pending(endpoint, planned, journal)
+        count_known = len(planned) - len(pending)
+        counts = {ANSWERED: 0, FAILED: 0}
+        try:
+            with _progress(len(planned), count_known, show_progress) as advance:
+                asyncio.run(_send(endpoint, pending, journal, sender, counts, advance))
+        finally:
+            # also after Ctrl-C: what is finished is not lost
+            rows = write_files(journal)
+    count_done = counts[ANSWERED] + counts[FAILED]
+    return Collected(
+        folder,
+        len(planned),
+        count_known,
+        counts[ANSWERED],
+        counts[FAILED],
+        len(pending) - count_done,
+        sender.count_requests,
+        journal.count_torn,
+        rows,
+    )
+
+
+def find_pending(endpoint: Endpoint, planned: Sequence[Planned], journal: Journal) -> list[Planned]:
+    """Return what is not answered yet; failures of earlier runs are asked again.
+
+    Raises
+    ------
+    ValueError
+        If an answer in the journal belongs to another text of the query, or was asked or read in another way.
+    """
+    version = (endpoint.application, endpoint.application_version)
+    for entry in journal.entries.values():
+        if entry.status == ANSWERED and entry.order[:2] == version and entry.endpoint_hash != endpoint.endpoint_hash:
+            raise ValueError(
+                f"all answers of {' '.join(version)} must be asked and read in one way, got others in {journal.path}: "
+                "name another --output or another application_version"
+            )
+    pending: list[Planned] = []
+    for item in planned:
+        known = journal.entries.get(item.interaction_id)
+        if known is None or known.status != ANSWERED:
+            pending.append(item)
+        elif known.query_hash != item.query_hash:
+            raise ValueError(
+                f"query {item.query.query_id!r} must keep the text with which it was answered, got another one: "
+                "name another query_id or another --output"
+            )
+    return pending
+
+
+def describe_first_request(
+    endpoint: Endpoint, queries: Sequence[Query], folder: Path, samples: int = 1
+) -> list[tuple[str, str]]:
+    """Return what would be sent, as names and texts, without sending or writing anything.
+
+    Values of the environment are shown as ``${NAME}``.
+    """
+    planned = plan(endpoint, queries, samples)
+    check_folder(folder)
+    pending = find_pending(endpoint, planned, read_journal(folder))
+    counts = f"{len(queries):,} queries x {samples} samples, {len(planned) - len(pending):,} answered"
+    lines = [("plan", f"{counts}, {len(pending):,} to send")]
+    if not pending:
+        return lines
+    request, values = endpoint.request, _values(endpoint, pending[0])
+    lines.append(("request", f"{request.method} {request.shown_url}"))
+    # JSON: control characters of a hostile query are shown and not obeyed
+    for name, template in request.shown_parameters.items():
+        lines.append(("parameter", f"{name}={json.dumps(fill(template, values))}"))
+    for name, template in request.shown_headers.items():
+        lines.append(("header", f"{name}: {fill(template, values)}"))
+    if request.body is not None:
+        lines.append(("body", json.dumps(fill(request.body, values), indent=2)))
+    return lines
+
+
+async def _send(
+    endpoint: Endpoint,
+    pending: Sequence[Planned],
+    journal: Journal,
+    sender: Sender,
+    counts: dict[str, int],
+    advance: Callable[[int, int, int], None],
+) -> None:
+    by_id = {item.interaction_id: item for item in pending}
+    redactor = Redactor(endpoint.secrets, endpoint.hidden)
+
+    async def keep(done: Answered | Failed) -> None:
+        item = by_id[done.call.interaction_id]
+        record = _make_record(endpoint, item, done, redactor)
+        journal.append(record)
+        # in a thread: other queries go on while the disk writes
+        await asyncio.to_thread(journal.sync)
+        counts[record["status"]] += 1
+        advance(counts[ANSWERED], counts[FAILED], sender.count_requests)
+
+    await sender.send([Call(item.interaction_id, _values(endpoint, item)) for item in pending], keep)
+
+
+def _values(endpoint: Endpoint, item: Planned) -> dict[str, Any]:
+    return {
+        "query": item.query.text,
+        "query_id": item.query.query_id,
+        "sample_index": item.sample_index,
+        "interaction_id": item.interaction_id,
+        "application": endpoint.application,
+        "application_version": endpoint.application_version,
+    }
+
+
+def _make_record(endpoint: Endpoint, item: Planned, done: Answered | Failed, redactor: Redactor) -> dict[str, Any]:
+    """Return the journal's line: what is needed to go on, and the rows of the raw contract."""
+    keys = {
+        "interaction_id": item.interaction_id,
+        "query_id": item.query.query_id,
+        "application": endpoint.application,
+        "application_version": endpoint.application_version,
+        "sample_index": item.sample_index,
+    }
+    record: dict[str, Any] = keys | {
+        "query_hash": item.query_hash,
+        "endpoint_hash": endpoint.endpoint_hash,
+        "attempts": done.attempts,
+    }
+    if isinstance(done, Failed):
+        failure = {"failure": done.failure, "reason": done.reason, "status": done.status, "attempts": done.attempts}
+        return record | {"status": FAILED, "failure": keys | failure | {"failed_at": _format(done.failed_at)}}
+    interaction = (
+        keys
+        | dict(item.query.carried)
+        | {
+            "run_id": f"{endpoint.application}_{endpoint.application_version}",
+            "query_text": item.query.text,
+            "answer": redactor.value(done.reply.answer),
+            "asked_at": _format(done.asked_at),
+        }
+    )
+    if done.reply.is_refused:
+        interaction["tags"] = {"refused_by_service": "true"}
+    retrievals = [
+        {
+            "interaction_id": item.interaction_id,
+            "rank": rank,
+            "chunk_id": redactor.value(retrieval.chunk_id),
+            "text": redactor.value(retrieval.text),
+            "retrieval_score": retrieval.score,
+        }
+        for rank, retrieval in enumerate(done.reply.retrievals, start=1)
+    ]
+    return record | {
+        "status": ANSWERED,
+        "seconds": round(done.seconds, 3),
+        "interaction": interaction,
+        "retrievals": retrievals,
+    }
+
+
+def _format(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@contextmanager
+def _progress(count_planned: int, count_known: int, is_shown: bool) -> Iterator[Callable[[int, int, int], None]]:
+    """Draw a bar and yield the function (answered, failed, requests) that moves it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("collecting"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not (is_shown and console.is_terminal)) as bar:
+        task = bar.add_task("collecting", total=count_planned, completed=count_known, note="")
+
+        def advance(count_answered: int, count_failed: int, count_requests: int) -> None:
+            note = f"{count_failed} failed, {count_requests} requests"
+            bar.update(task, completed=count_known + count_answered + count_failed, note=note)
+
+        yield advance

@@ -1,0 +1,349 @@
+"""Sending queries: many at once, each with its retries, none faster than the endpoint may be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any, Final
+
+import httpx
+import tenacity
+
+from hcat.collection.endpoint import Endpoint, Limits, fill, fill_resolved
+from hcat.collection.redaction import Redactor
+from hcat.collection.replies import Reply, ReplyError, read_reply
+
+FAILURES: Final = (
+    "timeout",
+    "connection",
+    "http_status",
+    "malformed_reply",
+    "service_error",
+)
+"""Why a query has no answer."""
+
+MAXIMUM_BODY_BYTES: Final = 16 << 20
+"""A longer reply is no answer of an assistant, and must not fill the memory."""
+
+# what may go well the next time, beside everything from 500 on: too slow, too early, too many
+_RETRIED_STATUSES: Final = frozenset({408, 425, 429})
+_EXCERPT_CHARACTERS: Final = 200
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One query to be answered.
+
+    Parameters
+    ----------
+    interaction_id : str
+        Key of the interaction that it becomes.
+    values : mapping of str to JSON value
+        What the placeholders of the endpoint stand for.
+    """
+
+    interaction_id: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A call that was answered; asked_at is the time of the request that was, in UTC."""
+
+    call: Call
+    reply: Reply
+    asked_at: datetime
+    seconds: float
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call without an answer after its last attempt.
+
+    Parameters
+    ----------
+    failure : str
+        One of :data:`FAILURES`.
+    reason : str
+        One line, without secrets.
+    status : int or None
+        HTTP status of the last reply; None when there was none.
+    """
+
+    call: Call
+    failure: str
+    reason: str
+    status: int | None
+    failed_at: datetime
+    attempts: int
+
+
+class AttemptError(Exception):
+    """One request that brought no answer."""
+
+    def __init__(
+        self,
+        failure: str,
+        reason: str,
+        *,
+        status: int | None = None,
+        is_retried: bool = True,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.failure, self.reason, self.status = failure, reason, status
+        self.is_retried, self.retry_after = is_retried, retry_after
+
+
+class Pacer:
+    """Gives requests their times: at least 1 / requests_per_second seconds apart.
+
+    Parameters
+    ----------
+    requests_per_second : float or None
+        None is no limit.
+    """
+
+    def __init__(self, requests_per_second: float | None) -> None:
+        self._distance = 0.0 if requests_per_second is None else 1.0 / requests_per_second
+        self._next = 0.0
+
+    def reserve(self, now: float) -> float:
+        """Return how many seconds the next request has to wait.
+
+        Parameters
+        ----------
+        now : float
+            Seconds of a clock that never goes back, at least 0.
+        """
+        start = max(now, self._next)
+        self._next = start + self._distance
+        return start - now
+
+
+def read_retry_after(value: str | None, date: str | None, now: datetime) -> float | None:
+    """Return the seconds that a Retry-After header asks for; None when it is missing or says nothing.
+
+    Parameters
+    ----------
+    value : str or None
+        Seconds, or an HTTP date (RFC 9110 section 10.2.3).
+    date : str or None
+        The reply's Date header: with it a date does not depend on two clocks that differ.
+    now : datetime
+        Time of this machine, used without a Date header.
+    """
+    if value is None:
+        return None
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        # more digits than a float holds are a wait without end all the same
+        return float(text[:300])
+    until, since = _read_date(text), _read_date(date or "") or now
+    return None if until is None else max(0.0, (until - since).total_seconds())
+
+
+def back_off(limits: Limits, attempt: int) -> float:
+    """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a bound, always the same."""
+    return min(limits.backoff_seconds * 2.0 ** (attempt - 1), limits.backoff_maximum_seconds)
+
+
+class Sender:
+    """Asks an endpoint.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        Whom and how.
+    sleep : callable
+        Waits for so many seconds; tests replace it.
+    clock : callable
+        Seconds of a clock that never goes back.
+    now : callable
+        Time in UTC.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        sleep: Sleep = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._endpoint = endpoint
+        self._redactor = Redactor(endpoint.secrets, endpoint.hidden)
+        self._pacer = Pacer(endpoint.limits.requests_per_second)
+        self._sleep, self._clock, self._now = sleep, clock, now
+        self.count_requests = 0
+        self.count_failures_in_a_row = 0
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether so many queries failed in a row that no further one is sent."""
+        return self.count_failures_in_a_row >= self._endpoint.limits.stop_after_failures
+
+    async def send(self, calls: Sequence[Call], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
+        """Send calls in their order, ``concurrency`` at once, and hand on each that is done.
+
+        A call that waits (Retry-After, back-off) keeps its place among those at once, so that a service that asks for
+        patience is left alone by all of them in the end.
+
+        Parameters
+        ----------
+        calls : sequence of Call
+            Every one ends in ``on_done`` once, unless the run stops before it is sent.
+        on_done : callable
+            Keeps the result; what it raises ends the run.
+        """
+        limits = self._endpoint.limits
+        # both libraries log URLs and headers of requests, which hold secrets
+        for name in ("httpx", "httpcore"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        waiting = iter(calls)
+        client = httpx.AsyncClient(
+            timeout=httpx.Timeout(limits.timeout_seconds, pool=None),
+            limits=httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency),
+            # headers with secrets go to the host that the description names and to no other
+            follow_redirects=False,
+        )
+        # a cookie would make a conversation of queries that have nothing to do with each other
+        client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        async with client:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(limits.concurrency, len(calls))):
+                        group.create_task(self._work(client, waiting, on_done))
+            except BaseExceptionGroup as group_error:
+                raise group_error.exceptions[0] from None
+
+    async def _work(
+        self,
+        client: httpx.AsyncClient,
+        waiting: Iterator[Call],
+        on_done: Callable[[Answered | Failed], Awaitable[None]],
+    ) -> None:
+        # one iterator for all workers of this thread: each call goes to one of them
+        while not self.is_stopped and (call := next(waiting, None)) is not None:
+            done = await self._answer(client, call)
+            self.count_failures_in_a_row = 0 if isinstance(done, Answered) else self.count_failures_in_a_row + 1
+            await on_done(done)
+
+    async def _answer(self, client: httpx.AsyncClient, call: Call) -> Answered | Failed:
+        limits = self._endpoint.limits
+        # one per call: tenacity keeps the state of a running retry in the object
+        retrying = tenacity.AsyncRetrying(
+            stop=tenacity.stop_after_attempt(limits.attempts),
+            wait=self._wait,
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, AttemptError) and error.is_retried),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        attempts = 0
+
+        async def ask() -> Answered:
+            nonlocal attempts
+            attempts += 1
+            return await self._ask(client, call)
+
+        try:
+            return replace(await retrying(ask), attempts=attempts)
+        except AttemptError as error:
+            reason = self._redactor.message(error.reason)
+            return Failed(call, error.failure, reason, error.status, self._now(), attempts)
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.retry_after if isinstance(error, AttemptError) else None
+        return max(asked or 0.0, back_off(self._endpoint.limits, state.attempt_number))
+
+    async def _ask(self, client: httpx.AsyncClient, call: Call) -> Answered:
+        """Send one request and return what it brought.
+
+        Raises
+        ------
+        AttemptError
+            If that is no answer.
+        """
+        request, limits = self._endpoint.request, self._endpoint.limits
+        delay = self._pacer.reserve(self._clock())
+        if delay > 0:
+            await self._sleep(delay)
+        self.count_requests += 1
+        headers = fill_resolved(request.shown_headers, request.headers, call.values)
+        parameters = fill_resolved(request.shown_parameters, request.parameters, call.values)
+        content = None
+        if request.body is not None:
+            # serialised after filling: no text of a query is ever a part of the JSON's own text
+            content = json.dumps(fill(request.body, call.values), ensure_ascii=False, allow_nan=False).encode()
+            if not any(name.lower() == "content-type" for name in headers):
+                headers["Content-Type"] = "application/json"
+        asked_at, started = self._now(), self._clock()
+        try:
+            # httpx limits each read; a service that sends a byte a minute would never end
+            async with (
+                asyncio.timeout(limits.timeout_seconds),
+                client.stream(
+                    request.method, request.url, params=parameters or None, headers=headers, content=content
+                ) as response,
+            ):
+                body = await _read_body(response)
+        except (TimeoutError, httpx.TimeoutException):
+            raise AttemptError("timeout", f"no whole reply within {limits.timeout_seconds:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise AttemptError("connection", reason.removesuffix(":")) from None
+        self._check_status(response, body)
+        try:
+            reply = read_reply(body, self._endpoint.response)
+        except ReplyError as error:
+            raise AttemptError(error.failure, str(error), status=response.status_code) from None
+        return Answered(call, reply, asked_at, self._clock() - started, 0)
+
+    def _check_status(self, response: httpx.Response, body: bytes) -> None:
+        status = response.status_code
+        if 200 <= status < 300:
+            return
+        # secrets first: a cut would leave a part of one
+        said = " ".join(self._redactor.message(body.decode("utf-8", "replace")).split())[:_EXCERPT_CHARACTERS]
+        reason = f"status {status} {response.reason_phrase}".strip() + (f": {said}" if said else "")
+        is_retried = status in _RETRIED_STATUSES or status >= 500
+        maximum = self._endpoint.limits.retry_after_maximum_seconds
+        date = response.headers.get("Date")
+        retry_after = read_retry_after(response.headers.get("Retry-After"), date, self._now())
+        if is_retried and retry_after is not None and retry_after > maximum:
+            reason = f"Retry-After must be at most {maximum:g} s, got {retry_after:g}; {reason}"
+            is_retried = False
+        if 300 <= status < 400:
+            reason += "; redirects are not followed"
+        raise AttemptError("http_status", reason, status=status, is_retried=is_retried, retry_after=retry_after)
+
+
+async def _read_body(response: httpx.Response) -> bytes:
+    parts: list[bytes] = []
+    length = 0
+    async for part in response.aiter_bytes():
+        length += len(part)
+        if length > MAXIMUM_BODY_BYTES:
+            reason = f"a reply must have at most {MAXIMUM_BODY_BYTES} bytes, got more"
+            raise AttemptError("malformed_reply", reason, status=response.status_code, is_retried=False)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _read_date(text: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,138 @@
+"""The document: sections in the order in which a validator reads them, put into one HTML file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from hcat.report.calibration import describe_calibration
+from hcat.report.data import describe_data
+from hcat.report.ledger import Build, describe_ledger, read_build
+from hcat.report.limitations import describe_limitations
+from hcat.report.metrics import describe_metrics
+from hcat.report.monitoring import describe_monitoring
+from hcat.report.outcomes import describe_outcomes
+from hcat.report.ratings import describe_ratings
+from hcat.report.reading import Warehouse, open_warehouse
+from hcat.report.robustness import describe_robustness
+from hcat.report.scope import describe_scope
+from hcat.report.showing import (
+    ANSWER_CHARACTERS,
+    QUERY_CHARACTERS,
+    SENTENCE_CHARACTERS,
+    break_name,
+    clean_label,
+    format_number,
+    format_percent,
+    format_time,
+)
+from hcat.report.verdict import describe_verdict
+from hcat.report.weaknesses import describe_weaknesses
+
+#: Sections in their order: id, title. The ids are keys of the context and names of the templates.
+SECTIONS = (
+    ("scope", "Purpose and scope"),
+    ("data", "Data and sampling"),
+    ("metrics", "Conceptual soundness of the metrics"),
+    ("outcomes", "Outcomes analysis"),
+    ("calibration", "Calibration evidence"),
+    ("weaknesses", "Weaknesses"),
+    ("robustness", "Robustness"),
+    ("limitations", "Limitations"),
+    ("monitoring", "Monitoring plan"),
+    ("sign_off", "Sign-off"),
+    ("ledger", "Run ledger"),
+)
+
+
+def write_report(warehouse: Path, output: Path, metric_name: str | None = None) -> Path:
+    """Write the report of the last build as one HTML file and return its path.
+
+    Parameters
+    ----------
+    warehouse : Path
+        Folder that holds ``hcat.duckdb`` (also a published copy), or the file.
+    output : Path
+        HTML file, replaced atomically; its folder is made when missing.
+    metric_name : str, optional
+        Primary metric of the maps of pairs; by default the first of :data:`hcat.report.maps.HEATMAP_METRICS` that has a
+        decision and scores.
+
+    Raises
+    ------
+    WarehouseError
+        If the warehouse cannot be read.
+    ValueError
+        If ``metric_name`` is no primary metric of the warehouse.
+    """
+    page = render_report(warehouse, metric_name)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    temporary = output.with_name(f".{output.name}.writing")
+    temporary.write_text(page, encoding="utf-8", newline="\n")
+    os.replace(temporary, output)
+    return output
+
+
+def render_report(warehouse: Path, metric_name: str | None = None) -> str:
+    """Return the report as HTML text; parameters and errors as :func:`write_report`."""
+    import jinja2
+
+    with open_warehouse(warehouse) as source:
+        context = build_context(source, metric_name)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=format_number, percent=format_percent, label=clean_label, breakable=break_name)
+    return environment.get_template("report.html.j2").render(context)
+
+
+def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str, Any]:
+    """Return everything that the templates show, by section; parameters and errors as :func:`write_report`."""
+    build = read_build(source)
+    sections: dict[str, Any] = {
+        "scope": describe_scope(source, build),
+        "data": describe_data(source),
+        "metrics": describe_metrics(build),
+        "outcomes": describe_outcomes(source, build),
+        "calibration": describe_calibration(source, build.settings),
+        "weaknesses": describe_weaknesses(source, build, metric_name),
+        "robustness": describe_robustness(source),
+        "monitoring": describe_monitoring(source, build),
+    }
+    return {
+        **sections,
+        "sections": [{"id": name, "title": title} for name, title in SECTIONS],
+        "header": _describe_build(build, sections),
+        "confidence": "–" if build.confidence is None else f"{build.confidence * 100:g} %",
+        "lengths": {"query": QUERY_CHARACTERS, "answer": ANSWER_CHARACTERS, "sentence": SENTENCE_CHARACTERS},
+        "ratings": describe_ratings(source),
+        "limitations": describe_limitations(source, build, sections),
+        "ledger": describe_ledger(build),
+    }
+
+
+def _describe_build(build: Build, sections: dict[str, Any]) -> dict[str, Any]:
+    run, data, weaknesses = build.run, sections["data"], sections["weaknesses"]
+    drift, findings = sections["monitoring"]["drift"], weaknesses["findings"]
+    return {
+        "run": run,
+        "started_at": format_time(run["started_at"]) if run else "unknown",
+        "systems": [row["system"] for row in data["systems"]],
+        "counts": data["counts"],
+        "period": data["period"],
+        "count_metrics": len(build.metrics),
+        "count_primary": len(build.primary),
+        "verdict": describe_verdict(run),
+        "count_open_findings": None if findings is None else findings["count_open"],
+        "count_open_confirmed": None if findings is None else findings["count_open_confirmed"],
+        "count_drifting": None if drift is None else drift["count_drifting"],
+        "count_worse": sum(
+            1 for pair in sections["robustness"]["pairs"] for row in pair["rows"] if row["words"] == "worse"
+        ),
+        "count_gaps": sum(len(section.get("gaps", [])) for section in sections.values()),
+    }

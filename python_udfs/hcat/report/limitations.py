@@ -1,0 +1,99 @@
+"""Limitations that the evidence itself shows: what was not scored, not tested, not decided, or is not there at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hcat.report.ledger import VOID_DECISIONS, Build
+from hcat.report.reading import Warehouse
+from hcat.report.showing import Gap, format_percent, ratio
+from hcat.report.weaknesses import TEST_STATUSES, TESTED
+
+COUNT_UNSCORED = """
+select
+    evaluations.metric_name,
+    count(*) as count_evaluations,
+    count(*) filter (where evaluations.score_status = 'refused') as count_refused,
+    count(*) filter (where evaluations.score_status = 'not_applicable') as count_not_applicable,
+    count(*) filter (where evaluations.score_status = 'missing_input') as count_missing_input,
+    count(*) filter (where evaluations.score_status = 'failed') as count_failed,
+    count(*) filter (where evaluations.score_status = 'truncated') as count_truncated
+from fct_evaluations as evaluations
+inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+where metrics.is_primary
+group by evaluations.metric_name
+order by count_missing_input desc, evaluations.metric_name
+"""
+
+COUNT_SMALL = """
+select 'marginal' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
+from fct_marginal_weaknesses
+where dimension <> 'all'
+union all
+select 'bivariate' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
+from fct_bivariate_weaknesses
+order by kind desc
+"""
+
+COUNT_TEST_STATUSES = """
+with cells as (
+    select test_status from fct_marginal_weaknesses where dimension <> 'all'
+    union all
+    select test_status from fct_bivariate_weaknesses
+)
+
+select test_status, count(*) as count_cells
+from cells
+group by test_status
+order by count_cells desc, test_status
+"""
+
+
+def describe_limitations(source: Warehouse, build: Build, sections: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the limits that the build itself shows.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    sections : mapping
+        The other sections by id, whose ``gaps`` are gathered and whose gates are counted.
+    """
+    unscored = source.rows(COUNT_UNSCORED, ["fct_evaluations", "dim_metrics"])
+    small = source.rows(COUNT_SMALL, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
+    gates = sections["outcomes"]["gates"]["rows"]
+    return {
+        "gaps": [
+            {"section": name, "what": gap.what, "supply": gap.supply}
+            for name, section in sections.items()
+            for gap in _gaps_of(section)
+        ],
+        "unscored": [row for row in unscored if row["count_missing_input"] or row["count_failed"]],
+        "count_primary": len(unscored),
+        "small": [
+            {**row, "share": format_percent(ratio(row["count_small"], row["count_cells"]))}
+            for row in small
+            if row["count_cells"]
+        ],
+        "tests": [
+            {**row, "words": TEST_STATUSES.get(row["test_status"], row["test_status"])}
+            for row in source.rows(COUNT_TEST_STATUSES, TESTED)
+        ],
+        "gates_not_evaluated": [row["gate_name"] for row in gates if row["verdict"] == "not_evaluated"],
+        "gates_undecided": [row["gate_name"] for row in gates if row["verdict"] == "undecided"],
+        "provisional": [metric["metric_name"] for metric in build.metrics if metric["is_provisional"]],
+        "expired": [metric["metric_name"] for metric in build.metrics if metric["is_decision_expired"]],
+        "void": [
+            f"{metric['metric_name']} ({VOID_DECISIONS[metric['decision_status']]})"
+            for metric in build.metrics
+            if metric.get("decision_status") in VOID_DECISIONS
+        ],
+    }
+
+
+def _gaps_of(section: Any) -> list[Gap]:
+    gaps: list[Gap] = section.get("gaps", []) if isinstance(section, Mapping) else []
+    return gaps

@@ -1,0 +1,315 @@
+"""Robustness: is a newer version better, is an answer the same twice, do findings survive other settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from hcat import charts
+from hcat.report.reading import Row, Warehouse
+from hcat.report.showing import (
+    QUERY_CHARACTERS,
+    Gap,
+    as_markup,
+    clean_label,
+    clean_text,
+    describe_segment,
+    format_difference,
+    format_difference_interval,
+    format_interval,
+    format_number,
+    format_percent,
+    format_value,
+)
+from hcat.report.weaknesses import IDENTIFIER_CHARACTERS, MEASUREMENTS
+
+#: Pairs of versions with a picture, segments and regressions listed for each; what is left out is counted.
+MAXIMUM_PAIRS = 3
+MAXIMUM_SEGMENTS = 15
+MAXIMUM_REGRESSIONS = 10
+MAXIMUM_VARIATIONS = 40
+MAXIMUM_SENSITIVITIES = 40
+
+VERDICTS = {
+    "better": ("passed", "better"),
+    "worse": ("failed", "worse"),
+    "no_difference_shown": ("undecided", "no difference shown"),
+    "not_evaluated": ("not_evaluated", "not evaluated"),
+}
+COMPARISON_STATUSES = {
+    "tested": "",
+    "no_change": "no source has another value",
+    "not_in_family": "no rule: shown, not judged",
+    "too_few_sources": "too few sources",
+    "no_scores": "no scores",
+    "no_threshold": "nobody has decided a threshold",
+    "no_pairs": "no query was asked of both",
+}
+
+LIST_PAIRS = """
+select
+    application,
+    baseline_version,
+    candidate_version,
+    bool_or(is_latest) as is_latest,
+    max(count_pairs) as count_pairs
+from fct_version_comparisons
+group by application, baseline_version, candidate_version
+order by is_latest desc, application, baseline_version, candidate_version
+"""
+
+# One row per metric: the measurement that a rule judges, else the share that fails, else the mean.
+LIST_COMPARISONS = """
+select *
+from fct_version_comparisons
+where
+    application = $application
+    and baseline_version = $baseline_version
+    and candidate_version = $candidate_version
+    and dimension = 'all'
+qualify row_number() over (
+    partition by metric_name
+    order by
+        q_value is null,
+        difference is null,
+        list_position(['share_failing_of_all', 'share_failing', 'mean_score'], measurement)
+) = 1
+order by q_value nulls last, metric_name
+"""
+
+LIST_CHANGED_SEGMENTS = """
+select *
+from fct_version_comparisons
+where
+    application = $application
+    and baseline_version = $baseline_version
+    and candidate_version = $candidate_version
+    and dimension <> 'all'
+    and verdict in ('better', 'worse')
+order by verdict desc, q_value, metric_name, dimension, segment
+"""
+
+LIST_REGRESSIONS = """
+select query_key, metric_name, left(query_text, $characters) as query_text, baseline_score, candidate_score,
+    candidate_interaction_ids
+from fct_version_regressions
+where application = $application and baseline_version = $baseline_version and candidate_version = $candidate_version
+qualify row_number() over (partition by source_group order by metric_name, query_key) = 1
+order by baseline_score - candidate_score desc nulls last, metric_name, query_key
+"""
+
+
+LIST_VARIATION = """
+select *
+from fct_replicate_variation
+where dimension = 'all'
+order by system, flip_rate desc nulls last, metric_name
+"""
+
+LIST_SENSITIVITY = """
+select
+    finding_id,
+    metric_name,
+    first_dimension,
+    first_segment,
+    second_dimension,
+    second_segment,
+    any_value(measurement) as measurement,
+    max(count_variations) as count_variations,
+    max(share_surviving) as share_surviving,
+    bool_or(is_found_by_length) as is_found_by_length,
+    bool_or(is_explained_by_length) as is_explained_by_length,
+    count(*) filter (where kind = 'threshold' and is_flagged) as count_thresholds_flagging,
+    count(*) filter (where kind = 'threshold' and is_flagged is not null) as count_thresholds,
+    count(*) filter (where kind = 'half_split' and is_flagged) as count_splits_flagging,
+    count(*) filter (where kind = 'half_split' and is_flagged is not null) as count_splits
+from fct_finding_sensitivity
+group by finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
+order by share_surviving nulls first, metric_name, finding_id
+"""
+
+REPLICATE_STATUSES = {
+    "measured": "",
+    "too_few_sources": "few sources: not to be relied on",
+    "no_replicates": "no query has two answers",
+}
+
+
+def describe_robustness(source: Warehouse) -> dict[str, Any]:
+    """Return version comparisons, replicates and sensitivity as far as their marts exist."""
+    pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])
+    gaps = []
+    if not source.has("fct_version_comparisons"):
+        gaps.append(
+            Gap(
+                "Comparison of versions (fct_version_comparisons).",
+                "a build with a version of hcat that has this mart",
+            )
+        )
+    elif not pairs:
+        gaps.append(Gap("Comparison of versions.", "logs of two versions of an application that share queries"))
+    variation = source.rows(LIST_VARIATION, ["fct_replicate_variation"])
+    replicated = [row for row in variation if row["status"] != "no_replicates"]
+    if not replicated:
+        gaps.append(
+            Gap(
+                "Replicates: whether the same query gets the same answer.",
+                "logs in which a query is asked several times of one system"
+                + ("" if source.has("fct_replicate_variation") else ", and the mart fct_replicate_variation"),
+            )
+        )
+    sensitivity = source.rows(LIST_SENSITIVITY, ["fct_finding_sensitivity"])
+    for mart, what, supply in (
+        (
+            "fct_finding_sensitivity",
+            "Whether findings survive another threshold, other halves of the sources, and answers of one length"
+            " (fct_finding_sensitivity).",
+            "a build with a version of hcat that has this mart",
+        ),
+        (
+            "fct_robustness_pairs",
+            "Answers to paraphrased, misspelled or otherwise changed queries (fct_robustness_pairs,"
+            " fct_robustness_groups).",
+            "these marts, and variants with their parent_query_id in the logs; the segments of variant_type show"
+            " levels meanwhile",
+        ),
+    ):
+        if not source.has(mart):
+            gaps.append(Gap(what, supply))
+    return {
+        "pairs": [_describe_pair(source, pair) for pair in pairs[:MAXIMUM_PAIRS]],
+        "count_pairs_left_out": max(0, len(pairs) - MAXIMUM_PAIRS),
+        "variation": [_show_variation(row) for row in replicated[:MAXIMUM_VARIATIONS]],
+        "count_variation_left_out": max(0, len(replicated) - MAXIMUM_VARIATIONS),
+        "sensitivity": [_show_sensitivity(row) for row in sensitivity[:MAXIMUM_SENSITIVITIES]],
+        "has_sensitivity": source.has("fct_finding_sensitivity"),
+        "count_sensitivity_left_out": max(0, len(sensitivity) - MAXIMUM_SENSITIVITIES),
+        "gaps": gaps,
+    }
+
+
+def _show_sensitivity(row: Row) -> Row:
+    words = []
+    if row["is_explained_by_length"]:
+        words.append("not flagged among answers of one length")
+    if row["is_found_by_length"]:
+        words.append("length alone finds the cell")
+    return {
+        "finding_id": clean_label(row["finding_id"])[:IDENTIFIER_CHARACTERS],
+        "segment": describe_segment(row),
+        "metric_name": row["metric_name"],
+        "measurement": MEASUREMENTS.get(row["measurement"], row["measurement"]),
+        "count_variations": row["count_variations"],
+        "surviving": format_percent(row["share_surviving"]),
+        "thresholds": f"{row['count_thresholds_flagging']} of {row['count_thresholds']}",
+        "splits": f"{row['count_splits_flagging']} of {row['count_splits']}",
+        "length": "; ".join(words) or ("–" if row["is_explained_by_length"] is None else "not length"),
+    }
+
+
+def _show_variation(row: Row) -> Row:
+    return {
+        "system": clean_label(row["system"]),
+        "metric_name": row["metric_name"],
+        "reason": REPLICATE_STATUSES.get(row["status"], row["status"]),
+        "count_replicated_queries": row["count_replicated_queries"],
+        "count_replicated_sources": row["count_replicated_sources"],
+        "within": format_number(None if row["variance_within"] is None else math.sqrt(row["variance_within"])),
+        "between": format_number(None if row["variance_between"] is None else math.sqrt(row["variance_between"])),
+        "share_within": format_percent(row["share_of_variance_within"]),
+        "flip_rate": format_percent(row["flip_rate"]),
+        "flipping": format_percent(row["share_queries_flipping"]),
+        "flipping_interval": ""
+        if row["share_queries_flipping"] is None
+        else format_interval(row["share_queries_flipping_lower"], row["share_queries_flipping_upper"], "share"),
+    }
+
+
+def _describe_pair(source: Warehouse, pair: Row) -> dict[str, Any]:
+    key = {name: pair[name] for name in ("application", "baseline_version", "candidate_version")}
+    rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)
+    segments = source.rows(LIST_CHANGED_SEGMENTS, ["fct_version_comparisons"], **key)
+    regressions = source.rows(LIST_REGRESSIONS, ["fct_version_regressions"], **key, characters=QUERY_CHARACTERS + 1)
+    return {
+        "application": clean_label(pair["application"]),
+        "baseline": clean_label(pair["baseline_version"]),
+        "candidate": clean_label(pair["candidate_version"]),
+        "count_pairs": pair["count_pairs"],
+        "pictures": _draw_pair(rows),
+        "rows": [_show_comparison(row) for row in rows],
+        "segments": [
+            {**_show_comparison(row), "segment": f"{row['dimension']} = {clean_label(row['segment'])}"}
+            for row in segments[:MAXIMUM_SEGMENTS]
+        ],
+        "count_segments_left_out": max(0, len(segments) - MAXIMUM_SEGMENTS),
+        "regressions": [
+            {
+                "metric_name": row["metric_name"],
+                "query_text": clean_text(row["query_text"], QUERY_CHARACTERS) or clean_label(row["query_key"]),
+                "interactions": ", ".join(clean_label(name) for name in _first_ids(row["candidate_interaction_ids"])),
+                "baseline": format_number(row["baseline_score"]),
+                "candidate": format_number(row["candidate_score"]),
+            }
+            for row in regressions[:MAXIMUM_REGRESSIONS]
+        ],
+        "count_regressions": len(regressions),
+        "count_regressions_left_out": max(0, len(regressions) - MAXIMUM_REGRESSIONS),
+    }
+
+
+def _first_ids(ids: Any) -> list[str]:
+    return list(ids)[:2] if isinstance(ids, list) else [str(ids)] if ids is not None else []
+
+
+def _draw_pair(rows: Sequence[Row]) -> list[Any]:
+    pictures = []
+    for is_share in (True, False):
+        chosen = [
+            row for row in rows if (row["measurement"] != "mean_score") is is_share and row["difference"] is not None
+        ]
+        if not chosen:
+            continue
+        words = "share failing, percentage points" if is_share else "mean score, in the unit of the metric"
+        picture = charts.draw_differences(
+            [
+                charts.Difference(
+                    row["metric_name"],
+                    f"{format_value(row['baseline_value'], row['measurement'])} → "
+                    f"{format_value(row['candidate_value'], row['measurement'])}",
+                    row["difference"],
+                    row["difference_lower"],
+                    row["difference_upper"],
+                    row["verdict"] in ("better", "worse"),
+                    f"n {row['count_pairs']:,} queries: {VERDICTS[row['verdict']][1]}",
+                )
+                for row in chosen
+            ],
+            f"gain of the candidate: {words}",
+            ("candidate worse", "candidate better"),
+            is_share,
+            f"Two versions compared by {words}: gain with interval by metric; the table holds the same figures",
+        )
+        pictures.append(as_markup(picture))
+    return pictures
+
+
+def _show_comparison(row: Row) -> Row:
+    state, words = VERDICTS[row["verdict"]]
+    measurement = row["measurement"]
+    return {
+        "metric_name": row["metric_name"],
+        "measurement": MEASUREMENTS.get(measurement, measurement),
+        "count_pairs": row["count_pairs"],
+        "count_sources": row["count_sources"],
+        "baseline": format_value(row["baseline_value"], measurement),
+        "candidate": format_value(row["candidate_value"], measurement),
+        "difference": format_difference(row["difference"], measurement),
+        "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
+        "q_value": format_number(row["q_value"]),
+        "state": state,
+        "words": words,
+        "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
+        "count_regressions": row["count_regressions"],
+        "count_improvements": row["count_improvements"],
+    }

@@ -1,0 +1,243 @@
+"""Text and numbers as the report shows them, and what a section owes its reader when there is no evidence."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hcat.report.reading import Row
+
+#: Characters of a text from the logs that are shown; the rest is cut with an ellipsis. The report says so.
+QUERY_CHARACTERS = 400
+ANSWER_CHARACTERS = 900
+SENTENCE_CHARACTERS = 400
+EXCERPT_CHARACTERS = 240
+LABEL_CHARACTERS = 60
+#: Rows that a table shows; what is left out is counted below it. They bound the size of the file, not the analysis.
+MAXIMUM_SYSTEMS = 12
+MAXIMUM_TABLE_CELLS = 240
+#: Shares below it are the rounding of a nought.
+NEGLIGIBLE_SHARE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Evidence that is missing: what it would show, and what would supply it."""
+
+    what: str
+    supply: str
+
+
+def clean_text(text: object, length: int) -> str:
+    """Return ``text`` fit to be shown: at most ``length`` characters of it, with an ellipsis where it was cut.
+
+    Control characters (terminal escapes), characters that change the direction of text and characters of no width
+    become visible as ``⟨U+202E⟩``; line breaks and tabs stay. It does not escape HTML: the template does.
+
+    Parameters
+    ----------
+    text : object
+        Anything that ``str`` can show; None gives the empty string.
+    length : int
+        Characters kept, at least 1.
+    """
+    if length < 1:
+        raise ValueError(f"length must be at least 1, got {length}")
+    if text is None:
+        return ""
+    whole = str(text)
+    kept = whole[:length].replace("\r\n", "\n").replace("\r", "\n")
+    shown = "".join(
+        f"⟨U+{ord(character):04X}⟩"
+        if character not in "\n\t" and unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+        else character
+        for character in kept
+    )
+    return shown + "…" if len(whole) > length else shown
+
+
+def clean_label(text: object, length: int = LABEL_CHARACTERS) -> str:
+    """Return ``text`` as :func:`clean_text`, on one line; an empty one is named so."""
+    return " ".join(clean_text(text, length).split()) or "(empty)"
+
+
+def format_number(value: float | None, unit: str | None = None) -> str:
+    """Return ``value`` with three significant digits; whole numbers with separators; an en dash for None.
+
+    Parameters
+    ----------
+    value : float or int or None
+        Number; not finite counts as None.
+    unit : str, optional
+        ``share`` gives percent of one.
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    if unit == "share":
+        return format_percent(value)
+    if isinstance(value, int) or (abs(value) >= 1000):
+        return f"{value:,.0f}".replace("-", "−")
+    if value == 0:
+        return "0"
+    return f"{value:#.3g}".rstrip(".").replace("-", "−")
+
+
+def format_percent(share: float | None) -> str:
+    """Return ``share`` (1 is all) in percent with three significant digits; never 100 % for less than all."""
+    if share is None or not math.isfinite(share):
+        return "–"
+    if abs(share) < NEGLIGIBLE_SHARE:
+        return "0 %"
+    if share == 1:
+        return "100 %"
+    text = f"{share * 100:#.3g}".rstrip(".")
+    return "> 99.9 %" if text == "100" and share < 1 else f"{text} %".replace("-", "−")
+
+
+def format_points(difference: float | None) -> str:
+    """Return a difference of shares in percentage points with its sign; an en dash for None."""
+    if difference is None or not math.isfinite(difference):
+        return "–"
+    points = format_number(abs(difference) * 100)
+    return points if points == "0" else f"{'−' if difference < 0 else '+'}{points}"
+
+
+def describe_segment(row: Row) -> str:
+    """Return the segment of a marginal or bivariate row on one line, cleaned."""
+    if row.get("first_dimension") is None:
+        return f"{row['dimension']} = {clean_label(row['segment'])}"
+    first = f"{row['first_dimension']} = {clean_label(row['first_segment'])}"
+    if row.get("second_dimension") is None:
+        return first
+    return f"{first}, {row['second_dimension']} = {clean_label(row['second_segment'])}"
+
+
+def format_interval(lower: float | None, upper: float | None, unit: str | None = None) -> str:
+    """Return ``[lower, upper]`` as :func:`format_number`; the empty string when a bound is missing."""
+    if lower is None or upper is None or not (math.isfinite(lower) and math.isfinite(upper)):
+        return ""
+    if unit == "share":
+        return f"[{_percent_digits(lower)}, {_percent_digits(upper)}] %"
+    return f"[{format_number(lower)}, {format_number(upper)}]"
+
+
+def format_value(value: float | None, measurement: str) -> str:
+    """Return a mean score as a number and a share in percent."""
+    return format_number(value) if measurement == "mean_score" else format_percent(value)
+
+
+def format_difference(difference: float | None, measurement: str | None) -> str:
+    """Return a difference of mean scores as a number and one of shares in percentage points."""
+    return format_number(difference) if measurement == "mean_score" else format_points(difference)
+
+
+def format_difference_interval(lower: float | None, upper: float | None, measurement: str) -> str:
+    """Return the interval of a difference as :func:`format_difference`; the empty string when a bound is missing."""
+    if lower is None or upper is None:
+        return ""
+    return f"[{format_difference(lower, measurement)}, {format_difference(upper, measurement)}]"
+
+
+def _percent_digits(share: float) -> str:
+    return format_percent(share).removesuffix(" %")
+
+
+def clip(value: float | None, low: float | None, high: float | None) -> float | None:
+    """Return a bound inside the metric's range: a normal interval may step out of it, the metric cannot."""
+    if value is None:
+        return None
+    return min(max(value, -math.inf if low is None else low), math.inf if high is None else high)
+
+
+def break_name(text: object) -> Any:
+    """Return a name as escaped HTML that may break after its underscores."""
+    import markupsafe
+
+    return markupsafe.escape(text).replace("_", markupsafe.Markup("_<wbr>"))
+
+
+def distinct_labels(names: Sequence[str]) -> dict[str, str]:
+    """Return a short label for every name; names that look alike when cut are numbered."""
+    labels: dict[str, str] = {}
+    for name in names:
+        label = clean_label(name)
+        number = 2
+        while label in labels.values():
+            label = f"{clean_label(name, LABEL_CHARACTERS - 6)} ({number})"
+            number += 1
+        labels[name] = label
+    return labels
+
+
+def describe_cell(row: Row) -> Row:
+    """Return a row of a weakness mart with its numbers as text."""
+    low, high = row.get("range_low"), row.get("range_high")
+    return {
+        "count_interactions": row["count_interactions"],
+        "count_scored": row["count_scored"],
+        "count_sources": row["count_sources"],
+        "effective": format_number(row["count_sources_effective"]),
+        "mean": format_number(row["mean_score"]),
+        "mean_interval": format_interval(
+            clip(row["mean_score_lower"], low, high), clip(row["mean_score_upper"], low, high)
+        ),
+        "failing": format_percent(row["share_failing"]),
+        "failing_interval": ""
+        if row["share_failing"] is None
+        else format_interval(row["share_failing_lower"], row["share_failing_upper"], "share"),
+        "failing_of_all": format_percent(row["share_failing_of_all"]),
+        "threshold": format_number(row["threshold"]),
+        "failure_status": row["failure_status"],
+        "is_small": row["is_small"],
+    }
+
+
+def as_markup(svg: str) -> Any:
+    """Return ``svg`` marked as safe for the template, once it is seen to hold nothing that runs or reaches out."""
+    import markupsafe
+
+    # the drawing library escapes text, so that any of these would be an element or attribute and no text of a log
+    forbidden = re.search(
+        r"<\s*(?:script|foreignObject|image|iframe|a)\b|<[^>]*\s(?:on\w+|href|xlink:href|src)\s*=", svg, re.I
+    )
+    if forbidden:
+        raise ValueError(f"a chart must hold no script and no reference, got {forbidden[0][:40]!r}")
+    return markupsafe.Markup(svg)
+
+
+def group_by(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:
+    """Return the rows by their value of ``key``, both in their order."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[key], []).append(row)
+    return groups
+
+
+def ratio(part: int, whole: int) -> float | None:
+    """Return ``part / whole``; None for a whole of nothing."""
+    return part / whole if whole else None
+
+
+def format_time(value: Any) -> str:
+    """Return a time with its zone; unknown for None."""
+    return "unknown" if value is None else f"{value:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def format_period(counts: Row) -> str:
+    """Return the first and last day that anything was asked."""
+    first, last = counts["first_asked_at"], counts["last_asked_at"]
+    return "time not logged" if first is None or last is None else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
+
+
+def read_json(text: str | None) -> dict[str, Any]:
+    """Return a JSON object; empty when there is none (a ledger of an older version)."""
+    try:
+        value = json.loads(text or "{}")
+    except json.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,112 @@
+"""The summary: what the last build found, in about ten lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
+from hcat.report.ledger import read_build
+from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
+from hcat.report.reading import Row, Warehouse, find_database, open_warehouse
+from hcat.report.showing import clean_label, format_number, format_percent, format_period, format_time
+from hcat.report.verdict import describe_verdict
+from hcat.report.weaknesses import rank_segments
+
+
+def summarise(warehouse: Path) -> list[tuple[str, str]]:
+    """Return about ten lines (name, text) about the last build, fit for a terminal: no control characters.
+
+    Raises
+    ------
+    WarehouseError
+        If the warehouse cannot be read.
+    """
+    path = find_database(warehouse)
+    with open_warehouse(warehouse) as source:
+        run = read_build(source).run
+        overview = _describe_overview_counts(source)
+        gates = describe_gates(source, run)
+        weak = rank_segments(source)
+        measured = {
+            row["metric_name"]: row
+            for row in source.rows(MEASURE_SYSTEMS, ["fct_marginal_weaknesses", "dim_metrics"])
+            if row["dimension"] == "all"
+        }
+        records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
+    verdict = describe_verdict(run)
+    lines = [
+        (
+            "build",
+            f"{verdict['word']}: {verdict['text']} ({format_time(run['started_at']) if run else 'no time known'})",
+        ),
+        *overview,
+        *_summarise_metrics(measured),
+        ("gates", _summarise_gates(gates)),
+        ("rejected records", _summarise_records(records, run)),
+        ("weakest segment", _summarise_weakness(weak)),
+        ("warehouse", str(path)),
+    ]
+    published = path.parent / "published" / "hcat.duckdb"
+    report = path.parent / "report.html"
+    lines.append(("published copy", str(published) if published.is_file() else "none yet"))
+    lines.append(("report", str(report) if report.is_file() else "none yet: run `hcat report`"))
+    return lines
+
+
+def _describe_overview_counts(source: Warehouse) -> list[tuple[str, str]]:
+    counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
+    if not counts or not counts[0]["count_interactions"]:
+        return [("interactions", "none")]
+    count = counts[0]
+    systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
+    named = ", ".join(f"{clean_label(row['system'])} ({row['count_interactions']:,})" for row in systems[:3])
+    more = f", and {len(systems) - 3} more" if len(systems) > 3 else ""
+    total = count["count_interactions"]
+    return [
+        ("systems", named + more),
+        ("interactions", f"{total:,} from {count['count_sources']:,} sources, {format_period(count)}"),
+        (
+            "answered",
+            f"{format_percent(count['count_answered'] / total)};"
+            f" refusals {format_percent(count['count_refusals'] / total)}",
+        ),
+    ]
+
+
+def _summarise_metrics(measured: Mapping[str, Row]) -> list[tuple[str, str]]:
+    names = [name for name in VIOLIN_METRICS if measured.get(name, {}).get("count_scored")]
+    parts = []
+    for name in names:
+        row = measured[name]
+        failing = "" if row["share_failing"] is None else f", {format_percent(row['share_failing'])} failing"
+        parts.append(f"{name} {format_number(row['mean_score'])} (n {row['count_scored']:,}{failing})")
+    return [("metric", part) for part in parts] or [("metrics", "no main metric has a score")]
+
+
+def _summarise_gates(gates: Mapping[str, Any]) -> str:
+    if not gates["count_all"]:
+        return "none evaluated"
+    named = ", ".join(
+        f"{row['gate_name']} {row['verdict']} ({row['severity']})" for row in gates["rows"] if not row["is_passing"]
+    )
+    failing = gates["count_all"] - gates["count_passing"]
+    return f"{gates['count_passing']} pass, {failing} do not" + (f": {named}" if named else "")
+
+
+def _summarise_records(records: Sequence[Row], run: Row | None) -> str:
+    if records:
+        rejected = sum(row["count_rejected"] for row in records)
+        return f"{rejected:,} of {sum(row['count_landed'] for row in records):,} landed"
+    return f"{run['count_rejected']:,} of {run['count_landed']:,} landed" if run else "unknown"
+
+
+def _summarise_weakness(weak: Sequence[Row]) -> str:
+    if not weak:
+        return "none whose failure rate is shown to lie above the whole"
+    row = weak[0]
+    return (
+        f"{row['dimension']} = {row['segment']}: {row['failing']} {row['failing_interval']} fail {row['metric_name']}"
+        f" (n {row['count_scored']:,}; all {row['whole']})"
+    )

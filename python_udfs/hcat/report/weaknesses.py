@@ -1,0 +1,417 @@
+"""Weaknesses: the register of findings, the weakest segments, examples by id, and where failures come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hcat import charts
+from hcat.report.ledger import Build
+from hcat.report.maps import describe_maps
+from hcat.report.reading import Row, Warehouse
+from hcat.report.showing import (
+    EXCERPT_CHARACTERS,
+    MAXIMUM_SYSTEMS,
+    Gap,
+    as_markup,
+    clean_label,
+    clean_text,
+    describe_cell,
+    describe_segment,
+    distinct_labels,
+    format_difference,
+    format_difference_interval,
+    format_number,
+    format_percent,
+    format_value,
+    group_by,
+)
+from hcat.report.worst import describe_worst
+
+#: Cells in the picture of the weakest segments; weak ones first, others fill up to the smaller number.
+MAXIMUM_DIFFERENCES = 20
+MINIMUM_DIFFERENCES = 8
+#: Characters of an id that are enough to find it.
+IDENTIFIER_CHARACTERS = 12
+#: Cells whose worst interactions are named, rows of the register, of the causes, and of the ranking without tests.
+MAXIMUM_EXAMPLE_CELLS = 12
+MAXIMUM_FINDINGS = 40
+MAXIMUM_CAUSES = 60
+MAXIMUM_WEAK_SEGMENTS = 15
+
+MARGINAL = "fct_marginal_weaknesses"
+BIVARIATE = "fct_bivariate_weaknesses"
+#: Columns that the tests of weakness add to both marts.
+TESTED = tuple(
+    f"{mart}.{column}"
+    for mart in (MARGINAL, BIVARIATE)
+    for column in ("test_status", "measurement", "difference_lower", "q_value", "is_weak", "is_confirmed")
+)
+
+TEST_STATUSES = {
+    "tested": "tested",
+    "too_few_sources": "not tested: too few sources",
+    "no_threshold": "not tested: nobody has decided a threshold",
+    "no_scores": "not tested: no scores",
+    "constant": "not tested: all scores are the same",
+    "no_rest": "not tested: nothing to compare with",
+    "not_in_family": "not tested: metric outside the declared family of tests",
+}
+CONFIRMATIONS = {
+    "confirmed": "confirmed",
+    "not_confirmed": "not confirmed",
+    "not_selected": "not selected",
+    "not_confirmable": "too few sources to confirm",
+}
+MEASUREMENTS = {
+    "mean_score": "mean score",
+    "share_failing": "share failing",
+    "share_failing_of_all": "share failing, refusals counted",
+}
+RETESTS = {
+    "weak": "weak",
+    "no_longer_weak": "no longer weak",
+    "not_shown": "not shown weak; may be as weak as it was",
+    "not_retested": "not tested again",
+}
+FINDING_STATES = {"open": "failed", "in_progress": "undecided", "accepted": "not_evaluated", "closed_by_data": "passed"}
+
+# Both marts in one shape: a marginal cell has no second segment.
+LIST_TESTED = """
+with cells as (
+    select
+        marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
+        null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_sources, measurement,
+        value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
+        minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
+        confirmed_difference, confirmed_lower, confirmed_p_value
+    from fct_marginal_weaknesses
+    where dimension <> 'all'
+    union all
+    select
+        bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
+        second_dimension, second_segment, count_scored, count_sources, measurement,
+        value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
+        minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
+        confirmed_difference, confirmed_lower, confirmed_p_value
+    from fct_bivariate_weaknesses
+)
+
+select *
+from cells
+where test_status = 'tested' and difference is not null
+order by
+    is_confirmed desc nulls last,
+    is_weak desc nulls last,
+    q_value nulls last,
+    difference desc,
+    metric_name,
+    weakness_id
+limit $maximum
+"""
+
+COUNT_TESTS = """
+with cells as (
+    select metric_name, test_status, measurement, is_weak, is_confirmed, confirmation_status,
+        minimum_detectable_difference
+    from fct_marginal_weaknesses
+    where dimension <> 'all'
+    union all
+    select metric_name, test_status, measurement, is_weak, is_confirmed, confirmation_status,
+        minimum_detectable_difference
+    from fct_bivariate_weaknesses
+)
+
+select
+    metric_name,
+    any_value(measurement order by measurement) as measurement,
+    count(*) as count_cells,
+    count(*) filter (where test_status = 'tested') as count_tested,
+    count(*) filter (where test_status = 'too_few_sources') as count_too_few,
+    count(*) filter (where is_weak) as count_weak,
+    count(*) filter (where is_confirmed) as count_confirmed,
+    count(*) filter (where confirmation_status = 'not_confirmable') as count_not_confirmable,
+    median(minimum_detectable_difference) as median_detectable
+from cells
+where test_status <> 'not_in_family'
+group by metric_name
+order by metric_name
+"""
+
+# A metric is no finding in a segment that its own value defines: an empty answer is not answered, and recall is low
+# where the source was not retrieved.
+RANK_SEGMENTS = """
+select weaknesses.*, whole.share_failing as share_failing_whole
+from fct_marginal_weaknesses as weaknesses
+inner join fct_marginal_weaknesses as whole
+    on weaknesses.metric_name = whole.metric_name and whole.dimension = 'all'
+inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
+where
+    weaknesses.dimension <> 'all'
+    and not weaknesses.is_small
+    and weaknesses.share_failing_lower > whole.share_failing
+    and not (weaknesses.metric_name = 'answered' and weaknesses.dimension = 'answer_length')
+    and not (metrics.family = 'retrieval' and weaknesses.dimension = 'retrieval_hit')
+order by
+    weaknesses.share_failing_lower - whole.share_failing desc,
+    weaknesses.metric_name,
+    weaknesses.dimension,
+    weaknesses.segment
+"""
+
+LIST_FINDINGS = """
+select *
+from fct_findings
+order by
+    status = 'closed_by_data',
+    kind <> 'confirmed',
+    last_seen_at desc,
+    metric_name,
+    finding_id
+"""
+
+LIST_EXAMPLES = """
+select weakness_id, rank, interaction_id, raw_score, is_failing
+from fct_weakness_examples
+where list_contains($weakness_ids::varchar[], weakness_id)
+order by weakness_id, rank, interaction_id
+"""
+
+COUNT_FAILURE_CAUSES = """
+select
+    metric_name,
+    count(*) as count_failing,
+    count(*) filter (where fault = 'retrieval') as count_retrieval,
+    count(*) filter (where fault = 'generation') as count_generation,
+    count(*) filter (where fault = 'undetermined') as count_undetermined
+from fct_failure_causes
+group by metric_name
+order by count_failing desc, metric_name
+"""
+
+COUNT_RETRIEVAL_CAUSES = """
+select
+    system,
+    count(distinct interaction_id) as count_interactions,
+    count(distinct interaction_id) filter (where failure_cause = 'retrieval') as count_retrieval,
+    count(distinct interaction_id) filter (where failure_cause = 'generation') as count_generation
+from fct_retrieval_quality
+group by system
+order by count_interactions desc, system
+"""
+
+
+def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None) -> dict[str, Any]:
+    """Return findings, maps, weakest segments, examples and causes.
+
+    Raises
+    ------
+    ValueError
+        If ``metric_name`` is given and no primary metric.
+    """
+    ranked = source.rows(LIST_TESTED, TESTED, maximum=MAXIMUM_DIFFERENCES)
+    cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
+    tests = source.rows(COUNT_TESTS, TESTED)
+    return {
+        "findings": _describe_findings(source),
+        "maps": describe_maps(source, build, metric_name),
+        "is_tested": source.has(*TESTED),
+        "differences": _describe_differences(cells, source.has(*TESTED)),
+        "tests": [
+            {
+                **row,
+                "measurement": MEASUREMENTS.get(row["measurement"], row["measurement"] or "–"),
+                "median_detectable": format_difference(row["median_detectable"], row["measurement"]),
+            }
+            for row in tests
+        ],
+        "segments": [] if source.has(*TESTED) else rank_segments(source),
+        "examples": _describe_examples(source, cells),
+        "causes": _describe_causes(source),
+        "worst": describe_worst(source),
+        "gaps": _find_gaps(source),
+    }
+
+
+def rank_segments(source: Warehouse) -> list[Row]:
+    """Return segments whose whole interval lies above the failure rate of all, by how far; no test, no correction."""
+    rows = source.rows(RANK_SEGMENTS, [MARGINAL, "dim_metrics"])
+    return [
+        {
+            **describe_cell(row),
+            "metric_name": row["metric_name"],
+            "dimension": row["dimension"],
+            "segment": clean_label(row["segment"]),
+            "whole": format_percent(row["share_failing_whole"]),
+        }
+        for row in rows[:MAXIMUM_WEAK_SEGMENTS]
+    ]
+
+
+def _find_gaps(source: Warehouse) -> list[Gap]:
+    gaps = []
+    if not source.has(*TESTED):
+        gaps.append(
+            Gap(
+                "Tests of weakness with differences to the rest, and their confirmation: the marts of weakness do not"
+                " hold them.",
+                "a build with a version of hcat that tests every cell",
+            )
+        )
+    for mart, what in (
+        ("fct_findings", "The register of findings"),
+        ("fct_weakness_examples", "Worst interactions of the weak segments"),
+        ("fct_failure_causes", "Retrieval fault or generation fault of every failing interaction"),
+    ):
+        if not source.has(mart):
+            gaps.append(Gap(f"{what} ({mart}).", "a build with a version of hcat that has this mart"))
+    return gaps
+
+
+def _describe_findings(source: Warehouse) -> dict[str, Any] | None:
+    if not source.has("fct_findings"):
+        return None
+    rows = source.rows(LIST_FINDINGS, ["fct_findings"])
+    not_closed = [row for row in rows if row["status"] != "closed_by_data"]
+    return {
+        "rows": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]],
+        "count_open": len(not_closed),
+        "count_open_confirmed": sum(1 for row in not_closed if row["kind"] == "confirmed"),
+        "count_left_out": max(0, len(rows) - MAXIMUM_FINDINGS),
+    }
+
+
+def _show_finding(row: Row) -> Row:
+    measurement = row["measurement"]
+    is_confirmed = row["confirmed_difference"] is not None
+    return {
+        "finding_id": clean_label(row["finding_id"])[:IDENTIFIER_CHARACTERS],
+        "kind": row["kind"],
+        "segment": describe_segment(row),
+        "metric_name": row["metric_name"],
+        "measurement": MEASUREMENTS.get(measurement, measurement),
+        "status": str(row["status"]).replace("_", " "),
+        "state": FINDING_STATES.get(row["status"], "not_evaluated"),
+        "severity": row["severity"] or "–",
+        "owner": clean_label(row["owner"]) if row["owner"] else "nobody",
+        "note": clean_text(row["note"], EXCERPT_CHARACTERS),
+        "difference": format_difference(
+            row["confirmed_difference"] if is_confirmed else row["difference"], measurement
+        ),
+        "interval": ""
+        if is_confirmed
+        else format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
+        "retest": RETESTS.get(row["retest_result"], row["retest_result"]),
+        "first_seen": f"{row['first_seen_at']:%Y-%m-%d}",
+        "last_seen": f"{row['last_seen_at']:%Y-%m-%d}",
+    }
+
+
+def _describe_differences(cells: Sequence[Row], is_tested: bool) -> dict[str, Any]:
+    """Return a picture per unit (shares, scores) of the differences to the rest, and one table behind them."""
+    pictures = []
+    for is_share in (True, False):
+        chosen = [cell for cell in cells if (cell["measurement"] != "mean_score") is is_share]
+        if not chosen:
+            continue
+        words = "share failing, percentage points" if is_share else "mean score, in the unit of the metric"
+        picture = charts.draw_differences(
+            [
+                charts.Difference(
+                    *_name_cell(cell),
+                    cell["difference"],
+                    cell["difference_lower"],
+                    cell["difference_upper"],
+                    bool(cell["is_confirmed"]),
+                    _describe_standing(cell),
+                )
+                for cell in chosen
+            ],
+            f"difference to the rest: {words}",
+            ("better", "worse"),
+            is_share,
+            f"Weakest segments by {words}: difference to the rest with interval; the table holds the same figures",
+        )
+        pictures.append({"chart": as_markup(picture), "is_share": is_share})
+    return {
+        "is_tested": is_tested,
+        "pictures": pictures,
+        "rows": [
+            {
+                "segment": describe_segment(cell),
+                "metric_name": cell["metric_name"],
+                "measurement": MEASUREMENTS[cell["measurement"]],
+                "count_scored": cell["count_scored"],
+                "count_sources": cell["count_sources"],
+                "value": format_value(cell["value"], cell["measurement"]),
+                "rest": format_value(cell["rest_value"], cell["measurement"]),
+                "difference": format_difference(cell["difference"], cell["measurement"]),
+                "interval": format_difference_interval(
+                    cell["difference_lower"], cell["difference_upper"], cell["measurement"]
+                ),
+                "q_value": format_number(cell["q_value"]),
+                "q_value_dependent": format_number(cell["q_value_dependent"]),
+                "severity": cell["severity"] or "–",
+                "standing": _describe_standing(cell, with_counts=False),
+                "confirmed": format_difference(cell["confirmed_difference"], cell["measurement"])
+                if cell["confirmed_difference"] is not None
+                else "",
+                "detectable": format_difference(cell["minimum_detectable_difference"], cell["measurement"]),
+            }
+            for cell in cells
+        ],
+        "count_weak": sum(1 for cell in cells if cell["is_weak"]),
+        "count_confirmed": sum(1 for cell in cells if cell["is_confirmed"]),
+    }
+
+
+def _name_cell(cell: Row) -> tuple[str, str]:
+    """Return the two lines that name a cell in the picture: its segment; its second segment, and what was measured."""
+    # the axis says the rest
+    measured = cell["metric_name"] + (", refusals counted" if cell["measurement"] == "share_failing_of_all" else "")
+    if cell["second_dimension"] is None:
+        return describe_segment(cell), measured
+    first = {"dimension": cell["first_dimension"], "segment": cell["first_segment"]}
+    second = {"dimension": cell["second_dimension"], "segment": cell["second_segment"]}
+    return describe_segment(first), f"and {describe_segment(second)}: {measured}"
+
+
+def _describe_standing(cell: Row, with_counts: bool = True) -> str:
+    if not cell["is_weak"] and not cell["is_confirmed"]:
+        words = "not shown weak"
+    else:
+        words = CONFIRMATIONS.get(cell["confirmation_status"], "weak")
+        words = words if cell["is_confirmed"] else f"weak, {words}"
+    return f"n {cell['count_scored']:,}, {cell['count_sources']:,} sources: {words}" if with_counts else words
+
+
+def _describe_examples(source: Warehouse, cells: Sequence[Row]) -> list[Row]:
+    """Return the ids and scores of the worst interactions of the cells that the picture shows, weak ones first."""
+    keys = [cell["weakness_id"] for cell in cells[:MAXIMUM_EXAMPLE_CELLS]]
+    found = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
+    return [
+        {
+            "segment": describe_segment(cell),
+            "metric_name": cell["metric_name"],
+            "standing": _describe_standing(cell, with_counts=False),
+            "interactions": [
+                {
+                    "interaction_id": clean_label(row["interaction_id"]),
+                    "score": format_number(row["raw_score"]),
+                    "is_failing": row["is_failing"],
+                }
+                for row in found[cell["weakness_id"]]
+            ],
+        }
+        for cell in cells[:MAXIMUM_EXAMPLE_CELLS]
+        if cell["weakness_id"] in found
+    ]
+
+
+def _describe_causes(source: Warehouse) -> dict[str, Any]:
+    systems = source.rows(COUNT_RETRIEVAL_CAUSES, ["fct_retrieval_quality"])[:MAXIMUM_SYSTEMS]
+    labels = distinct_labels([row["system"] for row in systems])
+    return {
+        "metrics": source.rows(COUNT_FAILURE_CAUSES, ["fct_failure_causes"])[:MAXIMUM_CAUSES],
+        "systems": [{**row, "system": labels[row["system"]]} for row in systems],
+    }

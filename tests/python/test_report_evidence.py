@@ -1,0 +1,664 @@
+"""The validation report from made-up marts: every section shows its evidence, or says what is missing and whence."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from test_report import HOSTILE, insert, make_warehouse, parse
+
+from hcat import report
+from hcat.report.ledger import read_build
+from hcat.report.monitoring import _describe_weeks
+from hcat.report.showing import as_markup, format_difference, format_points
+from hcat.report.weaknesses import FINDING_STATES, MEASUREMENTS, RETESTS, TEST_STATUSES
+
+METRIC = "groundedness_similarity__mean"
+
+#: Columns that tests of weakness add to both marts.
+TESTED_COLUMNS = {
+    "measurement": "varchar",
+    "value": "double",
+    "rest_value": "double",
+    "difference": "double",
+    "difference_lower": "double",
+    "difference_upper": "double",
+    "p_value": "double",
+    "q_value": "double",
+    "q_value_dependent": "double",
+    "margin": "double",
+    "minimum_detectable_difference": "double",
+    "severity": "varchar",
+    "test_status": "varchar",
+    "is_weak": "boolean",
+    "confirmation_status": "varchar",
+    "is_confirmed": "boolean",
+    "confirmed_difference": "double",
+    "confirmed_lower": "double",
+    "confirmed_p_value": "double",
+}
+
+SEEDS = """
+create table applications (
+    application varchar, owner_role varchar, materiality varchar, risk_appetite varchar, purpose varchar,
+    limits varchar, is_made_up boolean
+);
+create table risks (
+    risk_id varchar, application varchar, criterion varchar, metric_name varchar, control_gate varchar,
+    control_metric varchar, description varchar, mitigation varchar, is_made_up boolean
+);
+create table risk_appetites (
+    risk_appetite varchar, confidence double, tolerated_false_accept_share double, tolerated_false_reject_share double,
+    cost_false_accept double, cost_false_reject double, rationale varchar
+);
+create table if not exists threshold_decisions (
+    decision_name varchar, metric_name varchar, threshold double, decided_by varchar, decided_on date, valid_until date,
+    is_provisional boolean, rationale varchar
+);
+create table if not exists fct_weakness_examples (
+    weakness_example_id varchar, weakness_id varchar, metric_name varchar, rank bigint, interaction_id varchar,
+    raw_score double, is_failing boolean
+);
+"""
+
+# Cells alternate: confirmed, weak, not shown weak, too small to test; differences fall with the number.
+TEST_CELLS = """
+update {mart} as marts
+set
+    measurement = case when cells.number % 5 = 4 then 'mean_score' else 'share_failing' end,
+    value = 0.6,
+    rest_value = 0.3,
+    difference = 0.3 / cells.number,
+    difference_lower = 0.3 / cells.number - 0.1,
+    difference_upper = 0.3 / cells.number + 0.1,
+    p_value = 0.001 * cells.number,
+    q_value = least(0.004 * cells.number, 1),
+    q_value_dependent = least(0.02 * cells.number, 1),
+    margin = 0.02,
+    minimum_detectable_difference = 0.15,
+    severity = case when cells.number < 3 then 'high' end,
+    test_status = case when marts.is_small then 'too_few_sources' else 'tested' end,
+    is_weak = cells.number < 3 and not marts.is_small,
+    confirmation_status = case cells.number when 1 then 'confirmed' when 2 then 'not_confirmed' else 'not_selected' end,
+    is_confirmed = cells.number = 1 and not marts.is_small,
+    confirmed_difference = case when cells.number = 1 then 0.25 end,
+    confirmed_lower = case when cells.number = 1 then 0.05 end,
+    confirmed_p_value = case when cells.number = 1 then 0.01 end
+from (
+    select {key}, row_number() over (order by metric_name <> '{metric}', is_small, share_failing desc nulls last, {key})
+        as number
+    from {mart}
+    where {where}
+) as cells
+where marts.{key} = cells.{key}
+"""
+
+
+def add_weakness_tests(connection: Any) -> None:
+    for mart, key, where in (
+        ("fct_marginal_weaknesses", "marginal_weakness_id", "dimension <> 'all'"),
+        ("fct_bivariate_weaknesses", "bivariate_weakness_id", "true"),
+    ):
+        for column, kind in TESTED_COLUMNS.items():
+            connection.execute(f"alter table {mart} add column if not exists {column} {kind}")
+        connection.execute(TEST_CELLS.format(mart=mart, key=key, where=where, metric=METRIC))
+    connection.execute(
+        """
+        insert into fct_weakness_examples by name
+        select
+            marginal_weakness_id || rank as weakness_example_id, marginal_weakness_id as weakness_id, metric_name, rank,
+            printf('i%05d', rank) as interaction_id, 0.01 * rank as raw_score, true as is_failing
+        from fct_marginal_weaknesses, range(1, 6) as ranks(rank)
+        where test_status = 'tested'
+        """
+    )
+
+
+def add_seeds(connection: Any, text: str) -> None:
+    application = {
+        "application": f"assistant{text}",
+        "owner_role": f"Head of service{text}",
+        "materiality": "medium",
+        "risk_appetite": "moderate",
+        "purpose": f"answers questions{text}",
+        "limits": f"no advice{text}",
+        "is_made_up": True,
+    }
+    insert(connection, "applications", [application])
+    connection.execute("update fct_interactions set application = 'assistant' || $text", {"text": text})
+    connection.execute("update fct_interactions set application_version = system, query_id = interaction_id")
+    risk = {"application": f"assistant{text}", "description": f"can happen{text}", "mitigation": f"do this{text}"}
+    insert(
+        connection,
+        "risks",
+        [
+            {**risk, "risk_id": f"a{text}", "metric_name": "support_words", "control_gate": f"gate 0{text}"},
+            {**risk, "risk_id": f"b{text}", "criterion": "faithfulness", "control_gate": "gate that never ran"},
+            {**risk, "risk_id": f"c{text}"},
+        ],
+    )
+    appetite = {"risk_appetite": "low", "confidence": 0.99, "tolerated_false_accept_share": 0.01, "rationale": text}
+    insert(connection, "risk_appetites", [appetite])
+    decision = {"threshold": 0.6, "decided_by": f"somebody{text}", "is_provisional": True, "rationale": f"so{text}"}
+    insert(
+        connection,
+        "threshold_decisions",
+        [
+            {**decision, "decision_name": "old", "decided_on": "2025-01-01", "valid_until": "2026-05-31"},
+            {**decision, "decision_name": "new", "decided_on": "2026-05-01", "valid_until": "2026-06-11"},
+        ],
+    )
+
+
+def add_findings(connection: Any, text: str) -> None:
+    cell = {"metric_name": METRIC, "first_dimension": "topic", "first_segment": f"cards{text}"}
+    seen = {"first_seen_run": "run_0", "last_seen_run": "run_1", "first_seen_at": "2026-05-01", "count_runs_seen": 2}
+    rows = [
+        ("f1", "confirmed", "open", "weak", 0.25),
+        ("f2", "suspected", "in_progress", "not_shown", None),
+        ("f3", "confirmed", "closed_by_data", "no_longer_weak", 0.2),
+    ]
+    insert(
+        connection,
+        "fct_findings",
+        [
+            {
+                **cell,
+                **seen,
+                "finding_id": f"{name}-finding",
+                "kind": kind,
+                "status": status,
+                "retest_result": retest,
+                "severity": "high",
+                "measurement": "share_failing",
+                "owner": None if status == "open" else f"team{text}",
+                "note": f"note{text}",
+                "difference": 0.3,
+                "difference_lower": 0.1,
+                "difference_upper": 0.5,
+                "confirmed_difference": confirmed,
+                "last_seen_at": "2026-06-01",
+            }
+            for name, kind, status, retest, confirmed in rows
+        ],
+    )
+    varied = {**cell, "finding_id": "f1-finding", "measurement": "share_failing", "status": "tested"}
+    varied |= {"count_variations": 4, "share_surviving": 0.75, "is_found_by_length": False}
+    insert(
+        connection,
+        "fct_finding_sensitivity",
+        [
+            {**varied, "kind": "threshold", "variation": "threshold_looser", "is_flagged": True},
+            {**varied, "kind": "threshold", "variation": "threshold_stricter", "is_flagged": False},
+            {**varied, "kind": "half_split", "variation": "half_split_001", "is_flagged": True},
+            {**varied, "kind": "length_adjusted", "variation": "length_adjusted", "is_explained_by_length": True},
+        ],
+    )
+    cause = {"interaction_id": "i00001", "metric_name": METRIC}
+    faults = ["retrieval", "generation", "generation", "undetermined"]
+    insert(connection, "fct_failure_causes", [{**cause, "fault": fault} for fault in faults])
+
+
+def add_versions(connection: Any, text: str) -> None:
+    pair = {
+        "application": f"assistant{text}",
+        "baseline_version": f"1.0{text}",
+        "candidate_version": f"1.1{text}",
+        "pair_kind": "predecessor",
+        "dimension": "all",
+        "segment": "all",
+        "measurement": "share_failing",
+        "status": "tested",
+        "count_shared_queries": 30,
+        "count_pairs": 30,
+        "count_sources": 20,
+        "baseline_value": 0.3,
+        "candidate_value": 0.4,
+        "difference": -0.1,
+        "difference_lower": -0.18,
+        "difference_upper": -0.02,
+        "q_value": 0.01,
+        "count_regressions": 5,
+        "count_improvements": 2,
+        "is_latest": True,
+    }
+    unknown = {"difference": None, "difference_lower": None, "difference_upper": None, "q_value": None}
+    rows = [
+        {**pair, "metric_name": METRIC, "verdict": "worse"},
+        {**pair, "metric_name": METRIC, "verdict": "worse", "dimension": "topic", "segment": f"cards{text}"},
+        {**pair, "metric_name": "support_words", "verdict": "no_difference_shown", "measurement": "mean_score"},
+        {**pair, **unknown, "metric_name": "answered", "verdict": "not_evaluated", "status": "too_few_sources"},
+    ]
+    insert(connection, "fct_version_comparisons", rows)
+    insert(
+        connection,
+        "fct_version_regressions",
+        [
+            {
+                "query_key": f"q{number}",
+                "source_group": f"source {number}",
+                "application": f"assistant{text}",
+                "baseline_version": f"1.0{text}",
+                "candidate_version": f"1.1{text}",
+                "metric_name": METRIC,
+                "query_text": f"what does it cost{text}",
+                "baseline_score": 0.9,
+                "candidate_score": 0.1 * number,
+                "is_latest": True,
+            }
+            for number in range(12)
+        ],
+    )
+
+
+def add_monitoring(connection: Any, text: str) -> None:
+    drift = {"dimension": "all", "segment": "all", "status": "tested", "statistic": 2.0, "limit_value": 4.0}
+    drift |= {"window_start": "2026-05-25", "window_end": "2026-05-31", "window_weeks": 1, "is_drifting": False}
+    drift |= {"reference_start": "2026-04-06", "reference_end": "2026-05-24", "count_reference": 90, "count_window": 20}
+    series = {**drift, "metric_name": METRIC, "test": "mean_shift", "band_lower": 0.4, "band_upper": 0.6}
+    alarm = {**series, "dimension": "topic", "segment": f"cards{text}", "is_drifting": True, "q_value": 0.001}
+    short = {**drift, "metric_name": METRIC, "test": "population_stability", "status": "too_few_window"}
+    insert(
+        connection,
+        "fct_metric_drift",
+        [
+            series,
+            {**alarm, "difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1},
+            {**short, "statistic": None},
+            {**drift, "test": "mix_shift", "detail": f"cards{text} from 10 % to 40 %", "is_drifting": True},
+        ],
+    )
+    insert(
+        connection,
+        "fct_metric_weeks",
+        [
+            {
+                "metric_name": METRIC,
+                "dimension": dimension,
+                "segment": segment,
+                "week_status": "complete",
+                "count_interactions": 10,
+                "count_scored": 10,
+                "mean_score": 0.5 if day < 25 or dimension == "all" else 0.2,
+                "mean_lower": 0.1,
+                "mean_upper": 0.7,
+                "week_start": f"2026-05-{day:02d}",
+            }
+            for dimension, segment in (("all", "all"), ("topic", f"cards{text}"))
+            for day in (4, 11, 18, 25)
+        ],
+    )
+    represented = {
+        "status": "compared",
+        "count_test_set": 20,
+        "count_production": 80,
+        "statistic": 9.0,
+        "limit_value": 6.0,
+    }
+    represented |= {"dimension": "topic", "share_production": 0.2, "is_representative": False}
+    insert(
+        connection,
+        "fct_representativeness",
+        [
+            {**represented, "segment": f"cards{text}", "share_test_set": 0.0, "difference": -0.2, "is_untested": True},
+            {
+                **represented,
+                "segment": f"fees{text}",
+                "share_test_set": 0.5,
+                "difference": 0.3,
+                "difference_lower": 0.1,
+                "difference_upper": 0.5,
+                "is_untested": False,
+            },
+        ],
+    )
+    varied = {"system": f"system 0{text}", "metric_name": METRIC, "dimension": "all", "segment": "all"}
+    varied |= {"status": "measured", "count_replicated_queries": 8, "count_replicated_sources": 8}
+    varied |= {"variance_between": 0.04, "variance_within": 0.01, "share_of_variance_within": 0.2, "flip_rate": 0.125}
+    shares = {"share_queries_flipping": 0.25, "share_queries_flipping_lower": 0.1, "share_queries_flipping_upper": 0.5}
+    insert(connection, "fct_replicate_variation", [{**varied, **shares}])
+
+
+def make_evidence(folder: Path, text: str = "", **sizes: Any) -> Path:
+    """A warehouse in which no section lacks its evidence, but for robustness pairs and calibration."""
+    return add_evidence(make_warehouse(folder, text=text, **sizes), text)
+
+
+def add_evidence(warehouse: Path, text: str = "") -> Path:
+    """Seeds and the marts of weakness, versions, robustness and monitoring for a warehouse of test_report."""
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute(SEEDS)
+        add_seeds(connection, text)
+        add_weakness_tests(connection)
+        add_findings(connection, text)
+        add_versions(connection, text)
+        add_monitoring(connection, text)
+    return warehouse
+
+
+def read_section(page: str, name: str) -> str:
+    start = page.index(f'<section id="{name}">')
+    return page[start : page.index("</section>", start)]
+
+
+def read_text(html: str) -> str:
+    return " ".join(" ".join(parse(html).text).split())
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report.render_report(make_evidence(tmp_path_factory.mktemp("evidence")))
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report.render_report(make_evidence(tmp_path_factory.mktemp("hostile_evidence"), text=HOSTILE))
+
+
+@pytest.fixture(scope="module")
+def bare_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of a database without any table."""
+    folder = tmp_path_factory.mktemp("bare")
+    duckdb.connect(str(folder / "hcat.duckdb")).close()
+    return report.render_report(folder)
+
+
+# The document
+
+
+def test_sections_stand_in_the_order_of_a_validation(page: str) -> None:
+    titles = re.findall(r"<h2>(\d+)\. ([^<]+)</h2>", page)
+    assert [int(number) for number, _ in titles] == list(range(1, 12))
+    assert [title for _, title in titles] == [
+        "Purpose and scope",
+        "Data and sampling",
+        "Conceptual soundness of the metrics",
+        "Outcomes analysis",
+        "Calibration evidence",
+        "Weaknesses",
+        "Robustness",
+        "Limitations",
+        "Monitoring plan",
+        "Sign-off",
+        "Run ledger",
+    ]
+
+
+def test_no_word_promises_what_evidence_cannot(page: str, hostile_page: str) -> None:
+    for text in (read_text(page), read_text(hostile_page)):
+        assert not re.search(r"(?i:complian)|\bNone\b|\bnan\b|\bundefined\b", text)
+
+
+def test_hostile_text_makes_no_tag_and_no_attribute(page: str, hostile_page: str) -> None:
+    plain, hostile = parse(page), parse(hostile_page)
+    assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
+    attributes = {(tag, name) for tag, name, _ in plain.attributes} | {("tspan", "x"), ("tspan", "dy")}
+    assert {(tag, name) for tag, name, _ in hostile.attributes} <= attributes
+    assert "\u202e" not in hostile_page
+    assert "\x1b" not in hostile_page
+    for name in ("scope", "data", "weaknesses", "robustness", "monitoring"):
+        assert "<script>alert(1)</script>" in "".join(parse(read_section(hostile_page, name)).text), name
+
+
+@pytest.mark.parametrize("fixture", ["page", "hostile_page"])
+def test_every_picture_has_a_name_a_caption_and_a_table_behind_it(fixture: str, request: pytest.FixtureRequest) -> None:
+    text = request.getfixturevalue(fixture)
+    figures = re.findall(r"<figure[^>]*>.*?</figure>", text, re.S)
+    assert len(figures) >= 15
+    for figure in figures:
+        name = re.search(r'<svg[^>]* role="img" aria-label="([^"]+)"', figure)
+        assert name
+        assert len(name[1]) > 20
+        # panels of one picture share the caption below them
+        after = text[text.index(figure) + len(figure) :]
+        caption = "<figcaption>" in figure or re.match(
+            r"\s*(<figure.*?</figure>\s*)*</div>\s*<p class=.caption.", after, re.S
+        )
+        assert caption
+        behind = re.search(r"<figure|<details class=.behind.|<h3", after)
+        assert behind
+        while behind[0].startswith("<figure"):
+            after = after[after.index("</figure>") + 9 :]
+            behind = re.search(r"<figure|<details class=.behind.|<h3", after)
+            assert behind
+        assert behind[0].startswith("<details")
+
+
+def test_a_database_without_any_table_is_a_report_of_what_is_missing(bare_page: str) -> None:
+    text = read_text(bare_page)
+    assert len(re.findall("<h2>", bare_page)) == 11
+    assert bare_page.count("Evidence missing.") >= 10
+    for mart in ("fct_representativeness", "fct_findings", "fct_version_comparisons", "fct_metric_drift"):
+        assert mart in text
+    # the limitations gather what the sections say
+    listed = read_section(bare_page, "limitations").count('<th scope="row">')
+    assert listed >= bare_page.count("Evidence missing.")
+
+
+def test_a_published_copy_without_seeds_says_so(tmp_path: Path) -> None:
+    warehouse = make_evidence(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        for seed in ("applications", "risks", "risk_appetites", "threshold_decisions"):
+            connection.execute(f"drop table {seed}")
+    page = report.render_report(warehouse)
+    assert "this copy of the warehouse does not hold the seed applications" in read_text(read_section(page, "scope"))
+    # decisions then come from the catalogue of metrics
+    assert "Dates on which decisions end" in page
+
+
+def test_an_older_warehouse_is_no_error(tmp_path: Path) -> None:
+    newer = (
+        "fct_findings",
+        "fct_weakness_examples",
+        "fct_failure_causes",
+        "fct_version_comparisons",
+        "fct_metric_drift",
+    )
+    warehouse = make_evidence(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        for table in newer:
+            connection.execute(f"drop table {table}")
+    limitations = read_text(read_section(report.render_report(warehouse), "limitations"))
+    assert [table for table in newer if table not in limitations] == []
+
+
+def test_marts_of_weakness_without_tests_fall_back_to_the_ranking(tmp_path: Path) -> None:
+    warehouse = make_evidence(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("alter table fct_marginal_weaknesses drop column is_weak")
+    text = read_text(read_section(report.render_report(warehouse), "weaknesses"))
+    assert "No segment with enough sources is shown to fail more often than the whole." in text
+    assert "Tests of weakness with differences to the rest" in text
+    assert "framed: weak by the test" not in text
+
+
+# Sections
+
+
+def test_scope_shows_purpose_risks_and_the_verdict_of_their_gates(page: str) -> None:
+    text = read_text(read_section(page, "scope"))
+    assert "answers questions" in text
+    assert "made up for the demo" in text
+    assert "✓ passed" in text
+    # a gate that never ran controls nothing
+    assert "gate that never_" not in text
+    assert "– not evaluated" in text
+    # three rows and the head of the column
+    assert text.count("can happen") == 4
+
+
+def test_an_application_without_a_purpose_is_a_gap(tmp_path: Path) -> None:
+    warehouse = make_evidence(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update fct_interactions set application = 'other' where interaction_id = 'i00000'")
+    assert "Purpose and owner of what was evaluated as other." in read_text(report.render_report(warehouse))
+
+
+def test_data_show_what_the_test_set_leaves_out(page: str) -> None:
+    text = read_text(read_section(page, "data"))
+    assert "What the interactions are made of" in text
+    assert "differs" in text
+    assert "untested" in text
+    assert "+30.0 [+10.0, +50.0]" in text
+    assert "−20.0" in text
+
+
+def test_every_metric_of_the_catalogue_is_explained(page: str) -> None:
+    text = read_text(read_section(page, "metrics"))
+    for name in ("semantic_ similarity", "support_ words", "refusal_ as_ expected"):
+        assert f"what {name.replace('_ ', '_')} says" in text
+    assert "cosine, −1 to 1" in text
+    assert "Meanings are compared, not facts" in text
+
+
+def test_points_are_means_of_queries(tmp_path: Path) -> None:
+    warehouse = make_evidence(tmp_path, count=4, count_topics=1, count_systems=2)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update dim_metrics set metric_name = 'groundedness' where metric_name = 'support_words'")
+        connection.execute(
+            "update fct_evaluations set metric_name = 'groundedness' where metric_name = 'support_words'"
+        )
+        # two interactions a query: scores 0, 1/3, 2/3, 1 have means 1/6 and 5/6, median .5, quartiles 1/3 and 2/3
+        connection.execute("update fct_interactions set query_id = source_group")
+    text = read_text(read_section(report.render_report(warehouse), "outcomes"))
+    assert "0.500 [0.333, 0.667] n 2" in text
+    assert (
+        "Recall, precision, sentence precision, answer relevancy per query: no metric of the kind has a score." in text
+    )
+
+
+def test_weaknesses_are_marked_as_the_tests_say(page: str) -> None:
+    section = read_section(page, "weaknesses")
+    text = read_text(section)
+    assert "sources: confirmed" in text
+    assert "sources: weak, not confirmed" in text
+    assert "sources: not shown weak" in text
+    assert "framed: weak by the test" in text
+    # .3 in 1: the first cell of each mart, whose confirmed difference is .25
+    assert text.count("+30.0") >= 2
+    assert "+25.0" in text
+    assert "[+20.0, +40.0]" in text
+    assert "i00001" in text
+    # 1 of retrieval, 2 of generation, 1 unknown
+    assert re.search(r"groundedness_ similarity_ _ mean 4 1 2 1", text)
+
+
+def test_the_register_of_findings_stands_first_with_its_states(page: str) -> None:
+    text = read_text(read_section(page, "weaknesses"))
+    assert text.index("Register of findings") < text.index("Weakest segments") < text.index("Maps of segments")
+    assert "f1-finding" in text
+    assert "closed by data" in text
+    assert "nobody" in text
+    assert "not shown weak; may be as weak as it was" in text
+    # an interval belongs to the difference of all sources, not to the confirming half
+    assert text.count("+30.0 [+10.0, +50.0]") == 1
+    assert "2 findings not closed, 1 confirmed" in read_text(page)
+
+
+def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
+    section = read_section(page, "robustness")
+    text = read_text(section)
+    assert "1.0 → 1.1" in text
+    assert "worse" in text
+    assert "no difference shown" in text
+    assert "too few sources" in text
+    assert "−10.0 [−18.0, −2.00]" in text
+    assert "2 more sources with regressions" in text
+    assert "1 metrics worse in a newer version" in read_text(page)
+    # the worst loss first: from .9 to 0
+    assert section.index(">0.900<") < section.index(">0.100<")
+
+
+def test_replicates_and_sensitivity_are_shown(page: str) -> None:
+    text = read_text(read_section(page, "robustness"))
+    # standard deviations of .04 and .01
+    assert "8 (8) 0.200 0.100 20.0 % 12.5 % 25.0 % [10.0, 50.0] %" in text
+    assert "75.0 % 1 of 2 1 of 1 not flagged among answers of one length" in text
+
+
+def test_limitations_count_what_was_not_evaluated(page: str) -> None:
+    text = read_text(read_section(page, "limitations"))
+    assert "Gates undecided" in text
+    assert "Provisional decisions" in text
+    assert "Small marginal cells : 0 of" in text or "Small marginal cells: 0 of" in text
+    assert "fct_robustness_pairs" in text
+
+
+def test_monitoring_shows_drift_and_the_dates_of_decisions(page: str) -> None:
+    section = read_section(page, "monitoring")
+    text = read_text(section)
+    assert "topic = cards" in text
+    assert "mix of segments" in text
+    assert "from 10 % to 40 %" in text
+    assert "2 tests of drift fire" in read_text(page)
+    # the build started on 2026-06-01: one day too late for the first, ten days before the second
+    assert re.search(r"old .* −1(\.00)? ✗ expired", text)
+    assert re.search(r"new .* 10 \? provisional", text)
+    assert "[0.400, 0.600], 2026-04-06 to 2026-05-24" in text
+
+
+def test_weeks_in_the_window_of_an_alarm_are_marked(tmp_path: Path) -> None:
+    with report.open_warehouse(make_evidence(tmp_path)) as source:
+        weeks = _describe_weeks(source, read_build(source))
+    assert weeks
+    # the drifting series first; its last week, and no week of the other, is a red diamond
+    assert weeks["columns"] == [
+        f"{METRIC}, topic = cards",
+    ]
+    assert weeks["chart"].count('fill="#b3261e"') == 1
+    assert [row["week"] for row in weeks["rows"]] == ["2026-05-04", "2026-05-11", "2026-05-18", "2026-05-25"]
+
+
+def test_the_page_to_sign_holds_nothing_but_blanks_and_the_build(page: str) -> None:
+    section = read_section(page, "sign_off")
+    text = read_text(section)
+    assert "run_1" in text
+    assert text.count("☐") == 12
+    rows = re.findall(r"<tr><th scope=.row.>[^<]+</th><td></td>.*?<td></td><td></td></tr>", section)
+    assert len(rows) == 4
+
+
+# Words and numbers
+
+
+def test_every_status_of_the_contracts_has_words() -> None:
+    import yaml
+    from test_report import MARTS
+
+    vocabularies: dict[tuple[str, str], set[str]] = {}
+    for path in sorted(MARTS.glob("*/_*.yml")):
+        for model in yaml.safe_load(path.read_text()).get("models", []):
+            for column in model.get("columns", []):
+                for constraint in column.get("constraints", []):
+                    values = re.fullmatch(r"\w+ in \((.*)\)", str(constraint.get("expression", "")).strip(), re.S)
+                    if values:
+                        vocabularies[model["name"], column["name"]] = set(re.findall(r"'([^']*)'", values[1]))
+    known = {
+        ("fct_findings", "status"): set(FINDING_STATES),
+        ("fct_findings", "retest_result"): set(RETESTS),
+        ("fct_version_comparisons", "measurement"): set(MEASUREMENTS),
+        ("fct_marginal_weaknesses", "test_status"): set(TEST_STATUSES),
+    }
+    for place, words in known.items():
+        assert vocabularies.get(place, words) <= words, place
+    assert ("fct_findings", "status") in vocabularies
+
+
+@pytest.mark.parametrize(
+    ("difference", "shown"), [(0.1, "+10.0"), (-0.025, "−2.50"), (0.0, "0"), (None, "–"), (float("nan"), "–")]
+)
+def test_differences_of_shares_are_points_with_a_sign(difference: float | None, shown: str) -> None:
+    assert format_points(difference) == shown
+    assert format_difference(difference, "share_failing") == shown
+
+
+def test_differences_of_scores_keep_their_unit() -> None:
+    assert format_difference(-0.025, "mean_score") == "−0.0250"
+
+
+def test_a_link_in_a_chart_is_refused() -> None:
+    with pytest.raises(ValueError, match="must hold no script and no reference"):
+        as_markup('<svg><a href="x"></a></svg>')

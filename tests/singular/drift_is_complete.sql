@@ -1,0 +1,51 @@
+-- Every series has a row per test and window, tested or not, and every dimension one per window for its mix.
+with series as (
+    select distinct evaluations.metric_name, segments.dimension, segments.segment
+    from {{ ref('int_primary_evaluations') }} as evaluations
+    inner join {{ ref('int_segments_monitored') }} as segments on evaluations.interaction_id = segments.interaction_id
+),
+
+dimensions as (
+    select distinct dimension
+    from {{ ref('int_segments_monitored') }}
+    where dimension <> 'all'
+),
+
+expected as (
+    {%- for weeks in var('hcat_drift_window_weeks') %}
+    {%- for test in ['mean_shift', 'population_stability', 'kolmogorov_smirnov'] %}
+    select metric_name, dimension, segment, '{{ test }}' as test, {{ weeks }} as window_weeks from series
+    union all
+    {%- endfor %}
+    select null as metric_name, dimension, 'all' as segment, 'mix_shift' as test, {{ weeks }} as window_weeks
+    from dimensions
+    union all
+    {%- endfor %}
+    select metric_name, dimension, segment, 'sequential_mean' as test, null as window_weeks from series
+),
+
+found as (
+    select
+        metric_name,
+        dimension,
+        segment,
+        test,
+        case when test <> 'sequential_mean' then window_weeks end as window_weeks
+    from {{ ref('fct_metric_drift') }}
+),
+
+missing as (
+    select * from expected
+    except
+    select * from found
+),
+
+unexpected as (
+    select * from found
+    except
+    select * from expected
+)
+
+select *, 'missing' as problem from missing
+union all
+select *, 'not expected' as problem from unexpected

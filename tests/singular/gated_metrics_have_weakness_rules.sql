@@ -1,0 +1,27 @@
+-- Weaknesses are looked for in every gated metric that has scores, and a rule names a metric that the marts hold.
+with gated as (
+    select distinct gates.metric_name
+    from {{ ref('threshold_gates') }} as gates
+    inner join {{ ref('int_primary_evaluations') }} as evaluations on gates.metric_name = evaluations.metric_name
+    where evaluations.raw_score is not null
+),
+
+rules as (
+    select metric_name from {{ ref('weakness_rules') }}
+),
+
+primary_metrics as (
+    select metric_name
+    from {{ ref('metric_catalog') }}
+    where is_primary
+)
+
+select gated.metric_name, 'a gated metric without a rule' as problem
+from gated
+left join rules on gated.metric_name = rules.metric_name
+where rules.metric_name is null
+union all
+select rules.metric_name, 'a rule for a metric that is not primary' as problem
+from rules
+left join primary_metrics on rules.metric_name = primary_metrics.metric_name
+where primary_metrics.metric_name is null

@@ -1,0 +1,24 @@
+-- Every weak cell of the build stands in the register as weak and has been tried out, and nothing else has.
+with weak as (
+    select cell_id
+    from {{ ref('int_weaknesses_tested') }}
+    where is_weak
+),
+
+findings as (
+    select finding_id as cell_id
+    from {{ ref('fct_findings') }}
+    where retest_result = 'weak'
+),
+
+tried as (
+    select finding_id as cell_id
+    from {{ ref('fct_finding_sensitivity') }}
+    where variation = 'as_declared'
+)
+
+select coalesce(weak.cell_id, findings.cell_id, tried.cell_id) as cell_id
+from weak
+full outer join findings on weak.cell_id = findings.cell_id
+full outer join tried on coalesce(weak.cell_id, findings.cell_id) = tried.cell_id
+where weak.cell_id is null or findings.cell_id is null or tried.cell_id is null

@@ -1,0 +1,68 @@
+-- Every cell stands in one of the marts, the q-values are those of one family, and a tested cell lists its worst
+-- interactions.
+with weaknesses as (
+    select
+        marginal_weakness_id as weakness_id,
+        metric_name,
+        test_status,
+        p_value,
+        q_value,
+        least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
+    from {{ ref('fct_marginal_weaknesses') }}
+    union all
+    select
+        bivariate_weakness_id as weakness_id,
+        metric_name,
+        test_status,
+        p_value,
+        q_value,
+        least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
+    from {{ ref('fct_bivariate_weaknesses') }}
+),
+
+descriptions as (
+    select cell_id, metric_name from {{ ref('int_cell_descriptions') }}
+),
+
+-- Benjamini and Hochberg again: the least m P / rank of this or any larger P
+family as (
+    select
+        weakness_id,
+        q_value,
+        min(count_tests * p_value / position) over (
+            order by p_value desc, weakness_id desc rows between unbounded preceding and current row
+        ) as expected_q_value
+    from (
+        select
+            *,
+            count(*) over () as count_tests,
+            row_number() over (order by p_value, weakness_id) as position
+        from weaknesses
+        where p_value is not null
+    ) as ranked
+),
+
+examples as (
+    select weakness_id, count(*) as count_examples
+    from {{ ref('fct_weakness_examples') }}
+    group by weakness_id
+)
+
+select descriptions.cell_id as weakness_id, 'a cell in neither mart, or in both' as problem
+from descriptions
+left join weaknesses on descriptions.cell_id = weaknesses.weakness_id
+group by descriptions.cell_id
+having count(weaknesses.weakness_id) <> 1
+union all
+select weakness_id, 'tested without a P-value, or not tested with one' as problem
+from weaknesses
+where (test_status = 'tested') <> (p_value is not null) or (p_value is null) <> (q_value is null)
+union all
+select weakness_id, 'a q-value of another family' as problem
+from family
+where abs(q_value - least(expected_q_value, 1)) > 1e-9
+union all
+select weaknesses.weakness_id, 'a tested cell without its examples' as problem
+from weaknesses
+left join examples on weaknesses.weakness_id = examples.weakness_id
+where weaknesses.test_status = 'tested' and coalesce(examples.count_examples, 0) <> weaknesses.count_expected
