@@ -1,6 +1,6 @@
 -- The weakness map as a pivot: failure rate of one metric by two dimensions, with n, for a BI sheet. A cell with few
 -- sources is marked, since its rate may be chance.
-{%- set metric_name = 'groundedness' %}
+{%- set metric_name = 'support_words' %}
 {%- set rows = 'topic' %}
 {%- set columns = 'query_type' %}
 

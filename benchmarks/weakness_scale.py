@@ -61,14 +61,11 @@ PREPARATION = (
     "int_segments_numbered",
     "int_metrics_numbered",
     "int_evaluations_numbered",
-    "int_evaluations_abreast",
     "int_interactions_celled",
     "int_cells",
 )
 INTERVALS = ("int_cell_sources", "int_cell_sums", "int_partition_sums", "int_cell_totals", "int_cell_estimates")
 QUANTILES = ("int_cell_quantiles", "int_cell_descriptions", "fct_score_distributions")
-#: Not tables but views of the project.
-VIEWS = ("int_evaluations_numbered",)
 
 _QUICK_INTERACTIONS = 20_000
 _SHARE_SCORED = 0.95
@@ -152,7 +149,7 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, count: int) -> None:
     connection.execute(
         f"""
         create or replace table scores_beside_dimensions as
-        select metric_name, raw_score, {", ".join(DIMENSIONS)}
+        select metric_name, raw_score, is_failing, {", ".join(DIMENSIONS)}
         from int_primary_evaluations
         inner join interactions using (interaction_id)
         """
@@ -175,7 +172,12 @@ def bare_statement(pairs: Sequence[tuple[str, str]]) -> str:
     groupings += [f"(metric_name, {first}, {second})" for first, second in pairs]
     return f"""
         create or replace table bare as
-        select metric_name, {", ".join(DIMENSIONS)}, count(*) as count_interactions, avg(raw_score) as mean_score
+        select
+            metric_name,
+            {", ".join(DIMENSIONS)},
+            count(*) as count_interactions,
+            avg(raw_score) as mean_score,
+            avg(is_failing::integer) as share_failing
         from scores_beside_dimensions
         group by grouping sets ({", ".join(groupings)})
     """
@@ -197,10 +199,7 @@ def measure(folder: Path, count: int, count_repeats: int) -> dict[str, Any]:
     BenchmarkError
         If the models and the bare statement do not find the same cells and means.
     """
-    statements = {
-        name: f"create or replace {'view' if name in VIEWS else 'table'} {name} as {sql}"
-        for name, sql in compile_models(folder).items()
-    }
+    statements = {name: f"create or replace table {name} as {sql}" for name, sql in compile_models(folder).items()}
     found: dict[str, Any] = {}
     with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
         connection.execute(f"set threads = {THREADS}")
@@ -315,11 +314,11 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
         Table("Seconds by model", ("model", "marginal", "bivariate"), nodes),
     ]
     notes = [
-        "The bare statement is one `group by grouping sets` with count and mean, over a table in which metric, score and "
-        "all dimensions stand ready as columns; making that table is not counted. `bivariate` is everything, the marginal "
-        "cells too, on both sides.",
-        "`intervals` count from the same two tables that the project has at that point (evaluations, segments): numbering, "
-        "sums by jackknife group, estimates. `quantiles` start from the numbered evaluations.",
+        "The bare statement is one `group by grouping sets` with count and mean, over a table in which metric, score "
+        "and all dimensions stand ready as columns; making that table is not counted. `bivariate` is everything, the "
+        "marginal cells too, on both sides.",
+        "`intervals` count from the same two tables that the project has at that point (evaluations, segments): "
+        "numbering, sums by jackknife group, estimates. `quantiles` start from the numbered evaluations.",
         f"Models as dbt compiles them, run in one process with {THREADS} threads and a DuckDB memory limit of "
         f"{MEMORY_LIMIT}; lists of scores for quantiles lie outside of that limit. Counts and means of all cells were "
         "compared with those of the bare statement.",

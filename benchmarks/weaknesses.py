@@ -37,8 +37,8 @@ Integers = npt.NDArray[np.int64]
 #: As shipped.
 SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)
 MARGIN = 0.03
-#: Sources up to this number are left out one by one, more of them in as many groups.
-COUNT_GROUPS = 128
+#: Sources up to the first number are left out one by one, more of them in as many groups as the second.
+COUNT_SINGLE_SOURCES, COUNT_GROUPS = 1000, 128
 
 COUNT_RUNS = 500
 #: Runs with a flagged cell: the declared level plus two standard errors of the simulation.
@@ -197,7 +197,7 @@ def deal(count_rows: int, rows_per_source: float, random: np.random.Generator, p
     # in place of a hash: where a source lies gives its half and, with many sources, its group
     positions = random.random(count_sources)
     groups = np.arange(count_sources)
-    if count_sources > COUNT_GROUPS:
+    if count_sources > COUNT_SINGLE_SOURCES:
         groups = np.floor(positions * COUNT_GROUPS).astype(np.int64)
     members = np.column_stack(cells).astype(np.float64)
     return Design(sources, members, _sum_by_source(members, sources), groups, positions < 0.5)

@@ -26,9 +26,9 @@
 {%- endmacro %}
 
 {#
-    Sum of squares of small deviations, such as those of a jackknife: as whole 10^-24, with room for deviations of up to a
-    million units.
+    Sum of squares of deviations, as whole parts: parts_per_square of them are 1. Squares of what is already counted in
+    billionths need few more digits, those of shares need 10^24 parts.
 #}
-{% macro exact_sum_of_squares(deviation) %}
-    sum(round(({{ deviation }}) * ({{ deviation }}) * 1e24)::hugeint)::double / 1e24
+{% macro exact_sum_of_squares(deviation, parts_per_square) %}
+    sum(round(({{ deviation }}) * ({{ deviation }}) * {{ parts_per_square }})::hugeint)::double / {{ parts_per_square }}
 {%- endmacro %}

@@ -32,6 +32,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from hcat.weakness import benjamini_hochberg
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -501,9 +503,7 @@ def adjust_p_values(p_values: Floats) -> Floats:
     q_values = np.full(len(p_values), np.nan)
     members = np.flatnonzero(~np.isnan(p_values))
     if len(members):
-        order = members[np.argsort(p_values[members], kind="stable")]
-        raw = p_values[order] * len(order) / np.arange(1, len(order) + 1)
-        q_values[order] = np.minimum(1.0, np.minimum.accumulate(raw[::-1])[::-1])
+        q_values[members] = benjamini_hochberg(p_values[members])
     return q_values
 
 

@@ -25,8 +25,9 @@ def test_a_design_has_sources_cells_and_a_plant() -> None:
     assert_array_equal(design.members[:, 0], 1.0)
     assert design.members[:, 1].sum() == 60
     assert_array_equal(design.counts.sum(axis=0), design.members.sum(axis=0))
-    # 800 sources leave in groups; halves are halves of the sources
-    assert 100 < len(np.unique(design.groups)) <= weaknesses.COUNT_GROUPS
+    # 800 sources leave one by one, 2,000 in groups; halves are halves of the sources
+    assert len(np.unique(design.groups)) == 800
+    assert 100 < len(np.unique(deal(2_000, 1, np.random.default_rng(1)).groups)) <= weaknesses.COUNT_GROUPS
     assert 340 < design.is_first.sum() < 460
     assert not set(design.groups[design.is_first]) & set(design.groups[~design.is_first])
     assert 280 < design.members.shape[1] < 330

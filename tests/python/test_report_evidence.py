@@ -567,7 +567,7 @@ def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     assert "too few sources" in text
     assert "−10.0 [−18.0, −2.00]" in text
     assert "2 more sources with regressions" in text
-    assert "1 metrics worse in a newer version" in read_text(page)
+    assert "1 metric worse in a newer version" in read_text(page)
     # the worst loss first: from .9 to 0
     assert section.index(">0.900<") < section.index(">0.100<")
 

@@ -41,9 +41,10 @@ interaction_cells as (
 own_thresholds as (
     select metrics.metric_number, interaction_cells.cell_number, max(evaluations.threshold) as threshold
     from evaluations
-    inner join metrics on evaluations.metric_name = metrics.metric_name and not metrics.has_one_threshold
+    inner join metrics on evaluations.metric_name = metrics.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
     inner join interaction_cells on interactions.interaction_number = interaction_cells.interaction_number
+    where not metrics.has_one_threshold
     group by metrics.metric_number, interaction_cells.cell_number
 ),
 
@@ -61,11 +62,11 @@ estimates_pivoted as (
 
 quantiles_pivoted as (
     select
+        {%- for quantile in ['05', '25', '50', '75', '95'] %}
+        max(score) filter (where quantile = 0.{{ quantile }}) as quantile_{{ quantile }},
+        {%- endfor %}
         metric_number,
         cell_number
-        {%- for quantile in ['05', '25', '50', '75', '95'] %},
-        max(score) filter (where quantile = 0.{{ quantile }}) as quantile_{{ quantile }}
-        {%- endfor %}
     from quantiles
     group by metric_number, cell_number
 ),

@@ -3,11 +3,11 @@
 -- its partition for the difference, because a group leaves cell and rest together. A standard error needs two groups in
 -- the cell, that of the difference two in the rest as well.
 {{ config(materialized='table') }}
-{#- measurement, what it is divided by, what is summed, whole numbers per unit of the sum #}
+{#- measurement, what it is divided by, what is summed, whole numbers per unit of the sum, parts per square of one #}
 {%- set measured = [
-    ('mean_score', 'count_scored', 'sum_scores', 'metrics.scores_per_unit'),
-    ('share_failing', 'count_decided', 'count_failing', '1'),
-    ('share_failing_of_all', 'count_decided_of_all', 'count_failing_of_all', '1')
+    ('mean_score', 'count_scored', 'sum_scores', 'metrics.scores_per_unit', '1e6'),
+    ('share_failing', 'count_decided', 'count_failing', '1', '1e24'),
+    ('share_failing_of_all', 'count_decided_of_all', 'count_failing_of_all', '1', '1e24')
 ] %}
 
 with cell_sums as (
@@ -33,15 +33,15 @@ metrics as (
 -- a row for every group of the partition: without a group that the cell does not have the rest changes too
 group_sums as (
     select
-        totals.metric_number,
-        totals.cell_number,
-        partition_sums.half
-        {%- for measurement, count, sum, unit in measured %},
+        {%- for measurement, count, sum, unit, parts in measured %}
         coalesce(cell_sums.{{ count }}, 0)::double as {{ count }},
         coalesce(cell_sums.{{ sum }}, 0)::double as {{ sum }},
         (partition_sums.{{ count }} - coalesce(cell_sums.{{ count }}, 0))::double as rest_{{ count }},
-        (partition_sums.{{ sum }} - coalesce(cell_sums.{{ sum }}, 0))::double as rest_{{ sum }}
+        (partition_sums.{{ sum }} - coalesce(cell_sums.{{ sum }}, 0))::double as rest_{{ sum }},
         {%- endfor %}
+        totals.metric_number,
+        totals.cell_number,
+        partition_sums.half
     from totals
     inner join partition_sums
         on
@@ -58,41 +58,40 @@ group_sums as (
 -- whole numbers as doubles, which divide
 divisible as (
     select
-        metric_number,
-        cell_number,
-        half
-        {%- for measurement, count, sum, unit in measured %},
+        {%- for measurement, count, sum, unit, parts in measured %}
         {{ count }}::double as {{ count }},
         {{ sum }}::double as {{ sum }},
         rest_{{ count }}::double as rest_{{ count }},
-        rest_{{ sum }}::double as rest_{{ sum }}
+        rest_{{ sum }}::double as rest_{{ sum }},
         {%- endfor %}
+        metric_number,
+        cell_number,
+        half
     from totals
 ),
 
 -- each group leaves all groups, and the groups of its half
 squared as (
     select
+        {%- for measurement, count, sum, unit, parts in measured %}
+        {%- for scope in ['all_totals', 'half_totals'] %}
+        {%- set value = '(' ~ jackknife_deviation(scope, 'group_sums', sum, count) ~ ')' %}
+        {%- set rest = '(' ~ jackknife_deviation(scope, 'group_sums', 'rest_' ~ sum, 'rest_' ~ count) ~ ')' %}
+        {{ exact_sum_of_squares(value, parts) }} as {{ measurement }}_value_{{ scope }},
+        {{ exact_sum_of_squares(value ~ ' - ' ~ rest, parts) }}
+            as {{ measurement }}_difference_{{ scope }},
+        {%- endfor %}
+        {%- endfor %}
         group_sums.metric_number,
         group_sums.cell_number,
         group_sums.half
-        {%- for measurement, count, sum, unit in measured %}
-        {%- for scope in ['all_totals', 'half_totals'] %}
-        {%- set value = '(' ~ jackknife_deviation(scope, 'group_sums', sum, count) ~ ')' %}
-        {%- set rest = '(' ~ jackknife_deviation(scope, 'group_sums', 'rest_' ~ sum, 'rest_' ~ count) ~ ')' %},
-        {{ exact_sum_of_squares(value ~ ' / ' ~ unit) }} as {{ measurement }}_value_{{ scope }},
-        {{ exact_sum_of_squares('(' ~ value ~ ' - ' ~ rest ~ ') / ' ~ unit) }}
-            as {{ measurement }}_difference_{{ scope }}
-        {%- endfor %}
-        {%- endfor %}
     from group_sums
-    inner join metrics on group_sums.metric_number = metrics.metric_number
     inner join divisible as all_totals
         on
             group_sums.metric_number = all_totals.metric_number
             and group_sums.cell_number = all_totals.cell_number
             and all_totals.half = 'all'
-    left join divisible as half_totals
+    inner join divisible as half_totals
         on
             group_sums.metric_number = half_totals.metric_number
             and group_sums.cell_number = half_totals.cell_number
@@ -102,29 +101,29 @@ squared as (
 
 squares as (
     select
+        {%- for measurement, count, sum, unit, parts in measured %}
+        {{ measurement }}_value_half_totals as {{ measurement }}_value,
+        {{ measurement }}_difference_half_totals as {{ measurement }}_difference,
+        {%- endfor %}
         metric_number,
         cell_number,
         half
-        {%- for measurement, count, sum, unit in measured %},
-        {{ measurement }}_value_half_totals as {{ measurement }}_value,
-        {{ measurement }}_difference_half_totals as {{ measurement }}_difference
-        {%- endfor %}
     from squared
     union all
     select
+        {%- for measurement, count, sum, unit, parts in measured %}
+        sum({{ measurement }}_value_all_totals) as {{ measurement }}_value,
+        sum({{ measurement }}_difference_all_totals) as {{ measurement }}_difference,
+        {%- endfor %}
         metric_number,
         cell_number,
         'all' as half
-        {%- for measurement, count, sum, unit in measured %},
-        sum({{ measurement }}_value_all_totals) as {{ measurement }}_value,
-        sum({{ measurement }}_difference_all_totals) as {{ measurement }}_difference
-        {%- endfor %}
     from squared
     group by metric_number, cell_number
 ),
 
 measurements as (
-    {%- for measurement, count, sum, unit in measured %}
+    {%- for measurement, count, sum, unit, parts in measured %}
     select
         totals.metric_number,
         totals.cell_number,
@@ -132,7 +131,7 @@ measurements as (
         totals.half,
         totals.count_interactions,
         totals.count_sources,
-        totals.{{ count }} as count_scored,
+        totals.{{ count }}::bigint as count_scored,
         totals.{{ count }}_groups as count_source_groups,
         totals.{{ count }}::double * totals.{{ count }} / nullif(totals.{{ count }}_squared, 0)
             as source_groups_effective,
@@ -144,12 +143,13 @@ measurements as (
             )::double
             / nullif(totals.{{ count }} * (totals.{{ count }} - 1), 0)
         ) / {{ unit }} as standard_deviation,
-        squares.{{ measurement }}_value as value_squares,
+        (totals.{{ count }}_groups - 1) / nullif(totals.{{ count }}_groups, 0)
+        * squares.{{ measurement }}_value / {{ unit }} / {{ unit }} as variance,
         totals.rest_{{ sum }}::double / {{ unit }} / nullif(totals.rest_{{ count }}, 0) as rest_value,
         totals.rest_{{ count }} as count_scored_rest,
         totals.rest_{{ count }}_groups as source_groups_rest,
-        totals.partition_{{ count }}_groups as count_partition_groups,
-        squares.{{ measurement }}_difference as difference_squares
+        (totals.partition_{{ count }}_groups - 1) / nullif(totals.partition_{{ count }}_groups, 0)
+        * squares.{{ measurement }}_difference / {{ unit }} / {{ unit }} as difference_variance
     from totals
     inner join metrics on totals.metric_number = metrics.metric_number
     left join squares
@@ -183,25 +183,14 @@ final as (
         measurements.source_groups_effective,
         measurements.value,
         measurements.standard_deviation,
-        case
-            when measurements.count_source_groups > 1
-                then
-                    sqrt(
-                        (measurements.count_source_groups - 1) * measurements.value_squares
-                        / measurements.count_source_groups
-                    )
-        end as standard_error,
+        case when measurements.count_source_groups > 1 then sqrt(measurements.variance) end as standard_error,
         measurements.rest_value,
         measurements.count_scored_rest,
         measurements.source_groups_rest,
         measurements.value - measurements.rest_value as difference,
         case
             when measurements.count_source_groups > 1 and measurements.source_groups_rest > 1
-                then
-                    sqrt(
-                        (measurements.count_partition_groups - 1) * measurements.difference_squares
-                        / measurements.count_partition_groups
-                    )
+                then sqrt(measurements.difference_variance)
         end as difference_standard_error,
         measurements.source_groups_effective - 1 as degrees_of_freedom
     from measurements

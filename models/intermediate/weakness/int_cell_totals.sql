@@ -1,5 +1,5 @@
--- One row per (metric, cell, half): counts and sums of a cell and of the rest of its partition, over all jackknife groups
--- and over those of one half.
+-- One row per (metric, cell, half): counts and sums of a cell and of the rest of its partition, over the jackknife
+-- groups of each half and over all. Every cell to which the metric applies has its three rows, also without a score.
 {{ config(materialized='table') }}
 {%- set measured = [
     ('count_scored', 'sum_scores'),
@@ -27,36 +27,16 @@ metrics as (
     select * from {{ ref('int_metrics_numbered') }}
 ),
 
--- every cell to which the metric applies, also without a score
-applicable as (
-    select
-        metrics.metric_number,
-        cell_sources.cell_number,
-        cells.partition_number,
-        coalesce(cell_sources.half, 'all') as half,
-        sum(cell_sources.count_interactions)::bigint as count_interactions,
-        sum(cell_sources.count_sources)::bigint as count_sources
+metric_cells as (
+    select distinct metrics.metric_number, metrics.scope_number, cell_sources.cell_number, cells.partition_number
     from cell_sources
     inner join metrics on cell_sources.scope_number = metrics.scope_number
     inner join cells on cell_sources.cell_number = cells.cell_number
-    group by grouping sets (
-        (metrics.metric_number, cell_sources.cell_number, cells.partition_number, cell_sources.half),
-        (metrics.metric_number, cell_sources.cell_number, cells.partition_number)
-    )
 ),
 
-partition_totals as (
-    select
-        metric_number,
-        partition_number,
-        coalesce(half, 'all') as half
-        {%- for count, sum in measured %},
-        sum({{ count }})::bigint as {{ count }},
-        sum({{ sum }}) as {{ sum }},
-        count_if({{ count }} > 0)::bigint as {{ count }}_groups
-        {%- endfor %}
-    from partition_sums
-    group by grouping sets ((metric_number, partition_number, half), (metric_number, partition_number))
+expected as (
+    select metric_cells.*, unnest(['first', 'second']) as half
+    from metric_cells
 ),
 
 located as (
@@ -67,41 +47,45 @@ located as (
 
 cell_totals as (
     select
-        located.metric_number,
-        located.cell_number,
-        coalesce(partition_sums.half, 'all') as half,
-        sum(located.sum_squared_scores) as sum_squared_scores
-        {%- for count, sum in measured %},
+        {%- for count, sum in measured %}
         sum(located.{{ count }})::bigint as {{ count }},
         sum(located.{{ sum }}) as {{ sum }},
         sum(located.{{ count }} * located.{{ count }}) as {{ count }}_squared,
         count_if(located.{{ count }} > 0)::bigint as {{ count }}_groups,
         -- groups that the rest does not have
         count_if(located.{{ count }} > 0 and located.{{ count }} = partition_sums.{{ count }})::bigint
-            as {{ count }}_groups_alone
+            as {{ count }}_groups_alone,
         {%- endfor %}
+        sum(located.sum_squared_scores) as sum_squared_scores,
+        located.metric_number,
+        located.cell_number,
+        partition_sums.half
     from located
     inner join partition_sums
         on
             located.metric_number = partition_sums.metric_number
             and located.partition_number = partition_sums.partition_number
             and located.jackknife_group = partition_sums.jackknife_group
-    group by grouping sets (
-        (located.metric_number, located.cell_number, partition_sums.half),
-        (located.metric_number, located.cell_number)
-    )
+    group by located.metric_number, located.cell_number, partition_sums.half
 ),
 
-final as (
+partition_totals as (
     select
-        applicable.metric_number,
-        applicable.cell_number,
-        applicable.partition_number,
-        applicable.half,
-        applicable.count_interactions,
-        applicable.count_sources,
-        coalesce(cell_totals.sum_squared_scores, 0) as sum_squared_scores
-        {%- for count, sum in measured %},
+        {%- for count, sum in measured %}
+        sum({{ count }})::bigint as {{ count }},
+        sum({{ sum }}) as {{ sum }},
+        count_if({{ count }} > 0)::bigint as {{ count }}_groups,
+        {%- endfor %}
+        metric_number,
+        partition_number,
+        half
+    from partition_sums
+    group by metric_number, partition_number, half
+),
+
+by_half as (
+    select
+        {%- for count, sum in measured %}
         coalesce(cell_totals.{{ count }}, 0) as {{ count }},
         coalesce(cell_totals.{{ sum }}, 0) as {{ sum }},
         coalesce(cell_totals.{{ count }}_squared, 0) as {{ count }}_squared,
@@ -110,19 +94,61 @@ final as (
         coalesce(partition_totals.{{ sum }}, 0) - coalesce(cell_totals.{{ sum }}, 0) as rest_{{ sum }},
         coalesce(partition_totals.{{ count }}_groups, 0) - coalesce(cell_totals.{{ count }}_groups_alone, 0)
             as rest_{{ count }}_groups,
-        coalesce(partition_totals.{{ count }}_groups, 0) as partition_{{ count }}_groups
+        coalesce(partition_totals.{{ count }}_groups, 0) as partition_{{ count }}_groups,
         {%- endfor %}
-    from applicable
+        coalesce(cell_totals.sum_squared_scores, 0) as sum_squared_scores,
+        coalesce(cell_sources.count_interactions, 0) as count_interactions,
+        coalesce(cell_sources.count_sources, 0) as count_sources,
+        expected.metric_number,
+        expected.cell_number,
+        expected.partition_number,
+        expected.half
+    from expected
+    left join cell_sources
+        on
+            expected.scope_number = cell_sources.scope_number
+            and expected.cell_number = cell_sources.cell_number
+            and expected.half = cell_sources.half
     left join cell_totals
         on
-            applicable.metric_number = cell_totals.metric_number
-            and applicable.cell_number = cell_totals.cell_number
-            and applicable.half = cell_totals.half
+            expected.metric_number = cell_totals.metric_number
+            and expected.cell_number = cell_totals.cell_number
+            and expected.half = cell_totals.half
     left join partition_totals
         on
-            applicable.metric_number = partition_totals.metric_number
-            and applicable.partition_number = partition_totals.partition_number
-            and applicable.half = partition_totals.half
+            expected.metric_number = partition_totals.metric_number
+            and expected.partition_number = partition_totals.partition_number
+            and expected.half = partition_totals.half
+),
+
+-- a source lies in one half and so does a jackknife group: everything adds up
+halves as (
+    select *, half as counted_as from by_half
+    union all
+    select *, 'all' as counted_as from by_half
+),
+
+final as (
+    select
+        {%- for count, sum in measured %}
+        sum({{ count }})::bigint as {{ count }},
+        sum({{ sum }}) as {{ sum }},
+        sum({{ count }}_squared) as {{ count }}_squared,
+        sum({{ count }}_groups)::bigint as {{ count }}_groups,
+        sum(rest_{{ count }})::bigint as rest_{{ count }},
+        sum(rest_{{ sum }}) as rest_{{ sum }},
+        sum(rest_{{ count }}_groups)::bigint as rest_{{ count }}_groups,
+        sum(partition_{{ count }}_groups)::bigint as partition_{{ count }}_groups,
+        {%- endfor %}
+        sum(sum_squared_scores) as sum_squared_scores,
+        sum(count_interactions)::bigint as count_interactions,
+        sum(count_sources)::bigint as count_sources,
+        metric_number,
+        cell_number,
+        partition_number,
+        counted_as as half
+    from halves
+    group by metric_number, cell_number, partition_number, counted_as
 )
 
 select * from final

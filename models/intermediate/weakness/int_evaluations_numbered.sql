@@ -1,5 +1,7 @@
 -- One row per (interaction, primary metric) that applies to it, with numbers in place of ids. Scores are whole numbers
 -- too, whose sums do not depend on the order of adding.
+{{ config(materialized='table') }}
+
 with evaluations as (
     select * from {{ ref('int_primary_evaluations') }}
 ),
@@ -12,20 +14,29 @@ metrics as (
     select * from {{ ref('int_metrics_numbered') }}
 ),
 
-final as (
+numbered as (
     select
         interactions.interaction_number,
-        interactions.jackknife_group,
         metrics.metric_number,
-        metrics.metric_block,
-        metrics.metric_position,
         evaluations.raw_score,
         round(evaluations.raw_score * metrics.scores_per_unit)::bigint as whole_score,
-        evaluations.is_failing::integer as failing,
-        evaluations.is_failing_of_all::integer as failing_of_all
+        evaluations.is_failing::bigint as failing,
+        evaluations.is_failing_of_all::bigint as failing_of_all
     from evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
     inner join metrics on evaluations.metric_name = metrics.metric_name
+),
+
+final as (
+    select
+        interaction_number,
+        metric_number,
+        raw_score,
+        whole_score,
+        whole_score * whole_score as squared_score,
+        failing,
+        failing_of_all
+    from numbered
 )
 
 select * from final

@@ -34,7 +34,12 @@ dimension_pairs as (
 ),
 
 numbered as (
-    select interactions.interaction_number, segments.dimension_number, segments.segment_number, segments.count_segments
+    select
+        interactions.interaction_number,
+        interactions.jackknife_group,
+        segments.dimension_number,
+        segments.segment_number,
+        segments.count_segments
     from interaction_segments
     inner join interactions on interaction_segments.interaction_id = interactions.interaction_id
     inner join segments
@@ -43,13 +48,14 @@ numbered as (
             and interaction_segments.segment = segments.segment
 ),
 
-final as (
-    select interaction_number, segment_number::bigint as cell_number
+located as (
+    select interaction_number, jackknife_group, segment_number::bigint as cell_number
     from numbered
     union all
     -- pairs of segments are numbered above the segments; int_cells reads the two numbers back
     select
         first_segments.interaction_number,
+        first_segments.jackknife_group,
         first_segments.segment_number::bigint * first_segments.count_segments + second_segments.segment_number
             as cell_number
     from numbered as first_segments
@@ -58,6 +64,13 @@ final as (
         on
             first_segments.interaction_number = second_segments.interaction_number
             and dimension_pairs.second_dimension_number = second_segments.dimension_number
+),
+
+final as (
+    select interaction_number, jackknife_group, cell_number
+    from located
+    -- what is summed together lies together: half the time and memory of int_cell_sums
+    order by jackknife_group, cell_number
 )
 
 select * from final

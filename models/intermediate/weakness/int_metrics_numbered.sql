@@ -13,7 +13,7 @@ described as (
         count(*) as count_interactions,
         bit_xor(hash(interaction_id)) as fingerprint,
         max(threshold) as threshold,
-        min(threshold) = max(threshold) and count(threshold) = count(*) as has_one_threshold
+        count(threshold) = 0 or (count(threshold) = count(*) and min(threshold) = max(threshold)) as has_one_threshold
     from evaluations
     group by metric_name
 ),
@@ -25,7 +25,7 @@ numbered as (
         count_interactions,
         fingerprint,
         threshold,
-        coalesce(has_one_threshold, threshold is null) as has_one_threshold,
+        has_one_threshold,
         case
             when largest_score > 3 then 1e9 / power(10, ceil(log10(largest_score / 3)))
             else 1e9
@@ -37,8 +37,6 @@ final as (
     select
         metric_name,
         metric_number,
-        ((metric_number - 1) // {{ var('hcat_metrics_abreast') }})::integer as metric_block,
-        ((metric_number - 1) % {{ var('hcat_metrics_abreast') }})::integer as metric_position,
         -- metrics that apply to the same interactions share their counts of interactions and sources
         min(metric_number) over (partition by count_interactions, fingerprint) as scope_number,
         scores_per_unit,

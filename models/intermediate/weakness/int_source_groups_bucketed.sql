@@ -23,7 +23,7 @@ halved as (
         source_group,
         case when position + position < 1 then 'first' else 'second' end as half,
         case
-            when count_sources <= {{ var('hcat_jackknife_groups') }} then source_group
+            when count_sources <= {{ var('hcat_jackknife_sources') }} then source_group
             else floor(position * {{ var('hcat_jackknife_groups') }})::integer::varchar
         end as bucket
     from hashed

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hcat.report.ledger import VOID_DECISIONS, Build
-from hcat.report.reading import Warehouse
+from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import Gap, format_percent, ratio
 from hcat.report.weaknesses import TEST_STATUSES, TESTED
 
@@ -14,11 +14,8 @@ COUNT_UNSCORED = """
 select
     evaluations.metric_name,
     count(*) as count_evaluations,
-    count(*) filter (where evaluations.score_status = 'refused') as count_refused,
-    count(*) filter (where evaluations.score_status = 'not_applicable') as count_not_applicable,
     count(*) filter (where evaluations.score_status = 'missing_input') as count_missing_input,
-    count(*) filter (where evaluations.score_status = 'failed') as count_failed,
-    count(*) filter (where evaluations.score_status = 'truncated') as count_truncated
+    count(*) filter (where evaluations.score_status = 'failed') as count_failed
 from fct_evaluations as evaluations
 inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
 where metrics.is_primary
@@ -71,8 +68,7 @@ def describe_limitations(source: Warehouse, build: Build, sections: Mapping[str,
             for name, section in sections.items()
             for gap in _gaps_of(section)
         ],
-        "unscored": [row for row in unscored if row["count_missing_input"] or row["count_failed"]],
-        "count_primary": len(unscored),
+        "unscored": _gather_unscored(unscored),
         "small": [
             {**row, "share": format_percent(ratio(row["count_small"], row["count_cells"]))}
             for row in small
@@ -92,6 +88,19 @@ def describe_limitations(source: Warehouse, build: Build, sections: Mapping[str,
             if metric.get("decision_status") in VOID_DECISIONS
         ],
     }
+
+
+def _gather_unscored(rows: Sequence[Row]) -> list[Row]:
+    """Return the metrics without a score somewhere, those with the same counts in one row."""
+    gathered: dict[tuple[int, ...], list[str]] = {}
+    for row in rows:
+        if row["count_missing_input"] or row["count_failed"]:
+            counts = (row["count_missing_input"], row["count_failed"], row["count_evaluations"])
+            gathered.setdefault(counts, []).append(row["metric_name"])
+    return [
+        {"metric_names": names, "count_missing_input": missing, "count_failed": failed, "count_evaluations": count}
+        for (missing, failed, count), names in gathered.items()
+    ]
 
 
 def _gaps_of(section: Any) -> list[Gap]:

@@ -216,7 +216,7 @@ def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None
         "findings": _describe_findings(source),
         "maps": describe_maps(source, build, metric_name),
         "is_tested": source.has(*TESTED),
-        "differences": _describe_differences(cells, source.has(*TESTED)),
+        "differences": _describe_differences(cells),
         "tests": [
             {
                 **row,
@@ -307,7 +307,7 @@ def _show_finding(row: Row) -> Row:
     }
 
 
-def _describe_differences(cells: Sequence[Row], is_tested: bool) -> dict[str, Any]:
+def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
     """Return a picture per unit (shares, scores) of the differences to the rest, and one table behind them."""
     pictures = []
     for is_share in (True, False):
@@ -334,7 +334,6 @@ def _describe_differences(cells: Sequence[Row], is_tested: bool) -> dict[str, An
         )
         pictures.append({"chart": as_markup(picture), "is_share": is_share})
     return {
-        "is_tested": is_tested,
         "pictures": pictures,
         "rows": [
             {
@@ -360,8 +359,6 @@ def _describe_differences(cells: Sequence[Row], is_tested: bool) -> dict[str, An
             }
             for cell in cells
         ],
-        "count_weak": sum(1 for cell in cells if cell["is_weak"]),
-        "count_confirmed": sum(1 for cell in cells if cell["is_confirmed"]),
     }
 
 
