@@ -1,6 +1,11 @@
 -- One row per (interaction, criterion, content of the label): every label that was ever in force, and its first build.
 -- Appended, so that a calibration of last month can be read with last month's labels.
-{{ config(materialized='incremental', incremental_strategy='append', on_schema_change='fail') }}
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    on_schema_change='fail',
+    full_refresh=false
+) }}
 
 with labels as (
     select * from {{ ref('int_ratings_adjudicated') }}

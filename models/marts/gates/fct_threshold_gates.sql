@@ -1,4 +1,9 @@
-{{ config(materialized='incremental', incremental_strategy='append', on_schema_change='fail') }}
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    on_schema_change='append_new_columns',
+    full_refresh=false
+) }}
 
 with measurements as (
     select * from {{ ref('int_gate_measurements') }}
