@@ -4,7 +4,8 @@
     on_schema_change='append_new_columns',
     full_refresh=false
 ) }}
--- The ledger. No full refresh forgets a build. It reads the gates, so that it is written last and knows what the build did.
+-- The ledger; no full refresh forgets a build. It reads the gates, so that it is written last and knows what the build
+-- did.
 
 with encoder as (
     select * from {{ ref('int_encoder') }}
