@@ -80,21 +80,22 @@ def read_published(folder: Path) -> tuple[int, int]:
 def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     demo: Build, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
 ) -> None:
-    process = subprocess.Popen(
-        dbt_command(["build"], tmp_path, VARIABLES),
-        cwd=REPOSITORY,
-        env=dbt_environment(demo.raw, demo.warehouse, ENCODER),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-    )
-    seen: list[tuple[int, int]] = []
-    while process.poll() is None:
-        # dbt writes in its own process; any error of this reader fails the test
-        seen.append(read_published(demo.warehouse / "published"))
-        time.sleep(0.05)
-    output, _ = process.communicate()
-    assert process.returncode == 0, output
+    output = tmp_path / "output.txt"
+    # a file: nobody reads while the build runs, and a pipe would fill and stop it
+    with output.open("w", encoding="utf-8") as lines:
+        process = subprocess.Popen(
+            dbt_command(["build"], tmp_path, VARIABLES),
+            cwd=REPOSITORY,
+            env=dbt_environment(demo.raw, demo.warehouse, ENCODER),
+            stdout=lines,
+            stderr=subprocess.STDOUT,
+        )
+        seen: list[tuple[int, int]] = []
+        while process.poll() is None:
+            # dbt writes in its own process; any error of this reader fails the test
+            seen.append(read_published(demo.warehouse / "published"))
+            time.sleep(0.05)
+    assert process.returncode == 0, output.read_text(encoding="utf-8")
     assert len(seen) > 20
     assert set(seen) == set(demo.query("select count(*), count(raw_score) from fct_evaluations"))
     again = checksum_tables(demo.warehouse / "hcat.duckdb")

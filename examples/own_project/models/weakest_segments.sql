@@ -1,4 +1,15 @@
--- One row per weak segment of the own assistant: the package's marts are ordinary refs.
-select metric_name, dimension, segment, share_failing, share_failing_lower, share_failing_upper, count_sources
+-- One row per (metric, segment) of the own assistant in which something fails, and what the test says: the package's
+-- marts are ordinary refs.
+select
+    metric_name,
+    dimension,
+    segment,
+    share_failing,
+    share_failing_lower,
+    share_failing_upper,
+    count_sources,
+    test_status,
+    is_weak,
+    is_confirmed
 from {{ ref('hcat', 'fct_marginal_weaknesses') }}
-where share_failing_lower > 0.1
+where share_failing > 0
