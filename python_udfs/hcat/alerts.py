@@ -22,7 +22,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import logging
 import os
 import re
 import time
@@ -35,6 +34,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from hcat.http_logging import silent_http_client
 from hcat.report import Row, WarehouseError, clean_label, open_warehouse
 
 #: Environment variable with the address of the webhook.
@@ -692,7 +692,7 @@ def post(
         retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
     )
     body = json.dumps(payload).encode()
-    with _silent_loggers():
+    with silent_http_client():
         attempt: _Attempt = retrying(_post_once, client, webhook, body)
     count = int(retrying.statistics.get("attempt_number", 1))
     reason = attempt.reason
@@ -738,21 +738,6 @@ def read_retry_after(value: str | None, now: datetime | None = None) -> float:
     except (ValueError, IndexError, OverflowError):
         return 0.0
     return max(0.0, (_as_utc(until) - (now or datetime.now(UTC))).total_seconds())
-
-
-@contextmanager
-def _silent_loggers() -> Iterator[None]:
-    """Silence the HTTP client while it works: it logs every address that it calls."""
-    names = {"httpx", "httpcore", *(name for name in logging.root.manager.loggerDict if name.startswith("httpcore."))}
-    names |= {f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")}
-    before = {name: logging.getLogger(name).disabled for name in names}
-    for name in names:
-        logging.getLogger(name).disabled = True
-    try:
-        yield
-    finally:
-        for name, was_disabled in before.items():
-            logging.getLogger(name).disabled = was_disabled
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -358,7 +358,7 @@ def test_the_address_is_nowhere(
     was_disabled = logging.getLogger("httpx").disabled
     with caplog.at_level(logging.DEBUG):
         for name in ("httpx", "httpcore", "httpcore.http11", "httpcore.connection"):
-            logging.getLogger(name).setLevel(logging.DEBUG)
+            caplog.set_level(logging.DEBUG, logger=name)
         run(monkeypatch, "alert", "--warehouse", str(tmp_path), "--dry-run")
         code = run(monkeypatch, "alert", "--warehouse", str(tmp_path))
     assert server.count_posts > 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ import tenacity
 from hcat.collection.endpoint import Endpoint, Limits, fill, fill_resolved
 from hcat.collection.redaction import Redactor
 from hcat.collection.replies import Reply, ReplyError, read_reply
+from hcat.http_logging import silent_http_client
 
 FAILURES: Final = (
     "timeout",
@@ -206,10 +206,11 @@ class Sender:
         on_done : callable
             Keeps the result; what it raises ends the run.
         """
+        with silent_http_client():
+            await self._send(calls, on_done)
+
+    async def _send(self, calls: Sequence[Call], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
         limits = self._endpoint.limits
-        # both libraries log URLs and headers of requests, which hold secrets
-        for name in ("httpx", "httpcore"):
-            logging.getLogger(name).setLevel(logging.WARNING)
         waiting = iter(calls)
         client = httpx.AsyncClient(
             timeout=httpx.Timeout(limits.timeout_seconds, pool=None),
