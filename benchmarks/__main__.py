@@ -29,6 +29,7 @@ from benchmarks import (
     swaps,
     throughput,
     transfer,
+    weakness_scale,
     weaknesses,
 )
 from benchmarks.harness import BenchmarkError, Outcome, data_folder, print_outcome, write_outcome
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "calibration": calibration.run,
     "weaknesses": weaknesses.run,
     "scored_million": scored_million.run,
+    "weakness_scale": weakness_scale.run,
     "support_claims": support_claims.run,
     "drift": drift.run,
     "privacy": privacy.run,

@@ -1,7 +1,7 @@
 """Ten million evaluations: what cells with jackknife errors and quantiles cost beside one bare group by.
 
 The project's own models are compiled by dbt and run as they are on made-up evaluations and segments; the bare statement
-groups the same scores, columns ready beside each other, by the same dimensions and pairs.
+joins the same evaluations to the dimensions of their interactions and groups them by the same dimensions and pairs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,15 @@ PREPARATION = (
     "int_cells",
 )
 INTERVALS = ("int_cell_sources", "int_cell_sums", "int_partition_sums", "int_cell_totals", "int_cell_estimates")
-QUANTILES = ("int_cell_quantiles", "int_cell_descriptions", "fct_score_distributions")
+QUANTILES = (
+    "int_marginal_cell_quantiles",
+    "int_bivariate_cell_quantiles",
+    "int_cell_quantiles",
+    "int_cell_descriptions",
+    "fct_score_distributions",
+)
+#: Not tables but views of the project.
+VIEWS = ("int_cell_quantiles",)
 
 _QUICK_INTERACTIONS = 20_000
 _SHARE_SCORED = 0.95
@@ -94,7 +102,7 @@ def compile_models(folder: Path) -> dict[str, str]:
 
 
 def write_inputs(connection: duckdb.DuckDBPyConnection, count: int) -> None:
-    """Write the tables that the models read, and the same scores with all dimensions as columns beside them."""
+    """Write the tables that the models read, and the interactions with all dimensions as columns."""
     columns = ", ".join(
         f"'{name} ' || (hash(number * 31 + {place}) % {size})::varchar as {name}"
         for place, (name, size) in enumerate(DIMENSIONS.items())
@@ -146,14 +154,6 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, count: int) -> None:
         )
         """
     )
-    connection.execute(
-        f"""
-        create or replace table scores_beside_dimensions as
-        select metric_name, raw_score, is_failing, {", ".join(DIMENSIONS)}
-        from int_primary_evaluations
-        inner join interactions using (interaction_id)
-        """
-    )
 
 
 def write_pairs(connection: duckdb.DuckDBPyConnection, pairs: Sequence[tuple[str, str]]) -> None:
@@ -178,7 +178,8 @@ def bare_statement(pairs: Sequence[tuple[str, str]]) -> str:
             count(*) as count_interactions,
             avg(raw_score) as mean_score,
             avg(is_failing::integer) as share_failing
-        from scores_beside_dimensions
+        from int_primary_evaluations
+        inner join interactions using (interaction_id)
         group by grouping sets ({", ".join(groupings)})
     """
 
@@ -213,13 +214,20 @@ def measure(folder: Path, count: int, count_repeats: int) -> dict[str, Any]:
                 seconds["bare"].append(_seconds(connection, bare_statement(pairs)))
                 for name, statement in statements.items():
                     seconds[name].append(_seconds(connection, statement))
-            _compare(connection)
+            compare_cells(connection)
             found[kind] = {name: min(values) for name, values in seconds.items()}
     found["peak_mebibytes"] = _peak_mebibytes()
     return found
 
 
-def _compare(connection: duckdb.DuckDBPyConnection) -> None:
+def compare_cells(connection: duckdb.DuckDBPyConnection) -> None:
+    """Compare counts and means of the models' cells with those of the bare statement.
+
+    Raises
+    ------
+    BenchmarkError
+        If a cell is missing on one side or differs.
+    """
     places = ", ".join(f"case when {name} is not null then '{name}' end" for name in DIMENSIONS)
     segments = ", ".join(DIMENSIONS)
     wrong, total = connection.execute(
@@ -243,7 +251,8 @@ def _compare(connection: duckdb.DuckDBPyConnection) -> None:
         select
             count(*) filter (
                 where cells.count_interactions is distinct from bare_cells.count_interactions
-                or not coalesce(abs(cells.mean_score - bare_cells.mean_score) < 1e-8, false)
+                or (cells.mean_score is null) <> (bare_cells.mean_score is null)
+                or abs(cells.mean_score - bare_cells.mean_score) > 1e-8
             ),
             count(*)
         from cells
@@ -314,11 +323,11 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
         Table("Seconds by model", ("model", "marginal", "bivariate"), nodes),
     ]
     notes = [
-        "The bare statement is one `group by grouping sets` with count and mean, over a table in which metric, score "
-        "and all dimensions stand ready as columns; making that table is not counted. `bivariate` is everything, the "
-        "marginal cells too, on both sides.",
-        "`intervals` count from the same two tables that the project has at that point (evaluations, segments): "
-        "numbering, sums by jackknife group, estimates. `quantiles` start from the numbered evaluations.",
+        "The bare statement is one `group by grouping sets` with count, mean and share of failures over the "
+        "evaluations, joined to a table that holds all dimensions as columns. `bivariate` is everything, the marginal "
+        "cells too, on both sides.",
+        "`intervals` start from evaluations and segments: numbering, sums by jackknife group, estimates with rest and "
+        "difference for all sources and both halves. `quantiles` start from the numbered evaluations.",
         f"Models as dbt compiles them, run in one process with {THREADS} threads and a DuckDB memory limit of "
         f"{MEMORY_LIMIT}; lists of scores for quantiles lie outside of that limit. Counts and means of all cells were "
         "compared with those of the bare statement.",

@@ -59,10 +59,11 @@ PLAIN_NUMBERS = {"0", "1", "0.0", "1.0", "100"}
 #: Numbers that belong to one file, each with its reason.
 NUMBERS_OF_FILES = {
     "int_retrieval_quality": ({"3", "5", "10"}, "the cut-off ranks that the catalogue names"),
-    "int_cell_quantiles": (
-        {"0.01", "0.025", "0.975", "0.99"} | {f"{share / 100:.2f}".rstrip("0") for share in range(5, 100, 5)},
+    "int_marginal_cell_quantiles": (
+        {"0.05", "0.1", "0.2", "0.25", "0.3", "0.4", "0.5", "0.6", "0.7", "0.75", "0.8", "0.9", "0.95"},
         "the quantiles that are shown",
     ),
+    "int_bivariate_cell_quantiles": ({"0.05", "0.25", "0.5", "0.75", "0.95"}, "the quantiles that are shown"),
     "int_metrics_numbered": ({"3", "10"}, "largest score whose squares fit 64 bits in billionths; decimal digits"),
     "wilson_interval": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),

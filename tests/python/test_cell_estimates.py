@@ -32,6 +32,8 @@ MODELS = (
     "int_partition_sums",
     "int_cell_totals",
     "int_cell_estimates",
+    "int_marginal_cell_quantiles",
+    "int_bivariate_cell_quantiles",
     "int_cell_quantiles",
     "int_cell_descriptions",
     "fct_score_distributions",
@@ -319,6 +321,13 @@ def test_no_evaluations_no_cells() -> None:
     connection = run_models([], [])
     for table in MODELS:
         assert connection.execute(f"select count(*) from {table}").fetchall() == [(0,)], table
+
+
+def test_every_cell_has_nine_estimates() -> None:
+    connection = run_models(*draw(29, 60, 3))
+    rows = rows_of(connection, "select count(*) as rows from int_cell_estimates group by cell_id")
+    assert len(rows) == connection.execute("select count(*) from int_cell_descriptions").fetchall()[0][0]
+    assert {row["rows"] for row in rows} == {9}
 
 
 def test_halves_are_those_of_the_package_and_add_up() -> None:

@@ -91,7 +91,7 @@ squared as (
             group_sums.metric_number = all_totals.metric_number
             and group_sums.cell_number = all_totals.cell_number
             and all_totals.half = 'all'
-    inner join divisible as half_totals
+    left join divisible as half_totals
         on
             group_sums.metric_number = half_totals.metric_number
             and group_sums.cell_number = half_totals.cell_number

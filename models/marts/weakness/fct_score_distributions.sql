@@ -1,5 +1,5 @@
 with quantiles as (
-    select * from {{ ref('int_cell_quantiles') }}
+    select * from {{ ref('int_marginal_cell_quantiles') }}
 ),
 
 totals as (
@@ -9,9 +9,7 @@ totals as (
 ),
 
 cells as (
-    select *
-    from {{ ref('int_cells') }}
-    where second_dimension is null
+    select * from {{ ref('int_cells') }}
 ),
 
 metrics as (

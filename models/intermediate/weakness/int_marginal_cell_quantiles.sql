@@ -1,0 +1,43 @@
+-- One row per (metric, marginal cell, quantile): raw score at the quantile, of cells with scores. Enough of them to
+-- draw a distribution.
+{{ config(materialized='table') }}
+{%- set quantiles = [0.0, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0] %}
+
+with evaluations as (
+    select interaction_number, metric_number, raw_score
+    from {{ ref('int_evaluations_numbered') }}
+    where raw_score is not null
+),
+
+interactions as (
+    select * from {{ ref('int_interactions_celled') }}
+),
+
+cells as (
+    select *
+    from {{ ref('int_cells') }}
+    where second_dimension is null
+),
+
+summarised as (
+    select
+        evaluations.metric_number,
+        interactions.cell_number,
+        -- one list: separate quantiles would hold the scores as many times
+        quantile_cont(evaluations.raw_score, {{ quantiles }}) as scores
+    from interactions
+    inner join evaluations on interactions.interaction_number = evaluations.interaction_number
+    inner join cells on interactions.cell_number = cells.cell_number
+    group by evaluations.metric_number, interactions.cell_number
+),
+
+final as (
+    select
+        metric_number,
+        cell_number,
+        unnest({{ quantiles }})::double as quantile,
+        unnest(scores) as score
+    from summarised
+)
+
+select * from final
