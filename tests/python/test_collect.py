@@ -1103,6 +1103,15 @@ def test_the_test_set_of_a_warehouse(
     assert [row["query_id"] for row in read_lines(tmp_path / "out" / INTERACTIONS)] == ["q0", "q1", "q2"]
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt: a test run in the background of a shell inherits that it is ignored."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
     count = 0
 
