@@ -1,6 +1,6 @@
 """Command line: ``hcat report`` writes the report of the last build, ``hcat summary`` prints it in about ten lines,
 ``hcat labels`` carries a review round to the raters and back, ``hcat alert`` tells what somebody must know,
-``hcat collect`` asks an application a test set.
+``hcat test-set`` writes a test set to a file, ``hcat collect`` asks an application its queries.
 
 What goes wrong is said in one line on standard error, with exit code 2; nobody is shown a stack trace. Exit code 1 is a
 result: alerts that could not be delivered, queries that were not answered.
@@ -159,6 +159,28 @@ def collect(
     _print_lines(collected.describe())
     if not collected.is_complete:
         raise typer.Exit(1)
+
+
+@app.command("test-set")
+def export_test_set(
+    warehouse: WarehouseOption = Path("warehouse"),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="File to write; by default test_set/queries.jsonl in the warehouse folder."),
+    ] = None,
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="jsonl or csv; by default as the file's name says.")
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", help="queries (no variants) or variants; by default both.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds another test set.")] = False,
+) -> None:
+    """Write the test set of the last build, queries and variants, to a file that `hcat collect` and a build read."""
+    from hcat.test_set import write_test_set
+
+    written = write_test_set(warehouse, output, file_format=file_format, only=only, is_replacing=replace)
+    _print_lines(written.describe())
 
 
 @labels.command("export")

@@ -37,18 +37,7 @@ def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) ->
     del session  # the engine's session is part of every model's call; the relations carry it
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
-    candidate.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for name, relation in sorted(marts.items()):
-        temporary = _temporary(candidate / f"{name}.parquet")
-        # in the order of its key, the first column: the same rows give the same bytes
-        count = relations.write_parquet(relations.order_by(relation, relations.first_column(relation)), temporary)
-        temporary.replace(candidate / f"{name}.parquet")
-        sha256 = _hash_file(candidate / f"{name}.parquet")
-        rows.append({"mart": name, "copy": "candidate", "sha256": sha256, "count_rows": count})
-    files = {name: candidate / f"{name}.parquet" for name in sorted(marts)}
-    relations.write_database(files, _temporary(candidate / _DATABASE))
-    _temporary(candidate / _DATABASE).replace(candidate / _DATABASE)
+    rows = _write_copy(marts, candidate)
     _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], candidate, published)
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
@@ -73,6 +62,38 @@ def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> p
         rows.append({"mart": name, "copy": "published", "sha256": _hash_file(path), "count_rows": count})
     _copy(published / "candidate" / _DATABASE, published / _DATABASE)
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
+
+
+def publish_test_set(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
+    """Copy the marts of the test set to ``<warehouse>/published/test_set``, a folder that builds of logs leave alone.
+
+    Returns
+    -------
+    Table
+        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+    """
+    del session
+    return pa.Table.from_pylist(
+        _write_copy(marts, Path(warehouse) / "published" / "test_set"), schema=_PUBLISHED_SCHEMA
+    )
+
+
+def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """Write each mart as Parquet and all of them as one database into a folder; return what was written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name, relation in sorted(marts.items()):
+        path = folder / f"{name}.parquet"
+        # in the order of its key, the first column: the same rows give the same bytes
+        count = relations.write_parquet(
+            relations.order_by(relation, relations.first_column(relation)), _temporary(path)
+        )
+        _temporary(path).replace(path)
+        rows.append({"mart": name, "copy": folder.name, "sha256": _hash_file(path), "count_rows": count})
+    files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
+    relations.write_database(files, _temporary(folder / _DATABASE))
+    _temporary(folder / _DATABASE).replace(folder / _DATABASE)
+    return rows
 
 
 def _publish_always(names: Sequence[str], candidate: Path, published: Path) -> None:

@@ -84,6 +84,7 @@ ENTITIES: Mapping[str, Entity] = {
                 "answer_type",
                 "expected_behaviour",
                 "variant_type",
+                "sampling_weight",
             ),
             ("query_id", "text"),
             {

@@ -10,6 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.text import content_words
+from hcat.topic_models import weigh_words
+
+#: Words of a topic's name.
+COUNT_NAME_WORDS = 3
 
 CLUSTERED_SCHEMA = pa.schema(
     [("passage_id", pa.string()), ("topic", pa.string()), ("similarity_to_centre", pa.float64())]
@@ -67,15 +71,11 @@ def _name_clusters(passages: Sequence[str], assigned: npt.NDArray[np.int64], cou
     counts = [Counter[str]() for _ in range(count_clusters)]
     for passage, cluster in zip(passages, assigned, strict=True):
         counts[cluster].update(word for word in content_words(passage) if len(word) > 2)
-    total = sum(counts, Counter[str]())
-    average = sum(total.values()) / count_clusters
+    words = weigh_words(counts, COUNT_NAME_WORDS)
     sizes = np.bincount(assigned, minlength=count_clusters)
     first_member = [int(np.argmax(assigned == cluster)) for cluster in range(count_clusters)]
     order = sorted(range(count_clusters), key=lambda cluster: (-int(sizes[cluster]), first_member[cluster]))
     names = {}
     for number, cluster in enumerate(order, start=1):
-        words = sum(counts[cluster].values()) or 1
-        weights = {word: count / words * np.log1p(average / total[word]) for word, count in counts[cluster].items()}
-        typical = sorted(weights, key=lambda word: (-weights[word], word))[:3]
-        names[cluster] = f"topic_{number:02d}: {', '.join(typical)}"
+        names[cluster] = f"topic_{number:02d}: {', '.join(word for word, _ in words[cluster])}"
     return names

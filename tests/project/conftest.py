@@ -14,6 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pipeline"))
 
 from builds import DEMO, run_dbt
 
+#: The models from documents to a test set exist only when they are asked for.
+EVERYTHING = {"hcat_test_set": True}
+
 
 @pytest.fixture(scope="session")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -24,15 +27,17 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def manifest(target: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return dbt's manifest of the project."""
-    exit_code, output = run_dbt(["parse"], DEMO, tmp_path_factory.mktemp("unused"), target)
+    exit_code, output = run_dbt(["parse"], DEMO, tmp_path_factory.mktemp("unused"), target, variables=EVERYTHING)
     assert exit_code == 0, output
     return json.loads((target / "manifest.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")
 def warehouse(target: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the DuckDB file of a build of the demo with random vectors and without tests."""
+    """Return the DuckDB file of a build of the demo and its test set with random vectors and without tests."""
     folder = tmp_path_factory.mktemp("warehouse")
-    exit_code, output = run_dbt(["build", "--exclude-resource-type", "test"], DEMO, folder, target)
+    exit_code, output = run_dbt(
+        ["build", "--exclude-resource-type", "test"], DEMO, folder, target, variables=EVERYTHING
+    )
     assert exit_code == 0, output
     return folder / "hcat.duckdb"

@@ -37,6 +37,16 @@ MODELS_WITH_LOGIC = {
     "int_cell_totals",
     "int_cell_estimates",
     "fct_weakness_examples",
+    "int_chunk_windows",
+    "int_chunk_embeddings",
+    "int_strata_planned",
+    "int_chunks_sampled",
+    "int_queries_weighted",
+    "int_generation_requests",
+    "int_generated_candidates",
+    "fct_test_coverage",
+    "int_variants_planned",
+    "fct_test_variants",
     "int_version_pairs_listed",
     "int_version_queries_keyed",
     "int_version_queries_paired",
@@ -61,8 +71,9 @@ MODELS_WITH_LOGIC = {
 
 def test_unit_tests_of_the_models_pass(warehouse: Path, target: Path) -> None:
     # dbt reads the types of the mocked inputs from a warehouse, hence the build
+    variables = {"hcat_unit_tests": True, "hcat_test_set": True}
     exit_code, output = run_dbt(
-        ["test", "--select", "test_type:unit"], DEMO, warehouse.parent, target, variables={"hcat_unit_tests": True}
+        ["test", "--select", "test_type:unit"], DEMO, warehouse.parent, target, variables=variables
     )
     assert exit_code == 0, output
     missing = {model for model in MODELS_WITH_LOGIC if f" PASS {model}::" not in output}

@@ -26,7 +26,8 @@ final as (
         queries.expected_behaviour,
         queries.variant_type,
         queries.source_chunk_ids,
-        coalesce(relevance.count_relevant_chunks, 0)::integer as count_relevant_chunks
+        coalesce(relevance.count_relevant_chunks, 0)::integer as count_relevant_chunks,
+        queries.sampling_weight
     from queries
     inner join queries_rooted on queries.query_id = queries_rooted.query_id
     left join relevance on queries.query_id = relevance.query_id

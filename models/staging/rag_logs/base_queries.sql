@@ -21,6 +21,10 @@ renamed as (
         coalesce({{ text_or_null('expected_behaviour') }}, 'answer') as expected_behaviour,
         coalesce({{ text_or_null('variant_type') }}, 'original') as variant_type,
         {{ text_or_null('source_chunk_ids') }} as source_chunk_ids_text,
+        {{ text_or_null('sampling_weight') }} as sampling_weight_text,
+
+        -- numerics
+        try_cast({{ text_or_null('sampling_weight') }} as double) as sampling_weight,
 
         -- lists
         try_cast(try_cast({{ text_or_null('source_chunk_ids') }} as json) as varchar[]) as source_chunk_ids,
@@ -45,6 +49,10 @@ checked as (
                 then 'expected_behaviour is neither answer nor refuse: ' || left(expected_behaviour, 80)
             when source_chunk_ids_text is not null and source_chunk_ids is null
                 then 'source_chunk_ids is not a JSON list of ids: ' || left(source_chunk_ids_text, 80)
+            when
+                sampling_weight_text is not null
+                and (sampling_weight is null or not isfinite(sampling_weight) or sampling_weight <= 0)
+                then 'sampling_weight is not a finite number above 0: ' || left(sampling_weight_text, 80)
         end as check_failure
     from renamed
 ),

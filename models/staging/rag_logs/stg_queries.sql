@@ -12,6 +12,7 @@ select
     expected_behaviour,
     variant_type,
     source_chunk_ids,
+    sampling_weight,
     source_row,
     landing_number
 from {{ ref('base_queries') }}

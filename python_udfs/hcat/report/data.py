@@ -19,6 +19,7 @@ from hcat.report.showing import (
     group_by,
     ratio,
 )
+from hcat.report.test_set import describe_test_set
 
 MAXIMUM_REASONS = 25
 MAXIMUM_EXAMPLES = 3
@@ -161,6 +162,7 @@ def describe_data(source: Warehouse) -> dict[str, Any]:
         "composition": _describe_composition(source),
         "statuses": _describe_statuses(source),
         "representativeness": _describe_representativeness(source),
+        "test_set": describe_test_set(source),
         "gaps": _find_gaps(source, bool(records["counts"])),
     }
 

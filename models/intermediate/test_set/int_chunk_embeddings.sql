@@ -1,0 +1,78 @@
+-- One row per chunk with its unit vector: the mean of its windows, by the encoder of this build. A join per window and
+-- not an aggregate of vectors: joins need no more memory than the engine allows.
+{%- set windows = range(var('hcat_topic_windows')) %}
+
+with chunk_windows as (
+    select * from {{ ref('int_chunk_windows') }}
+),
+
+embeddings as (
+    select embedded.text_id, embedded.encoder_key, embedded.embedding
+    from {{ ref('int_chunks_embedded') }} as embedded
+    inner join {{ ref('int_encoder') }} as encoder on embedded.encoder_key = encoder.encoder_key
+),
+
+chunks as (
+    select
+        chunk_id,
+        {%- for number in windows %}
+        max(case when window_index = {{ number }} then text_id end) as window_{{ number }},
+        {%- endfor %}
+        min(document_id) as document_id
+    from chunk_windows
+    group by chunk_id
+),
+
+joined as (
+    select
+        chunks.*,
+        {%- for number in windows %}
+        embeddings_{{ number }}.embedding as vector_{{ number }},
+        {%- endfor %}
+        embeddings_0.encoder_key
+    from chunks
+    inner join embeddings as embeddings_0 on chunks.window_0 = embeddings_0.text_id
+    {%- for number in windows if number %}
+    left join embeddings as embeddings_{{ number }} on chunks.window_{{ number }} = embeddings_{{ number }}.text_id
+    {%- endfor %}
+),
+
+summed as (
+    select
+        *,
+        list_transform(
+            range(1, len(vector_0) + 1),
+            lambda position: vector_0[position]::double
+            {%- for number in windows if number %}
+            + coalesce(vector_{{ number }}[position], 0)
+            {%- endfor %}
+        ) as vector_sum
+    from joined
+),
+
+measured as (
+    select
+        *,
+        sqrt(list_dot_product(vector_sum, vector_sum)) as vector_length
+    from summed
+),
+
+final as (
+    select
+        chunk_id,
+        document_id,
+        -- the content that the vector stands for: chunks of one text share it
+        md5(
+            concat_ws(
+                '|'
+                {%- for number in windows %},
+                window_{{ number }}
+                {%- endfor %}
+            )
+        ) as text_id,
+        encoder_key,
+        list_transform(vector_sum, lambda number: (number / vector_length)::float) as embedding
+    from measured
+)
+
+select * from final

@@ -1,0 +1,139 @@
+-- One row per chunk: its stratum (topic x length class x what the seed sampling_dimensions adds), size and importance.
+{{ config(materialized='table') }}
+
+{%- set measured = {
+    'document': {'key': 'document_key', 'characters': 'sum(size_measure) over (partition by document_key)'},
+    'chunk': {'key': 'chunk_id', 'characters': 'size_measure'},
+}[one_of('hcat_sampling_length_of', ['document', 'chunk'])] -%}
+{%- set bounds = var('hcat_sampling_length_bounds') -%}
+{%- set cuts = bounds or var('hcat_sampling_length_quantiles') -%}
+{%- if not cuts or not cuts | first < cuts | last -%}
+    {{ exceptions.raise_compiler_error(
+        "hcat_sampling_length_bounds and _quantiles must be two rising numbers each, got " ~ cuts
+    ) }}
+{%- endif -%}
+{%- set cut = 'any_value(%s)' if bounds else 'percentile_cont(%s) within group (order by characters)' %}
+
+with chunks as (
+    select * from {{ ref('stg_chunks') }}
+),
+
+documents as (
+    select * from {{ ref('stg_documents') }}
+),
+
+chunk_topics as (
+    select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
+),
+
+dimensions as (
+    select * from {{ ref('sampling_dimensions') }}
+),
+
+importances as (
+    select * from {{ ref('stratum_importance') }}
+),
+
+sized as (
+    select
+        chunks.chunk_id,
+        chunks.document_id,
+        chunks.source_file,
+        -- a chunk without a document is one by itself
+        case when chunks.document_id is null then 'chunk|' || chunks.chunk_id else 'document|' || chunks.document_id end
+            as document_key,
+        coalesce(chunk_topics.topic_id, 'no_topic') as topic_id,
+        coalesce(chunks.topic, documents.topic, 'none') as logged_topic,
+        length(chunks.chunk_text) as size_measure
+    from chunks
+    left join documents on chunks.document_id = documents.document_id
+    left join chunk_topics on chunks.chunk_id = chunk_topics.chunk_id
+),
+
+measured as (
+    select
+        *,
+        {{ measured.characters }} as characters,
+        {{ measured.key }} as measured_key
+    from sized
+),
+
+measured_units as (
+    select distinct measured_key, characters from measured
+),
+
+-- fixed bounds keep strata comparable between builds; quantiles suit any collection
+bounds as (
+    select
+        ({{ cut | format(cuts | first) }})::double as medium_from,
+        ({{ cut | format(cuts | last) }})::double as long_from
+    from measured_units
+),
+
+classed as (
+    select
+        measured.*,
+        case
+            when measured.characters < bounds.medium_from then 'short'
+            when measured.characters < bounds.long_from then 'medium'
+            else 'long'
+        end as length_class
+    from measured
+    cross join bounds
+),
+
+described as (
+    select chunk_id, 'topic' as dimension, topic_id as segment from classed
+    union all
+    select chunk_id, 'length_class' as dimension, length_class as segment from classed
+    union all
+    select chunk_id, 'logged_topic' as dimension, logged_topic as segment from classed
+    union all
+    select chunk_id, 'document_id' as dimension, coalesce(document_id, 'none') as segment from classed
+    union all
+    select chunk_id, 'source_file' as dimension, source_file as segment from classed
+),
+
+stratified as (
+    select
+        described.chunk_id,
+        string_agg(replace(described.segment, '|', '||'), ' | ' order by dimensions.position) as stratum_label
+    from described
+    inner join dimensions on described.dimension = dimensions.dimension
+    group by described.chunk_id
+),
+
+weighed as (
+    select
+        described.chunk_id,
+        max(importances.importance) as importance
+    from described
+    inner join importances
+        on
+            described.dimension = importances.dimension
+            and lower(described.segment) like importances.segment_pattern
+    group by described.chunk_id
+),
+
+final as (
+    select
+        -- ids
+        classed.chunk_id,
+        classed.document_id,
+        md5('stratum|' || coalesce(stratified.stratum_label, 'all')) as stratum_id,
+
+        -- strings
+        coalesce(stratified.stratum_label, 'all') as stratum_label,
+        classed.topic_id,
+        classed.length_class,
+
+        -- numerics
+        classed.characters::bigint as characters,
+        classed.size_measure::bigint as size_measure,
+        coalesce(weighed.importance, 1)::double as importance
+    from classed
+    left join stratified on classed.chunk_id = stratified.chunk_id
+    left join weighed on classed.chunk_id = weighed.chunk_id
+)
+
+select * from final

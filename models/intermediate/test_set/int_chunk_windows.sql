@@ -1,0 +1,54 @@
+-- One row per (chunk, window): windows of one length, spread evenly over a text that is longer than all of them.
+{%- set characters = var('hcat_window_characters') %}
+
+with chunks as (
+    select
+        chunk_id,
+        document_id,
+        trim(regexp_replace(chunk_text, '\s+', ' ', 'g')) as chunk_text
+    from {{ ref('stg_chunks') }}
+),
+
+counted as (
+    select
+        *,
+        least(greatest(ceil(length(chunk_text) / {{ characters }}), 1), {{ var('hcat_topic_windows') }})::integer
+            as count_windows
+    from chunks
+),
+
+numbered as (
+    select
+        *,
+        unnest(range(count_windows))::integer as window_index
+    from counted
+),
+
+-- the first window starts with the text, the last ends with it
+started as (
+    select
+        *,
+        floor(window_index * (length(chunk_text) - {{ characters }}) / greatest(count_windows - 1, 1))::integer
+            as count_characters_before
+    from numbered
+),
+
+cut as (
+    select
+        *,
+        substring(chunk_text, count_characters_before + 1, {{ characters }}) as window_text
+    from started
+),
+
+final as (
+    select
+        chunk_id,
+        document_id,
+        md5(window_text) as text_id,
+        window_text,
+        window_index,
+        count_characters_before
+    from cut
+)
+
+select * from final

@@ -1,0 +1,70 @@
+-- One row per query that may enter the test set: generated for the chunks of this sample, or written by hand.
+{%- set imported = one_of('hcat_imported_queries', ['none', 'referenced', 'originals']) %}
+
+with requests as (
+    select generation_key from {{ ref('int_generation_requests') }}
+),
+
+queries_generated as (
+    select * from {{ ref('int_queries_generated') }}
+    where query_id is not null
+),
+
+queries_staged as (
+    select * from {{ ref('stg_queries') }}
+),
+
+generated as (
+    -- queries of earlier samples stay in the table and are in no test set any more
+    select
+        queries_generated.query_id,
+        queries_generated.generation_key,
+        queries_generated.chunk_id,
+        queries_generated.query_text,
+        queries_generated.reference_answer,
+        queries_generated.query_type,
+        queries_generated.difficulty,
+        queries_generated.answer_type,
+        queries_generated.expected_behaviour,
+        queries_generated.generator,
+        queries_generated.generator_revision,
+        queries_generated.pattern,
+        queries_generated.source_chunk_ids
+    from queries_generated
+    inner join requests on queries_generated.generation_key = requests.generation_key
+),
+
+imported as (
+    select
+        query_id,
+        null::varchar as generation_key,
+        null::varchar as chunk_id,
+        query_text,
+        reference_answer,
+        coalesce(query_type, 'unlabelled') as query_type,
+        difficulty,
+        answer_type,
+        expected_behaviour,
+        'imported' as generator,
+        'imported' as generator_revision,
+        null::varchar as pattern,
+        source_chunk_ids
+    from queries_staged
+    where
+        '{{ imported }}' <> 'none'
+        and variant_type = 'original'
+        and parent_query_id is null
+        and (
+            '{{ imported }}' = 'originals' or reference_answer is not null or expected_behaviour = 'refuse'
+        )
+        -- a generated query that was collected comes back with the logs
+        and query_id not in (select queries_generated.query_id from queries_generated)
+),
+
+final as (
+    select * from generated
+    union all
+    select * from imported
+)
+
+select * from final

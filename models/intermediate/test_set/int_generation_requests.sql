@@ -1,0 +1,161 @@
+-- One row per (sampled chunk, query type) for which queries are wanted, with everything that they are made of and the
+-- content key of it: what was made once for a key is never made again.
+{{ config(materialized='table') }}
+
+{%- set generator = one_of('hcat_generator', ['offline', 'language_model']) -%}
+{%- set speaker = var('hcat_generation_speaker') | replace("'", "''") -%}
+{%- set anchor = one_of('hcat_generation_anchor', ['always', 'when_needed']) -%}
+{%- set count_partners = var('hcat_generation_partners') | int -%}
+{%- if count_partners < 0 -%}
+    {{ exceptions.raise_compiler_error("hcat_generation_partners must be at least 0, got " ~ count_partners) }}
+{%- endif %}
+
+with chunks_sampled as (
+    select chunk_id from {{ ref('int_chunks_sampled') }}
+),
+
+chunks as (
+    select chunk_id, document_id, chunk_text from {{ ref('stg_chunks') }}
+),
+
+service as (
+    select language_model from {{ ref('int_generation_service') }}
+),
+
+documents as (
+    select document_id, title from {{ ref('stg_documents') }}
+),
+
+query_types as (
+    select * from {{ ref('test_query_types') }}
+),
+
+templates as (
+    select * from {{ ref('query_templates') }}
+),
+
+template_keys as (
+    select
+        query_type,
+        md5(
+            string_agg(
+                concat_ws('|', template_id, template, coalesce(required_words, ''), coalesce(absent_words, '')),
+                '|' order by template_id
+            )
+        ) as template_key
+    from templates
+    group by query_type
+),
+
+sampled as (
+    select
+        chunks.chunk_id,
+        chunks.document_id,
+        chunks.chunk_text,
+        documents.title as document_title
+    from chunks_sampled
+    inner join chunks on chunks_sampled.chunk_id = chunks.chunk_id
+    left join documents on chunks.document_id = documents.document_id
+),
+
+-- other chunks of the same document, which a multi-hop query may join the chunk with
+numbered_partners as (
+    select
+        sampled.chunk_id,
+        partners.chunk_id as partner_chunk_id,
+        partners.chunk_text as partner_text,
+        row_number() over (
+            partition by sampled.chunk_id
+            order by {{ sampling_number('partner', "sampled.chunk_id || '|' || partners.chunk_id") }}, partners.chunk_id
+        ) as partner_number
+    from sampled
+    inner join chunks as partners
+        on sampled.document_id = partners.document_id and sampled.chunk_id <> partners.chunk_id
+),
+
+partners_listed as (
+    select
+        chunk_id,
+        array_agg(partner_chunk_id order by partner_number) as partner_chunk_ids,
+        array_agg(partner_text order by partner_number) as partner_texts
+    from numbered_partners
+    where partner_number <= {{ count_partners }}
+    group by chunk_id
+),
+
+wanted as (
+    select
+        sampled.*,
+        query_types.query_type,
+        query_types.expected_behaviour,
+        query_types.needs_language_model,
+        case when query_types.is_from_templates then 'offline' else '{{ generator }}' end as generator,
+        -- a fraction of a query is one query in that share of the chunks
+        floor(query_types.queries_per_chunk)::integer
+        + (
+            {{ sampling_number('count', "sampled.chunk_id || '|' || query_types.query_type") }}
+            < query_types.queries_per_chunk - floor(query_types.queries_per_chunk)
+        )::integer as count_wanted
+    from sampled
+    cross join query_types
+),
+
+joined as (
+    select
+        wanted.*,
+        case when wanted.query_type = 'multi_hop' then partners_listed.partner_chunk_ids end as partner_chunk_ids,
+        case when wanted.query_type = 'multi_hop' then partners_listed.partner_texts end as partner_texts,
+        template_keys.template_key
+    from wanted
+    left join partners_listed on wanted.chunk_id = partners_listed.chunk_id
+    left join template_keys on wanted.query_type = template_keys.query_type
+    where wanted.count_wanted > 0
+),
+
+final as (
+    select
+        -- ids
+        md5(
+            concat_ws(
+                '|',
+                joined.generator,
+                '{{ var("hcat_generation_revision") }}',
+                joined.query_type,
+                joined.count_wanted::varchar,
+                joined.chunk_id,
+                md5(joined.chunk_text),
+                coalesce(joined.document_title, ''),
+                coalesce(array_to_string(joined.partner_chunk_ids, ','), ''),
+                coalesce(md5(array_to_string(joined.partner_texts, '|')), ''),
+                coalesce(joined.template_key, ''),
+                '{{ speaker }}',
+                '{{ anchor }}',
+                '{{ var("hcat_random_seed") }}',
+                case when joined.generator = 'language_model' then service.language_model else '' end
+            )
+        ) as generation_key,
+        joined.chunk_id,
+        joined.document_id,
+
+        -- strings
+        joined.query_type,
+        joined.expected_behaviour,
+        joined.generator,
+        concat_ws(' ', joined.generator, '{{ var("hcat_generation_revision") }}') as generator_revision,
+        joined.document_title,
+        joined.chunk_text,
+
+        -- lists
+        joined.partner_chunk_ids,
+        joined.partner_texts,
+
+        -- numerics
+        joined.count_wanted,
+
+        -- booleans
+        joined.needs_language_model
+    from joined
+    cross join service
+)
+
+select * from final

@@ -1,0 +1,5 @@
+from hcat.generation.tables import describe_service
+
+
+def model(dbt, session):
+    return describe_service(dbt.config.meta_get("language_model"))

@@ -1,0 +1,56 @@
+-- One row per accepted query with the number of chunks that it stands for. What the checks rejected is made up for
+-- inside its stratum (post-stratification): n_h sampled chunks over those with an accepted query. With equal draws a
+-- stratum's weights then add up to its chunks, N_h. With unequal ones they do so on average: forcing every small sample
+-- to the sum would bias shares of what is drawn more often.
+with queries_checked as (
+    select * from {{ ref('int_queries_checked') }}
+    where check_status = 'accepted'
+),
+
+chunks_sampled as (
+    select chunk_id, stratum_id, sampling_weight from {{ ref('int_chunks_sampled') }}
+),
+
+strata_weighted as (
+    select * from {{ ref('int_strata_weighted') }}
+),
+
+-- strata without an accepted query lend their chunks to their neighbour
+represented as (
+    select
+        weighting_stratum_id as stratum_id,
+        sum(count_population) as count_represented,
+        count(*) as count_strata
+    from strata_weighted
+    where weighting_stratum_id is not null
+    group by weighting_stratum_id
+),
+
+final as (
+    select
+        -- ids
+        queries_checked.query_id,
+        queries_checked.chunk_id,
+        chunks_sampled.stratum_id,
+
+        -- strings
+        case
+            when chunks_sampled.stratum_id is null then 'not_sampled'
+            when represented.count_strata > 1 then 'with_collapsed'
+            else 'own_stratum'
+        end as weighting_status,
+
+        -- numerics
+        (
+            -- a chunk has one voice, however many queries were made of it
+            chunks_sampled.sampling_weight / count(*) over (partition by queries_checked.chunk_id)
+            * strata_weighted.count_planned / strata_weighted.count_chunks_accepted
+            * represented.count_represented / strata_weighted.count_population
+        )::double as sampling_weight
+    from queries_checked
+    left join chunks_sampled on queries_checked.chunk_id = chunks_sampled.chunk_id
+    left join strata_weighted on chunks_sampled.stratum_id = strata_weighted.stratum_id
+    left join represented on chunks_sampled.stratum_id = represented.stratum_id
+)
+
+select * from final

@@ -1,0 +1,51 @@
+-- One row per stratum whose chunks were asked about in the last run: how much its scores vary, for Neyman's allocation.
+-- Any other allocation asks for no scores, and a test set then needs no evaluated logs.
+{% if var('hcat_sampling_allocation') == 'neyman' -%}
+with evaluations as (
+    select * from {{ ref('fct_evaluations') }}
+    where metric_name = '{{ var("hcat_sampling_metric") | replace("'", "''") }}' and raw_score is not null
+),
+
+interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+chunk_strata as (
+    select chunk_id, stratum_id from {{ ref('int_chunk_strata') }}
+),
+
+traced as (
+    select
+        chunk_strata.stratum_id,
+        evaluations.raw_score,
+        interactions.asked_at,
+        coalesce(interactions.run_id, interactions.application_version, '') as run
+    from evaluations
+    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    -- a query made of several chunks is of the stratum of its first
+    inner join chunk_strata on interactions.source_chunk_ids[1] = chunk_strata.chunk_id
+),
+
+last_run as (
+    select run
+    from traced
+    group by run
+    order by max(asked_at) desc nulls last, run desc
+    limit 1
+),
+
+final as (
+    select
+        traced.stratum_id,
+        count(*) as count_scored,
+        {{ exact_standard_deviation('traced.raw_score') }} as score_standard_deviation
+    from traced
+    inner join last_run on traced.run = last_run.run
+    group by traced.stratum_id
+)
+
+select * from final
+{%- else -%}
+select null::varchar as stratum_id, null::bigint as count_scored, null::double as score_standard_deviation
+where false
+{%- endif %}

@@ -1,0 +1,41 @@
+-- One row per distinct chunk text that topics are fitted on: all, or as many as the setting allows, drawn by hash.
+with embeddings as (
+    select * from {{ ref('int_chunk_embeddings') }}
+),
+
+windows as (
+    select
+        chunk_id,
+        string_agg(window_text, ' ' order by window_index) as topic_text
+    from {{ ref('int_chunk_windows') }}
+    group by chunk_id
+),
+
+distinct_texts as (
+    select
+        text_id,
+        min(chunk_id) as chunk_id
+    from embeddings
+    group by text_id
+),
+
+numbered as (
+    select
+        text_id,
+        chunk_id,
+        row_number() over (order by md5('topics|{{ var("hcat_random_seed") }}|' || text_id), text_id) as draw_number
+    from distinct_texts
+),
+
+final as (
+    select
+        numbered.text_id,
+        windows.topic_text,
+        embeddings.embedding
+    from numbered
+    inner join embeddings on numbered.chunk_id = embeddings.chunk_id
+    inner join windows on numbered.chunk_id = windows.chunk_id
+    where numbered.draw_number <= {{ var('hcat_topic_fit_texts') }}
+)
+
+select * from final

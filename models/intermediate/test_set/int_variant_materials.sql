@@ -1,0 +1,50 @@
+-- One row per (variant type, item) that variants are made of: words, sentences, prompts and terms of the seeds.
+-- A subject is one of another topic only where no chunk mentions it.
+{{ config(materialized='table') }}
+
+with words as (
+    select * from {{ ref('test_variant_words') }}
+),
+
+prompts as (
+    select * from {{ ref('adversarial_prompts') }}
+),
+
+terms as (
+    select * from {{ ref('demographic_terms') }}
+),
+
+chunks as (
+    select lower(chunk_text) as folded_text from {{ ref('stg_chunks') }}
+),
+
+united as (
+    select variant_type, material, item_id, text_before, text_after
+    from words
+    where
+        material <> 'subject'
+        or not exists (
+            select 1 from chunks
+            where contains(chunks.folded_text, lower(words.text_before))
+        )
+    union all
+    select 'prompt_injection' as variant_type, 'prompt' as material, prompt_id, attack, prompt_text
+    from prompts
+    where is_enabled
+    union all
+    select 'counterfactual' as variant_type, usage || '_term' as material, pair_id, first_term, second_term
+    from terms
+    where is_enabled
+),
+
+final as (
+    select
+        variant_type,
+        material,
+        item_id,
+        text_before,
+        text_after
+    from united
+)
+
+select * from final

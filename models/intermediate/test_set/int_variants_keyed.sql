@@ -1,0 +1,9 @@
+-- One row per variant to make: queries of the same text and reference share it.
+select distinct
+    variant_key,
+    variant_type,
+    query_text,
+    reference_answer,
+    language,
+    rate
+from {{ ref('int_variants_planned') }}

@@ -1,0 +1,64 @@
+with fitted as (
+    select * from {{ ref('int_topics_fitted') }}
+),
+
+chunk_topics as (
+    select * from {{ ref('int_chunk_topics') }}
+),
+
+counted as (
+    select
+        topic_id,
+        count(*) as count_chunks,
+        count(distinct document_id) as count_documents,
+        avg(similarity_to_centre) as mean_similarity,
+        count(case when not is_fitted then 1 end) as count_added
+    from chunk_topics
+    group by topic_id
+),
+
+whole as (
+    select count(*) as count_chunks from chunk_topics
+),
+
+-- an id has a row per fit that found it: the last one says what it is
+numbered as (
+    select
+        *,
+        min(fit_number) over (partition by topic_id) as first_fit_number,
+        max(fit_number) over () as current_fit_number,
+        row_number() over (partition by topic_id order by fit_number desc) as recency
+    from fitted
+),
+
+final as (
+    select
+        -- ids
+        numbered.topic_id,
+        numbered.fit_id,
+
+        -- strings
+        numbered.topic_name,
+        array_to_string(numbered.words, ', ') as topic_words,
+        case when numbered.fit_number = numbered.current_fit_number then 'current' else 'retired' end as topic_status,
+
+        -- numerics
+        coalesce(counted.count_chunks, 0)::bigint as count_chunks,
+        coalesce(counted.count_documents, 0)::bigint as count_documents,
+        coalesce(counted.count_added, 0)::bigint as count_added,
+        coalesce(counted.count_chunks / nullif(whole.count_chunks, 0)::double, 0) as share_chunks,
+        numbered.count_fitted,
+        counted.mean_similarity,
+        numbered.similarity_to_previous,
+        numbered.first_fit_number,
+        numbered.fit_number as last_fit_number,
+
+        -- booleans
+        numbered.topic_id = 'noise' as is_noise
+    from numbered
+    cross join whole
+    left join counted on numbered.topic_id = counted.topic_id
+    where numbered.recency = 1
+)
+
+select * from final

@@ -1,0 +1,14 @@
+select
+    -- ids
+    chunk_id,
+    document_id,
+    topic_id,
+
+    -- numerics
+    similarity_to_centre,
+    x,
+    y,
+
+    -- booleans
+    is_fitted
+from {{ ref('int_chunk_topics') }}

@@ -1,0 +1,50 @@
+-- One row per candidate that did not enter the test set, with the reason.
+with queries_checked as (
+    select * from {{ ref('int_queries_checked') }}
+    where check_status = 'rejected'
+),
+
+candidates as (
+    select * from {{ ref('int_generated_candidates') }}
+),
+
+chunk_topics as (
+    select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
+),
+
+chunk_strata as (
+    select chunk_id, stratum_id from {{ ref('int_chunk_strata') }}
+),
+
+final as (
+    select
+        -- ids
+        candidates.query_id,
+        candidates.generation_key,
+        candidates.chunk_id,
+        chunk_topics.topic_id,
+        chunk_strata.stratum_id,
+        queries_checked.duplicate_of,
+
+        -- strings
+        queries_checked.reason,
+        candidates.query_text,
+        candidates.reference_answer,
+        candidates.query_type,
+        candidates.expected_behaviour,
+        candidates.generator,
+        candidates.generator_revision,
+        candidates.pattern,
+
+        -- numerics
+        queries_checked.count_words,
+        queries_checked.copied_share,
+        queries_checked.similarity_to_chunk,
+        queries_checked.similarity_to_nearest
+    from queries_checked
+    inner join candidates on queries_checked.query_id = candidates.query_id
+    left join chunk_topics on coalesce(candidates.chunk_id, candidates.source_chunk_ids[1]) = chunk_topics.chunk_id
+    left join chunk_strata on candidates.chunk_id = chunk_strata.chunk_id
+)
+
+select * from final

@@ -1,0 +1,78 @@
+with strata_planned as (
+    select * from {{ ref('int_strata_planned') }}
+),
+
+chunks_sampled as (
+    select * from {{ ref('int_chunks_sampled') }}
+),
+
+strata_weighted as (
+    select * from {{ ref('int_strata_weighted') }}
+),
+
+queries_weighted as (
+    select * from {{ ref('int_queries_weighted') }}
+),
+
+-- sums in order: their last bits depend on it, and a rerun must change nothing
+drawn as (
+    select
+        stratum_id,
+        count(*) as count_sampled,
+        sum(sampling_weight order by chunk_id) as weight_sampled,
+        sum(sampling_weight * sampling_weight order by chunk_id) as squares_sampled
+    from chunks_sampled
+    group by stratum_id
+),
+
+accepted as (
+    select
+        stratum_id,
+        sum(sampling_weight order by query_id) as weight_accepted,
+        sum(sampling_weight * sampling_weight order by query_id) as squares_accepted
+    from queries_weighted
+    where stratum_id is not null
+    group by stratum_id
+),
+
+final as (
+    select
+        -- ids
+        strata_planned.stratum_id,
+        strata_weighted.weighting_stratum_id,
+
+        -- strings
+        strata_planned.stratum_label,
+        strata_planned.topic_id,
+        strata_planned.length_class,
+        strata_planned.allocation_asked,
+        strata_planned.allocation,
+        strata_planned.allocation_basis,
+        strata_planned.plan_status,
+        strata_planned.allocation_status,
+        strata_weighted.weighting_status,
+
+        -- numerics
+        strata_planned.count_population,
+        strata_planned.count_population / sum(strata_planned.count_population) over ()::double as share_population,
+        strata_planned.size_population,
+        strata_planned.importance_population,
+        strata_planned.mean_characters,
+        strata_planned.count_scored,
+        strata_planned.score_standard_deviation,
+        strata_planned.count_allocated,
+        strata_planned.count_planned,
+        coalesce(drawn.count_sampled, 0)::bigint as count_sampled,
+        drawn.weight_sampled,
+        drawn.weight_sampled * drawn.weight_sampled / drawn.squares_sampled as count_effective,
+        strata_weighted.count_accepted,
+        strata_weighted.count_chunks_accepted,
+        coalesce(accepted.weight_accepted, 0)::double as weight_accepted,
+        accepted.weight_accepted * accepted.weight_accepted / accepted.squares_accepted as count_accepted_effective
+    from strata_planned
+    left join drawn on strata_planned.stratum_id = drawn.stratum_id
+    left join strata_weighted on strata_planned.stratum_id = strata_weighted.stratum_id
+    left join accepted on strata_planned.stratum_id = accepted.stratum_id
+)
+
+select * from final

@@ -1,0 +1,59 @@
+with measured as (
+    select * from {{ ref('int_topics_measured') }}
+),
+
+fits as (
+    select
+        fit_id,
+        fit_number,
+        count_topics,
+        silhouette,
+        json_extract_string(settings, '$.method') as method,
+        json_extract_string(settings, '$.reduction') as reduction,
+        sum(count_fitted)::bigint as count_texts,
+        sum(case when topic_id = 'noise' then count_fitted else 0 end)::bigint as count_noise,
+        count(similarity_to_previous)::bigint as count_kept
+    from {{ ref('int_topics_fitted') }}
+    group by fit_id, fit_number, count_topics, silhouette, settings
+),
+
+compared as (
+    select
+        fit_id,
+        variation,
+        count(*) as count_pairs,
+        avg(adjusted_rand) as mean_adjusted_rand,
+        min(adjusted_rand) as minimum_adjusted_rand
+    from measured
+    group by fit_id, variation
+),
+
+final as (
+    select
+        -- ids
+        md5(compared.fit_id || '|' || compared.variation) as topic_stability_id,
+        compared.fit_id,
+
+        -- strings
+        compared.variation,
+        fits.method,
+        fits.reduction,
+
+        -- numerics
+        fits.fit_number,
+        fits.count_topics,
+        fits.count_texts,
+        fits.count_noise,
+        fits.count_kept,
+        compared.count_pairs,
+        compared.mean_adjusted_rand,
+        compared.minimum_adjusted_rand,
+        fits.silhouette,
+
+        -- booleans
+        fits.fit_number = max(fits.fit_number) over () as is_current
+    from compared
+    inner join fits on compared.fit_id = fits.fit_id
+)
+
+select * from final

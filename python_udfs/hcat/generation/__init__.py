@@ -1,0 +1,1 @@
+"""From sampled chunks to test queries: a deterministic generator without a model, a language model, and selection."""

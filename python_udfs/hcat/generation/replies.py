@@ -1,0 +1,158 @@
+"""Reading what a language model replied: exactly the schema that was asked for, or the reason why not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hcat.generation.offline import Query
+from hcat.generation.prompts import ANSWER_TYPES, DIFFICULTIES, MAXIMUM_FACTS, echoes_prompt
+from hcat.overlap import Evidence, extract_features
+from hcat.text import clean_text
+
+MAXIMUM_FACT_CHARACTERS: Final = 600
+MAXIMUM_QUERY_CHARACTERS: Final = 600
+MAXIMUM_REFERENCE_CHARACTERS: Final = 2000
+_FENCE = re.compile(r"\A```(?:json)?\s*\n?(?P<inside>.*?)\n?```\Z", re.DOTALL)
+_LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
+_OPTIONS = re.compile(r"\bA\) .+ B\) .+ C\) .+", re.DOTALL)
+_SHOWN_CHARACTERS = 60
+
+
+class ReplyError(ValueError):
+    """A reply that cannot be used; the message says what was expected and what was found."""
+
+
+def read_facts(answer: str, source_texts: Sequence[str]) -> list[str]:
+    """Return the key facts of a reply.
+
+    Parameters
+    ----------
+    answer : str
+        Text of the reply.
+    source_texts : sequence of str
+        The documents; a fact with a number that they do not hold is left out.
+
+    Raises
+    ------
+    ReplyError
+        If the reply is not of the schema, repeats the prompt, or no fact is supported by the documents.
+    """
+    facts = _list_of(_parse(answer), "facts", MAXIMUM_FACTS)
+    evidence = Evidence.from_features(extract_features(text) for text in source_texts)
+    kept = []
+    for position, fact in enumerate(facts):
+        text = _text(fact, f"facts[{position}]", MAXIMUM_FACT_CHARACTERS)
+        if echoes_prompt(text):
+            raise ReplyError(f"facts[{position}] must be a fact, got words of the prompt")
+        if all(
+            any(key in evidence.numbers for key in mention.keys) for mention in extract_features(text).number_mentions
+        ):
+            kept.append(text)
+    if not kept:
+        raise ReplyError(f"a fact must hold no number that the documents do not hold, got {len(facts)} that do")
+    return kept
+
+
+def read_queries(answer: str, query_type: str, count: int, chunk_ids: Sequence[str], is_refused: bool) -> list[Query]:
+    """Return the queries of a reply.
+
+    Parameters
+    ----------
+    answer : str
+        Text of the reply.
+    query_type : str
+        Type that was asked for.
+    count : int
+        Queries at most.
+    chunk_ids : sequence of str
+        Sources, if the query has an answer.
+    is_refused : bool
+        Whether queries of this type are to be refused, so that there is no reference answer.
+
+    Raises
+    ------
+    ReplyError
+        If anything is missing, of another type, too long, outside a closed list, or repeats the prompt.
+    """
+    queries = []
+    for position, item in enumerate(_list_of(_parse(answer), "queries", count)):
+        place = f"queries[{position}]"
+        expected = {"query", "reference_answer", "difficulty", "answer_type"}
+        if not isinstance(item, dict) or set(item) != expected:
+            found = sorted(map(str, item)) if isinstance(item, dict) else _show(item)
+            raise ReplyError(f"{place} must have exactly {', '.join(sorted(expected))}, got {found}")
+        text = _text(item["query"], f"{place}.query", MAXIMUM_QUERY_CHARACTERS)
+        reference = item["reference_answer"]
+        if is_refused:
+            if reference not in (None, ""):
+                raise ReplyError(f"{place}.reference_answer must be null, got {_show(reference)}")
+            reference = None
+        else:
+            reference = _text(reference, f"{place}.reference_answer", MAXIMUM_REFERENCE_CHARACTERS)
+            if _LINK.search(reference):
+                raise ReplyError(f"{place}.reference_answer must hold no link, got {_show(reference)}")
+        for name, words in (("difficulty", DIFFICULTIES), ("answer_type", ANSWER_TYPES)):
+            if item[name] not in words:
+                raise ReplyError(f"{place}.{name} must be one of {', '.join(words)}, got {_show(item[name])}")
+        if query_type == "yes_no" and not re.match(r"(?:Yes|No)\b", reference or ""):
+            raise ReplyError(f"{place}.reference_answer must begin with Yes or No, got {_show(reference)}")
+        if query_type == "multiple_choice" and not (
+            _OPTIONS.search(text) and re.match(r"[ABC]\)?(?:\W|\Z)", reference or "")
+        ):
+            raise ReplyError(f"{place} must have options A) B) C) and name one, got {_show(text)}, {_show(reference)}")
+        if echoes_prompt(text) or echoes_prompt(reference or ""):
+            raise ReplyError(f"{place} must be a question, got words of the prompt")
+        queries.append(
+            Query(
+                text,
+                query_type,
+                item["difficulty"],
+                item["answer_type"],
+                "refuse" if is_refused else "answer",
+                reference,
+                () if is_refused else tuple(chunk_ids),
+                "language_model",
+            )
+        )
+    return queries
+
+
+def _parse(answer: str) -> dict[str, Any]:
+    text = answer.strip()
+    fenced = _FENCE.match(text)
+    try:
+        value = json.loads(fenced["inside"] if fenced else text)
+    except (ValueError, RecursionError):
+        raise ReplyError(f"a reply must be JSON, got {_show(text)}") from None
+    if not isinstance(value, dict):
+        raise ReplyError(f"a reply must be a JSON object, got {_show(value)}")
+    return value
+
+
+def _list_of(value: dict[str, Any], name: str, maximum: int) -> list[Any]:
+    if set(value) != {name}:
+        raise ReplyError(
+            f"a reply must have the member {name} alone, got {', '.join(sorted(map(str, value))) or 'none'}"
+        )
+    items = value[name]
+    if not isinstance(items, list) or not 1 <= len(items) <= maximum:
+        found = f"{len(items)}" if isinstance(items, list) else _show(items)
+        raise ReplyError(f"{name} must be a list of 1 to {maximum}, got {found}")
+    return items
+
+
+def _text(value: Any, place: str, maximum: int) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ReplyError(f"{place} must be a text, got {_show(value)}")
+    text = " ".join(clean_text(value).split())
+    if not 0 < len(text) <= maximum:
+        raise ReplyError(f"{place} must have 1 to {maximum} characters, got {len(text)}")
+    return text
+
+
+def _show(value: Any) -> str:
+    shown = " ".join(json.dumps(value, ensure_ascii=False, default=str).split())
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}..."

@@ -1,0 +1,211 @@
+"""The benchmarks of sampling and retrieval: judgements, ranks, windows, and the compiled SQL on a small population."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from benchmarks.retrieval import BM25, bootstrap_mean, cut_windows, rank, tabulate_quality
+from benchmarks.sampling import Population, Sampler, Simulated, compile_models, judge, simulate
+
+
+def simulated(bias: float, coverage: list[float], gap: int = 0) -> Simulated:
+    return Simulated("design", np.array([bias]), np.array(coverage), 0.01, 700.0, 1_000, gap)
+
+
+def test_limits_are_judged() -> None:
+    assert judge(simulated(3.9, [0.95, 0.945, 0.972])) == (True, True, True)
+    assert judge(simulated(4.1, [0.95], gap=2)) == (False, False, True)
+    # the mean is inside, one share is beyond what chance explains
+    assert judge(simulated(1.0, [0.95, 0.95, 0.89])) == (True, True, False)
+    assert judge(simulated(1.0, [0.972, 0.971]))[2] is False
+
+
+def test_bm25_by_hand() -> None:
+    model = BM25(["cash card card", "loan rate", "card fee rate"], saturation=1.5, length=0.75)
+    idf = {"card": math.log1p((3 - 2 + 0.5) / 2.5), "fee": math.log1p((3 - 1 + 0.5) / 1.5)}
+    mean = 8 / 3
+
+    def term(word: str, count: int, length: int) -> float:
+        return idf[word] * count * 2.5 / (count + 1.5 * (0.25 + 0.75 * length / mean))
+
+    expected = [term("card", 2, 3), 0.0, term("card", 1, 3) + term("fee", 1, 3)]
+    # a word counts once in a query, an unknown one not at all
+    np.testing.assert_allclose(model.score("Card, card fee unknown"), expected)
+
+
+def test_ranking_and_windows() -> None:
+    assert rank(np.array([1.0, 3.0, 3.0, 2.0]), ["a", "b", "c", "d"], 3) == ["b", "c", "d"]
+    assert cut_windows("") == [""]
+    assert [len(window) for window in cut_windows("x" * 1_000)] == [800, 200]
+    text = "".join(chr(65 + place % 26) for place in range(10_000))
+    windows = cut_windows(text)
+    assert [len(window) for window in windows] == [800] * 3
+    assert text.startswith(windows[0])
+    assert text.endswith(windows[-1])
+
+
+def test_table_marks_what_is_better_than_the_trivial_run() -> None:
+    runs = {"BM25": 0.9, "MiniLM": 0.1, "random pages": 0.0, "longest pages": 0.0, "random pages of the company": 0.1}
+    rows = [
+        (run, f"question {number}", metric, k, score)
+        for run, score in runs.items()
+        for number in range(20)
+        for metric, k in (("recall", 1), ("recall", 5), ("recall", 10), ("ndcg", 10), ("reciprocal_rank", None))
+    ]
+    table = tabulate_quality(rows)
+    assert table.rows[0][1] == "0.900 (0.900 to 0.900)*"
+    assert table.rows[1][1] == "0.100 (0.100 to 0.100)"
+    found = bootstrap_mean(np.array([0.0, 1.0] * 200), np.random.default_rng(1))
+    assert found.value == 0.5
+    assert 0.44 < found.low < 0.46
+    assert 0.54 < found.high < 0.56
+
+
+@pytest.fixture(scope="module")
+def population() -> Population:
+    """Return 240 chunks in 8 strata of 10 to 80, whose sizes differ by a factor of 9."""
+    random = np.random.default_rng(3)
+    strata = np.repeat(np.arange(8), [10, 12, 18, 20, 25, 30, 45, 80]).astype(np.int64)
+    sizes = random.integers(20, 180, len(strata)).astype(np.int64)
+    return Population(random.integers(0, 4, len(strata)), strata, sizes, np.where(sizes > 100, 3.0, 1.0))
+
+
+@pytest.fixture(scope="module", params=[("proportional", "equal"), ("neyman", "size")], ids="-".join)
+def models(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the compiled models."""
+    folder: Path = tmp_path_factory.mktemp("sampling")
+    return compile_models(folder, *request.param)
+
+
+def ask_for(models: dict[str, str], total: int) -> dict[str, str]:
+    """Return the models with another total."""
+    assert "770::bigint" in models["int_strata_planned"]
+    return models | {"int_strata_planned": models["int_strata_planned"].replace("770::bigint", f"{total}::bigint")}
+
+
+@pytest.fixture(scope="module")
+def sampler(models: dict[str, str], population: Population) -> Sampler:
+    """Return the models over the population, with 77 of its chunks asked for."""
+    return Sampler(ask_for(models, 77), population)
+
+
+def fill(weights: np.ndarray, populations: np.ndarray, total: int) -> np.ndarray:
+    """Return shares of a total by weight, at least 2 and at most all, found by halving the level."""
+    least = np.minimum(2, populations)
+    low, high = 0.0, 1e9
+    for _ in range(200):
+        level = (low + high) / 2
+        low, high = (level, high) if np.clip(level * weights, least, populations).sum() < total else (low, level)
+    return np.clip(high * weights, least, populations)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_plan_meets_its_total_and_lies_beside_its_shares(models: dict[str, str], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    populations = random.integers(1, 40, random.integers(1, 12))
+    strata = np.repeat(np.arange(len(populations)), populations).astype(np.int64)
+    sizes = random.integers(1, 90, len(strata)).astype(np.int64)
+    importance = np.where(random.random(len(strata)) < 0.2, 2.5, 1.0)
+    least = int(np.minimum(2, populations).sum())
+    total = int(random.integers(1, len(strata) + 5))
+    planned = Sampler(ask_for(models, total), Population(strata % 3, strata, sizes, importance)).planned
+    reachable = min(len(strata), max(total, least))
+    assert planned.sum() == reachable
+    weights = populations.astype(float)
+    if "'neyman' as allocation_asked" in models["int_strata_planned"]:
+        # 20 scores a stratum, which vary as the sizes do; 5 more that vary as those of all strata
+        variances = np.array([sizes[strata == stratum].var() for stratum in range(len(populations))])
+        if variances.mean() > 0:
+            weights *= np.sqrt((5 * variances.mean() + 19 * variances) / 24)
+    shares = fill(weights, populations, reachable)
+    assert (np.abs(planned - shares) < 1 + 1e-6).all()
+    assert ((planned >= np.minimum(2, populations)) & (planned <= populations)).all()
+
+
+def test_plan_is_met_and_probabilities_are_those_of_the_draws(sampler: Sampler, population: Population) -> None:
+    assert sampler.planned.sum() == 77
+    assert (sampler.planned >= 2).all()
+    drawn: Counter[int] = Counter()
+    planned: dict[int, float] = {}
+    for seed in range(300):
+        rows, weights = sampler.draw(seed)
+        assert (np.bincount(population.strata[rows], minlength=8) == sampler.planned).all()
+        assert (weights >= 1).all()
+        drawn.update(rows.tolist())
+        planned.update(zip(rows.tolist(), (1 / weights).tolist(), strict=True))
+    # every chunk can be drawn, and is as often as its probability says
+    assert len(planned) == 240
+    probability = np.array([planned[row] for row in range(240)])
+    counts = np.array([drawn[row] for row in range(240)])
+    np.testing.assert_allclose(np.bincount(population.strata, probability), sampler.planned)
+    errors = np.sqrt(300 * probability * (1 - probability))
+    certain = errors < 1e-6
+    assert (counts[certain] == 300).all()
+    deviations = (counts - 300 * probability)[~certain] / errors[~certain]
+    assert np.abs(deviations).max() < 4.5
+    assert 0.6 < (deviations**2).mean() < 1.4
+
+
+def test_scores_of_the_last_run_are_traced_to_their_strata(models: dict[str, str]) -> None:
+    if "fct_evaluations" not in models["int_strata_scored"]:
+        pytest.skip("only Neyman's allocation reads scores")
+    connection = duckdb.connect()
+    connection.execute("attach ':memory:' as hcat")
+    connection.execute("use hcat")
+    connection.execute("""
+        create table int_chunk_strata as
+        select * from (values ('c1', 'a'), ('c2', 'a'), ('c3', 'b'), ('c4', 'd')) as rows (chunk_id, stratum_id);
+        create table int_interactions_joined as
+        select * from (values
+            ('old', 'run 1', '1', timestamp '2026-01-01', ['c1']),
+            ('i1', 'run 2', '2', timestamp '2026-02-01', ['c1']),
+            ('i2', 'run 2', '2', timestamp '2026-02-01', ['c2', 'c3']),
+            ('i3', 'run 2', '2', timestamp '2026-02-02', ['c3']),
+            ('i4', 'run 2', '2', timestamp '2026-02-02', ['c4']),
+            ('i5', 'run 3', '3', timestamp '2026-03-02', null)
+        ) as rows (interaction_id, run_id, application_version, asked_at, source_chunk_ids);
+        create table fct_evaluations as
+        select * from (values
+            ('old', 'groundedness', 0.0), ('i1', 'groundedness', 0.2), ('i2', 'groundedness', 0.6),
+            ('i3', 'groundedness', 0.5), ('i4', 'groundedness', null), ('i5', 'groundedness', 0.1),
+            ('i1', 'answered', 1.0)
+        ) as rows (interaction_id, metric_name, raw_score)
+    """)
+    found = connection.execute(f"from ({models['int_strata_scored']}) order by all").fetchall()
+    assert [row[:2] for row in found] == [("a", 2), ("b", 1)]
+    # .2 and .6: sqrt(2 x .04)
+    assert found[0][2] == pytest.approx(math.sqrt(0.08))
+    assert found[1][2] is None
+
+
+def test_same_seed_draws_the_same(sampler: Sampler) -> None:
+    first, again, other = sampler.draw(1), sampler.draw(1), sampler.draw(2)
+    np.testing.assert_array_equal(first[0], again[0])
+    np.testing.assert_array_equal(first[1], again[1])
+    assert set(first[0]) != set(other[0])
+
+
+def test_rejected_queries_are_made_up_for(sampler: Sampler, population: Population) -> None:
+    rows, _ = sampler.draw(5)
+    kept, weights = sampler.reject(5)
+    assert 0 < len(kept) < len(rows)
+    assert set(kept) <= set(rows)
+    covered = np.unique(population.strata[kept])
+    if sampler.is_equal_inside:
+        sums, sizes = np.bincount(population.strata[kept], weights), np.bincount(population.strata)
+        np.testing.assert_allclose(sums[covered], sizes[covered])
+
+
+def test_simulation_finds_no_bias(sampler: Sampler, population: Population) -> None:
+    found, left = simulate(sampler, population, "design", 60, is_rejecting=True)
+    assert found.largest_gap == 0
+    assert found.bias_errors.max() < 4
+    assert left.bias_errors.max() < 4
+    assert left.effective_n < found.effective_n <= 77
+    assert 0.85 < found.coverage.mean() <= 1

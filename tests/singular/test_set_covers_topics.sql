@@ -1,0 +1,9 @@
+-- Every topic of the documents has accepted queries: what is not asked about is not tested.
+{{ config(severity='warn', enabled=var('hcat_test_set', false), tags=['test_set']) }}
+
+select segment, count_outcomes
+from {{ ref('fct_test_coverage') }}
+where
+    dimension = 'topic'
+    and outcome = 'accepted'
+    and count_outcomes < {{ var('hcat_test_minimum_per_topic') }}

@@ -1,0 +1,34 @@
+-- The topics of the last fit hold all chunks together, no chunk has a retired topic, and the stability of the fit is
+-- known for both variations.
+{{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
+
+with chunks as (
+    select count(*) as count_chunks from {{ ref('stg_chunks') }}
+),
+
+topics as (
+    select
+        coalesce(sum(count_chunks), 0) as count_chunks,
+        coalesce(sum(case when topic_status = 'retired' then count_chunks end), 0) as count_retired
+    from {{ ref('dim_topics') }}
+),
+
+stability as (
+    select count(*) as count_variations
+    from {{ ref('fct_topic_stability') }}
+    where is_current
+)
+
+select
+    chunks.count_chunks as count_staged,
+    topics.count_chunks as count_in_topics,
+    topics.count_retired,
+    stability.count_variations
+from chunks
+cross join topics
+cross join stability
+where
+    chunks.count_chunks <> topics.count_chunks
+    or topics.count_retired > 0
+    -- seed and sample
+    or (chunks.count_chunks > 0 and stability.count_variations <> 1 + 1)
