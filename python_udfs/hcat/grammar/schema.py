@@ -1,0 +1,268 @@
+"""A relational schema as plain data: tables, columns, keys, foreign keys and how many distinct values a column has.
+
+It is read from rows that any warehouse gives (information_schema and a count per column). It holds names, kinds and
+counts and no value of any row, so that whatever sees only a schema (a prompt, a template) cannot leak one; even the
+data type is reduced to a kind, because an enumerated type spells its values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+#: What a column holds. `other` (lists, structures, identifiers of 128 bits, binary) is neither asked for nor asked by.
+COLUMN_KINDS: Final = ("text", "number", "date", "boolean", "other")
+
+#: Kinds of constraints that are read; others (CHECK) are passed over.
+CONSTRAINT_TYPES: Final = ("PRIMARY KEY", "UNIQUE", "FOREIGN KEY")
+
+MAXIMUM_NAME_CHARACTERS: Final = 63
+
+MINIMUM_ROWS_FOR_COUNTS: Final = 5
+"""Rows below which unique values say nothing about the next row."""
+
+_NAME = re.compile(rf"[^\W\d](?:[\w $-]{{0,{MAXIMUM_NAME_CHARACTERS - 2}}}[\w$])?")
+_NUMBERS_LIST = """
+int integer tinyint smallint bigint hugeint utinyint usmallint uinteger ubigint uhugeint numeric decimal number real
+float double money
+"""
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "text": ("varchar", "text", "string", "char", "character", "bpchar", "nvarchar", "nchar", "clob", "enum"),
+    "number": tuple(_NUMBERS_LIST.split()),
+    "date": ("date", "datetime", "timestamp", "timestamptz", "time"),
+    "boolean": ("bool", "boolean"),
+}
+
+
+class SchemaError(ValueError):
+    """Rows that describe no schema; the message names the row and both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; ``count_distinct`` counts values that are not null, and is None where nobody counted.
+
+    ``is_descriptive`` is a person's word on whether people understand the column; None leaves it to the name.
+    """
+
+    name: str
+    kind: str
+    is_nullable: bool = True
+    count_distinct: int | None = None
+    is_descriptive: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """Columns of ``table`` that hold, in this order, the values of ``referenced_columns`` of another table."""
+
+    table: str
+    columns: tuple[str, ...]
+    referenced_table: str
+    referenced_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its columns in their order and its keys (primary and unique), each a set of column names."""
+
+    name: str
+    columns: tuple[Column, ...]
+    keys: tuple[frozenset[str], ...] = ()
+    namespace: str | None = None
+    count_rows: int | None = None
+
+    def column(self, name: str) -> Column | None:
+        """Return the column of this name, upper and lower case alike, or None."""
+        folded = name.casefold()
+        return next((column for column in self.columns if column.name.casefold() == folded), None)
+
+    def identifies(self, name: str) -> bool | None:
+        """Return whether a value of this column names one row; None where neither keys nor counts tell.
+
+        Unique values of a text in :data:`MINIMUM_ROWS_FOR_COUNTS` rows or more are taken as meant so (a name that is
+        no declared key); in fewer rows, or of a date or a number, they may be unique by chance. A value may be missing
+        in some rows, and nobody counted those: every row must have a value of its own.
+        """
+        if frozenset((name,)) in self.keys:
+            return True
+        column = self.column(name)
+        if column is None or column.count_distinct is None or self.count_rows is None:
+            return None
+        if column.count_distinct < self.count_rows:
+            return False
+        return True if column.kind == "text" and self.count_rows >= MINIMUM_ROWS_FOR_COUNTS else None
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Tables and the foreign keys between them."""
+
+    tables: tuple[Table, ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+
+    def table(self, name: str) -> Table | None:
+        """Return the table of this name, upper and lower case alike, or None."""
+        folded = name.casefold()
+        return next((table for table in self.tables if table.name.casefold() == folded), None)
+
+
+def column_kind(data_type: str) -> str:
+    """Return the kind (:data:`COLUMN_KINDS`) of a data type as information_schema names it.
+
+    ``DECIMAL(18,2)`` is a number, ``TIMESTAMP WITH TIME ZONE`` a date, ``VARCHAR[]`` and ``STRUCT(a INTEGER)`` other.
+    """
+    folded = data_type.strip().casefold()
+    if folded.endswith("]"):
+        return "other"
+    word = re.match(r"[a-z]*", folded)
+    first = word.group() if word else ""
+    return next((kind for kind, words in _KINDS.items() if first in words), "other")
+
+
+def read_schema(
+    columns: Iterable[Mapping[str, Any]] | pa.Table,
+    constraints: Iterable[Mapping[str, Any]] | pa.Table = (),
+    tables: Iterable[Mapping[str, Any]] | pa.Table = (),
+) -> Schema:
+    """Return the schema that rows describe; members of rows that are not named here are passed over, unread.
+
+    Parameters
+    ----------
+    columns : rows
+        table_name, column_name, data_type; optional: table_schema, ordinal_position, is_nullable ('YES' or 'NO', or a
+        boolean), count_distinct (values that are not null, at least 0), is_descriptive (a person's boolean).
+    constraints : rows
+        One per column of a constraint: constraint_name, constraint_type (:data:`CONSTRAINT_TYPES`), table_name,
+        column_name, ordinal_position; of a foreign key also referenced_table_name, referenced_column_name.
+    tables : rows
+        table_name, count_rows (at least 0).
+
+    Raises
+    ------
+    SchemaError
+        If a name is empty, too long or holds other characters than letters, digits, space, ``_ $ -``; if a table or a
+        column is there twice but for upper and lower case; if a constraint names what is not there; if a count is
+        negative.
+    """
+    counts = {_name(row, "table_name").casefold(): _count(row, "count_rows") for row in _rows(tables)}
+    by_table: dict[str, list[tuple[int, Column]]] = defaultdict(list)
+    names: dict[str, str] = {}
+    namespaces: dict[str, str | None] = {}
+    for position, row in enumerate(_rows(columns)):
+        name = _name(row, "table_name")
+        folded = name.casefold()
+        namespace = None if row.get("table_schema") is None else _name(row, "table_schema")
+        if names.setdefault(folded, name) != name or namespaces.setdefault(folded, namespace) != namespace:
+            raise SchemaError(
+                f"the tables {namespaces[folded]}.{names[folded]} and {namespace}.{name} cannot be told apart"
+            )
+        nullable = row.get("is_nullable", True)
+        descriptive = row.get("is_descriptive")
+        column = Column(
+            name=_name(row, "column_name"),
+            kind=column_kind(str(row.get("data_type") or "")),
+            is_nullable=nullable if isinstance(nullable, bool) else str(nullable).upper() != "NO",
+            count_distinct=_count(row, "count_distinct"),
+            is_descriptive=descriptive if isinstance(descriptive, bool) else None,
+        )
+        if any(other.name.casefold() == column.name.casefold() for _, other in by_table[folded]):
+            raise SchemaError(f"the table {name} has the column {column.name} twice")
+        by_table[folded].append((_position(row, position), column))
+    bare = {
+        folded: Table(names[folded], tuple(column for _, column in sorted(placed, key=lambda pair: pair[0])))
+        for folded, placed in by_table.items()
+    }
+    keys, foreign_keys = _read_constraints(constraints, bare)
+    return Schema(
+        tables=tuple(
+            Table(table.name, table.columns, keys.get(folded, ()), namespaces[folded], counts.get(folded))
+            for folded, table in sorted(bare.items())
+        ),
+        foreign_keys=foreign_keys,
+    )
+
+
+def quote_identifier(name: str) -> str:
+    """Return a name as an SQL identifier in double quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _read_constraints(
+    constraints: Iterable[Mapping[str, Any]] | pa.Table, tables: Mapping[str, Table]
+) -> tuple[dict[str, tuple[frozenset[str], ...]], tuple[ForeignKey, ...]]:
+    grouped: dict[tuple[str, str, str], list[tuple[int, Mapping[str, Any]]]] = defaultdict(list)
+    for position, row in enumerate(_rows(constraints)):
+        kind = str(row.get("constraint_type") or "").upper()
+        if kind in CONSTRAINT_TYPES:
+            group = (kind, _name(row, "table_name").casefold(), str(row.get("constraint_name") or ""))
+            grouped[group].append((_position(row, position), row))
+    keys: dict[str, set[frozenset[str]]] = defaultdict(set)
+    foreign_keys = set()
+    for (kind, folded, constraint), placed in sorted(grouped.items(), key=lambda pair: pair[0]):
+        rows = [row for _, row in sorted(placed, key=lambda pair: pair[0])]
+        table, columns = _find(tables, folded, rows, "column_name", constraint)
+        if kind != "FOREIGN KEY":
+            keys[folded].add(frozenset(columns))
+            continue
+        targets = {_name(row, "referenced_table_name").casefold() for row in rows}
+        if len(targets) != 1:
+            raise SchemaError(
+                f"the foreign key {constraint!r} of {table} must refer to one table, got {sorted(targets)}"
+            )
+        target, referenced = _find(tables, targets.pop(), rows, "referenced_column_name", constraint)
+        foreign_keys.add(ForeignKey(table, columns, target, referenced))
+        # what a foreign key refers to is unique, also where the warehouse lists no key (GRAMMAR: FK references PK)
+        keys[target.casefold()].add(frozenset(referenced))
+    ordered = {folded: tuple(sorted(sets, key=sorted)) for folded, sets in keys.items()}
+    order = sorted(foreign_keys, key=lambda key: (key.table, key.columns, key.referenced_table, key.referenced_columns))
+    return ordered, tuple(order)
+
+
+def _find(
+    tables: Mapping[str, Table], folded: str, rows: Iterable[Mapping[str, Any]], member: str, constraint: str
+) -> tuple[str, tuple[str, ...]]:
+    table = tables.get(folded)
+    if table is None:
+        raise SchemaError(f"the constraint {constraint!r} names the table {folded!r}, which has no columns")
+    found = []
+    for row in rows:
+        column = table.column(_name(row, member))
+        if column is None:
+            raise SchemaError(f"the constraint {constraint!r} names {row[member]!r}, which {table.name} does not have")
+        found.append(column.name)
+    return table.name, tuple(found)
+
+
+def _rows(source: Iterable[Mapping[str, Any]] | pa.Table) -> Iterable[Mapping[str, Any]]:
+    rows: Iterable[Mapping[str, Any]] = source.to_pylist() if isinstance(source, pa.Table) else source
+    return rows
+
+
+def _name(row: Mapping[str, Any], member: str) -> str:
+    name = row.get(member)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise SchemaError(
+            f"{member} must be 1 to {MAXIMUM_NAME_CHARACTERS} letters, digits, spaces, '_', '$' or '-', beginning with "
+            f"a letter or '_' and not ending with a space or '-', got {str(name)[:80]!r}"
+        )
+    return name
+
+
+def _position(row: Mapping[str, Any], otherwise: int) -> int:
+    given = _count(row, "ordinal_position")
+    return otherwise if given is None else given
+
+
+def _count(row: Mapping[str, Any], member: str) -> int | None:
+    count: object = row.get(member)
+    if count is None:
+        return None
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise SchemaError(f"{member} must be an integer of at least 0, got {count!r}")
+    return count

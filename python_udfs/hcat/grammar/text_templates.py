@@ -1,0 +1,373 @@
+"""Text templates: what a person would type to ask an SQL template, in contrasting styles, equally many of each.
+
+A hypothesis names two styles of the same meaning (GRAMMAR, sections 3.1 and 4.2: long queries are answered worse than
+short ones). The deterministic writer puts one description of the query logic into frames of each style. Templates of a
+language model or a person pass the same check: the placeholders of a text are those of its SQL template.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from hcat.grammar.sql_templates import ORIGINS, Join, Placeholder, Reference, SqlTemplate, split_words
+from hcat.raw_contract import hash_text
+
+#: Two styles each; the first is the one that applications are expected to manage.
+HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {
+    "length": ("short", "long"),
+    "register": ("formal", "colloquial"),
+    "form": ("interrogative", "directive"),
+}
+STYLES: Final = tuple(style for pair in HYPOTHESES.values() for style in pair)
+
+#: What can be wrong with a text template.
+TEXT_FAULTS: Final = (
+    "empty",
+    "too_long",
+    "not_one_line",  # line breaks and other control characters
+    "malformed_placeholder",  # a bracket that is no [Table.Column]
+    "foreign_placeholder",  # not of the SQL template
+    "missing_placeholder",
+    "repeated_placeholder",
+    "duplicate",  # the same text again for the SQL template
+)
+
+TEXT_TEMPLATE_SCHEMA: Final = pa.schema(
+    [
+        ("text_template_id", pa.string()),
+        ("sql_template_id", pa.string()),
+        ("hypothesis", pa.string()),
+        ("style", pa.string()),
+        ("text_template", pa.string()),
+        ("origin", pa.string()),
+        ("faults", pa.list_(pa.string())),
+    ]
+)
+
+MAXIMUM_TEXT_CHARACTERS: Final = 2_000
+MINIMUM_LONG_WORDS: Final = 30
+"""A long query has at least as many words as GRAMMAR's instruction for long queries asks for."""
+
+_BRACKETS = re.compile(r"\[([^\[\]\n]*)\]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_LAYERS = frozenset(("dim", "fct", "fact", "stg", "staging", "int", "mart", "raw", "src", "tbl", "vw", "seed"))
+_NAMES = frozenset(("name", "title"))
+_ACRONYMS = frozenset(("iban", "bic", "isin", "lei", "atm", "kyc", "ltv", "vat", "ssn"))
+
+# {what}: the columns asked for; {which}: the description of the row; both without article
+_FRAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "short": (
+        "{what} of {which}",
+        "{what}, {which}",
+        "{which}: {what}?",
+        "need {what} of {which}",
+    ),
+    "long": (
+        "I am working through a number of records this morning and one detail is still missing, so could you please "
+        "look it up and tell me what the {what} of the {which} is?",
+        "We are preparing a summary for a colleague who joins the discussion later today, and for this purpose it "
+        "would be very helpful to know the {what} of the {which}.",
+        "Before I can go on with the next step, which has been waiting for a while, there is one question that I would "
+        "like to have answered: what is the {what} of the {which}?",
+        "Somebody asked me a question that I could not answer from memory, and since it should be part of what is "
+        "known to you, please let me know the {what} of the {which}.",
+    ),
+    "formal": (
+        "Please provide the {what} of the {which}.",
+        "I would appreciate being informed of the {what} of the {which}.",
+        "Kindly state the {what} of the {which}.",
+        "May I request the {what} of the {which}?",
+    ),
+    "colloquial": (
+        "hey, what's the {what} of the {which}?",
+        "can u tell me the {what} of the {which}, thx",
+        "any idea what the {what} of the {which} is?",
+        "so the {which}, what's the {what} there?",
+    ),
+    "interrogative": (
+        "What is the {what} of the {which}?",
+        "Can you tell me the {what} of the {which}?",
+        "Do you know the {what} of the {which}?",
+        "What do our records give as the {what} of the {which}?",
+    ),
+    "directive": (
+        "Tell me the {what} of the {which}.",
+        "Show the {what} of the {which}.",
+        "Look up the {what} of the {which}.",
+        "State the {what} of the {which}.",
+    ),
+}
+
+MAXIMUM_PER_STYLE: Final = min(len(frames) for frames in _FRAMES.values())
+"""Texts that the deterministic writer has per style."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTemplate:
+    """A text with placeholders for one SQL template, and the style and hypothesis it was written for."""
+
+    sql_template_id: str
+    hypothesis: str
+    style: str
+    text: str
+    origin: str = "enumerated"
+
+    def __post_init__(self) -> None:
+        """Refuse styles, hypotheses and origins that are not of the vocabularies."""
+        if self.style not in HYPOTHESES.get(self.hypothesis, ()):
+            known = "; ".join(f"{name}: {', '.join(pair)}" for name, pair in HYPOTHESES.items())
+            raise ValueError(f"style must be one of its hypothesis ({known}), got {self.hypothesis!r}: {self.style!r}")
+        if self.origin not in ORIGINS:
+            raise ValueError(f"origin must be one of {', '.join(ORIGINS)}, got {self.origin!r}")
+
+    @property
+    def text_template_id(self) -> str:
+        """Content key: the same text in the same style for the same SQL template has the same id."""
+        return hash_text("text_template", self.sql_template_id, self.style, self.text)
+
+
+def hypothesis_of(style: str) -> str:
+    """Return the hypothesis that a style (:data:`STYLES`) belongs to.
+
+    Raises
+    ------
+    ValueError
+        If there is no such style.
+    """
+    for name, pair in HYPOTHESES.items():
+        if style in pair:
+            return name
+    raise ValueError(f"style must be one of {', '.join(STYLES)}, got {style!r}")
+
+
+def write_text_templates(
+    template: SqlTemplate, count_per_style: int, hypotheses: Iterable[str] = tuple(HYPOTHESES)
+) -> tuple[TextTemplate, ...]:
+    """Return ``count_per_style`` texts in each style of each hypothesis, without a model.
+
+    Equal numbers keep the share of gap groups alike in the clusters that a hypothesis compares (GRAMMAR, section 4.2).
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        What is asked.
+    count_per_style : int
+        In [1, :data:`MAXIMUM_PER_STYLE`].
+    hypotheses : iterable of str
+        Of :data:`HYPOTHESES`, in the order wanted.
+
+    Raises
+    ------
+    ValueError
+        If a hypothesis is not known or the count is out of its range.
+    """
+    if not 1 <= count_per_style <= MAXIMUM_PER_STYLE:
+        raise ValueError(f"count_per_style must lie in [1, {MAXIMUM_PER_STYLE}], got {count_per_style}")
+    what, which = describe_template(template)
+    written = []
+    for hypothesis in hypotheses:
+        if hypothesis not in HYPOTHESES:
+            raise ValueError(f"hypothesis must be one of {', '.join(HYPOTHESES)}, got {hypothesis!r}")
+        for style in HYPOTHESES[hypothesis]:
+            for frame in _FRAMES[style][:count_per_style]:
+                text = frame.format(what=what, which=which)
+                written.append(TextTemplate(template.sql_template_id, hypothesis, style, text[0].upper() + text[1:]))
+    return tuple(written)
+
+
+def describe_template(template: SqlTemplate) -> tuple[str, str]:
+    """Return what is asked and of which row, both without an article.
+
+    ``SELECT balance FROM accounts t1 JOIN customers t2 ... WHERE t2.full_name = '[customers.full_name]'`` gives
+    "balance" and "account of the customer named '[customers.full_name]'".
+    """
+    nouns = _name_sources(template)
+    root = template.selected[0].source
+    own = [place for place in template.selected if place.source == root]
+    what = _enumerate([_say_column(place.column, nouns[root]) for place in own])
+    others: dict[int, list[str]] = {}
+    for place in template.selected[len(own) :]:
+        others.setdefault(place.source, []).append(_say_column(place.column, nouns[place.source]))
+    which = _describe_row(root, None, template, nouns, others)
+    return what, which
+
+
+def read_placeholders(text: str) -> tuple[str, ...]:
+    """Return what stands in square brackets of a text, in order, without the brackets."""
+    return tuple(_BRACKETS.findall(text))
+
+
+def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the faults (:data:`TEXT_FAULTS`) of a text for an SQL template, in their order; none if it can be used.
+
+    Parameters
+    ----------
+    text : str
+        Written by anybody; placeholders are compared without regard to upper and lower case.
+    template : SqlTemplate
+        Whose placeholders the text must hold, each as often as conditions use it at most.
+    earlier : iterable of str
+        Texts of the same SQL template that are there already.
+    """
+    # two conditions may share a placeholder (two rows of one table), and the text may then say it twice
+    wanted = Counter(_fold(f"{template.tables[place.source]}.{place.column}") for place in template.conditions)
+    found = Counter(_fold(inner) for inner in read_placeholders(text))
+    rest = _BRACKETS.sub("", text)
+    faults = {
+        "empty": not rest.strip(" '\"\t.?!"),
+        "too_long": len(text) > MAXIMUM_TEXT_CHARACTERS,
+        "not_one_line": _CONTROL.search(text.strip()) is not None,
+        "malformed_placeholder": bool(set("[]") & set(rest)) or any(inner.count(".") != 1 for inner in found),
+        "foreign_placeholder": any(inner not in wanted for inner in found if inner.count(".") == 1),
+        "missing_placeholder": not set(wanted) <= set(found),
+        "repeated_placeholder": any(found[inner] > count for inner, count in wanted.items()),
+        "duplicate": _same(text) in {_same(other) for other in earlier},
+    }
+    return tuple(fault for fault in TEXT_FAULTS if faults[fault])
+
+
+def fill_text(text: str, values: Mapping[Placeholder, str]) -> str:
+    """Return a text with its placeholders replaced in one pass, so that a value that looks like one stays a value.
+
+    Raises
+    ------
+    ValueError
+        If a placeholder has no value.
+    """
+    known = {_fold(str(placeholder)[1:-1]): value for placeholder, value in values.items()}
+
+    def fill(match: re.Match[str]) -> str:
+        if _fold(match[1]) not in known:
+            raise ValueError(f"the placeholder [{match[1][:80]}] has no value, known are {sorted(known)}")
+        return known[_fold(match[1])]
+
+    return _BRACKETS.sub(fill, text)
+
+
+def text_templates_table(texts: Sequence[TextTemplate], templates: Iterable[SqlTemplate]) -> pa.Table:
+    """Return one row per text with its faults (schema :data:`TEXT_TEMPLATE_SCHEMA`), in the order given.
+
+    A text is a duplicate if an earlier row has it for the same SQL template and hypothesis.
+
+    Raises
+    ------
+    ValueError
+        If a text belongs to none of the SQL templates.
+    """
+    by_id = {template.sql_template_id: template for template in templates}
+    earlier: dict[tuple[str, str], list[str]] = {}
+    rows = []
+    for text in texts:
+        if text.sql_template_id not in by_id:
+            raise ValueError(f"a text belongs to the SQL template {text.sql_template_id}, which is not there")
+        known = earlier.setdefault((text.sql_template_id, text.hypothesis), [])
+        rows.append(
+            {
+                "text_template_id": text.text_template_id,
+                "sql_template_id": text.sql_template_id,
+                "hypothesis": text.hypothesis,
+                "style": text.style,
+                "text_template": text.text,
+                "origin": text.origin,
+                "faults": list(check_text_template(text.text, by_id[text.sql_template_id], known)),
+            }
+        )
+        known.append(text.text)
+    return pa.Table.from_pylist(rows, schema=TEXT_TEMPLATE_SCHEMA)
+
+
+def is_balanced(texts: Iterable[TextTemplate]) -> bool:
+    """Return whether every SQL template has equally many texts in every style that any of them has."""
+    counts = Counter((text.sql_template_id, text.style) for text in texts)
+    templates = {sql_template_id for sql_template_id, _ in counts}
+    styles = {style for _, style in counts}
+    return len({counts[template, style] for template in templates for style in styles}) <= 1
+
+
+def _fold(inner: str) -> str:
+    return inner.strip().casefold()
+
+
+def _same(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _say(words: Sequence[str]) -> str:
+    return " ".join(word.upper() if word in _ACRONYMS else word for word in words)
+
+
+def _say_column(name: str, noun: str) -> str:
+    """Return the words of a column; one that repeats its table ("customer_city") loses it, "opened_on" is a date."""
+    words, prefix = split_words(name), noun.casefold().split()
+    if len(words) > len(prefix) and words[: len(prefix)] == prefix:
+        words = words[len(prefix) :]
+    if len(words) > 1 and words[-1] in ("on", "at"):
+        words = [*words[:-1], "date"]
+    return _say(words)
+
+
+def _say_table(name: str) -> str:
+    words = split_words(name)
+    while len(words) > 1 and words[0] in _LAYERS:
+        words = words[1:]
+    last = words[-1]
+    if last.endswith("ies") and len(last) > 4:
+        last = f"{last[:-3]}y"
+    elif last.endswith(("sses", "ches", "shes", "xes")):
+        last = last[:-2]
+    elif last.endswith("s") and not last.endswith(("ss", "us", "is")):
+        last = last[:-1]
+    return _say([*words[:-1], last])
+
+
+def _name_sources(template: SqlTemplate) -> list[str]:
+    """Return a noun per source; a table that is there twice takes the name of the column that refers to it."""
+    nouns = [_say_table(name) for name in template.tables]
+    for source, name in enumerate(template.tables):
+        keys = [join.foreign_key for join in template.joins if join.parent == source]
+        if template.tables.count(name) > 1 and keys and len(keys[0].columns) == 1:
+            words = split_words(keys[0].columns[0])
+            role = words[:-1] if words[-1] in ("id", "key", "code", "number") else words
+            nouns[source] = _say(role) or nouns[source]
+    return nouns
+
+
+def _enumerate(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _describe_row(
+    source: int,
+    coming: Join | None,
+    template: SqlTemplate,
+    nouns: Sequence[str],
+    others: Mapping[int, Sequence[str]],
+) -> str:
+    """Return a noun with its conditions and the rows it is joined to: of the ... it refers to, with the ... behind."""
+    text = nouns[source]
+    own = [place for place in template.conditions if place.source == source]
+    spoken = [_say_condition(place, template, nouns) for place in own]
+    text += "".join(f" {'and ' if number else ''}{condition}" for number, condition in enumerate(spoken))
+    if source in others:
+        text += f" and the {_enumerate(others[source])} of that {nouns[source]}"
+    parts = []
+    for join in template.joins:
+        if join is not coming and source in (join.child, join.parent):
+            other = join.parent if join.child == source else join.child
+            link = "of the" if join.child == source else "with the"
+            parts.append(f"{link} {_describe_row(other, join, template, nouns, others)}")
+    return " ".join([text, " and ".join(parts)]) if parts else text
+
+
+def _say_condition(place: Reference, template: SqlTemplate, nouns: Sequence[str]) -> str:
+    words = _say_column(place.column, nouns[place.source])
+    placeholder = Placeholder(template.tables[place.source], place.column)
+    if words.split()[-1] in _NAMES:
+        return f"named '{placeholder}'"
+    return f"with {words} '{placeholder}'"
