@@ -628,7 +628,7 @@ _NOUN_STEMS = frozenset(stem_word(noun) for noun in (*_COUNT_NOUNS, *_MASS_NOUN_
 _WORDS_BEFORE_NOUN = 3
 
 
-def _third_person(verb: str) -> str:
+def third_person(verb: str) -> str:
     """Return the third person singular of a verb in its base form."""
     if verb == "have":
         return "has"
@@ -641,8 +641,8 @@ def _third_person(verb: str) -> str:
     return verb + "s"
 
 
-_THIRD_PERSONS = {_third_person(verb): verb for verb in _VERBS}
-_THIRD_PERSONS_LIKE_NOUNS = {_third_person(verb): verb for verb in _VERBS_LIKE_NOUNS}
+_THIRD_PERSONS = {third_person(verb): verb for verb in _VERBS}
+_THIRD_PERSONS_LIKE_NOUNS = {third_person(verb): verb for verb in _VERBS_LIKE_NOUNS}
 _BASE_FORMS = frozenset([*_VERBS, *_VERBS_LIKE_NOUNS])
 
 
@@ -716,7 +716,7 @@ def _without_do(words: Sequence[_Word], position: int, first: _Word, auxiliary: 
     if not (word.after.isascii() and word.after.isalpha()) or (is_adverb and auxiliary == "does"):
         return _Edit(first.start, word.end, _in_case_of(auxiliary, first.surface))
     verb = words[position + 1]
-    after = verb.surface if auxiliary == "do" else _third_person(verb.surface)
+    after = verb.surface if auxiliary == "do" else third_person(verb.surface)
     return _Edit(first.start, verb.end, _in_case_of(after, first.surface))
 
 
@@ -830,7 +830,7 @@ unlock, open close, strengthen weaken
 def _inflect(verb: str) -> tuple[str, str, str, str]:
     """Return the base form, the third person, the past and the present participle of a regular verb."""
     stem = verb.removesuffix("e")
-    return verb, _third_person(verb), f"{stem}ed", f"{verb if verb.endswith('ee') else stem}ing"
+    return verb, third_person(verb), f"{stem}ed", f"{verb if verb.endswith('ee') else stem}ing"
 
 
 def _read_pairs(listed: str) -> list[list[str]]:

@@ -44,6 +44,7 @@ MADE: Final = "made"
 _HOW_TO_BUILD: Final = (
     "`dbt build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'` makes them"
 )
+_REJECTED: Final = ("stg_documents__rejected", "stg_chunks__rejected", "stg_queries__rejected")
 _CARRIED: Final = (
     "reference_answer",
     "source_chunk_ids",
@@ -72,6 +73,8 @@ class WrittenTestSet:
         Part -> query type or variant type -> rows.
     missing : mapping of str to int
         Why variants were not made -> how many.
+    rejected : mapping of str to int
+        Table of rejected records -> rows: what was to be read and could not.
     """
 
     path: Path
@@ -79,6 +82,7 @@ class WrittenTestSet:
     is_new: bool
     counts: Mapping[str, Mapping[str, int]]
     missing: Mapping[str, int]
+    rejected: Mapping[str, int]
 
     def describe(self) -> list[tuple[str, str]]:
         """Return names and texts to print."""
@@ -88,6 +92,8 @@ class WrittenTestSet:
             lines.append((part, f"{total:,}: {_enumerate(counts)}" if counts else "none"))
         if self.missing:
             lines.append(("not made", f"{sum(self.missing.values()):,} variants: {_enumerate(self.missing)}"))
+        if self.rejected:
+            lines.append(("rejected", f"{sum(self.rejected.values()):,} records: {_enumerate(self.rejected)}"))
         lines.append(("next", f"hcat collect <endpoint.yml> --queries {self.path} --output {self.path.parent}"))
         return lines
 
@@ -157,6 +163,7 @@ def write_test_set(
             for part, rows in parts.items()
         },
         missing=missing if VARIANTS in parts else {},
+        rejected=_count_rejected(warehouse),
     )
 
 
@@ -177,6 +184,15 @@ def read_test_set(warehouse: Path) -> tuple[list[dict[str, Any]], list[dict[str,
             raise ValueError(f"{warehouse} must hold {' and '.join(tables)}, got no {missing[0]}: {_HOW_TO_BUILD}")
         queries, variants = (opened.rows(f"select * from {table} order by query_id", (table,)) for table in tables)
         return queries, variants
+
+
+def _count_rejected(warehouse: Path) -> dict[str, int]:
+    """Return the rows of the tables of rejected records that have any."""
+    from hcat.report import open_warehouse
+
+    with open_warehouse(warehouse) as opened:
+        counted = {table: opened.rows(f"select count(*) as n from {table}", (table,)) for table in _REJECTED}
+    return {table: rows[0]["n"] for table, rows in counted.items() if rows and rows[0]["n"]}
 
 
 def _record(row: Mapping[str, Any], parent: str | None, source_group: str, variant_type: str) -> dict[str, Any]:

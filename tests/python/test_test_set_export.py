@@ -137,6 +137,17 @@ def test_what_is_written_is_what_lands_and_what_is_asked(tmp_path: Path, file_fo
     assert not landed["q1"]["sampling_weight"]
 
 
+def test_records_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path / "warehouse")
+    assert "rejected" not in dict(write_test_set(warehouse).describe())
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("create table stg_documents__rejected as select 'malformed JSON' as reject_reason")
+        connection.execute("create table stg_chunks__rejected as select 1 as n where false")
+    written = write_test_set(warehouse)
+    assert written.rejected == {"stg_documents__rejected": 1}
+    assert dict(written.describe())["rejected"] == "1 records: 1 stg_documents__rejected"
+
+
 def test_bytes_are_the_same_whatever_the_order_of_rows(tmp_path: Path) -> None:
     first = write_test_set(make_warehouse(tmp_path / "one"))
     shuffled = make_warehouse(tmp_path / "two", Random(1).sample(QUERIES, 3), Random(2).sample(VARIANTS, 3))
