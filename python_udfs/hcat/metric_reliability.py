@@ -137,7 +137,7 @@ def measure_share(
 ) -> Reliability:
     """Return a share with an interval that counts groups.
 
-    Wilson's interval with the effective n of the variance linearised by group and t of the groups - 1
+    Jeffreys' interval with the effective n of the variance linearised by group and t of the groups - 1
     (:func:`hcat.survey.estimate_shares`); where no group differs from the others, n is the (Kish) number of groups.
 
     Parameters

@@ -26,8 +26,8 @@ class ShareEstimates:
         Square root of the linearised variance; 0 where no stratum shows any variation.
     effective_n : ndarray, shape (k,)
         p (1 - p) / variance: independent rows that would tell as much.
-    degrees : ndarray, shape (k,)
-        Degrees of freedom of the variance (Satterthwaite), at least 1.
+    degrees : float
+        Degrees of freedom of the design, units less strata, at least 1.
     """
 
     shares: Floats
@@ -35,7 +35,7 @@ class ShareEstimates:
     high: Floats
     standard_errors: Floats
     effective_n: Floats
-    degrees: Floats
+    degrees: float
 
 
 def kish_effective_n(weights: Floats) -> float:
@@ -67,9 +67,11 @@ def estimate_shares(
     (1 - 1 / w_i) (w_i (y_i - p_h))^2 / (sum of w)^2 (Saerndal, Swensson, Wretman 1992, sections 3.7 and 7.8). Equal
     weights N_h / n_h make it the textbook's W_h^2 (1 - n_h / N_h) s_h^2 / n_h (Cochran 1977, section 5.6).
 
-    The interval is Wilson's with the effective n = p (1 - p) / variance and t of Satterthwaite's degrees of freedom in
-    place of n and z (Korn and Graubard 1998; Franco, Little, Louis and Slud 2019): a share of one in a hundred has a
-    skewed estimate, for which estimate +- 1.96 standard errors fails.
+    The interval is that of Jeffreys, quantiles of Beta(n p + 1/2, n (1 - p) + 1/2) (Brown, Cai and DasGupta 2001,
+    section 3.1.3), with n* = p (1 - p) / variance x (z / t)^2, t of the design's degrees of freedom, in place of n
+    (Korn and Graubard 1998; Franco, Little, Louis and Slud 2019): a share of one in a hundred has a skewed estimate,
+    for which estimate +- 1.96 standard errors fails. A share of 0 or 1 has itself as one bound and that of Clopper and
+    Pearson as the other (the modification of Brown, Cai and DasGupta, section 4.1.1).
 
     Parameters
     ----------
@@ -134,15 +136,12 @@ def estimate_shares(
     by_stratum *= (counts / np.maximum(counts - 1, 1))[:, None] / total**2
     variances = by_stratum.sum(axis=0)
 
-    spread = (by_stratum**2 / np.maximum(counts - 1, 1)[:, None]).sum(axis=0)
-    has_spread = (variances > 0) & (spread > 0)
-    without = max(1.0, float(counts.sum() - count_strata))
-    degrees = np.where(has_spread, variances**2 / np.where(has_spread, spread, 1.0), without)
     variation = np.clip(shares * (1 - shares), 0, None)
-    has_spread &= variation > 0
+    has_spread = (variances > 0) & (variation > 0)
     effective = np.where(has_spread, variation / np.where(has_spread, variances, 1.0), kish_effective_n(weight_of_unit))
-    low, high = _wilson(shares, effective, _t_quantile(degrees, confidence))
-    return ShareEstimates(shares, low, high, np.sqrt(variances), effective, np.maximum(degrees, 1.0))
+    degrees = max(1.0, float(count_units - count_strata))
+    low, high = _jeffreys(shares, effective, degrees, confidence)
+    return ShareEstimates(shares, low, high, np.sqrt(variances), effective, degrees)
 
 
 def _sum_by(codes: npt.NDArray[np.intp] | Integers, rows: Floats, count: int) -> Floats:
@@ -154,16 +153,16 @@ def _sum_by(codes: npt.NDArray[np.intp] | Integers, rows: Floats, count: int) ->
     return sums
 
 
-def _t_quantile(degrees: Floats, confidence: float) -> Floats:
-    from scipy.special import stdtrit
+def _jeffreys(shares: Floats, effective: Floats, degrees: float, confidence: float) -> tuple[Floats, Floats]:
+    """Return the bounds of Jeffreys' interval for shares of effectively n rows, shapes (k,)."""
+    from scipy.special import betaincinv, ndtri, stdtrit
 
-    result: Floats = stdtrit(np.maximum(degrees, 1.0), (1 + confidence) / 2)
-    return result
-
-
-def _wilson(shares: Floats, effective: Floats, quantiles: Floats) -> tuple[Floats, Floats]:
-    """Return the bounds of :func:`hcat.inference.wilson_interval`, element by element."""
-    squared = quantiles**2
-    center = (shares * effective + squared / 2) / (effective + squared)
-    half = quantiles * np.sqrt(effective * shares * (1 - shares) + squared / 4) / (effective + squared)
-    return np.minimum(shares, np.clip(center - half, 0, 1)), np.maximum(shares, np.clip(center + half, 0, 1))
+    tail = (1 - confidence) / 2
+    rows = effective * (ndtri(tail) / stdtrit(degrees, tail)) ** 2
+    hits, misses = rows * shares, rows * (1 - shares)
+    low, high = (betaincinv(hits + 0.5, misses + 0.5, share) for share in (tail, 1 - tail))
+    # without a hit, or a miss, the exact bound: that of the beta distribution covers too seldom there
+    exact = tail ** (1 / rows)
+    low = np.where(shares <= 0, 0.0, np.where(shares >= 1, exact, low))
+    high = np.where(shares >= 1, 1.0, np.where(shares <= 0, 1 - exact, high))
+    return np.minimum(shares, low), np.maximum(shares, high)

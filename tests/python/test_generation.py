@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat.generation import offline, selection
-from hcat.generation.facts import Fact, extract_facts
+from hcat.generation.facts import extract_facts
 from hcat.generation.offline import Outcome, Query, Settings, Source, Template, generate
+from hcat.generation.patterns import Fact
 from hcat.generation.replies import ReplyError, read_facts, read_queries
 from hcat.generation.sentences import find_paragraphs, find_statements
 from hcat.generation.tables import GENERATED_SCHEMA, QueryMaker

@@ -74,7 +74,8 @@ def test_answers_that_repeat_in_their_group_count_once() -> None:
 def test_all_hits_still_have_a_width_that_counts_groups() -> None:
     found = measure_share(np.ones(100, dtype=bool), np.repeat(np.arange(20), 5))
     assert (found.value, found.high) == (1.0, 1.0)
-    assert found.low == pytest.approx(20 / (20 + 2.093**2), abs=0.001)
+    # exact for 20 groups, made fewer by t of 19 degrees of freedom
+    assert found.low == pytest.approx(0.025 ** (1 / (20 * (1.95996 / 2.09302) ** 2)), abs=1e-5)
 
 
 def test_the_interval_covers_the_truth_with_groups_that_agree() -> None:

@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hcat.generation.facts import Fact, common_words, extract_facts, is_sound, make_fact, read_yes_no
+from hcat.generation.clauses import common_words
+from hcat.generation.facts import extract_facts, is_sound, read_yes_no
+from hcat.generation.patterns import Fact, make_fact
 from hcat.generation.sentences import find_statements
 from hcat.kinds import MONTHS, name_shape
 from hcat.overlap import extract_features
