@@ -76,6 +76,7 @@ ENTITIES: Mapping[str, Entity] = {
                 "query_id",
                 "parent_query_id",
                 "source_group",
+                "query_group",
                 "text",
                 "reference_answer",
                 "source_chunk_ids",
@@ -85,6 +86,7 @@ ENTITIES: Mapping[str, Entity] = {
                 "expected_behaviour",
                 "variant_type",
                 "sampling_weight",
+                "tags",
             ),
             ("query_id", "text"),
             {
@@ -92,8 +94,9 @@ ENTITIES: Mapping[str, Entity] = {
                 "query_text": "text",
                 "reference": "reference_answer",
                 "ground_truth": "reference_answer",
+                "query_tags": "tags",
             },
-            ("source_chunk_ids",),
+            ("source_chunk_ids", "tags"),
         ),
         Entity("documents", ("document_id", "title", "topic", "text"), ("document_id",), {"id": "document_id"}),
         Entity(
@@ -202,8 +205,11 @@ def expand_call(call: Mapping[str, Any], entity_name: str) -> Iterator[dict[str,
         facts = {
             name: call[name]
             for name in ENTITIES["queries"].columns
-            if name in call and name not in ("query_id", "text") and call[name] is not None
+            if name in call and name not in ("query_id", "text", "tags") and call[name] is not None
         }
+        # the tags of a call are those of the interaction
+        if call.get("query_tags") is not None:
+            facts["tags"] = call["query_tags"]
         if picked["reference_answer"] is not None:
             facts["reference_answer"] = picked["reference_answer"]
         if facts and query_id is not None:

@@ -201,6 +201,7 @@ STAGED_QUERIES: list[dict[str, Any]] = [
     {"query_id": "q2", "text": "Its variant", "parent_query_id": "q3", "source_chunk_ids": '["c1", null]'},
     {"query_id": "q3", "text": "A circle of parents", "parent_query_id": "q2", "expected_behaviour": "refuse"},
     {"query_id": "q4", "text": "Its own parent", "parent_query_id": "q4", "source_chunk_ids": []},
+    {"query_id": "tagged", "text": "Tags", "query_group": "<b>g</b>", "tags": {"length": None, "": [1], "a\"b": "<i>"}},
 ]
 REJECTED_QUERIES: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"query_id": None, "text": "x"}, "query_id is missing or blank"),
@@ -208,6 +209,8 @@ REJECTED_QUERIES: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"query_id": "q6", "text": "x", "expected_behaviour": "shrug"}, "expected_behaviour is neither answer nor refuse"),
     ({"query_id": "q7", "text": "x", "source_chunk_ids": "c1;c2"}, "source_chunk_ids is not a JSON list of ids: c1;c2"),
     ({"query_id": "q1", "text": "Another text"}, "query_id was sent before with other content"),
+    ({"query_id": "tags_1", "text": "x", "tags": ["short"]}, 'tags is not a JSON object: ["short"]'),
+    ({"query_id": "tags_2", "text": "x", "tags": "short"}, "tags is not a JSON object: short"),
 ]
 STAGED_DOCUMENTS = [{"document_id": "d1", "title": "<b>Fees</b>", "text": None}, {"document_id": 7, "topic": "fees"}]
 REJECTED_DOCUMENTS: list[tuple[dict[str, Any] | bytes, str]] = [

@@ -156,6 +156,14 @@ def test_a_query_text_alone_makes_no_query_record() -> None:
     assert list(expand_call(CALL, "queries")) == []
 
 
+def test_tags_of_a_call_are_those_of_the_interaction_and_query_tags_those_of_the_query() -> None:
+    assert list(expand_call(CALL | {"tags": {"topic": "fees"}}, "queries")) == []
+    (query,) = expand_call(CALL | {"query_tags": {"length": "short"}, "query_group": "g1"}, "queries")
+    assert (query["tags"], query["query_group"]) == ({"length": "short"}, "g1")
+    (interaction,) = expand_call(CALL | {"query_tags": {"length": "short"}}, "interactions")
+    assert "tags" not in interaction
+
+
 def test_the_same_question_in_other_case_and_spacing_is_the_same_query() -> None:
     (one,) = expand_call(CALL, "interactions")
     (other,) = expand_call(CALL | {"query": "  what IS\nthe fee? "}, "interactions")

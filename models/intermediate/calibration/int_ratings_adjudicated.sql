@@ -6,7 +6,12 @@ with ratings as (
 
 targets as (
     select criterion, max(accept_from) as accept_from
-    from {{ ref('calibration_targets') }}
+    from (
+        select criterion, accept_from from {{ ref('calibration_targets') }}
+        union all
+        -- labels that no metric is calibrated with still say what is true
+        select criterion, accept_from from {{ ref('correctness_criteria') }}
+    ) as used
     group by criterion
 ),
 

@@ -34,10 +34,14 @@ joined as (
         coalesce(queries.query_text, interactions.query_text) as query_text,
         coalesce(queries.expected_behaviour, 'answer') as expected_behaviour,
         queries.source_group as declared_source_group,
+        -- queries for one fact are siblings, and so are their variants
+        case when queries_rooted.is_in_family then roots.query_group else queries.query_group end
+            as declared_query_group,
         case when queries_rooted.is_in_family then queries_rooted.root_query_id end as family_query_id
     from interactions
     left join queries on interactions.query_id = queries.query_id
     left join queries_rooted on interactions.query_id = queries_rooted.query_id
+    left join queries as roots on queries_rooted.root_query_id = roots.query_id
 ),
 
 final as (
@@ -46,6 +50,7 @@ final as (
         -- what makes interactions siblings: statistics count these, not rows (a shared chunk never does)
         coalesce(
             declared_source_group,
+            declared_query_group,
             family_query_id,
             'query_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g'))),
             query_id,

@@ -6,6 +6,10 @@ queries_rooted as (
     select * from {{ ref('int_queries_rooted') }}
 ),
 
+queries_grouped as (
+    select query_id, query_group from {{ ref('int_queries_grouped') }}
+),
+
 relevance as (
     select query_id, count(*) as count_relevant_chunks
     from {{ ref('int_query_relevance') }}
@@ -18,6 +22,7 @@ final as (
         queries.query_id,
         queries_rooted.root_query_id,
         queries.parent_query_id,
+        queries_grouped.query_group,
         queries.query_text,
         queries.reference_answer,
         queries.query_type,
@@ -25,11 +30,13 @@ final as (
         queries.answer_type,
         queries.expected_behaviour,
         queries.variant_type,
+        queries.tags,
         queries.source_chunk_ids,
         coalesce(relevance.count_relevant_chunks, 0)::integer as count_relevant_chunks,
         queries.sampling_weight
     from queries
     inner join queries_rooted on queries.query_id = queries_rooted.query_id
+    inner join queries_grouped on queries.query_id = queries_grouped.query_id
     left join relevance on queries.query_id = relevance.query_id
 )
 

@@ -11,6 +11,7 @@ renamed as (
         {{ text_or_null('query_id') }} as query_id,
         {{ text_or_null('parent_query_id') }} as parent_query_id,
         {{ text_or_null('source_group') }} as source_group,
+        {{ text_or_null('query_group') }} as query_group,
 
         -- strings
         {{ text_or_null('text') }} as query_text,
@@ -22,6 +23,7 @@ renamed as (
         coalesce({{ text_or_null('variant_type') }}, 'original') as variant_type,
         {{ text_or_null('source_chunk_ids') }} as source_chunk_ids_text,
         {{ text_or_null('sampling_weight') }} as sampling_weight_text,
+        {{ text_or_null('tags') }} as tags_text,
 
         -- numerics
         try_cast({{ text_or_null('sampling_weight') }} as double) as sampling_weight,
@@ -53,6 +55,8 @@ checked as (
                 sampling_weight_text is not null
                 and (sampling_weight is null or not isfinite(sampling_weight) or sampling_weight <= 0)
                 then 'sampling_weight is not a finite number above 0: ' || left(sampling_weight_text, 80)
+            when tags_text is not null and coalesce(json_type(try_cast(tags_text as json)), '') <> 'OBJECT'
+                then 'tags is not a JSON object: ' || left(tags_text, 80)
         end as check_failure
     from renamed
 ),

@@ -1,0 +1,75 @@
+-- One row per interaction whose correctness can be known: correct, incorrect or undecided, by the first source of the seed
+-- correctness_sources that decides it.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+queries_grouped as (
+    select * from {{ ref('int_queries_grouped') }}
+),
+
+verdicts as (
+    select * from {{ ref('int_correctness_verdicts') }}
+),
+
+sources as (
+    select correctness_source, priority from {{ ref('correctness_sources') }}
+),
+
+answers_to_judge as (
+    select interaction_id, input_key from {{ ref('int_answers_to_judge') }}
+),
+
+answers_judged as (
+    select answers_judged.*
+    from {{ ref('int_answers_judged') }} as answers_judged
+    inner join answers_to_judge
+        on
+            answers_judged.interaction_id = answers_to_judge.interaction_id
+            and answers_judged.input_key = answers_to_judge.input_key
+),
+
+chosen as (
+    select
+        verdicts.*,
+        count(*) over (partition by verdicts.interaction_id) as count_sources,
+        -- sources that disagree are counted: they say how far rules and models can be believed
+        count(*) filter (where verdicts.is_correct) over (partition by verdicts.interaction_id) as count_saying_correct
+    from verdicts
+    inner join sources on verdicts.correctness_source = sources.correctness_source
+    qualify
+        row_number() over (partition by verdicts.interaction_id order by sources.priority, sources.correctness_source)
+        = 1
+),
+
+final as (
+    select
+        interactions.interaction_id,
+        interactions.query_id,
+        interactions.source_group,
+        case when interactions.system = '' then 'unnamed' else interactions.system end as system,
+        queries_grouped.query_group,
+        coalesce(interactions.variant_type, 'original') as variant_type,
+        interactions.expected_behaviour,
+        answers_judged.answer_kind,
+        case
+            when chosen.is_correct then 'correct'
+            when not chosen.is_correct then 'incorrect'
+            else 'undecided'
+        end as correctness_status,
+        chosen.correctness_source,
+        coalesce(chosen.reason, answers_judged.judgement_reason) as reason,
+        chosen.is_correct,
+        coalesce(chosen.count_saying_correct between 1 and chosen.count_sources - 1, false) as is_disputed
+    from interactions
+    left join queries_grouped on interactions.query_id = queries_grouped.query_id
+    left join answers_judged on interactions.interaction_id = answers_judged.interaction_id
+    left join chosen on interactions.interaction_id = chosen.interaction_id
+    where
+        chosen.interaction_id is not null
+        or answers_judged.interaction_id is not null
+)
+
+select * from final

@@ -1,0 +1,39 @@
+-- One row per (interaction of known correctness, metric that needs no reference and has a decided threshold): what the
+-- metric says of the answer beside what is true.
+with evaluations as (
+    select * from {{ ref('fct_evaluations') }}
+),
+
+metrics as (
+    select metric_name
+    from {{ ref('metric_catalog') }}
+    where
+        coalesce(requires, '') not like '%reference%'
+        and coalesce(requires, '') not like '%relevance%'
+        and coalesce(requires, '') like '%answer%'
+),
+
+decided as (
+    select distinct metric_name from {{ ref('threshold_decisions') }}
+),
+
+answers as (
+    select * from {{ ref('int_answers_correct') }}
+    where expected_behaviour = 'answer'
+),
+
+final as (
+    select
+        answers.system as system_id,
+        evaluations.metric_name as metric,
+        coalesce(answers.query_group, answers.source_group) as source_group,
+        answers.interaction_id,
+        not evaluations.is_failing as is_accepted,
+        answers.is_correct
+    from answers
+    inner join evaluations on answers.interaction_id = evaluations.interaction_id
+    inner join metrics on evaluations.metric_name = metrics.metric_name
+    inner join decided on evaluations.metric_name = decided.metric_name
+)
+
+select * from final
