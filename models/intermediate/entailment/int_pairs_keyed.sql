@@ -1,10 +1,17 @@
 -- One row per distinct (premise, hypothesis) with the key of this build's classifier: the content key of an entailment.
-with windows as (
+with pairs as (
+    select pair_id, premise, hypothesis from {{ ref('int_evidence_windows') }}
+    union all
+    -- answers held against other answers to the same query
+    select pair_id, premise, hypothesis from {{ ref('int_sample_pairs') }}
+),
+
+windows as (
     select
         pair_id,
         min(premise) as premise,
         min(hypothesis) as hypothesis
-    from {{ ref('int_evidence_windows') }}
+    from pairs
     group by pair_id
 ),
 

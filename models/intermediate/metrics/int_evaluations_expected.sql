@@ -6,6 +6,11 @@ with interactions as (
 
 metrics as (
     select * from {{ ref('metric_catalog') }}
+    where {{ is_metric_of_this_build('requires') }}
+),
+
+samples as (
+    select distinct interaction_id from {{ ref('int_interaction_samples') }}
 ),
 
 cut_off as (
@@ -44,6 +49,10 @@ crossed as (
                     when not classifier.has_classifier and metrics.requires like '%classifier%'
                         then 'entailment classifier'
                 end,
+                case
+                    when samples.interaction_id is null and metrics.requires like '%samples%'
+                        then 'another answer of the same run to the same query'
+                end,
                 case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
             ],
             lambda missing: missing is not null
@@ -58,6 +67,7 @@ crossed as (
     cross join metrics
     cross join cut_off
     cross join classifier
+    left join samples on interactions.interaction_id = samples.interaction_id
 ),
 
 final as (

@@ -15,6 +15,14 @@ select evaluation_id, interaction_id, metric_name, raw_score, score_status, scor
 from {{ ref('int_metrics__entailment') }}
 union all
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__selfcheck') }}
+{%- if var('hcat_judge', false) %}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__judged') }}
+{%- endif %}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
 from {{ ref('int_metrics__groundedness') }}
 union all
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail

@@ -1,5 +1,6 @@
 with metrics as (
     select * from {{ ref('metric_catalog') }}
+    where {{ is_metric_of_this_build('requires') }}
 ),
 
 decisions as (

@@ -161,9 +161,9 @@ def repair_prompt(messages: Sequence[Mapping[str, str]], answer: str, problem: s
     ]
 
 
-def hash_prompt(model: str, messages: Sequence[Mapping[str, str]]) -> str:
+def hash_prompt(model: str, messages: Sequence[Mapping[str, str]], revision: str = PROMPT_REVISION) -> str:
     """Return the content key of a call: model, revision of the prompts and messages."""
-    return hash_text(PROMPT_REVISION, model, json.dumps(list(messages), ensure_ascii=False, sort_keys=True))
+    return hash_text(revision, model, json.dumps(list(messages), ensure_ascii=False, sort_keys=True))
 
 
 def echoes_prompt(text: str) -> bool:

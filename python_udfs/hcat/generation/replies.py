@@ -40,11 +40,11 @@ def read_facts(answer: str, source_texts: Sequence[str]) -> list[str]:
     ReplyError
         If the reply is not of the schema, repeats the prompt, or no fact is supported by the documents.
     """
-    facts = _list_of(_parse(answer), "facts", MAXIMUM_FACTS)
+    facts = list_of(parse_object(answer), "facts", MAXIMUM_FACTS)
     evidence = Evidence.from_features(extract_features(text) for text in source_texts)
     kept = []
     for position, fact in enumerate(facts):
-        text = _text(fact, f"facts[{position}]", MAXIMUM_FACT_CHARACTERS)
+        text = text_of(fact, f"facts[{position}]", MAXIMUM_FACT_CHARACTERS)
         if echoes_prompt(text):
             raise ReplyError(f"facts[{position}] must be a fact, got words of the prompt")
         if all(
@@ -78,31 +78,31 @@ def read_queries(answer: str, query_type: str, count: int, chunk_ids: Sequence[s
         If anything is missing, of another type, too long, outside a closed list, or repeats the prompt.
     """
     queries = []
-    for position, item in enumerate(_list_of(_parse(answer), "queries", count)):
+    for position, item in enumerate(list_of(parse_object(answer), "queries", count)):
         place = f"queries[{position}]"
         expected = {"query", "reference_answer", "difficulty", "answer_type"}
         if not isinstance(item, dict) or set(item) != expected:
-            found = sorted(map(str, item)) if isinstance(item, dict) else _show(item)
+            found = sorted(map(str, item)) if isinstance(item, dict) else shown(item)
             raise ReplyError(f"{place} must have exactly {', '.join(sorted(expected))}, got {found}")
-        text = _text(item["query"], f"{place}.query", MAXIMUM_QUERY_CHARACTERS)
+        text = text_of(item["query"], f"{place}.query", MAXIMUM_QUERY_CHARACTERS)
         reference = item["reference_answer"]
         if is_refused:
             if reference not in (None, ""):
-                raise ReplyError(f"{place}.reference_answer must be null, got {_show(reference)}")
+                raise ReplyError(f"{place}.reference_answer must be null, got {shown(reference)}")
             reference = None
         else:
-            reference = _text(reference, f"{place}.reference_answer", MAXIMUM_REFERENCE_CHARACTERS)
+            reference = text_of(reference, f"{place}.reference_answer", MAXIMUM_REFERENCE_CHARACTERS)
             if _LINK.search(reference):
-                raise ReplyError(f"{place}.reference_answer must hold no link, got {_show(reference)}")
+                raise ReplyError(f"{place}.reference_answer must hold no link, got {shown(reference)}")
         for name, words in (("difficulty", DIFFICULTIES), ("answer_type", ANSWER_TYPES)):
             if item[name] not in words:
-                raise ReplyError(f"{place}.{name} must be one of {', '.join(words)}, got {_show(item[name])}")
+                raise ReplyError(f"{place}.{name} must be one of {', '.join(words)}, got {shown(item[name])}")
         if query_type == "yes_no" and not re.match(r"(?:Yes|No)\b", reference or ""):
-            raise ReplyError(f"{place}.reference_answer must begin with Yes or No, got {_show(reference)}")
+            raise ReplyError(f"{place}.reference_answer must begin with Yes or No, got {shown(reference)}")
         if query_type == "multiple_choice" and not (
             _OPTIONS.search(text) and re.match(r"[ABC]\)?(?:\W|\Z)", reference or "")
         ):
-            raise ReplyError(f"{place} must have options A) B) C) and name one, got {_show(text)}, {_show(reference)}")
+            raise ReplyError(f"{place} must have options A) B) C) and name one, got {shown(text)}, {shown(reference)}")
         if echoes_prompt(text) or echoes_prompt(reference or ""):
             raise ReplyError(f"{place} must be a question, got words of the prompt")
         queries.append(
@@ -120,39 +120,61 @@ def read_queries(answer: str, query_type: str, count: int, chunk_ids: Sequence[s
     return queries
 
 
-def _parse(answer: str) -> dict[str, Any]:
+def parse_object(answer: str) -> dict[str, Any]:
+    """Return the JSON object that a reply is, with or without a fence around it.
+
+    Raises
+    ------
+    ReplyError
+        If it is anything else.
+    """
     text = answer.strip()
     fenced = _FENCE.match(text)
     try:
         value = json.loads(fenced["inside"] if fenced else text)
     except (ValueError, RecursionError):
-        raise ReplyError(f"a reply must be JSON, got {_show(text)}") from None
+        raise ReplyError(f"a reply must be JSON, got {shown(text)}") from None
     if not isinstance(value, dict):
-        raise ReplyError(f"a reply must be a JSON object, got {_show(value)}")
+        raise ReplyError(f"a reply must be a JSON object, got {shown(value)}")
     return value
 
 
-def _list_of(value: dict[str, Any], name: str, maximum: int) -> list[Any]:
+def list_of(value: dict[str, Any], name: str, maximum: int) -> list[Any]:
+    """Return the list of 1 to ``maximum`` items that is the only member of an object.
+
+    Raises
+    ------
+    ReplyError
+        If there is another member, no list, or another number of items.
+    """
     if set(value) != {name}:
         raise ReplyError(
             f"a reply must have the member {name} alone, got {', '.join(sorted(map(str, value))) or 'none'}"
         )
     items = value[name]
     if not isinstance(items, list) or not 1 <= len(items) <= maximum:
-        found = f"{len(items)}" if isinstance(items, list) else _show(items)
+        found = f"{len(items)}" if isinstance(items, list) else shown(items)
         raise ReplyError(f"{name} must be a list of 1 to {maximum}, got {found}")
     return items
 
 
-def _text(value: Any, place: str, maximum: int) -> str:
+def text_of(value: Any, place: str, maximum: int) -> str:
+    """Return a text of 1 to ``maximum`` characters, cleaned, white space folded.
+
+    Raises
+    ------
+    ReplyError
+        If it is no text, blank or too long.
+    """
     if not isinstance(value, str) or not value.strip():
-        raise ReplyError(f"{place} must be a text, got {_show(value)}")
+        raise ReplyError(f"{place} must be a text, got {shown(value)}")
     text = " ".join(clean_text(value).split())
     if not 0 < len(text) <= maximum:
         raise ReplyError(f"{place} must have 1 to {maximum} characters, got {len(text)}")
     return text
 
 
-def _show(value: Any) -> str:
-    shown = " ".join(json.dumps(value, ensure_ascii=False, default=str).split())
-    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}..."
+def shown(value: Any) -> str:
+    """Return the beginning of a value in one line, for a message."""
+    line = " ".join(json.dumps(value, ensure_ascii=False, default=str).split())
+    return line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}..."

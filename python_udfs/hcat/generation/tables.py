@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, ledger_row
 from hcat.generation.endpoint import UNSETTLED, LanguageModel, Reply, Service, in_waves
 from hcat.generation.offline import REFUSED_TYPES, Outcome, Settings, Source, Template, generate
 from hcat.generation.prompts import (
     FACTS_RESPONSE,
     PROMPT_REVISION,
     facts_prompt,
-    hash_prompt,
     queries_prompt,
     queries_response,
-    repair_prompt,
 )
-from hcat.generation.replies import ReplyError, read_facts, read_queries
+from hcat.generation.replies import read_facts, read_queries
 from hcat.raw_contract import hash_text
 
 GENERATED_SCHEMA = pa.schema(
@@ -51,41 +49,28 @@ CALLS_SCHEMA = pa.schema(
         ("generation_key", pa.string()),
         ("chunk_id", pa.string()),
         ("query_type", pa.string()),
-        ("step", pa.string()),
-        ("call_round", pa.int32()),
-        ("is_last", pa.bool_()),
-        ("model", pa.string()),
-        ("prompt_revision", pa.string()),
-        ("prompt_hash", pa.string()),
-        ("prompt", pa.string()),
-        ("answer", pa.string()),
-        ("call_status", pa.string()),
-        ("status_detail", pa.string()),
-        ("was_kept", pa.bool_()),
-        ("count_attempts", pa.int32()),
-        ("prompt_tokens", pa.int32()),
-        ("completion_tokens", pa.int32()),
-        ("seconds", pa.float64()),
+        *LEDGER_FIELDS,
     ]
 )
 
 #: Other chunks that a prompt for a multi-hop query holds.
 _PARTNERS_OF_A_PROMPT = 2
-_KEY_VARIABLE = "HCAT_LLM_API_KEY"
 
 
-def settled(table: Any, column: str) -> str:
+def settled(table: Any, column: str, key: str = "generation_key") -> str:
     """Return the rows of a finished table that need no second try, as a query in brackets.
 
     Parameters
     ----------
     table : relation name
-        Holds generation_key and the status.
+        Holds the key and the status.
     column : str
         Name of the status.
+    key : str
+        Name of the content key.
     """
     words = ", ".join(f"'{word}'" for word in UNSETTLED)
-    return f"(select generation_key from {table} group by generation_key having count_if({column} in ({words})) = 0)"
+    return f"(select {key} from {table} group by {key} having count_if({column} in ({words})) = 0)"
 
 
 def describe_service(settings: Mapping[str, Any]) -> pa.Table:
@@ -196,7 +181,7 @@ def call_pending(
     """
     if requests.num_rows == 0:
         return
-    service = Service(**settings, key=os.environ.get(_KEY_VARIABLE, ""))
+    service = Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))
     model = LanguageModel(service, dict(sorted(pair for pair in kept if pair[1] is not None)))
     chunks: dict[tuple[str, bool], list[dict[str, Any]]] = {}
     for request in requests.to_pylist():
@@ -216,7 +201,13 @@ def _call_for_chunk(model: LanguageModel, requests: Sequence[Mapping[str, Any]])
     key = hash_text("key facts", *[request["generation_key"] for request in requests])
     shared = {"chunk_id": first["chunk_id"], "generation_key": None, "query_type": None, "step": "key_facts"}
     rows, answer = converse(
-        model, shared, key, facts_prompt(documents), FACTS_RESPONSE, lambda said: read_facts(said, texts)
+        model,
+        shared,
+        key,
+        facts_prompt(documents),
+        FACTS_RESPONSE,
+        lambda said: read_facts(said, texts),
+        PROMPT_REVISION,
     )
     ids = [source.chunk_id for source in sources]
     about_facts = rows[-1]
@@ -226,68 +217,12 @@ def _call_for_chunk(model: LanguageModel, requests: Sequence[Mapping[str, Any]])
         shared = {"chunk_id": request["chunk_id"], "generation_key": key, "query_type": query_type, "step": "queries"}
         if answer is None:
             missing = Reply(None, about_facts["call_status"], f"no key facts: {about_facts['status_detail']}")
-            rows.append(_ledger_row(model, shared, key, 0, None, missing, None) | {"is_last": True})
+            rows.append(ledger_row(model, shared, key, 0, None, missing, None, PROMPT_REVISION) | {"is_last": True})
             continue
         is_refused = query_type in REFUSED_TYPES
         read = functools.partial(read_queries, query_type=query_type, count=count, chunk_ids=ids, is_refused=is_refused)
         prompt = queries_prompt(query_type, count, documents, answer)
-        more, _ = converse(model, shared, key, prompt, queries_response(query_type, count), read)
+        response = queries_response(query_type, count)
+        more, _ = converse(model, shared, key, prompt, response, read, PROMPT_REVISION)
         rows += more
     return rows
-
-
-def converse(
-    model: LanguageModel,
-    shared: Mapping[str, Any],
-    key: str,
-    messages: list[dict[str, str]],
-    schema: Mapping[str, Any],
-    read: Any,
-) -> tuple[list[dict[str, Any]], Any]:
-    """Ask, read, and ask again where the reply cannot be used; return the ledger and what was read."""
-    rows: list[dict[str, Any]] = []
-    value = None
-    for number in range(1 + model.service.repairs):
-        reply = model.ask(messages, schema, hash_prompt(model.service.model, messages))
-        problem = None
-        if reply.text is not None:
-            try:
-                value = read(reply.text)
-            except ReplyError as error:
-                problem = str(error)
-        rows.append(_ledger_row(model, shared, key, number, messages, reply, problem))
-        if problem is None or reply.text is None:
-            break
-        messages = repair_prompt(messages, reply.text, problem)
-    rows[-1]["is_last"] = True
-    return rows, value
-
-
-def _ledger_row(
-    model: LanguageModel,
-    shared: Mapping[str, Any],
-    key: str,
-    number: int,
-    messages: Sequence[Mapping[str, str]] | None,
-    reply: Reply,
-    problem: str | None,
-) -> dict[str, Any]:
-    redact = model.redactor.value
-    return {
-        **shared,
-        "call_id": hash_text("call", key, str(number)),
-        "call_round": number,
-        "is_last": False,
-        "model": model.service.model,
-        "prompt_revision": PROMPT_REVISION,
-        "prompt_hash": None if messages is None else hash_prompt(model.service.model, messages),
-        "prompt": None if messages is None else redact(json.dumps(list(messages), ensure_ascii=False)),
-        "answer": redact(reply.text),
-        "call_status": "invalid_reply" if problem else reply.status,
-        "status_detail": redact(problem or reply.detail),
-        "was_kept": reply.was_kept,
-        "count_attempts": reply.attempts,
-        "prompt_tokens": reply.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
-        "seconds": reply.seconds,
-    }

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.generation.conversation import converse
 from hcat.generation.endpoint import UNSETTLED, LanguageModel, Service, in_waves
 from hcat.generation.replies import ReplyError
-from hcat.generation.tables import converse
 from hcat.grammar.filling import Value, check_answer, query_group_id, select_combinations, write_value
 from hcat.grammar.importers import ImportFormatError, read_sql_templates, read_text_templates
 from hcat.grammar.prompts import (
@@ -697,8 +697,9 @@ def _ask(
         return templates
 
     key = generation_key(prompt)
-    rows, _ = converse(model, {**shared, "generation_key": key}, key, prompt, templates_response(count), read)
-    return [row | {"prompt_revision": PROMPT_REVISION} for row in rows]
+    called = {**shared, "generation_key": key}
+    rows, _ = converse(model, called, key, prompt, templates_response(count), read, PROMPT_REVISION)
+    return rows
 
 
 # ---- fillings and queries -------------------------------------------------------------------------------------------

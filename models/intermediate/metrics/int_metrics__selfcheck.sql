@@ -1,0 +1,69 @@
+-- One row per interaction whose query was answered several times: how far the other answers bear out its sentences.
+-- 1 minus the mean of SelfCheckGPT with NLI (Manakul et al. 2023, section 5.4): contradiction against entailment, the
+-- neutral class left out, mean over other answers and sentences.
+with pairs as (
+    select * from {{ ref('int_sample_pairs') }}
+),
+
+entailed as (
+    select pairs_entailed.*
+    from {{ ref('int_pairs_entailed') }} as pairs_entailed
+    inner join {{ ref('int_classifier') }} as classifier
+        on pairs_entailed.classifier_key = classifier.classifier_key
+),
+
+scored as (
+    select
+        pairs.interaction_id,
+        pairs.other_interaction_id,
+        pairs.sentence_index,
+        -- a classifier of two classes knows no contradiction: all that is not entailment stands for it
+        entailed.probability_entailment
+        / (
+            entailed.probability_entailment
+            + coalesce(entailed.probability_contradiction, 1 - entailed.probability_entailment)
+        ) as consistency,
+        entailed.was_truncated
+    from pairs
+    inner join entailed on pairs.pair_id = entailed.pair_id
+),
+
+by_sentence as (
+    select
+        interaction_id,
+        sentence_index,
+        {{ exact_mean('consistency') }} as consistency,
+        max(was_truncated) as was_truncated,
+        count(*) as count_samples
+    from scored
+    group by interaction_id, sentence_index
+),
+
+aggregated as (
+    select
+        interaction_id,
+        'selfcheck_entailment' as metric_name,
+        {{ exact_mean('consistency') }} as raw_score,
+        max(was_truncated) as was_truncated,
+        count(*) as scored_count,
+        max(count_samples) as count_samples,
+        arg_min(
+            sentence_index, (round(consistency, {{ var('hcat_similarity_digits') }}), sentence_index)
+        ) as worst_sentence_index
+    from by_sentence
+    group by interaction_id
+),
+
+final as (
+    select
+        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
+        interaction_id,
+        metric_name,
+        raw_score,
+        case when was_truncated then 'truncated' else 'scored' end as score_status,
+        scored_count,
+        'sentence ' || worst_sentence_index || ' least borne out by ' || count_samples || ' other answers' as detail
+    from aggregated
+)
+
+select * from final

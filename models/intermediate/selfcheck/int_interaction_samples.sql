@@ -1,0 +1,38 @@
+-- One row per (interaction, other answer that the same run of the application gave to the same query): what SelfCheck
+-- holds an answer against.
+{{ config(materialized='table') }}
+{%- set most = var('hcat_selfcheck_samples') | int -%}
+{%- if most < 1 -%}
+    {{ exceptions.raise_compiler_error("hcat_selfcheck_samples must be at least 1, got " ~ most) }}
+{%- endif %}
+
+with interactions as (
+    select
+        interaction_id,
+        coalesce(run_id, '') as run_id,
+        system,
+        coalesce(query_id, 'text_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g')))) as query_key,
+        coalesce(sample_index, 0) as sample_index
+    from {{ ref('int_interactions_joined') }}
+    where is_answered and coalesce(query_id, query_text) is not null
+),
+
+final as (
+    select
+        interactions.interaction_id,
+        others.interaction_id as other_interaction_id,
+        row_number() over (
+            partition by interactions.interaction_id order by others.sample_index, others.interaction_id
+        ) as sample_position
+    from interactions
+    inner join interactions as others
+        on
+            interactions.system = others.system
+            and interactions.run_id = others.run_id
+            and interactions.query_key = others.query_key
+            -- two customers who ask the same are no samples of one answer
+            and interactions.sample_index <> others.sample_index
+    qualify sample_position <= {{ most }}
+)
+
+select * from final

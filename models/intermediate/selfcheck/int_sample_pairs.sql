@@ -1,0 +1,55 @@
+-- One row per (interaction, answer sentence, other answer): the pair that the classifier reads.
+{{ config(materialized='table') }}
+
+with samples as (
+    select * from {{ ref('int_interaction_samples') }}
+),
+
+answers as (
+    select interaction_id, passage_id
+    from {{ ref('int_interaction_passages') }}
+    where role = 'answer'
+),
+
+sentences as (
+    select * from {{ ref('int_passages_split') }}
+),
+
+texts as (
+    select * from {{ ref('int_texts') }}
+),
+
+-- only answers with samples: the others are the most
+sampled_sentences as (
+    select
+        answers.interaction_id,
+        sentences.sentence_index,
+        sentences.text_id,
+        texts.encoded_text
+    from answers
+    inner join sentences on answers.passage_id = sentences.passage_id
+    inner join texts on sentences.text_id = texts.text_id
+    where answers.interaction_id in (select samples.interaction_id from samples)
+),
+
+premises as (
+    select interaction_id, string_agg(encoded_text, ' ' order by sentence_index) as premise
+    from sampled_sentences
+    group by interaction_id
+),
+
+final as (
+    select
+        samples.interaction_id,
+        samples.other_interaction_id,
+        md5(md5(premises.premise) || '|' || sampled_sentences.text_id) as pair_id,
+        premises.premise,
+        sampled_sentences.encoded_text as hypothesis,
+        sampled_sentences.sentence_index,
+        samples.sample_position
+    from samples
+    inner join sampled_sentences on samples.interaction_id = sampled_sentences.interaction_id
+    inner join premises on samples.other_interaction_id = premises.interaction_id
+)
+
+select * from final

@@ -1,0 +1,147 @@
+"""From what a judge said to a score: the formulas, without a model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.text import clean_text, split_sentences
+
+Preference = Literal["first", "second", "inconsistent"]
+
+
+class Extraction(NamedTuple):
+    """How much of a context was extracted.
+
+    Attributes
+    ----------
+    score : float
+        Verbatim extracted sentences / sentences of the context, in [0, 1].
+    count_verbatim, count_changed, count_sentences : int
+        Extracted sentences that stand in the context, those that do not, and sentences of the context.
+    """
+
+    score: float
+    count_verbatim: int
+    count_changed: int
+    count_sentences: int
+
+
+def share_supported(verdicts: Sequence[bool]) -> float:
+    """Return |V| / |S|, the share of statements that the context supports (Es et al. 2024, section 3).
+
+    Raises
+    ------
+    ValueError
+        If there is no statement.
+    """
+    if not verdicts:
+        raise ValueError("verdicts must be at least 1, got 0")
+    return sum(verdicts) / len(verdicts)
+
+
+def mean_similarity(query: npt.NDArray[np.floating], questions: npt.NDArray[np.floating]) -> float:
+    """Return the mean cosine of generated questions with the query, in [-1, 1] (Es et al. 2024, equation 1).
+
+    Parameters
+    ----------
+    query : ndarray, shape (n_dimensions,)
+        Unit vector.
+    questions : ndarray, shape (n_questions, n_dimensions)
+        Unit vectors, at least one.
+
+    Raises
+    ------
+    ValueError
+        If there is no question or the dimensions differ.
+    """
+    if questions.ndim != 2 or not len(questions) or questions.shape[1] != query.shape[0]:
+        raise ValueError(f"questions must have shape (n >= 1, {query.shape[0]}), got {questions.shape}")
+    cosines = np.clip(questions.astype(np.float64) @ query.astype(np.float64), -1.0, 1.0)
+    return float(cosines.mean())
+
+
+def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) -> Extraction:
+    """Return the share of a context that was extracted word for word (Es et al. 2024, equation 2).
+
+    Only sentences that stand in the context count; white space is folded. An item may hold several sentences. A
+    sentence counts as often as it was extracted, and at most as often as it stands in the context.
+
+    Parameters
+    ----------
+    extracted : sequence of str
+        What the judge returned; empty for insufficient information.
+    context_sentences : sequence of str
+        All sentences of the context.
+
+    Raises
+    ------
+    ValueError
+        If the context has no sentence.
+    """
+    if not context_sentences:
+        raise ValueError("context_sentences must be at least 1, got 0")
+    there = Counter(_fold(sentence) for sentence in context_sentences)
+    said: Counter[str] = Counter()
+    for item in extracted:
+        whole = _fold(item)
+        parts = [whole] if whole in there else [_fold(item[start:end]) for start, end in split_sentences(item)]
+        said.update(part for part in parts if part)
+    count_verbatim = sum(min(count, there[sentence]) for sentence, count in said.items())
+    count_changed = sum(count for sentence, count in said.items() if sentence not in there)
+    total = len(context_sentences)
+    return Extraction(count_verbatim / total, count_verbatim, count_changed, total)
+
+
+def combine_orders(in_order: int, exchanged: int) -> Preference:
+    """Return which of two answers is better by both orders of showing them, or that the order decided.
+
+    Parameters
+    ----------
+    in_order : {1, 2}
+        Number of the better one where the first answer is answer 1.
+    exchanged : {1, 2}
+        Number of the better one where the first answer is answer 2.
+
+    Raises
+    ------
+    ValueError
+        If a number is neither 1 nor 2.
+    """
+    for value in (in_order, exchanged):
+        if value not in (1, 2):
+            raise ValueError(f"a preference must be 1 or 2, got {value}")
+    if in_order == exchanged:
+        return "inconsistent"
+    return "first" if in_order == 1 else "second"
+
+
+def consistency(verdicts_by_sample: Sequence[Sequence[bool]]) -> float:
+    """Return the share of (sentence, other answer) pairs in which the other answer supports the sentence, in [0, 1].
+
+    1 minus the mean of the sentences' scores of SelfCheckGPT with a prompt (Manakul et al. 2023, section 5.5: Yes = 0,
+    No = 1, mean over samples), so that higher is better.
+
+    Parameters
+    ----------
+    verdicts_by_sample : sequence of sequence of bool
+        For each other answer, one verdict per sentence.
+
+    Raises
+    ------
+    ValueError
+        If there is no other answer, no sentence, or the numbers of sentences differ.
+    """
+    lengths = {len(verdicts) for verdicts in verdicts_by_sample}
+    if len(lengths) != 1 or 0 in lengths:
+        raise ValueError(f"samples must have the same number of verdicts, at least 1, got {sorted(lengths)}")
+    flat = [verdict for verdicts in verdicts_by_sample for verdict in verdicts]
+    return sum(flat) / len(flat)
+
+
+def _fold(text: str) -> str:
+    return " ".join(clean_text(text).split())

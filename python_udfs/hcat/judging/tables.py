@@ -1,0 +1,421 @@
+"""The tables of judging: requests in, the ledger of calls and the verdicts out.
+
+Verdicts are read from the ledger again, so that every number can be followed to the words that it was made of.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.answer_judging import judge_answer
+from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse
+from hcat.generation.endpoint import LanguageModel, Service, in_waves
+from hcat.generation.replies import ReplyError
+from hcat.judging import prompts, replies, scores
+from hcat.raw_contract import hash_text
+
+TASKS: Final = (
+    "faithfulness_llm",
+    "answer_relevance_llm",
+    "context_relevance_llm",
+    "rubric_llm",
+    "score_llm",
+    "ranking_llm",
+    "selfcheck_llm",
+    "correctness_llm",
+)
+"""What a judge can be asked: the base metrics of the family ``judged`` of the catalogue."""
+
+VERDICT_STATUSES: Final = ("judged", "no_verdict", "failed")
+"""judged: there is a number; no_verdict: the judge was read and did not decide (undecided, or another order another
+winner); failed: a call brought nothing that could be read."""
+
+JUDGE_CALLS_SCHEMA = pa.schema(
+    [
+        ("call_id", pa.string()),
+        ("judge_key", pa.string()),
+        ("judge_task", pa.string()),
+        ("subject", pa.string()),
+        *LEDGER_FIELDS,
+    ]
+)
+
+VERDICTS_SCHEMA = pa.schema(
+    [
+        ("judge_key", pa.string()),
+        ("judge_task", pa.string()),
+        ("subject", pa.string()),
+        ("verdict_status", pa.string()),
+        ("detail", pa.string()),
+        ("rule_status", pa.string()),
+        ("verdict_score", pa.float64()),
+        ("count_judged", pa.int64()),
+        ("is_cut", pa.bool_()),
+    ]
+)
+
+_DETAIL_CHARACTERS = 400
+
+Vectors = npt.NDArray[np.float32]
+#: Texts -> unit vectors, shape (n_texts, n_dimensions).
+Embed = Callable[[Sequence[str]], Vectors]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One question of a task.
+
+    Attributes
+    ----------
+    name : str
+        Within the task.
+    messages : list of dict
+        The prompt.
+    schema : mapping
+        JSON schema of the reply.
+    read : callable
+        Text of a reply -> value, or :class:`hcat.generation.replies.ReplyError`.
+    """
+
+    name: str
+    messages: list[dict[str, str]]
+    schema: Mapping[str, Any]
+    read: Callable[[str], Any]
+
+
+def describe_judge(settings: Mapping[str, Any], revision: int) -> pa.Table:
+    """Return one row: what a verdict depends on besides the texts.
+
+    Parameters
+    ----------
+    settings : mapping
+        Fields of :class:`hcat.generation.endpoint.Service` without the key.
+    revision : int
+        Var hcat_judge_revision.
+
+    Raises
+    ------
+    SettingsError
+        If no endpoint or model is named: judging was asked for.
+    """
+    service = Service(**settings)
+    return pa.table(
+        {
+            "language_model": pa.array([service.model], pa.string()),
+            "judge_revision": pa.array([str(revision)], pa.string()),
+            "prompt_revision": pa.array([prompts.PROMPT_REVISION], pa.string()),
+        }
+    )
+
+
+def judge_pending(
+    requests: pa.Table, settings: Mapping[str, Any], kept: Iterable[tuple[str, str]] = ()
+) -> Iterator[pa.RecordBatch]:
+    """Ask the judge for what is requested and yield the ledger of calls (schema :data:`JUDGE_CALLS_SCHEMA`).
+
+    Parameters
+    ----------
+    requests : Table
+        Rows of int_judge_requests in the order in which the budget is spent; a judge_key that stands in several rows
+        is asked for once.
+    settings : mapping
+        Fields of :class:`hcat.generation.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
+    kept : iterable of (str, str)
+        Prompt hash and answer of earlier calls.
+
+    Raises
+    ------
+    SettingsError
+        If something is requested and the service is not described.
+    """
+    if requests.num_rows == 0:
+        return
+    service = Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))
+    model = LanguageModel(service, dict(sorted(pair for pair in kept if pair[1] is not None)))
+    work = list({row["judge_key"]: row for row in reversed(requests.to_pylist())}.values())[::-1]
+    most = max(_count_steps(row) for row in work) * (1 + service.repairs)
+    for rows in in_waves(model, work, most, lambda row: _judge(model, row)):
+        yield pa.RecordBatch.from_pylist(rows, schema=JUDGE_CALLS_SCHEMA)
+
+
+def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table:
+    """Return one verdict per judge_key, read from the ledger (schema :data:`VERDICTS_SCHEMA`).
+
+    Parameters
+    ----------
+    requests : Table
+        Rows of int_judge_requests.
+    calls : Table
+        Rows of int_judge_calls; those of other requests are left out.
+    embed : callable
+        Called once, with the queries and generated questions, and not at all where there are none.
+    """
+    last: dict[tuple[str, str], dict[str, Any]] = {
+        (call["judge_key"], call["step"]): call for call in calls.to_pylist() if call["is_last"]
+    }
+    work = {row["judge_key"]: row for row in requests.to_pylist()}
+    values = {key: _read_steps(row, last) for key, row in sorted(work.items())}
+    questions = {
+        key: (work[key]["query_text"], value["questions"])
+        for key, value in values.items()
+        if isinstance(value, dict) and "questions" in value
+    }
+    texts = sorted({text for query, generated in questions.values() for text in (query, *generated)})
+    vectors = dict(zip(texts, embed(texts), strict=True)) if texts else {}
+    similarities = {
+        key: scores.mean_similarity(vectors[query], np.stack([vectors[each] for each in generated]))
+        for key, (query, generated) in questions.items()
+    }
+    rows = []
+    for key, value in values.items():
+        row = work[key]
+        status, detail, score, count = (
+            ("failed", value, None, None) if isinstance(value, str) else _conclude(row, value, similarities.get(key))
+        )
+        rows.append(
+            {
+                "judge_key": key,
+                "judge_task": row["judge_task"],
+                "subject": row["subject"],
+                "verdict_status": status,
+                "detail": detail[:_DETAIL_CHARACTERS],
+                "rule_status": _judge_by_rule(row),
+                "verdict_score": score,
+                "count_judged": count,
+                "is_cut": prompts.is_cut(*_texts_of(row)),
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=VERDICTS_SCHEMA)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Questions
+
+
+def steps_of(request: Mapping[str, Any], known: Mapping[str, Any]) -> list[Step]:
+    """Return the questions of a request that can be asked now; those that build on a missing reply are left out.
+
+    Parameters
+    ----------
+    request : mapping
+        judge_task, subject, query_text, answer, reference_answer, other_answer (strings or None), contexts,
+        other_contexts, context_sentences, answer_sentences, sample_answers (lists of strings or None), guideline
+        (JSON or None), count_questions.
+    known : mapping
+        Step -> value that was read.
+
+    Raises
+    ------
+    ValueError
+        If the task is unknown.
+    """
+    task = request["judge_task"]
+    if task not in TASKS:
+        raise ValueError(f"judge_task must be one of {', '.join(TASKS)}, got {task!r}")
+    return list(_STEPS[task](request, known))
+
+
+def _faithfulness_steps(request: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Step]:
+    messages = prompts.statements_prompt(request["query_text"], request["answer"])
+    yield Step("statements", messages, prompts.STATEMENTS_RESPONSE, replies.read_statements)
+    statements = known.get("statements")
+    if statements is not None:
+        count = len(statements)
+        messages = prompts.verdicts_prompt(request["contexts"], statements)
+        yield Step(
+            "verdicts", messages, prompts.verdicts_response(count), lambda said: replies.read_verdicts(said, count)
+        )
+
+
+def _question_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    count = int(request["count_questions"])
+    messages = prompts.questions_prompt(request["answer"], count)
+    yield Step(
+        "questions", messages, prompts.questions_response(count), lambda said: replies.read_questions(said, count)
+    )
+
+
+def _sentence_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    count = len(request["context_sentences"])
+    messages = prompts.sentences_prompt(request["query_text"], request["contexts"], count)
+    yield Step(
+        "sentences", messages, prompts.sentences_response(count), lambda said: replies.read_sentences(said, count)
+    )
+
+
+def _rubric_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    guideline = json.loads(request["guideline"])
+    points = [int(row["scale_point"]) for row in guideline]
+    messages = prompts.rubric_prompt(
+        request["subject"],
+        guideline,
+        request["query_text"],
+        request["contexts"] or [],
+        request["answer"],
+        request["reference_answer"],
+    )
+    yield Step("rubric", messages, prompts.rubric_response(points), lambda said: replies.read_rubric(said, points))
+
+
+def _score_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    messages = prompts.score_prompt(
+        request["subject"], request["query_text"], request["contexts"] or [], request["answer"]
+    )
+    yield Step("score", messages, prompts.SCORE_RESPONSE, replies.read_score)
+
+
+def _ranking_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    # the chunks of both, in an order that does not tell whose they are
+    contexts = sorted({*(request["contexts"] or []), *(request["other_contexts"] or [])})
+    pair = (request["answer"], request["other_answer"])
+    for name, (first, second) in (("in order", pair), ("exchanged", pair[::-1])):
+        messages = prompts.ranking_prompt(request["subject"], request["query_text"], contexts, first, second)
+        yield Step(name, messages, prompts.RANKING_RESPONSE, replies.read_ranking)
+
+
+def _selfcheck_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    sentences = request["answer_sentences"][: prompts.MAXIMUM_STATEMENTS]
+    count = len(sentences)
+    for position, sample in enumerate(request["sample_answers"]):
+        messages = prompts.selfcheck_prompt(request["query_text"], sample, sentences)
+        yield Step(
+            f"sample {position}",
+            messages,
+            prompts.verdicts_response(count),
+            lambda said: replies.read_verdicts(said, count),
+        )
+
+
+def _correctness_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    messages = prompts.correctness_prompt(request["query_text"], request["reference_answer"], request["answer"])
+    yield Step("correctness", messages, prompts.CORRECTNESS_RESPONSE, replies.read_correctness)
+
+
+_STEPS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[Step]]]] = {
+    "faithfulness_llm": _faithfulness_steps,
+    "answer_relevance_llm": _question_steps,
+    "context_relevance_llm": _sentence_steps,
+    "rubric_llm": _rubric_steps,
+    "score_llm": _score_steps,
+    "ranking_llm": _ranking_steps,
+    "selfcheck_llm": _selfcheck_steps,
+    "correctness_llm": _correctness_steps,
+}
+
+
+def _count_steps(request: Mapping[str, Any]) -> int:
+    """Return the questions of a request at most."""
+    return len(steps_of(request, {"statements": [""]}))
+
+
+def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Ask all questions of a request; one that brings nothing ends it, because the score would lack it."""
+    rows: list[dict[str, Any]] = []
+    known: dict[str, Any] = {}
+    shared = {name: request[name] for name in ("judge_key", "judge_task", "subject")}
+    while pending := [step for step in steps_of(request, known) if step.name not in known]:
+        step = pending[0]
+        key = hash_text(request["judge_key"], step.name)
+        more, value = converse(
+            model,
+            shared | {"step": step.name},
+            key,
+            step.messages,
+            step.schema,
+            step.read,
+            prompts.PROMPT_REVISION,
+        )
+        rows += more
+        if value is None:
+            break
+        known[step.name] = value
+    return rows
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Verdicts
+
+
+def _read_steps(request: Mapping[str, Any], last: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, Any] | str:
+    """Return the value of every step of a request, or why one is missing."""
+    known: dict[str, Any] = {}
+    while pending := [step for step in steps_of(request, known) if step.name not in known]:
+        step = pending[0]
+        call = last.get((request["judge_key"], step.name))
+        if call is None:
+            return f"{step.name}: not asked"
+        if call["call_status"] != "answered":
+            return f"{step.name}: {call['call_status']}: {call['status_detail']}"
+        try:
+            known[step.name] = step.read(call["answer"])
+        except ReplyError as error:
+            return f"{step.name}: invalid_reply: {error}"
+    return known
+
+
+def _conclude(
+    request: Mapping[str, Any], values: Mapping[str, Any], similarity: float | None
+) -> tuple[str, str, float | None, int | None]:
+    """Return status, detail, score and number of judged parts."""
+    task = request["judge_task"]
+    if task == "faithfulness_llm":
+        verdicts = values["verdicts"]
+        detail = f"{sum(verdicts)} of {len(verdicts)} statements supported"
+        return "judged", detail, scores.share_supported(verdicts), len(verdicts)
+    if task == "answer_relevance_llm":
+        detail = "generated: " + " | ".join(values["questions"])
+        return "judged", detail, similarity, len(values["questions"])
+    if task == "context_relevance_llm":
+        found = scores.share_extracted(values["sentences"], request["context_sentences"])
+        detail = f"{found.count_verbatim} of {found.count_sentences} sentences extracted word for word"
+        detail += f", {found.count_changed} others not counted" if found.count_changed else ""
+        return "judged", detail, found.score, found.count_sentences
+    if task == "selfcheck_llm":
+        verdicts_by_sample = list(values.values())
+        detail = f"{len(verdicts_by_sample)} other answers"
+        return "judged", detail, scores.consistency(verdicts_by_sample), len(verdicts_by_sample)
+    if task == "ranking_llm":
+        preference = scores.combine_orders(values["in order"], values["exchanged"])
+        if preference == "inconsistent":
+            return "no_verdict", "inconsistent: the order in which the answers were shown decided", None, None
+        return "judged", f"the {preference} of both answers in both orders", float(preference == "first"), 2
+    if task == "correctness_llm":
+        if values["correctness"] == "undecided":
+            return "no_verdict", "undecided: the reference answer does not tell", None, None
+        return "judged", values["correctness"], float(values["correctness"] == "correct"), 1
+    (value,) = values.values()
+    return "judged", f"{request['subject']} {value:g}", float(value), 1
+
+
+def _judge_by_rule(request: Mapping[str, Any]) -> str | None:
+    """Return what the rules of :mod:`hcat.answer_judging` say where the judge was asked the same."""
+    if request["judge_task"] != "correctness_llm":
+        return None
+    return judge_answer(request["answer"], request["reference_answer"], request["query_text"]).status
+
+
+def _texts_of(request: Mapping[str, Any]) -> tuple[list[str | None], list[str]]:
+    """Return the texts and the chunks that the prompts of a request hold."""
+    task = request["judge_task"]
+    texts: list[str | None] = [request["query_text"], request["answer"]]
+    contexts: list[str] = []
+    if task in ("faithfulness_llm", "context_relevance_llm", "rubric_llm", "score_llm"):
+        contexts = request["contexts"] or []
+    if task == "ranking_llm":
+        texts.append(request["other_answer"])
+        if request["subject"] == "faithfulness":
+            contexts = sorted({*(request["contexts"] or []), *(request["other_contexts"] or [])})
+    if task in ("rubric_llm", "correctness_llm"):
+        texts.append(request["reference_answer"])
+    if task == "selfcheck_llm":
+        texts += request["sample_answers"]
+        texts += request["answer_sentences"][prompts.MAXIMUM_STATEMENTS :] and [None]
+    return texts, contexts
