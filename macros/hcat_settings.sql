@@ -5,7 +5,7 @@
         'hcat_scoring_revision', 'hcat_count_topics', 'hcat_future_tolerance_hours', 'hcat_confidence',
         'hcat_jackknife_groups', 'hcat_jackknife_sources', 'hcat_minimum_segment_sources', 'hcat_weakness_error_rate',
         'hcat_weakness_power', 'hcat_worst_examples', 'hcat_answer_length_bounds', 'hcat_similarity_digits',
-        'hcat_classifier_revision', 'hcat_evidence_mode', 'hcat_evidence_windows', 'hcat_evidence_sentences',
+        'hcat_classifier_revision', 'hcat_tagger', 'hcat_tagger_languages', 'hcat_evidence_mode', 'hcat_evidence_windows', 'hcat_evidence_sentences',
         'hcat_evidence_characters', 'hcat_entailment_logit_bound', 'hcat_unsupported_bound', 'hcat_rating_looks',
         'hcat_bootstrap_draws', 'hcat_cross_validation_folds', 'hcat_acceptance_probability', 'hcat_calibration_bins',
         'hcat_calibration_folds', 'hcat_calibration_dimension', 'hcat_minimum_class_sources',

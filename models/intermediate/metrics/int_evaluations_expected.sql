@@ -44,6 +44,10 @@ crossed as (
                     when not classifier.has_classifier and metrics.requires like '%classifier%'
                         then 'entailment classifier'
                 end,
+                case
+                    when not interactions.has_tagger and metrics.requires like '%tagger%'
+                        then 'recognition of names (switched off, or another language)'
+                end,
                 case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
             ],
             lambda missing: missing is not null
