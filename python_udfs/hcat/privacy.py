@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import metadata
 from itertools import pairwise
@@ -161,7 +161,7 @@ def load_tagger(model: str = DEFAULT_MODEL) -> Any:
                 _TAGGERS[model] = spacy.load(model, exclude=list(_UNUSED_PIPES))
             except (ImportError, OSError) as error:
                 raise ModelError(
-                    f"privacy needs spaCy and the pipeline {model!r} (pip install 'hcat[safety]'), got: {error}"
+                    f"privacy needs spaCy and the pipeline {model!r} (both come with hcat: pip install hcat), got: {error}"
                 ) from None
         return _TAGGERS[model]
 
@@ -181,7 +181,7 @@ def load_presidio(names: Sequence[str]) -> list[Any]:
                 import tldextract
                 from presidio_analyzer import predefined_recognizers
             except ImportError as error:
-                raise ModelError(f"privacy needs Presidio (pip install 'hcat[safety]'), got: {error}") from None
+                raise ModelError(f"privacy needs Presidio (it comes with hcat: pip install hcat), got: {error}") from None
 
             # the e-mail recogniser asks this library for top-level domains; the packaged list is used
             offline = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
@@ -204,7 +204,7 @@ def load_presidio(names: Sequence[str]) -> list[Any]:
 def find_spans(
     texts: Sequence[str],
     *,
-    model: str = DEFAULT_MODEL,
+    model: str | None = DEFAULT_MODEL,
     presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
     batch_size: int = 64,
 ) -> list[list[Span]]:
@@ -213,8 +213,8 @@ def find_spans(
     Parameters
     ----------
     texts : sequence of str
-    model : str
-        Package of the spaCy pipeline.
+    model : str or None
+        Package of the spaCy pipeline; None reads by rules and Presidio alone, which miss most names without a cue.
     presidio_recognisers : sequence of str
         Classes of Presidio that are asked as well.
     batch_size : int
@@ -228,7 +228,8 @@ def find_spans(
     distinct = list(dict.fromkeys(texts))
     asked = load_presidio(presidio_recognisers)
     found: dict[str, list[Span]] = {}
-    for text, tagged in zip(distinct, _tag(distinct, model, batch_size), strict=True):
+    tags = _tag(distinct, model, batch_size) if model is not None else iter([[] for _ in distinct])
+    for text, tagged in zip(distinct, tags, strict=True):
         spans = find_by_rules(text) + tagged + _ask_presidio(text, asked)
         spans = _prefer_cued_places(spans)
         spans += _find_again(text, spans) + _find_in_lists(text, spans)
@@ -483,10 +484,11 @@ def mask_text(text: str, **settings: Any) -> str:
 
 def mask_texts(texts: Sequence[str], **settings: Any) -> list[str]:
     """Return :func:`mask_text` of each text, in batches."""
-    return [_apply_masks(text, spans) for text, spans in zip(texts, find_spans(texts, **settings), strict=True)]
+    return [apply_masks(text, spans) for text, spans in zip(texts, find_spans(texts, **settings), strict=True)]
 
 
-def _apply_masks(text: str, spans: Sequence[Span]) -> str:
+def apply_masks(text: str, spans: Sequence[Span]) -> str:
+    """Return a text in which spans (without overlap, in order) are replaced by their masked form."""
     parts = []
     position = 0
     for span in spans:
@@ -695,7 +697,7 @@ def measure_privacy(
             strict=True,
         )
     )
-    read = lru_cache(maxsize=4096)(_Reading)
+    read = make_reader()
     revision = model_revision(model)
     rows = []
     for interaction_id, query, chunks, answer in zip(ids, queries, contexts, answers, strict=True):
@@ -703,7 +705,7 @@ def measure_privacy(
         if answer not in spans_of:
             rows.append(row | {"status": "missing_input", "findings": []})
             continue
-        findings = _expose(answer, spans_of[answer], query or "", [chunk for chunk in chunks or [] if chunk], read)
+        findings = expose_spans(answer, spans_of[answer], query or "", [chunk for chunk in chunks or [] if chunk], read)
         counts = {
             f"count_{exposure}": sum(finding["exposure"] == exposure for finding in findings) for exposure in EXPOSURES
         }
@@ -711,8 +713,36 @@ def measure_privacy(
     return pa.RecordBatch.from_pylist(rows, schema=PRIVACY_SCHEMA)
 
 
-def _expose(answer: str, spans: Sequence[Span], query: str, chunks: Sequence[str], read: Any) -> list[dict[str, Any]]:
-    """Return one finding per distinct value of an answer, in order of first occurrence."""
+Reader = Callable[[str], _Reading]
+
+
+def make_reader() -> Reader:
+    """Return what reads queries and chunks, each of the last few thousand distinct ones once."""
+    return lru_cache(maxsize=4096)(_Reading)
+
+
+def expose_spans(
+    answer: str, spans: Sequence[Span], query: str, chunks: Sequence[str], read: Reader
+) -> list[dict[str, Any]]:
+    """Return one finding per distinct value of an answer, in order of first occurrence.
+
+    Parameters
+    ----------
+    answer : str
+    spans : sequence of Span
+        Of the answer, in order.
+    query : str
+        Empty when there is none.
+    chunks : sequence of str
+        Retrieved chunks that hold text.
+    read : callable
+        Result of :func:`make_reader`.
+
+    Returns
+    -------
+    list of dict
+        Keys as in :data:`FINDING_TYPE`.
+    """
     findings: dict[tuple[str, str], dict[str, Any]] = {}
     for span in spans:
         value = answer[span.start : span.end]
@@ -733,7 +763,7 @@ def _expose(answer: str, spans: Sequence[Span], query: str, chunks: Sequence[str
     return list(findings.values())
 
 
-def _find_exposure(value: str, entity_type: str, query: str, chunks: Sequence[str], read: Any) -> str:
+def _find_exposure(value: str, entity_type: str, query: str, chunks: Sequence[str], read: Reader) -> str:
     if query and read(query).holds(value, entity_type):
         return "in_query"
     if any(read(chunk).holds(value, entity_type) for chunk in chunks):

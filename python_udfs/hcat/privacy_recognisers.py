@@ -822,7 +822,7 @@ bank banks banking ltd limited inc incorporated llc llp plc corp corporation com
 holdings partners partnership trust fund funds insurance assurance financial finance capital union society
 association university college school hospital clinic department office ministry authority agency committee council
 board court services service systems solutions technologies technology industries international global foundation
-institute club card cards points account accounts loan loans mortgage mortgages credit debit savings saver isa bond
+institute club card cards points account accounts prepaid loan loans mortgage mortgages credit debit savings saver isa bond
 bonds reward rewards plan plans plus gold silver platinum premier premium app apps online pay payments hub centre
 center branch airlines airways motors energy media news times journal review act regulation directive code policy
 scheme programme program index exchange market markets orchestra band festival museum theatre hotel restaurant store

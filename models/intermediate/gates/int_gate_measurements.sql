@@ -67,6 +67,28 @@ drift_counts as (
     group by gates.gate_name
 ),
 
+-- rules read every answer; names are looked for where the language is known
+privacy_counts as (
+    select
+        gates.gate_name,
+        count(findings.privacy_finding_id) as count_leaked,
+        max(
+            case when gates.dimension = 'entity_class' then answers.count_answered else answers.count_read end
+        ) as count_read
+    from gates
+    cross join (
+        select
+            count(*) as count_answered,
+            count(case when has_tagger then 1 end) as count_read
+        from {{ ref('int_interactions_classified') }}
+        where is_answered
+    ) as answers
+    left join {{ ref('int_private_findings') }} as findings
+        on findings.is_leak and gates.segment in ('all', findings.entity_class)
+    where gates.measurement = 'count_leaked_values'
+    group by gates.gate_name
+),
+
 record_counts as (
     select
         sum(count_landed - count_repeated) as count_records,
@@ -97,6 +119,8 @@ joined as (
         version_differences.count_pairs,
         drift_counts.count_drifting,
         drift_counts.count_tested,
+        privacy_counts.count_leaked,
+        privacy_counts.count_read,
         record_counts.count_records,
         record_counts.share_accepted,
         case when gates.decision_name is not null then decisions.threshold else gates.threshold end
@@ -117,6 +141,7 @@ joined as (
             gates.metric_name = version_differences.metric_name
             and gates.dimension = version_differences.dimension
             and gates.segment = version_differences.segment
+    left join privacy_counts on gates.gate_name = privacy_counts.gate_name
     left join drift_counts on gates.gate_name = drift_counts.gate_name
     cross join evaluation_counts
     cross join record_counts
@@ -142,6 +167,7 @@ final as (
             when 'system_overconfidence' then overconfidence
             when 'version_difference' then version_difference
             when 'share_not_failed' then share_not_failed
+            when 'count_leaked_values' then count_leaked
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
@@ -153,6 +179,7 @@ final as (
             when 'version_difference' then version_difference_lower
             -- counts of this build's own rows are exact
             when 'share_not_failed' then share_not_failed
+            when 'count_leaked_values' then count_leaked
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
@@ -163,6 +190,7 @@ final as (
             when 'system_overconfidence' then overconfidence_upper
             when 'version_difference' then version_difference_upper
             when 'share_not_failed' then share_not_failed
+            when 'count_leaked_values' then count_leaked
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
@@ -173,6 +201,7 @@ final as (
             when 'system_overconfidence' then count_labels
             when 'version_difference' then count_pairs
             when 'share_not_failed' then count_evaluations
+            when 'count_leaked_values' then count_read
             when 'share_records_accepted' then count_records
             when 'count_drifting_series' then count_tested
             when 'count_drifting_mixes' then count_tested

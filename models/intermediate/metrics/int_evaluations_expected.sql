@@ -53,6 +53,10 @@ crossed as (
                     when samples.interaction_id is null and metrics.requires like '%samples%'
                         then 'another answer of the same run to the same query'
                 end,
+                case
+                    when not interactions.has_tagger and metrics.requires like '%tagger%'
+                        then 'recognition of names (switched off, or another language)'
+                end,
                 case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
             ],
             lambda missing: missing is not null

@@ -22,6 +22,11 @@ retrievals_judged as (
     group by interaction_id
 ),
 
+-- whether the answer was read for names
+answers_read as (
+    select text_hash, is_tagged from {{ ref('int_texts_recognisable') }}
+),
+
 context_counts as (
     select interaction_id, count(*) as count_contexts
     from passages
@@ -46,10 +51,12 @@ final as (
         interactions.reference_answer is not null as has_reference,
         retrievals_judged.interaction_id is not null as has_judged_retrieval,
         retrievals_judged.is_source_retrieved,
+        coalesce(answers_read.is_tagged, false) as has_tagger,
         coalesce(answers_classified.is_refusal, false) as is_refusal
     from interactions
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
     left join answers_classified on answer_passages.passage_id = answers_classified.passage_id
+    left join answers_read on md5(interactions.answer) = answers_read.text_hash
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_judged on interactions.interaction_id = retrievals_judged.interaction_id
 )

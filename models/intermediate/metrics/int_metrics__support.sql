@@ -8,21 +8,36 @@ units as (
     select * from {{ ref('int_interaction_units') }}
 ),
 
+private_values as (
+    select * from {{ ref('int_interaction_private_values') }}
+),
+
 current_rows as (
-    select supported.*
+    select
+        supported.*,
+        private_values.private_values
     from supported
     inner join units on supported.interaction_id = units.interaction_id and supported.input_key = units.input_key
+    left join private_values on supported.interaction_id = private_values.interaction_id
 ),
 
 unsupported_items as (
     select interaction_id, string_agg(item, ', ' order by sentence_index, item) as detail
-    from (select interaction_id, sentence_index, unnest(unsupported) as item from current_rows) as unsupported_rows
+    from (
+        -- a detail is shown: words of a name or a number that is hidden elsewhere are hidden here
+        select interaction_id, sentence_index, unnest({{ mask_words('unsupported', 'private_values') }}) as item
+        from current_rows
+    ) as unsupported_rows
     group by interaction_id
 ),
 
 displaced_items as (
     select interaction_id, string_agg(item, ', ' order by sentence_index, item) as detail
-    from (select interaction_id, sentence_index, unnest(displaced) as item from current_rows) as displaced_rows
+    from (
+        -- a detail is shown: words of a name or a number that is hidden elsewhere are hidden here
+        select interaction_id, sentence_index, unnest({{ mask_words('displaced', 'private_values') }}) as item
+        from current_rows
+    ) as displaced_rows
     group by interaction_id
 ),
 

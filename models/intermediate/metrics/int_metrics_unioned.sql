@@ -32,4 +32,7 @@ select evaluation_id, interaction_id, metric_name, raw_score, score_status, scor
 from {{ ref('int_metrics__retrieval') }}
 union all
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__privacy') }}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
 from {{ ref('int_metrics__behaviour') }}

@@ -17,14 +17,19 @@ relevance as (
     group by query_id
 ),
 
+masked as (
+    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    where masked_text is not null
+),
+
 final as (
     select
         queries.query_id,
         queries_rooted.root_query_id,
         queries.parent_query_id,
         queries_grouped.query_group,
-        queries.query_text,
-        queries.reference_answer,
+        coalesce(masked_queries.masked_text, queries.query_text) as query_text,
+        coalesce(masked_references.masked_text, queries.reference_answer) as reference_answer,
         queries.query_type,
         queries.difficulty,
         queries.answer_type,
@@ -37,6 +42,8 @@ final as (
     from queries
     inner join queries_rooted on queries.query_id = queries_rooted.query_id
     inner join queries_grouped on queries.query_id = queries_grouped.query_id
+    left join masked as masked_queries on md5(queries.query_text) = masked_queries.text_hash
+    left join masked as masked_references on md5(queries.reference_answer) = masked_references.text_hash
     left join relevance on queries.query_id = relevance.query_id
 )
 

@@ -7,6 +7,10 @@ topics as (
     select * from {{ ref('int_interaction_topics') }}
 ),
 
+masked as (
+    select * from {{ ref('int_interactions_masked') }}
+),
+
 final as (
     select
         -- ids
@@ -42,9 +46,9 @@ final as (
             when interactions.asked_at is not null then strftime(date_trunc('week', interactions.asked_at), '%Y-%m-%d')
         end as asked_week,
         interactions.refusal_rule,
-        interactions.query_text,
-        interactions.answer,
-        interactions.reference_answer,
+        masked.query_text,
+        masked.answer,
+        masked.reference_answer,
         interactions.tags,
 
         -- numerics
@@ -63,6 +67,7 @@ final as (
         -- timestamps
         interactions.asked_at
     from interactions
+    inner join masked on interactions.interaction_id = masked.interaction_id
     left join topics on interactions.interaction_id = topics.interaction_id
 )
 

@@ -30,6 +30,10 @@ texts as (
     select text_id, encoded_text from {{ ref('int_texts') }}
 ),
 
+private_values as (
+    select * from {{ ref('int_interaction_private_values') }}
+),
+
 retrievals as (
     select interaction_id, rank, min(chunk_id) as chunk_id
     from {{ ref('stg_retrievals') }}
@@ -69,12 +73,15 @@ final as (
         retrievals.chunk_id as evidence_chunk_id,
 
         -- strings
-        sentences.encoded_text as sentence_text,
+        {{ mask_values('sentences.encoded_text', 'private_values.private_values') }} as sentence_text,
         -- the window that decided; without a classifier the most similar context sentence
-        coalesce(entailed.premise, evidence.encoded_text) as evidence_text,
-        array_to_string(supported.unsupported, ', ') as unsupported,
-        array_to_string(supported.contradicted, ', ') as contradicted,
-        array_to_string(supported.displaced, ', ') as displaced,
+        {{ mask_values('coalesce(entailed.premise, evidence.encoded_text)', 'private_values.private_values') }}
+            as evidence_text,
+        array_to_string({{ mask_words('supported.unsupported', 'private_values.private_values') }}, ', ')
+            as unsupported,
+        array_to_string({{ mask_words('supported.contradicted', 'private_values.private_values') }}, ', ')
+            as contradicted,
+        array_to_string({{ mask_words('supported.displaced', 'private_values.private_values') }}, ', ') as displaced,
         entailed.classifier_name,
         entailed.classifier_revision,
         located.contributions as support_contributions,
@@ -113,6 +120,7 @@ final as (
         on
             located.interaction_id = entailed.interaction_id
             and located.sentence_index = entailed.sentence_index
+    left join private_values on located.interaction_id = private_values.interaction_id
     cross join decision
     left join retrievals
         on

@@ -12,6 +12,11 @@ topics as (
     where dimension = 'topic'
 ),
 
+masked as (
+    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    where masked_text is not null
+),
+
 final as (
     select
         -- ids
@@ -27,7 +32,7 @@ final as (
         pairs.pair_kind,
         queries_paired.metric_name,
         topics.topic,
-        queries_paired.query_text,
+        coalesce(masked.masked_text, queries_paired.query_text) as query_text,
         queries_paired.baseline_interaction_ids,
         queries_paired.candidate_interaction_ids,
 
@@ -41,6 +46,7 @@ final as (
         pairs.is_latest
     from queries_paired
     inner join pairs on queries_paired.version_pair_id = pairs.version_pair_id
+    left join masked on md5(queries_paired.query_text) = masked.text_hash
     left join topics
         on
             queries_paired.version_pair_id = topics.version_pair_id

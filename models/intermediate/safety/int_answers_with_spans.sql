@@ -1,0 +1,51 @@
+-- One row per interaction whose answer holds personal data, with what its values are looked up in.
+with passages as (
+    select * from {{ ref('int_interaction_passages') }}
+),
+
+texts as (
+    select text_hash, reading_key, spans from {{ ref('int_texts_masked') }}
+    where len(spans) > 0
+),
+
+answers as (
+    select
+        passages.interaction_id,
+        passages.passage_text as answer,
+        texts.text_hash,
+        texts.reading_key,
+        texts.spans
+    from passages
+    inner join texts on md5(passages.passage_text) = texts.text_hash
+    where passages.role = 'answer'
+),
+
+surroundings as (
+    select
+        passages.interaction_id,
+        max(case when passages.role = 'query' then passages.passage_text end) as query,
+        array_agg(passages.passage_text order by passages.position, passages.passage_text)
+        filter (where passages.role = 'context') as contexts
+    from passages
+    where passages.interaction_id in (select answers.interaction_id from answers)
+    group by passages.interaction_id
+),
+
+final as (
+    select
+        answers.interaction_id,
+        md5(
+            concat_ws(
+                '|', answers.text_hash, answers.reading_key, md5(coalesce(surroundings.query, '')),
+                md5(coalesce(array_to_string(surroundings.contexts, chr(10)), ''))
+            )
+        ) as exposure_key,
+        answers.answer,
+        surroundings.query,
+        surroundings.contexts,
+        answers.spans
+    from answers
+    inner join surroundings on answers.interaction_id = surroundings.interaction_id
+)
+
+select * from final

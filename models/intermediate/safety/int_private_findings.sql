@@ -1,0 +1,35 @@
+-- One row per (interaction, distinct value of personal data in its answer) of this build's answers, masked.
+with spans as (
+    select * from {{ ref('int_private_spans') }}
+),
+
+answers as (
+    select interaction_id, exposure_key from {{ ref('int_answers_with_spans') }}
+),
+
+entity_types as (
+    select * from {{ ref('privacy_entity_types') }}
+),
+
+final as (
+    select
+        md5(concat_ws('|', spans.interaction_id, spans.finding_index)) as privacy_finding_id,
+        spans.interaction_id,
+        spans.entity_type,
+        entity_types.entity_class,
+        spans.exposure,
+        spans.masked,
+        spans.rule,
+        spans.first_start,
+        spans.first_end,
+        spans.count_occurrences,
+        entity_types.is_counted,
+        entity_types.is_counted and spans.exposure = 'leaked' as is_leak
+    from spans
+    -- what was found in another answer, context or by other recognisers stays in the table and out of this build
+    inner join answers
+        on spans.interaction_id = answers.interaction_id and spans.exposure_key = answers.exposure_key
+    inner join entity_types on spans.entity_type = entity_types.entity_type
+)
+
+select * from final

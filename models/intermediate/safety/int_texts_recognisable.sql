@@ -1,0 +1,59 @@
+-- One row per distinct text that is shown somewhere or held against an answer, and how it is to be read.
+-- A table: its grouping of all texts is asked for by the reader, the masks and the exposures.
+{{ config(materialized='table') }}
+
+with interaction_passages as (
+    select * from {{ ref('int_interaction_passages') }}
+),
+
+interactions as (
+    select interaction_id, language from {{ ref('int_interactions_joined') }}
+),
+
+queries as (
+    select query_text, reference_answer from {{ ref('stg_queries') }}
+),
+
+recognisers as (
+    select * from {{ ref('int_privacy_recognisers') }}
+),
+
+united as (
+    select
+        passages.passage_text as text,
+        -- documents are read as what they are written in, whatever the customer writes
+        passages.role = 'context'
+        or interactions.language is null
+        or split_part(lower(interactions.language), '-', 1) in (
+            '{{ var("hcat_tagger_languages") | join("', '") }}'
+        ) as is_in_known_language
+    from interaction_passages as passages
+    inner join interactions on passages.interaction_id = interactions.interaction_id
+    union all
+    -- a prepared query says no language: the interactions that ask it do
+    select query_text as text, null::boolean as is_in_known_language from queries
+    union all
+    select reference_answer as text, null::boolean as is_in_known_language from queries
+),
+
+read_by as (
+    select
+        md5(text) as text_hash,
+        min(text) as text,
+        coalesce(bool_or(is_in_known_language), true) as is_in_known_language
+    from united
+    where not {{ is_blank('text') }}
+    group by md5(text)
+),
+
+final as (
+    select
+        read_by.text_hash,
+        md5(concat_ws('|', recognisers.recogniser_key, read_by.is_in_known_language)) as reading_key,
+        read_by.text,
+        read_by.is_in_known_language and recognisers.has_tagger as is_tagged
+    from read_by
+    cross join recognisers
+)
+
+select * from final

@@ -1,0 +1,238 @@
+"""Privacy as tables: which recognisers read, what they find in each distinct text, and where a value comes from.
+
+A distinct text is read once per reading (recognisers, types to mask, with or without names); what is found is kept as
+places and masks, never as words. Exposure is found in a second step, because it belongs to an interaction and not to a
+text, and only for answers in which something was found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import partial
+from importlib import metadata, resources
+from typing import Any, Final
+
+import pyarrow as pa
+
+from hcat.devices import ModelError
+from hcat.privacy import (
+    DEFAULT_MODEL,
+    DEFAULT_PRESIDIO_RECOGNISERS,
+    ENTITY_TYPES,
+    FINDING_TYPE,
+    apply_masks,
+    expose_spans,
+    find_spans,
+    make_reader,
+    mask_value,
+)
+from hcat.privacy_recognisers import Span
+from hcat.relations import map_batches
+
+PACKAGED: Final = "packaged"
+NO_TAGGER: Final = "none"
+TAGGERS: Final = (PACKAGED, NO_TAGGER)
+"""`packaged` = the spaCy pipeline that is installed with hcat; `none` = rules alone, which miss most names."""
+
+ENTITY_CLASSES: Final = ("identifier", "personal", "place")
+"""What a leak means: `identifier` proves itself by a check digit or a fixed form; `personal` is a name, a telephone, an
+address, a date or an amount, some of which are false alarms; `place` is weak personal data."""
+
+_RULE_FILES: Final = ("privacy.py", "privacy_recognisers.py", "privacy_tables.py")
+_RULE_LIBRARIES: Final = ("names",)
+_TAGGER_LIBRARIES: Final = ("spacy", "presidio-analyzer", DEFAULT_MODEL)
+
+RECOGNISERS_SCHEMA: Final = pa.schema(
+    [
+        ("tagger", pa.string()),
+        ("recogniser_key", pa.string()),
+        ("recogniser_name", pa.string()),
+        ("recogniser_revision", pa.string()),
+        ("masked_types", pa.list_(pa.string())),
+        ("has_tagger", pa.bool_()),
+        ("problem", pa.string()),
+    ]
+)
+"""One row: who reads, under which key; `problem` says what is wrong with the settings or the installation."""
+
+SPAN_TYPE: Final = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("entity_type", pa.string()),
+        ("rule", pa.string()),
+        ("masked", pa.string()),
+    ]
+)
+"""Characters of the text from 0, end exclusive; `masked` is null for types that are shown as they are."""
+
+RECOGNISED_SCHEMA: Final = pa.schema(
+    [
+        ("text_hash", pa.string()),
+        ("reading_key", pa.string()),
+        ("masked_text", pa.string()),
+        ("spans", pa.list_(SPAN_TYPE)),
+    ]
+)
+"""One row per (distinct text, reading); `masked_text` is null where nothing is to be masked."""
+
+EXPOSED_SCHEMA: Final = pa.schema([("interaction_id", pa.string()), ("exposure_key", pa.string()), *FINDING_TYPE])
+"""One row per (interaction, distinct value of its answer), masked."""
+
+
+def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
+    """Return who reads for personal data as one row (schema :data:`RECOGNISERS_SCHEMA`); no model is loaded.
+
+    Parameters
+    ----------
+    tagger : str
+        One of :data:`TAGGERS`.
+    entity_types : Table
+        Seed privacy_entity_types: entity_type, entity_class, is_masked; every type of
+        :data:`hcat.privacy.ENTITY_TYPES` once.
+
+    Notes
+    -----
+    The key is a hash over the rules' own source, the versions of the libraries and the types to be masked, so that
+    texts are read again exactly when what is found in them can change. A fault stands in the column ``problem``.
+    """
+    row: dict[str, Any] = dict.fromkeys(RECOGNISERS_SCHEMA.names)
+    try:
+        if tagger not in TAGGERS:
+            raise ModelError(f"the tagger must be one of {', '.join(TAGGERS)}, got {tagger!r}")
+        masked_types = _read_masked_types(entity_types)
+        libraries = (*_RULE_LIBRARIES, *_TAGGER_LIBRARIES) if tagger == PACKAGED else _RULE_LIBRARIES
+        revision = ", ".join(f"{library} {_version(library)}" for library in libraries)
+        digest = hashlib.sha256("|".join((tagger, revision, *masked_types)).encode())
+        for name in _RULE_FILES:
+            digest.update(resources.files("hcat").joinpath(name).read_bytes())
+        row |= {
+            "tagger": tagger,
+            "recogniser_key": digest.hexdigest()[:32],
+            "recogniser_name": DEFAULT_MODEL if tagger == PACKAGED else "rules",
+            "recogniser_revision": revision,
+            "masked_types": masked_types,
+            "has_tagger": tagger == PACKAGED,
+        }
+    except ModelError as error:
+        row["problem"] = str(error)
+    return pa.Table.from_pylist([row], schema=RECOGNISERS_SCHEMA)
+
+
+def _read_masked_types(entity_types: pa.Table) -> list[str]:
+    rows = entity_types.to_pylist()
+    listed = [row["entity_type"] for row in rows]
+    if sorted(listed) != sorted(ENTITY_TYPES):
+        raise ModelError(
+            f"the seed privacy_entity_types must hold each of {', '.join(ENTITY_TYPES)} once, got {', '.join(listed)}"
+        )
+    unknown = sorted({str(row["entity_class"]) for row in rows} - set(ENTITY_CLASSES))
+    if unknown:
+        raise ModelError(f"entity_class must be one of {', '.join(ENTITY_CLASSES)}, got {', '.join(unknown)}")
+    return sorted(row["entity_type"] for row in rows if row["is_masked"])
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        raise ModelError(
+            f"recognisers of personal data need the package {library!r}, which comes with hcat, and it is not "
+            f"installed; HCAT_TAGGER=none reads by rules alone"
+        ) from None
+
+
+def recognise_texts(
+    batch: pa.RecordBatch,
+    *,
+    masked_types: Sequence[str],
+    model: str = DEFAULT_MODEL,
+    presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
+) -> pa.RecordBatch:
+    """Return the personal data of each text as places and masks (schema :data:`RECOGNISED_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        text_hash, reading_key, text (str), is_tagged (bool: names are looked for by the tagger and not by cues alone;
+        without it no model is loaded).
+    masked_types : sequence of str
+        Types that are hidden wherever the text is shown.
+    model, presidio_recognisers
+        As for :func:`hcat.privacy.find_spans`.
+    """
+    rows = batch.to_pylist()
+    found: dict[tuple[str, bool], list[Span]] = {}
+    for is_tagged in (True, False):
+        texts = [row["text"] for row in rows if row["is_tagged"] == is_tagged]
+        read = find_spans(
+            texts,
+            model=model if is_tagged else None,
+            presidio_recognisers=presidio_recognisers if is_tagged else (),
+        )
+        found |= {(text, is_tagged): spans for text, spans in zip(texts, read, strict=True)}
+    hidden = frozenset(masked_types)
+    return pa.RecordBatch.from_pylist(
+        [
+            {
+                "text_hash": row["text_hash"],
+                "reading_key": row["reading_key"],
+                **_describe(row["text"], found[row["text"], row["is_tagged"]], hidden),
+            }
+            for row in rows
+        ],
+        schema=RECOGNISED_SCHEMA,
+    )
+
+
+def _describe(text: str, spans: Sequence[Span], hidden: frozenset[str]) -> dict[str, Any]:
+    masked = [span for span in spans if span.entity_type in hidden]
+    return {
+        "masked_text": apply_masks(text, masked) if masked else None,
+        "spans": [
+            {
+                "start": span.start,
+                "end": span.end,
+                "entity_type": span.entity_type,
+                "rule": span.rule,
+                "masked": mask_value(text[span.start : span.end], span.entity_type)
+                if span.entity_type in hidden
+                else None,
+            }
+            for span in spans
+        ],
+    }
+
+
+def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int) -> pa.RecordBatchReader:
+    """Return what is found in texts that were not read yet, streamed (schema :data:`RECOGNISED_SCHEMA`).
+
+    Parameters
+    ----------
+    texts : relation
+        As the batch of :func:`recognise_texts`.
+    masked_types : sequence of str
+    batch_texts : int
+        Texts of a batch; what is found does not depend on it.
+    """
+    return map_batches(texts, partial(recognise_texts, masked_types=masked_types), RECOGNISED_SCHEMA, batch_texts)
+
+
+def expose_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return where each value of an answer comes from: query, context or neither (schema :data:`EXPOSED_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        interaction_id, exposure_key, answer (str), spans (of the answer, as in :data:`RECOGNISED_SCHEMA`), query (str
+        or null), contexts (list of str or null).
+    """
+    read = make_reader()
+    rows = []
+    for row in batch.to_pylist():
+        spans = [Span(span["start"], span["end"], span["entity_type"], span["rule"]) for span in row["spans"]]
+        chunks = [chunk for chunk in row["contexts"] or [] if chunk]
+        key = {"interaction_id": row["interaction_id"], "exposure_key": row["exposure_key"]}
+        rows += [key | finding for finding in expose_spans(row["answer"], spans, row["query"] or "", chunks, read)]
+    return pa.RecordBatch.from_pylist(rows, schema=EXPOSED_SCHEMA)
