@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from hcat.raw_contract import hash_text
-from hcat.relations import count_rows, read_batches, stream
+from hcat.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, stream
 
 Result = TypeVar("Result")
 
@@ -78,8 +78,11 @@ def map_slices(
     folder: Path,
     score: Callable[[pa.RecordBatch], pa.RecordBatch],
     label: str,
-) -> pa.RecordBatchReader:
+) -> Streamed:
     """Return ``score`` applied to all pending rows, streamed slice by slice.
+
+    On Spark its tasks take the place of slices on disk: one that dies is tried again, and what a task has made is
+    counted once.
 
     Parameters
     ----------
@@ -99,6 +102,8 @@ def map_slices(
     label : str
         Word of the progress lines.
     """
+    if is_distributed(pending):
+        return map_batches(pending, score, schema, slice_rows)
     total = count_rows(pending)
 
     def slices() -> Iterator[pa.RecordBatch]:

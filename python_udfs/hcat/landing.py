@@ -12,6 +12,7 @@ import json
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -67,6 +68,7 @@ def read_entity(
     entity_name: str,
     folder: str | Path,
     is_landed: Callable[[str, str], bool] = lambda source_file, source_file_hash: False,
+    files: Sequence[Path] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of every file of an entity.
 
@@ -78,6 +80,8 @@ def read_entity(
         Folder of raw logs.
     is_landed : callable (source_file, source_file_hash) -> bool
         Tells files that were landed whole by an earlier build; they are not read again.
+    files : sequence of Path or None
+        Files of the entity; None = those of :func:`find_files`.
 
     Notes
     -----
@@ -86,7 +90,7 @@ def read_entity(
     """
     entity = ENTITIES[entity_name]
     root = Path(folder)
-    files = find_files(root, entity_name)
+    files = find_files(root, entity_name) if files is None else files
     if not files and entity_name == "interactions":
         expected = "interactions.parquet, interactions.jsonl, interactions.csv or calls.jsonl"
         yield _file_problem(entity, str(folder), f"folder '{folder}' (HCAT_RAW_LOGS) has no file {expected}")
@@ -127,7 +131,7 @@ def read_table(
 
 def land(
     entity_name: str, session: Any, folder: str, raw_relations: Mapping[str, str] | None, landed: str | None
-) -> pa.RecordBatchReader:
+) -> relations.Streamed:
     """Return the records of an entity that are not landed yet, from its files or from a warehouse table.
 
     Parameters
@@ -145,27 +149,54 @@ def land(
     """
     schema = landed_schema(entity_name)
     relation_name = (raw_relations or {}).get(entity_name)
+    # which build landed a row decides which of two conflicting records came first
+    landing_number = relations.read_maximum(session, landed, "landing_number") + 1
     unknown = sorted(set(raw_relations or {}) - set(ENTITIES))
-    batches: Iterator[pa.RecordBatch]
     if unknown:
         message = f"hcat_raw_relations names '{unknown[0]}', which is none of {', '.join(ENTITIES)}"
-        batches = iter([_file_problem(ENTITIES[entity_name], "hcat_raw_relations", message)])
+        streamed = _stream_problem(session, entity_name, "hcat_raw_relations", message, landing_number)
     elif relation_name:
         try:
             relation = relations.from_name(session, relation_name)
         except LookupError:
             message = f"hcat_raw_relations: {entity_name} is '{relation_name}', which is no table of the warehouse"
-            batches = iter([_file_problem(ENTITIES[entity_name], relation_name, message)])
+            streamed = _stream_problem(session, entity_name, relation_name, message, landing_number)
         else:
-            rows = relations.read_batches(relation, _ROWS_PER_BATCH)
-            batches = read_table(entity_name, relation_name, relation.columns, rows)
+            convert = partial(_number_table, entity_name, relation_name, list(relation.columns), landing_number)
+            streamed = relations.convert_rows(relation, convert, schema, _ROWS_PER_BATCH)
     else:
         done = relations.read_pairs(session, landed, "source_file", "source_file_hash")
-        batches = read_entity(entity_name, folder, is_landed=lambda name, file_hash: (name, file_hash) in done)
-    # which build landed a row decides which of two conflicting records came first
-    landing_number = relations.read_maximum(session, landed, "landing_number") + 1
-    numbered = (_with_landing_number(batch, landing_number) for batch in batches)
-    return relations.stream_pending(session, schema, numbered, landed, "record_id")
+        # without files, one part still says what is missing
+        shares = [[path] for path in find_files(folder, entity_name)] or [[]]
+        parts = [partial(_number_files, entity_name, folder, done, landing_number, share) for share in shares]
+        streamed = relations.read_parts(session, parts, schema)
+    return relations.stream_pending(session, streamed, landed, "record_id")
+
+
+def _number_files(
+    entity_name: str, folder: str, done: set[tuple[str, str]], landing_number: int, files: Sequence[Path]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the landed rows of some files; at module level and not a lambda, since it travels to other processes."""
+    for batch in read_entity(entity_name, folder, lambda name, file_hash: (name, file_hash) in done, files):
+        yield _with_landing_number(batch, landing_number)
+
+
+def _number_table(
+    entity_name: str,
+    table_name: str,
+    column_names: Sequence[str],
+    landing_number: int,
+    batches: Iterable[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    for batch in read_table(entity_name, table_name, column_names, batches):
+        yield _with_landing_number(batch, landing_number)
+
+
+def _stream_problem(
+    session: Any, entity_name: str, source: str, message: str, landing_number: int
+) -> relations.Streamed:
+    problem = _with_landing_number(_file_problem(ENTITIES[entity_name], source, message), landing_number)
+    return relations.read_parts(session, [partial(iter, [problem])], landed_schema(entity_name))
 
 
 def _with_landing_number(batch: pa.RecordBatch, landing_number: int) -> pa.RecordBatch:

@@ -2,6 +2,14 @@
 
 This is the only module that knows the engine of a build (the report opens a finished warehouse by itself). Nothing here
 collects a table of unbounded size; what is collected (the work of one batch, a ledger row) is named so.
+
+Engines are DuckDB (relations, streams of record batches) and Apache Spark (DataFrames). On Spark,
+
+- row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers, by
+  ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
+- functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
+  (:func:`read_rows`, :func:`read_batches`): a fit needs all labels at once, and labels, cells and gates grow with what
+  people rate and define, not with the logs.
 """
 
 from __future__ import annotations
@@ -16,6 +24,8 @@ import pyarrow.compute as pc
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
+Streamed = Any
+"""What a Python model returns: a RecordBatchReader on DuckDB, a DataFrame on Spark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,11 @@ class Lookup:
     budget_mebibytes: int
 
 
+def is_distributed(thing: Any) -> bool:
+    """Tell whether a relation or session is one of Spark, without importing it."""
+    return type(thing).__module__.startswith("pyspark.")
+
+
 def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
     """Return a reader over ``batches``; the engine pulls them one at a time."""
     return pa.RecordBatchReader.from_batches(schema, batches)
@@ -48,6 +63,9 @@ def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBat
 
 def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order."""
+    if is_distributed(relation):
+        yield from _plain(relation.toArrow()).to_batches(batch_rows)
+        return
     for batch in relation.to_arrow_reader(batch_rows):
         for start in range(0, batch.num_rows, batch_rows):
             yield batch.slice(start, batch_rows)
@@ -55,11 +73,15 @@ def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
 
 def read_rows(relation: Any) -> pa.Table:
     """Return a small relation (ledger, gates, settings) as an Arrow table."""
+    if is_distributed(relation):
+        return _plain(relation.toArrow())
     return relation.to_arrow_table()
 
 
 def count_rows(relation: Any) -> int:
     """Return the number of rows of ``relation``."""
+    if is_distributed(relation):
+        return int(relation.count())
     return int(relation.aggregate("count(*)").fetchall()[0][0])
 
 
@@ -91,6 +113,10 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
     """
     if done is None:
         return relation
+    if is_distributed(relation):
+        finished = relation.sparkSession.sql(f"select {', '.join(keys)} from {done} as done")
+        # a join by name puts the keys first
+        return relation.join(finished, list(keys), "left_anti").select(relation.columns)
     matches = " and ".join(f"done.{key} = hcat_work.{key}" for key in keys)
     # the alias must not be the name of a table: DuckDB would bind it to itself
     anti_join = f"select hcat_work.* from hcat_work where not exists (select 1 from {done} as done where {matches})"
@@ -105,6 +131,10 @@ def from_name(session: Any, name: str) -> Any:
     LookupError
         If the warehouse has no such table or view.
     """
+    if is_distributed(session):
+        if not session.catalog.tableExists(name):
+            raise LookupError(f"'{name}' is no table of the warehouse")
+        return session.table(name)
     import duckdb
 
     try:
@@ -255,26 +285,50 @@ def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[
     """Return the distinct pairs of two text columns of ``table`` (files and their hashes); empty without a table."""
     if table is None:
         return set()
-    return set(session.sql(f"select distinct {first}, {second} from {table}").fetchall())
+    return set(_fetch(session, f"select distinct {first}, {second} from {table}"))
 
 
 def read_maximum(session: Any, table: str | None, column: str) -> int:
     """Return the largest value of an integer column of ``table``; 0 without a table or without rows."""
     if table is None:
         return 0
-    return int(session.sql(f"select coalesce(max({column}), 0) from {table}").fetchall()[0][0])
+    return int(_fetch(session, f"select coalesce(max({column}), 0) from {table}")[0][0])
 
 
-def stream_pending(
-    session: Any, schema: pa.Schema, batches: Iterator[pa.RecordBatch], done: str | None, key: str
-) -> pa.RecordBatchReader:
-    """Return ``batches`` without the rows whose ``key`` is in the table ``done``, streamed."""
+def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Streamed:
+    """Return the rows of all ``parts`` (files, for instance), streamed; on Spark each part is read by a task of its own."""
+    if not is_distributed(session):
+        return stream(schema, (batch for part in parts for batch in part()))
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from parts[number]()
+
+    numbers = session.range(0, len(parts), 1, max(len(parts), 1))
+    return numbers.mapInArrow(read, _spark_schema(schema))
+
+
+def convert_rows(
+    relation: Any, function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema, rows: int
+) -> Streamed:
+    """Return what ``function`` makes of all batches of ``relation``, one after the other, streamed."""
+    if is_distributed(relation):
+        # one task: the function numbers the rows
+        return relation.coalesce(1).mapInArrow(function, _spark_schema(schema))
+    return stream(schema, function(read_batches(relation, rows)))
+
+
+def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str) -> Streamed:
+    """Return ``streamed`` (see :func:`read_parts`) without the rows whose ``key`` is in the table ``done``."""
     if done is None:
-        return stream(schema, batches)
+        return streamed
+    if is_distributed(session):
+        return select_pending(streamed, done, [key])
     cursor = session.cursor()
 
     def pending() -> Iterator[pa.RecordBatch]:
-        for batch in batches:
+        for batch in streamed:
             cursor.register("hcat_landing_keys", pa.table({key: batch.column(key)}))
             known = cursor.sql(
                 f"select {key} from hcat_landing_keys where {key} in (select {key} from {done})"
@@ -282,32 +336,46 @@ def stream_pending(
             cursor.unregister("hcat_landing_keys")
             yield batch.filter(pc.invert(pc.is_in(batch.column(key), value_set=known.combine_chunks())))
 
-    return stream(schema, pending())
+    return stream(streamed.schema, pending())
 
 
 def order_by(relation: Any, columns: str) -> Any:
     """Return ``relation`` in a declared order, so that results do not depend on the engine's."""
+    if is_distributed(relation):
+        return relation.orderBy(*[name.strip() for name in columns.split(",")])
     return relation.order(columns)
 
 
 def first_column(relation: Any) -> str:
     """Return the quoted name of the first column of ``relation``, which is the key of a mart."""
+    if is_distributed(relation):
+        return f"`{relation.columns[0]}`"
     return f'"{relation.columns[0]}"'
 
 
-def map_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> pa.RecordBatchReader:
+def map_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> Streamed:
     """Return ``function`` applied to every batch of ``relation``, streamed."""
+    if is_distributed(relation):
+
+        def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for start in range(0, batch.num_rows, batch_rows):
+                    yield function(batch.slice(start, batch_rows))
+
+        return relation.mapInArrow(apply, _spark_schema(schema))
     return stream(schema, (function(batch) for batch in read_batches(relation, batch_rows)))
 
 
 def map_batches_with_lookup(
     session: Any, relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int
-) -> pa.RecordBatchReader:
+) -> Streamed:
     """Return ``function(batch, rows of the lookup that the batch names)`` over ``relation``, streamed.
 
     The table given to ``function`` holds at least the keys of the batch, once each, ordered by key; results must not
     depend on what else it holds.
     """
+    if is_distributed(relation):
+        return _cogroup_lookup(relation, lookup, function, schema, batch_rows)
 
     def batches() -> Iterator[pa.RecordBatch]:
         source = lookup.relation.sql_query()
@@ -353,6 +421,9 @@ def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Arr
 def write_parquet(relation: Any, path: Path) -> int:
     """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
     count = count_rows(relation)
+    if is_distributed(relation):
+        _merge_parquet(relation, path)
+        return count
     relation.write_parquet(str(path), compression="zstd")
     return count
 
@@ -380,3 +451,66 @@ def write_database(files: Mapping[str, Path], path: Path, *, keep: bool = False)
             connection.read_parquet(str(file)).create(name)
     finally:
         connection.close()
+
+
+# -- Apache Spark ------------------------------------------------------------------------------------------------------
+
+
+def _spark_schema(schema: pa.Schema) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Return a table of Spark without the metadata that it puts on fields."""
+    return table.replace_schema_metadata(None)
+
+
+def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
+    if is_distributed(session):
+        return [tuple(row) for row in session.sql(query).collect()]
+    rows: list[tuple[Any, ...]] = session.sql(query).fetchall()
+    return rows
+
+
+def _cogroup_lookup(
+    relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int
+) -> Any:
+    """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each beside the rows that it names.
+
+    A table of embeddings is larger than a driver or worker: it is joined to the keys of each bucket and never held whole.
+    """
+    from pyspark.sql import functions as f
+
+    buckets = max(1, -(-relation.count() // batch_rows))
+    work = relation.withColumn("hcat_bucket", f.pmod(f.xxhash64(relation.columns[0]), f.lit(buckets)))
+    elements = [f.coalesce(f.col(name), f.array()) for name in lookup.list_columns]
+    keys = work.select("hcat_bucket", f.explode(f.concat(*elements)).alias(lookup.key)).distinct()
+    rows = lookup.relation.join(keys, lookup.key).select("hcat_bucket", *lookup.relation.columns)
+
+    def apply(batch: pa.Table, found: pa.Table) -> pa.Table:
+        if not batch.num_rows:
+            return schema.empty_table()
+        batch = _plain(batch).drop_columns("hcat_bucket").combine_chunks()
+        found = _plain(found).drop_columns("hcat_bucket").sort_by(lookup.key).combine_chunks()
+        return pa.Table.from_batches([function(batch.to_batches()[0], found)], schema)
+
+    grouped = work.groupBy("hcat_bucket").cogroup(rows.groupBy("hcat_bucket"))
+    return grouped.applyInArrow(apply, _spark_schema(schema))
+
+
+def _merge_parquet(relation: Any, path: Path) -> None:
+    """Write a DataFrame as one sorted Parquet file: its tasks write parts, DuckDB joins them in bounded memory."""
+    import shutil
+
+    import duckdb
+
+    parts = path.with_name(f"{path.name}.parts").absolute()
+    relation.write.mode("overwrite").parquet(parts.as_uri())
+    try:
+        with duckdb.connect() as connection:
+            ordered = connection.read_parquet(f"{parts}/*.parquet").order(f'"{relation.columns[0]}"')
+            ordered.write_parquet(str(path), compression="zstd")
+    finally:
+        shutil.rmtree(parts)

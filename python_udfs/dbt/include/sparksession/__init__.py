@@ -1,0 +1,5 @@
+"""Macros of the adapter."""
+
+import os
+
+PACKAGE_PATH = os.path.dirname(__file__)

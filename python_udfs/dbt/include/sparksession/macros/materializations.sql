@@ -1,0 +1,103 @@
+{#
+    dbt-spark drops a table before it builds the next one: a model that raises would leave nothing. Here the new table is
+    built beside the old one, held against its contract, and takes its place when it is whole.
+#}
+{% materialization table, adapter='sparksession', supported_languages=['sql', 'python'] %}
+    {{ run_hooks(pre_hooks) }}
+    {% do build_and_swap(model['language']) %}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [this.incorporate(type='table')]}) }}
+{% endmaterialization %}
+
+
+{#
+    append: rows are added. delete+insert: the table is written anew without the rows whose key comes again, since Parquet
+    knows no delete; with `file_format: iceberg` or `delta`, set incremental_strategy to merge and dbt-spark merges.
+#}
+{% materialization incremental, adapter='sparksession', supported_languages=['sql', 'python'] %}
+    {% set language = model['language'] %}
+    {% set strategy = config.get('incremental_strategy') or 'append' %}
+    {% set existing = load_relation(this) %}
+    {{ run_hooks(pre_hooks) }}
+    {% if existing is none or existing.is_view or should_full_refresh() %}
+        {% do build_and_swap(language) %}
+    {% else %}
+        {# a table and no temporary view: a view would read the table that it is added to #}
+        {% set fresh = this.incorporate(path={'identifier': this.identifier ~ '__dbt_tmp'}, type='table') %}
+        {% do adapter.drop_relation(fresh) %}
+        {% call statement('main', language=language) %}{{ create_table_as(False, fresh, compiled_code, language) }}{% endcall %}
+        {% do process_schema_changes(incremental_validate_on_schema_change(config.get('on_schema_change')), fresh, existing) %}
+        {% do check_constraints(fresh) %}
+        {% if strategy == 'delete+insert' %}
+            {% set columns = adapter.get_columns_in_relation(existing) | map(attribute='quoted') | join(', ') %}
+            {% set key = adapter.quote(config.require('unique_key')) %}
+            {% do replace_table(
+                this,
+                'select ' ~ columns ~ ' from ' ~ this ~ ' left anti join (select distinct ' ~ key ~ ' from ' ~ fresh
+                ~ ') using (' ~ key ~ ') union all select ' ~ columns ~ ' from ' ~ fresh
+            ) %}
+        {% else %}
+            {% do run_query(
+                dbt_spark_get_incremental_sql(strategy, fresh, this, existing, config.get('unique_key'), none)
+            ) %}
+        {% endif %}
+        {% do adapter.drop_relation(fresh) %}
+    {% endif %}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [this.incorporate(type='table')]}) }}
+{% endmaterialization %}
+
+
+{% macro build_and_swap(language) %}
+    {% set fresh = this.incorporate(path={'identifier': this.identifier ~ '__dbt_new'}, type='table') %}
+    {% do adapter.drop_relation(fresh) %}
+    {% call statement('main', language=language) %}{{ create_table_as(False, fresh, compiled_code, language) }}{% endcall %}
+    {% do check_constraints(fresh) %}
+    {% do swap_table(this, fresh) %}
+{% endmacro %}
+
+
+{# Writes a table anew from a query, which may read the table itself. #}
+{% macro replace_table(relation, query) %}
+    {% set fresh = relation.incorporate(path={'identifier': relation.identifier ~ '__dbt_new'}, type='table') %}
+    {% do adapter.drop_relation(fresh) %}
+    {% do run_query('create table ' ~ fresh ~ ' using ' ~ config.get('file_format', 'parquet') ~ ' as ' ~ query) %}
+    {% do swap_table(relation, fresh) %}
+{% endmacro %}
+
+
+{% macro swap_table(relation, fresh) %}
+    {% set old = load_relation(relation) %}
+    {% if old is not none %}{% do adapter.drop_relation(old) %}{% endif %}
+    {% do run_query('alter table ' ~ fresh ~ ' rename to ' ~ relation) %}
+{% endmacro %}
+
+
+{# Parquet keeps no constraints: those of the contract (not_null, check) are counted before a table takes its place. #}
+{% macro check_constraints(relation) %}
+    {% if config.get('contract').enforced %}
+        {% set checks = [] %}
+        {% for column in model.columns.values() %}
+            {% for constraint in column.constraints %}
+                {% if constraint.type == 'not_null' %}
+                    {% do checks.append(adapter.quote(column.name) ~ ' is not null') %}
+                {% elif constraint.type == 'check' %}
+                    {% do checks.append('coalesce(' ~ constraint.expression ~ ', true)') %}
+                {% endif %}
+            {% endfor %}
+        {% endfor %}
+        {% for constraint in model.constraints if constraint.type == 'check' %}
+            {% do checks.append('coalesce(' ~ constraint.expression ~ ', true)') %}
+        {% endfor %}
+        {% if checks %}
+            {% set counts %}
+                select {% for check in checks %}count_if(not ({{ check }})){{ ', ' if not loop.last }}{% endfor %} from {{ relation }}
+            {% endset %}
+            {% for count in run_query(counts).rows[0] if count > 0 %}
+                {% do exceptions.raise_compiler_error(
+                    model.name ~ ': ' ~ count ~ ' rows break the contract: ' ~ checks[loop.index0]
+                ) %}
+            {% endfor %}
+        {% endif %}
+    {% endif %}
+{% endmacro %}
