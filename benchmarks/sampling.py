@@ -359,7 +359,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
         f"mean, and for each share up to {LIMIT_COVERAGE_ERRORS:g} standard errors. Inside: shares within the limits.",
         "Draws by size or importance inside of strata give rare shares few and unequal weights: their intervals are "
         "shown and not held to the limits, and the default draws equally.",
-        "Interval: `hcat.survey.estimate_shares` (Jeffreys on the effective n, t of the design's degrees of freedom).",
+        "Interval: `hcat.survey.estimate_shares` (Jeffreys on the effective n of a variance whose strata lean on the "
+        "overall one, t of the design's degrees of freedom).",
         *(f"Plan of {status}." for status in statuses),
     ]
     table = tabulate(found, count_seeds)
