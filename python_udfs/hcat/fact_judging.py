@@ -114,7 +114,8 @@ def _read(text: str) -> _Passage:
 
 def _is_negated(text: str) -> bool:
     words = [match.casefold().replace("\u2019", "'") for match in WORD_PATTERN.findall(text)]
-    return sum(word in _NEGATORS or word.endswith("n't") for word in words) % 2 == 1
+    count: int = sum(word in _NEGATORS or word.endswith("n't") for word in words)
+    return count % 2 == 1
 
 
 def _judge_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeatures, is_short: bool) -> FactJudgement:
@@ -170,7 +171,7 @@ def _are_near(due: Mention, other: Mention) -> bool:
     if not left or not right:
         return left == right
     exponent = round(math.log10(left / right) / _DIGITS_OF_A_SCALE) * _DIGITS_OF_A_SCALE
-    return abs(left / right / 10**exponent - 1) <= ROUNDING
+    return bool(abs(left / right / 10.0**exponent - 1) <= ROUNDING)
 
 
 _CORRECT = FactJudgement("correct", "same_facts")
@@ -181,8 +182,5 @@ def _names_other(passage: _Passage, truth: TextFeatures, asked: TextFeatures) ->
     known = Evidence.from_features([truth, asked])
     named = [each for each in passage.features.entity_mentions if not known.words.issuperset(each.parts or each.keys)]
     due = [*truth.entity_mentions, *asked.entity_mentions]
-    return (
-        bool(named)
-        and bool(due)
-        and not any(passage.evidence.words.issuperset(each.parts or each.keys) for each in due)
-    )
+    is_due_named = any(passage.evidence.words.issuperset(each.parts or each.keys) for each in due)
+    return bool(named) and bool(due) and not is_due_named

@@ -182,7 +182,7 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int
             raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {row['outcome']!r}")
         cell = found.setdefault(tuple(row[key] for key in keys), [])
         cell.append((row["source_group"], row["score_change"], row["outcome"]))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for key in sorted(found):
         # sums must not depend on the order of rows
         cell = sorted(found[key], key=lambda pair: (pair[0], pair[1] is None, pair[1] or 0.0, pair[2]))
