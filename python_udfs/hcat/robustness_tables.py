@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.answer_judging import JUDGEMENT_SCHEMA, judge_answers
+from hcat.fact_judging import judge_facts
 from hcat.metric_reliability import measure_share
 from hcat.robustness import COMPARISON_SCHEMA, RobustnessSettings, compare_clusters, equalise_groups, group_answers
 
@@ -23,7 +24,13 @@ Integers = npt.NDArray[np.int64]
 
 #: One row per answer and content.
 JUDGED_SCHEMA: Final = pa.schema(
-    [JUDGEMENT_SCHEMA.field(0), ("input_key", pa.string()), *[JUDGEMENT_SCHEMA.field(each) for each in range(1, 5)]]
+    [
+        JUDGEMENT_SCHEMA.field(0),
+        ("input_key", pa.string()),
+        *[JUDGEMENT_SCHEMA.field(each) for each in range(1, 5)],
+        ("facts_status", pa.string()),
+        ("facts_reason", pa.string()),
+    ]
 )
 
 #: One row per pair of clusters, scope, gap rule and measure; ``group_size`` is null where groups stand as they are.
@@ -78,6 +85,11 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
     batch : RecordBatch
         interaction_id, input_key, query, answer, true_answer (strings) and rivals (list of strings; the true answer
         itself is none).
+
+    Notes
+    -----
+    Answers that the rules leave undecided are judged by their facts too (:mod:`hcat.fact_judging`), in columns of their
+    own; SQL chooses between the sources.
     """
     rivals = [
         None if others is None else [each for each in others if each != true_answer]
@@ -87,7 +99,22 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
     ]
     position = batch.schema.get_field_index("rivals")
     judged = judge_answers(batch.set_column(position, "rivals", pa.array(rivals, pa.list_(pa.string()))))
-    columns = [judged.column(0), batch.column("input_key"), *judged.columns[1:]]
+    facts = [
+        # a decided answer needs no second look
+        None if status != "undecided" else judge_facts(row["answer"], row["true_answer"], row["query"])
+        for status, row in zip(
+            judged.column("judgement_status").to_pylist(),
+            batch.select(["answer", "true_answer", "query"]).to_pylist(),
+            strict=True,
+        )
+    ]
+    columns = [
+        judged.column(0),
+        batch.column("input_key"),
+        *judged.columns[1:],
+        pa.array([None if each is None else each.status for each in facts], pa.string()),
+        pa.array([None if each is None else each.reason for each in facts], pa.string()),
+    ]
     return pa.RecordBatch.from_arrays(columns, schema=JUDGED_SCHEMA)
 
 
@@ -155,7 +182,7 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int
             raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {row['outcome']!r}")
         cell = found.setdefault(tuple(row[key] for key in keys), [])
         cell.append((row["source_group"], row["score_change"], row["outcome"]))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for key in sorted(found):
         # sums must not depend on the order of rows
         cell = sorted(found[key], key=lambda pair: (pair[0], pair[1] is None, pair[1] or 0.0, pair[2]))

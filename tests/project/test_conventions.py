@@ -44,6 +44,8 @@ LAYER_EXCEPTIONS = {
     ("int_gate_measurements", "fct_system_calibration"): "gates measure what the marts show",
     ("int_gate_measurements", "fct_metric_drift"): "gates measure what the marts show",
     ("int_gate_measurements", "fct_version_comparisons"): "gates measure what the marts show",
+    ("int_gate_measurements", "fct_robustness_rates"): "gates measure what the marts show",
+    ("int_metric_verdicts", "fct_evaluations"): "metrics are believed or not as they are published",
 }
 #: The ledger hashes what landed.
 LEDGER = "dim_runs"
@@ -136,6 +138,39 @@ VOCABULARIES = {
     ("fct_replicate_variation", "status"): {"measured", "too_few_sources", "no_replicates"},
     ("fct_representativeness", "status"): {"compared", "too_few_sources", "no_production", "no_test_set"},
     ("fct_version_comparisons", "verdict"): {"better", "worse", "no_difference_shown", "not_evaluated"},
+    ("fct_answer_correctness", "correctness_status"): {"correct", "incorrect", "undecided"},
+    ("fct_answer_correctness", "answer_kind"): {"boolean", "date", "number", "list", "phrase", "free_text"},
+    **{
+        (mart, "group_type"): {"gap", "robust", "non_robust"}
+        for mart in ("fct_answer_correctness", "fct_robustness_groups")
+    },
+    ("fct_answer_correctness", "faulty_module"): {"retrieval", "language_model"},
+    ("fct_robustness_groups", "group_status"): {"complete", "partial", "undecided"},
+    ("fct_robustness_groups", "faulty_module"): {"retrieval", "language_model", "both", "unknown"},
+    ("fct_robustness_rates", "status"): {"estimated", "too_few_groups", "no_answerable_group"},
+    **{
+        (mart, "scope"): {"all", "language_model_errors_removed", "language_model_errors_counted_right"}
+        for mart in ("fct_robustness_rates", "fct_robustness_differences")
+    },
+    ("fct_robustness_differences", "status"): {
+        "compared",
+        "unequal_group_sizes",
+        "too_few_groups",
+        "no_answerable_group",
+    },
+    ("fct_robustness_pairs", "outcome"): {"both_right", "both_wrong", "broken", "mended", "undecided"},
+    **{
+        ("fct_robustness_variants", column): {"estimated", "too_few_sources", "no_pairs"}
+        for column in ("change_status", "flip_status")
+    },
+    ("fct_metric_reliability", "measure"): {"precision", "recall"},
+    ("fct_metric_reliability", "status"): {
+        "estimated",
+        "too_few_groups",
+        "nothing_accepted",
+        "nothing_correct",
+        "no_verdicts",
+    },
     ("fct_labels_needed", "label_status"): {"reached", "labels_missing", "no_labels"},
     ("fct_metric_drift", "test"): {
         "mean_shift",

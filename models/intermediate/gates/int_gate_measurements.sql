@@ -89,6 +89,16 @@ privacy_counts as (
     group by gates.gate_name
 ),
 
+-- the system that answers other wordings worst
+robustness_rates as (
+    select robustness, robustness_lower, robustness_upper, count_groups - count_gap_groups as count_answerable_groups
+    from {{ ref('fct_robustness_rates') }}
+    where
+        hypothesis = 'all' and cluster = 'all' and scope = 'all' and gap_rule = 'own_cluster'
+        and robustness_lower is not null
+    qualify row_number() over (order by robustness, system) = 1
+),
+
 record_counts as (
     select
         sum(count_landed - count_repeated) as count_records,
@@ -121,6 +131,10 @@ joined as (
         drift_counts.count_tested,
         privacy_counts.count_leaked,
         privacy_counts.count_read,
+        robustness_rates.robustness,
+        robustness_rates.robustness_lower,
+        robustness_rates.robustness_upper,
+        robustness_rates.count_answerable_groups,
         record_counts.count_records,
         record_counts.share_accepted,
         case when gates.decision_name is not null then decisions.threshold else gates.threshold end
@@ -143,6 +157,7 @@ joined as (
             and gates.segment = version_differences.segment
     left join privacy_counts on gates.gate_name = privacy_counts.gate_name
     left join drift_counts on gates.gate_name = drift_counts.gate_name
+    left join robustness_rates on gates.measurement = 'robustness'
     cross join evaluation_counts
     cross join record_counts
 ),
@@ -171,6 +186,7 @@ final as (
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
+            when 'robustness' then robustness
         end::double as measured_value,
         case measurement
             when 'share_passing' then share_passing_lower
@@ -183,6 +199,7 @@ final as (
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
+            when 'robustness' then robustness_lower
         end::double as lower_bound,
         case measurement
             when 'share_passing' then share_passing_upper
@@ -194,6 +211,7 @@ final as (
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
+            when 'robustness' then robustness_upper
         end::double as upper_bound,
         case measurement
             when 'share_passing' then count_scored
@@ -205,6 +223,7 @@ final as (
             when 'share_records_accepted' then count_records
             when 'count_drifting_series' then count_tested
             when 'count_drifting_mixes' then count_tested
+            when 'robustness' then count_answerable_groups
         end::bigint as n
     from joined
 )

@@ -60,7 +60,7 @@ final as (
             else 'undecided'
         end as correctness_status,
         chosen.correctness_source,
-        coalesce(chosen.reason, answers_judged.judgement_reason) as reason,
+        coalesce(chosen.reason, answers_judged.facts_reason, answers_judged.judgement_reason) as reason,
         chosen.is_correct,
         coalesce(chosen.count_saying_correct between 1 and chosen.count_sources - 1, false) as is_disputed
     from interactions

@@ -16,8 +16,12 @@ answers_to_judge as (
     select interaction_id, input_key from {{ ref('int_answers_to_judge') }}
 ),
 
+-- what was judged in this wording and by these rules
 answers_judged as (
-    select * from {{ ref('int_answers_judged') }}
+    select judged.*
+    from {{ ref('int_answers_judged') }} as judged
+    inner join answers_to_judge
+        on judged.interaction_id = answers_to_judge.interaction_id and judged.input_key = answers_to_judge.input_key
 ),
 
 -- one criterion that people deny makes an answer wrong
@@ -49,12 +53,20 @@ ruled as (
             else answers_judged.judgement_reason
         end as reason
     from interactions
-    left join answers_to_judge on interactions.interaction_id = answers_to_judge.interaction_id
-    left join answers_judged
-        on
-            answers_to_judge.interaction_id = answers_judged.interaction_id
-            and answers_to_judge.input_key = answers_judged.input_key
+    left join answers_judged on interactions.interaction_id = answers_judged.interaction_id
     where interactions.expected_behaviour = 'refuse' or answers_judged.interaction_id is not null
+),
+
+-- numbers, names and words of a true answer of whole sentences; a refusal states none
+compared as (
+    select
+        answers_judged.interaction_id,
+        'facts' as correctness_source,
+        answers_judged.facts_status = 'correct' as is_correct,
+        answers_judged.facts_reason as reason
+    from answers_judged
+    inner join interactions on answers_judged.interaction_id = interactions.interaction_id
+    where answers_judged.facts_status <> 'undecided' and not interactions.is_refusal
 ),
 
 final as (
@@ -62,6 +74,8 @@ final as (
     union all
     select interaction_id, correctness_source, is_correct, reason from ruled
     where is_correct is not null
+    union all
+    select interaction_id, correctness_source, is_correct, reason from compared
 )
 
 select * from final

@@ -11,6 +11,8 @@ metrics as (
         coalesce(requires, '') not like '%reference%'
         and coalesce(requires, '') not like '%relevance%'
         and coalesce(requires, '') like '%answer%'
+        -- what the query expects is a kind of reference
+        and family <> 'behaviour'
 ),
 
 decided as (

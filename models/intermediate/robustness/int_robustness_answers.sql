@@ -99,6 +99,15 @@ counted as (
     group by clustered.hypothesis, clustered.cluster, described.system, described.query_group
 ),
 
+-- a hypothesis whose clusters have no group to set against each other says nothing
+compared as (
+    select system, hypothesis
+    from counted
+    where count_queries > 1
+    group by system, hypothesis
+    having hypothesis = 'all' or count(distinct cluster) > 1
+),
+
 final as (
     select
         described.system as system_id,
@@ -119,6 +128,8 @@ final as (
             and clustered.cluster = counted.cluster
             and described.system = counted.system
             and described.query_group = counted.query_group
+    inner join compared
+        on described.system = compared.system and clustered.hypothesis = compared.hypothesis
     left join chunks_listed on clustered.interaction_id = chunks_listed.interaction_id
     left join texts_listed on clustered.interaction_id = texts_listed.interaction_id
     where counted.count_queries > 1
