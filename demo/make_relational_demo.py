@@ -2,7 +2,8 @@
 
 All of it is invented; there is no such bank, branch, street or product, and there are no people in it. The documents
 say what the tables hold, but for a seeded share of the facts: a question about those is one that no document answers (a
-gap in the knowledge). Which facts were left out stands in ``facts.jsonl``, so that an evaluation can be checked against it.
+gap in the knowledge). Which facts were left out stands in ``facts.jsonl``, so that evaluations can be checked against
+it.
 
 Every draw is a hash of the seed and the row's own key: a second run writes the same bytes.
 
@@ -34,7 +35,7 @@ BRANCHES = (
     *("Customs Quay", "Windmill Rise", "Saddlers Court", "Orchard Way", "Glassworks", "Quarry Top"),
 )
 STREETS = ("Anchor Road", "Baker Lane", "Copper Street", "Dock Parade", "Elm Terrace", "Foundry Way", "Gull Walk")
-HOURS = ("9 am to 4 pm", "8 am to 2 pm", "10 am to 6 pm", "9 am to 1 pm")
+HOURS = ("9:00 to 16:00", "8:00 to 14:00", "10:00 to 18:00", "9:00 to 13:00")
 PLANTS = (
     *("Aspen", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel", "Ivy", "Juniper", "Kelp", "Larch"),
     *("Maple", "Nettle", "Oak", "Poplar", "Quince", "Rowan", "Spruce", "Thistle", "Umbel", "Vetch", "Willow", "Yarrow"),
@@ -47,10 +48,10 @@ FEES = (
 )
 INTERVALS = ("once", "per month", "per quarter", "per year", "per request")
 CHANNELS = ("cash machine", "online banking", "telephone banking", "counter")
-APPROVALS = ("at once", "2 hours", "1 working day", "3 working days")
+APPROVALS = ("at once", "2 hours", "the next day", "3 days")
 SUBJECTS = ("mortgages", "pensions", "business start-ups", "student finance", "inheritance planning")
 WAITS = ("2 days", "4 days", "1 week", "10 days", "3 weeks")
-NOTICES = ("none", "14 days", "30 days", "60 days", "90 days")
+NOTICES = ("1 day", "14 days", "30 days", "60 days", "90 days")
 
 #: What rows are called by: in every sentence, hence no facts of their own.
 SPOKEN_KEYS = ("product_name", "fee_name", "channel_name", "subject")

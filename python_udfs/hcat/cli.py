@@ -183,6 +183,21 @@ def export_test_set(
     _print_lines(written.describe())
 
 
+@app.command("grammar")
+def export_grammar_queries(
+    warehouse: WarehouseOption = Path("warehouse"),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="File to write; by default grammar/queries.jsonl in the warehouse folder."),
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds other queries.")] = False,
+) -> None:
+    """Write the queries made from tables, with true answers, to a file that `hcat collect` and a build read."""
+    from hcat.grammar.export import write_queries
+
+    _print_lines(write_queries(warehouse, output, is_replacing=replace).describe())
+
+
 @labels.command("export")
 def export_labels(
     warehouse: WarehouseOption = Path("warehouse"),
