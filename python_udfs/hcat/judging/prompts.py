@@ -1,6 +1,6 @@
 """What a judge is asked.
 
-The three metrics of RAGAS carry the prompts of Es et al. (2024, section 3) word for word as ``task``; the definitions of
+The metrics of RAGAS carry the prompts of Es et al. (2024, section 3) word for word as ``task``; the definitions of
 the two baselines are those of its section 5. The rubric judge reads the raters' own guideline (seed rating_scales).
 Texts of logs are hostile: they stand in the prompt as JSON strings, so that nothing in them can end the quotation, and
 are named as data that gives no orders; whatever they make a judge say, only a reply of the schema becomes a number.
@@ -39,9 +39,7 @@ _SYSTEM = (
     "with one JSON object that fits the schema in the member schema, and with nothing else."
 )
 
-_STATEMENTS_TASK = (
-    "Given a question and answer, create one or more statements from each sentence in the given answer."
-)
+_STATEMENTS_TASK = "Given a question and answer, create one or more statements from each sentence in the given answer."
 _STATEMENTS_DEMONSTRATION: Mapping[str, Any] = {
     "data": {
         "question": "Who was Albert Einstein and what is he known for?",

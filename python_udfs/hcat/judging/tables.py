@@ -344,9 +344,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
 # Verdicts
 
 
-def _read_steps(
-    request: Mapping[str, Any], last: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> dict[str, Any] | str:
+def _read_steps(request: Mapping[str, Any], last: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, Any] | str:
     """Return the value of every step of a request, or why one is missing."""
     known: dict[str, Any] = {}
     while pending := [step for step in steps_of(request, known) if step.name not in known]:
