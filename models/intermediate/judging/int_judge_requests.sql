@@ -5,6 +5,9 @@
     'faithfulness_llm', 'answer_relevance_llm', 'context_relevance_llm', 'rubric_llm', 'score_llm', 'ranking_llm',
     'selfcheck_llm', 'correctness_llm'
 ] -%}
+{%- if not var('hcat_judge_methods') -%}
+    {{ exceptions.raise_compiler_error("hcat_judge_methods must name at least 1 method, got none") }}
+{%- endif %}
 {%- for method in var('hcat_judge_methods') if method not in known -%}
     {{ exceptions.raise_compiler_error("hcat_judge_methods must be among " ~ known | join(', ') ~ ", got " ~ method) }}
 {%- endfor %}
@@ -66,10 +69,14 @@ contexts as (
 sentences as (
     select
         passages.interaction_id,
-        array_agg(passages_split.sentence_text order by passages.position, passages_split.sentence_index)
-            filter (where passages.role = 'context') as context_sentences,
-        array_agg(passages_split.sentence_text order by passages_split.sentence_index)
-            filter (where passages.role = 'answer') as answer_sentences
+        array_agg(
+            case when passages.role = 'context' then passages_split.sentence_text end
+            order by passages.position, passages_split.sentence_index
+        ) filter (where passages.role = 'context') as context_sentences,
+        array_agg(
+            case when passages.role = 'answer' then passages_split.sentence_text end
+            order by passages_split.sentence_index
+        ) filter (where passages.role = 'answer') as answer_sentences
     from passages
     inner join passages_split on passages.passage_id = passages_split.passage_id
     where passages.interaction_id in (select sampled.interaction_id from sampled)
@@ -109,7 +116,9 @@ guidelines as (
         criterion,
         to_json(
             array_agg(
-                {'scale_point': scale_point, 'scale_label': scale_label, 'guideline_text': guideline_text}
+                struct_pack(
+                    scale_point := scale_point, scale_label := scale_label, guideline_text := guideline_text
+                )
                 order by scale_point
             )
         )::varchar as guideline
@@ -199,7 +208,9 @@ final as (
         case
             when
                 materials.judge_task not in (
-                    {%- for method in var('hcat_judge_methods') %}'{{ method }}', {% endfor %}''
+                    {%- for method in var('hcat_judge_methods') %}
+                    '{{ method }}'{{ ',' if not loop.last }}
+                    {%- endfor %}
                 )
                 then 'not_chosen'
             when materials.sample_number is null then 'not_sampled'

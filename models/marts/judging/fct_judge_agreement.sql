@@ -56,7 +56,7 @@ compared_metrics as (
 
 -- every metric against people, and whatever else was measured
 figures as (
-    select metric_name, 'people' as reference, statistic
+    select compared_metrics.metric_name, 'people' as reference, statistics.statistic
     from compared_metrics
     cross join statistics
     union
@@ -112,8 +112,9 @@ final as (
         case when figures.reference = 'people' then compared_metrics.criterion end as criterion,
         figures.reference,
         figures.statistic,
-        coalesce(agreement.status, case when compared_metrics.criterion is null then 'no_criterion' else 'no_labels' end)
-            as status,
+        coalesce(
+            agreement.status, case when compared_metrics.criterion is null then 'no_criterion' else 'no_labels' end
+        ) as status,
         coalesce(agreement.interval_status, 'no_estimate') as interval_status,
         compared_metrics.decision_status,
         case when compared_metrics.family = 'judged' then service.language_model end as language_model,

@@ -1,6 +1,6 @@
 -- One row per call of the judge: the ledger of every prompt and every answer, with tokens and what they cost.
-{%- set price_prompt = var('hcat_judge_price_prompt') -%}
-{%- set price_completion = var('hcat_judge_price_completion') -%}
+{% set price_prompt = var('hcat_judge_price_prompt') %}
+{% set price_completion = var('hcat_judge_price_completion') %}
 
 with calls as (
     select * from {{ ref('int_judge_calls') }}
@@ -30,9 +30,9 @@ final as (
         count_attempts,
         prompt_tokens,
         completion_tokens,
-        {% if price_prompt is none or price_completion is none -%}
+        {%- if price_prompt is none or price_completion is none %}
         null::double as cost,
-        {%- else -%}
+        {%- else %}
         (prompt_tokens * {{ price_prompt | float }} + completion_tokens * {{ price_completion | float }}) / 1000::double
             as cost,
         {%- endif %}
