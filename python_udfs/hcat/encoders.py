@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
@@ -307,6 +307,23 @@ def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> t
     if vectors is None:
         vectors = np.empty((0, 0), dtype=np.float32)
     return vectors, counts
+
+
+def embed_texts(identity: EncoderIdentity, batch_tokens: int) -> Callable[[Sequence[str]], Vectors]:
+    """Return a function from texts to unit vectors, shape (n, dimensions); the encoder is loaded at its first call.
+
+    Parameters
+    ----------
+    identity : EncoderIdentity
+    batch_tokens : int
+        Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
+    """
+    budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return encode_texts(load_encoder(identity), texts, budget)[0]
+
+    return embed
 
 
 def embed_pending(

@@ -84,6 +84,18 @@ def publish_grammar(session: Any, marts: Mapping[str, Any], warehouse: str) -> p
     return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / "grammar"), schema=_PUBLISHED_SCHEMA)
 
 
+def publish_judges(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
+    """Copy the judge's ledger and its agreement with people to ``<warehouse>/published/judges``.
+
+    Returns
+    -------
+    Table
+        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+    """
+    del session
+    return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / "judges"), schema=_PUBLISHED_SCHEMA)
+
+
 def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
     """Write each mart as Parquet and all of them as one database into a folder; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)

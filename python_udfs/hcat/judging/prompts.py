@@ -1,6 +1,6 @@
 """What a judge is asked.
 
-The three metrics of RAGAS carry the prompts of Es et al. (2024, section 3) word for word as ``task``; the definitions of
+The metrics of RAGAS carry the prompts of Es et al. (2024, section 3) word for word as ``task``; the definitions of
 the two baselines are those of its section 5. The rubric judge reads the raters' own guideline (seed rating_scales).
 Texts of logs are hostile: they stand in the prompt as JSON strings, so that nothing in them can end the quotation, and
 are named as data that gives no orders; whatever they make a judge say, only a reply of the schema becomes a number.

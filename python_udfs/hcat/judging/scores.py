@@ -89,7 +89,7 @@ def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) 
     said: Counter[str] = Counter()
     for item in extracted:
         whole = _fold(item)
-        parts = [whole] if whole in there else [_fold(item[start:end]) for start, end in split_sentences(item)]
+        parts = [whole] if whole in there else [whole[start:end].strip() for start, end in split_sentences(whole)]
         said.update(part for part in parts if part)
     count_verbatim = sum(min(count, there[sentence]) for sentence, count in said.items())
     count_changed = sum(count for sentence, count in said.items() if sentence not in there)

@@ -1,0 +1,95 @@
+-- One row per (metric, reference, interaction that the judge read and people labelled): what the metric says beside
+-- what the reference says. Metrics without a language model are held against the same interactions.
+{{ config(materialized='table') }}
+
+with judge_sample as (
+    select * from {{ ref('int_judge_sample') }}
+),
+
+targets as (
+    select * from {{ ref('judge_targets') }}
+),
+
+labels as (
+    select * from {{ ref('int_ratings_adjudicated') }}
+    where label is not null
+),
+
+evaluations as (
+    select * from {{ ref('int_evaluations_completed') }}
+),
+
+metrics as (
+    select * from {{ ref('dim_metrics') }}
+),
+
+requests as (
+    select * from {{ ref('int_judge_requests') }}
+    where request_status = 'wanted'
+),
+
+verdicts as (
+    select * from {{ ref('int_judge_verdicts') }}
+),
+
+interactions as (
+    select interaction_id, source_group from {{ ref('int_interactions_joined') }}
+),
+
+against_people as (
+    select
+        evaluations.interaction_id,
+        targets.metric_name,
+        'people' as reference,
+        evaluations.raw_score,
+        labels.label,
+        labels.scale_point
+    from targets
+    inner join labels on targets.criterion = labels.criterion
+    inner join judge_sample on labels.interaction_id = judge_sample.interaction_id
+    inner join evaluations
+        on labels.interaction_id = evaluations.interaction_id and targets.metric_name = evaluations.metric_name
+),
+
+against_rule as (
+    select
+        requests.interaction_id,
+        requests.metric_name,
+        'rule' as reference,
+        verdicts.verdict_score as raw_score,
+        (verdicts.rule_status = 'correct')::integer as label,
+        null::integer as scale_point
+    from requests
+    inner join verdicts on requests.judge_key = verdicts.judge_key
+    -- what the rule leaves undecided it leaves to a person or a model
+    where verdicts.rule_status in ('correct', 'incorrect')
+),
+
+compared as (
+    select * from against_people
+    union all
+    select * from against_rule
+),
+
+final as (
+    select
+        compared.interaction_id,
+        compared.metric_name,
+        compared.reference,
+        interactions.source_group,
+        case metrics.direction when 'lower_is_better' then -compared.raw_score else compared.raw_score end
+            as oriented_score,
+        case
+            when metrics.direction = 'lower_is_better' then (compared.raw_score <= metrics.threshold)::integer
+            else (compared.raw_score >= metrics.threshold)::integer
+        end as metric_label,
+        compared.label,
+        -- only a rubric speaks in the raters' points
+        case when starts_with(compared.metric_name, 'rubric_llm') then compared.raw_score::integer end as metric_point,
+        compared.scale_point
+    from compared
+    inner join metrics on compared.metric_name = metrics.metric_name
+    inner join interactions on compared.interaction_id = interactions.interaction_id
+)
+
+select * from final

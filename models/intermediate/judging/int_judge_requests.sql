@@ -1,0 +1,240 @@
+-- One row per (interaction, judged metric) that can have a score, with all that the judge reads and the content key of
+-- it: what was asked once for a key is never asked again. What is not asked says why.
+{{ config(materialized='table') }}
+{%- set known = [
+    'faithfulness_llm', 'answer_relevance_llm', 'context_relevance_llm', 'rubric_llm', 'score_llm', 'ranking_llm',
+    'selfcheck_llm', 'correctness_llm'
+] -%}
+{%- if not var('hcat_judge_methods') -%}
+    {{ exceptions.raise_compiler_error("hcat_judge_methods must name at least 1 method, got none") }}
+{%- endif %}
+{%- for method in var('hcat_judge_methods') if method not in known -%}
+    {{ exceptions.raise_compiler_error("hcat_judge_methods must be among " ~ known | join(', ') ~ ", got " ~ method) }}
+{%- endfor %}
+
+with expected as (
+    select * from {{ ref('int_evaluations_expected') }}
+    where expected_status is null
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }}
+    where family = 'judged'
+),
+
+interactions as (
+    select
+        *,
+        coalesce(query_id, 'text_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g')))) as query_key
+    from {{ ref('int_interactions_joined') }}
+),
+
+judge_sample as (
+    select * from {{ ref('int_judge_sample') }}
+),
+
+passages as (
+    select * from {{ ref('int_interaction_passages') }}
+),
+
+passages_split as (
+    select * from {{ ref('int_passages_split') }}
+),
+
+samples as (
+    select * from {{ ref('int_interaction_samples') }}
+),
+
+scales as (
+    select * from {{ ref('rating_scales') }}
+),
+
+service as (
+    select * from {{ ref('int_judge_service') }}
+),
+
+sampled as (
+    select interactions.*, judge_sample.sample_number
+    from interactions
+    inner join judge_sample on interactions.interaction_id = judge_sample.interaction_id
+),
+
+contexts as (
+    select interaction_id, array_agg(passage_text order by position) as contexts
+    from passages
+    where role = 'context'
+    group by interaction_id
+),
+
+sentences as (
+    select
+        passages.interaction_id,
+        array_agg(
+            case when passages.role = 'context' then passages_split.sentence_text end
+            order by passages.position, passages_split.sentence_index
+        ) filter (where passages.role = 'context') as context_sentences,
+        array_agg(
+            case when passages.role = 'answer' then passages_split.sentence_text end
+            order by passages_split.sentence_index
+        ) filter (where passages.role = 'answer') as answer_sentences
+    from passages
+    inner join passages_split on passages.passage_id = passages_split.passage_id
+    where passages.interaction_id in (select sampled.interaction_id from sampled)
+    group by passages.interaction_id
+),
+
+sample_answers as (
+    select samples.interaction_id, array_agg(interactions.answer order by samples.sample_position) as sample_answers
+    from samples
+    inner join interactions on samples.other_interaction_id = interactions.interaction_id
+    group by samples.interaction_id
+),
+
+-- another answer to the same query, of another version before another one of the same
+other_answers as (
+    select
+        sampled.interaction_id,
+        others.answer as other_answer,
+        contexts.contexts as other_contexts
+    from sampled
+    inner join interactions as others
+        on
+            sampled.query_key = others.query_key
+            and sampled.interaction_id <> others.interaction_id
+            and sampled.answer <> others.answer
+    left join contexts on others.interaction_id = contexts.interaction_id
+    where others.is_answered
+    qualify
+        row_number() over (
+            partition by sampled.interaction_id
+            order by sampled.system = others.system, others.system, others.interaction_id
+        ) = 1
+),
+
+guidelines as (
+    select
+        criterion,
+        to_json(
+            array_agg(
+                struct_pack(
+                    scale_point := scale_point, scale_label := scale_label, guideline_text := guideline_text
+                )
+                order by scale_point
+            )
+        )::varchar as guideline
+    from scales
+    group by criterion
+),
+
+wanted as (
+    select
+        expected.evaluation_id,
+        expected.interaction_id,
+        expected.metric_name,
+        metrics.base_metric as judge_task,
+        nullif(split_part(expected.metric_name, '__', 2), '') as subject,
+        sampled.sample_number,
+        sampled.query_text,
+        sampled.answer,
+        sampled.reference_answer
+    from expected
+    inner join metrics on expected.metric_name = metrics.metric_name
+    left join sampled on expected.interaction_id = sampled.interaction_id
+),
+
+-- a text that a task does not read is no part of its key
+materials as (
+    select
+        wanted.* exclude (reference_answer),
+        case when wanted.judge_task in ('rubric_llm', 'correctness_llm') then wanted.reference_answer end
+            as reference_answer,
+        case when wanted.judge_task = 'rubric_llm' then guidelines.guideline end as guideline,
+        case when wanted.judge_task = 'ranking_llm' then other_answers.other_answer end as other_answer,
+        case
+            when
+                wanted.judge_task in ('faithfulness_llm', 'context_relevance_llm', 'rubric_llm')
+                or (
+                    wanted.judge_task in ('score_llm', 'ranking_llm')
+                    and wanted.subject in ('faithfulness', 'context_relevance')
+                )
+                then contexts.contexts
+        end as contexts,
+        case
+            when wanted.judge_task = 'ranking_llm' and wanted.subject = 'faithfulness' then other_answers.other_contexts
+        end as other_contexts,
+        case when wanted.judge_task = 'context_relevance_llm' then sentences.context_sentences end
+            as context_sentences,
+        case when wanted.judge_task = 'selfcheck_llm' then sentences.answer_sentences end as answer_sentences,
+        case when wanted.judge_task = 'selfcheck_llm' then sample_answers.sample_answers end as sample_answers,
+        {{ var('hcat_judge_questions') | int }} as count_questions
+    from wanted
+    left join guidelines on wanted.subject = guidelines.criterion
+    left join contexts on wanted.interaction_id = contexts.interaction_id
+    left join sentences on wanted.interaction_id = sentences.interaction_id
+    left join sample_answers on wanted.interaction_id = sample_answers.interaction_id
+    left join other_answers on wanted.interaction_id = other_answers.interaction_id
+),
+
+final as (
+    select
+        -- ids
+        md5(
+            concat_ws(
+                '|',
+                service.language_model,
+                service.judge_revision,
+                service.prompt_revision,
+                materials.judge_task,
+                coalesce(materials.subject, ''),
+                materials.count_questions::varchar,
+                {%- for column in ['query_text', 'answer', 'reference_answer', 'guideline', 'other_answer'] %}
+                coalesce(md5(materials.{{ column }}), ''),
+                {%- endfor %}
+                {%- for column in [
+                    'contexts', 'other_contexts', 'context_sentences', 'answer_sentences', 'sample_answers'
+                ] %}
+                -- as JSON: two lists with the same letters are told apart
+                coalesce(md5(to_json(materials.{{ column }})::varchar), ''){{ ',' if not loop.last }}
+                {%- endfor %}
+            )
+        ) as judge_key,
+        materials.evaluation_id,
+        materials.interaction_id,
+
+        -- strings
+        materials.metric_name,
+        materials.judge_task,
+        materials.subject,
+        case
+            when
+                materials.judge_task not in (
+                    {%- for method in var('hcat_judge_methods') %}
+                    '{{ method }}'{{ ',' if not loop.last }}
+                    {%- endfor %}
+                )
+                then 'not_chosen'
+            when materials.sample_number is null then 'not_sampled'
+            when materials.judge_task = 'ranking_llm' and materials.other_answer is null then 'no_other_answer'
+            else 'wanted'
+        end as request_status,
+        materials.query_text,
+        materials.answer,
+        materials.reference_answer,
+        materials.other_answer,
+        materials.guideline,
+
+        -- lists
+        materials.contexts,
+        materials.other_contexts,
+        materials.context_sentences,
+        materials.answer_sentences,
+        materials.sample_answers,
+
+        -- numerics
+        materials.count_questions,
+        materials.sample_number
+    from materials
+    cross join service
+)
+
+select * from final

@@ -1,0 +1,33 @@
+-- One row per interaction that the judge reads: those that people rated come first, because only they tell what its
+-- verdicts are worth, then the others in the order of a seeded hash.
+{{ config(materialized='table') }}
+{%- set most = var('hcat_judge_interactions') | int -%}
+{%- if most < 1 -%}
+    {{ exceptions.raise_compiler_error("hcat_judge_interactions must be at least 1, got " ~ most) }}
+{%- endif %}
+
+with interactions as (
+    select interaction_id from {{ ref('int_interactions_joined') }}
+    where is_answered
+),
+
+rated as (
+    select distinct interaction_id from {{ ref('stg_ratings') }}
+),
+
+final as (
+    select
+        interactions.interaction_id,
+        row_number() over (
+            order by
+                rated.interaction_id is null,
+                {{ sampling_number('judge', 'interactions.interaction_id') }},
+                interactions.interaction_id
+        ) as sample_number,
+        rated.interaction_id is not null as is_rated
+    from interactions
+    left join rated on interactions.interaction_id = rated.interaction_id
+    qualify sample_number <= {{ most }}
+)
+
+select * from final

@@ -1,0 +1,154 @@
+-- One row per (metric, reference, statistic): how far the metric agrees with people on the interactions that the judge
+-- read, judged metrics beside those without a language model, and what it cost to know.
+with metrics as (
+    select * from {{ ref('dim_metrics') }}
+),
+
+targets as (
+    select * from {{ ref('judge_targets') }}
+),
+
+agreement as (
+    select * from {{ ref('int_judge_agreement') }}
+),
+
+requests as (
+    select * from {{ ref('int_judge_requests') }}
+    where request_status = 'wanted'
+),
+
+verdicts as (
+    select * from {{ ref('int_judge_verdicts') }}
+),
+
+calls as (
+    select * from {{ ref('fct_judge_calls') }}
+),
+
+judge_sample as (
+    select * from {{ ref('int_judge_sample') }}
+),
+
+evaluations as (
+    select * from {{ ref('int_evaluations_completed') }}
+),
+
+service as (
+    select * from {{ ref('int_judge_service') }}
+),
+
+statistics as (
+    select unnest(['percent_agreement', 'cohen_kappa', 'ranking_accuracy', 'paired_accuracy']) as statistic
+),
+
+compared_metrics as (
+    select
+        metrics.metric_name,
+        metrics.family,
+        metrics.direction,
+        metrics.threshold,
+        metrics.decision_status,
+        targets.criterion
+    from metrics
+    left join targets on metrics.metric_name = targets.metric_name
+    where metrics.family = 'judged' or targets.metric_name is not null
+),
+
+-- every metric against people, and whatever else was measured
+figures as (
+    select compared_metrics.metric_name, 'people' as reference, statistics.statistic
+    from compared_metrics
+    cross join statistics
+    union
+    select metric_name, reference, statistic from agreement
+),
+
+outcomes as (
+    select
+        evaluations.metric_name,
+        count(*) as count_interactions,
+        count(evaluations.raw_score) as count_scored,
+        count(case when evaluations.score_status = 'failed' then 1 end) as count_failed
+    from evaluations
+    inner join judge_sample on evaluations.interaction_id = judge_sample.interaction_id
+    group by evaluations.metric_name
+),
+
+undecided as (
+    select
+        requests.metric_name,
+        count(case when verdicts.verdict_status = 'no_verdict' then 1 end) as count_no_verdict
+    from requests
+    inner join verdicts on requests.judge_key = verdicts.judge_key
+    group by requests.metric_name
+),
+
+-- a question that serves several interactions is paid once
+keys as (
+    select distinct metric_name, judge_key from requests
+),
+
+costs as (
+    select
+        keys.metric_name,
+        count(case when calls.count_attempts > 0 then 1 end) as count_calls,
+        sum(calls.prompt_tokens) as prompt_tokens,
+        sum(calls.completion_tokens) as completion_tokens,
+        sum(calls.seconds) as seconds,
+        sum(calls.cost) as cost
+    from keys
+    inner join calls on keys.judge_key = calls.judge_key
+    group by keys.metric_name
+),
+
+final as (
+    select
+        -- ids
+        md5(concat_ws('|', figures.metric_name, figures.reference, figures.statistic)) as judge_agreement_id,
+
+        -- strings
+        figures.metric_name,
+        case when compared_metrics.family = 'judged' then 'language_model' else 'no_language_model' end as method,
+        case when figures.reference = 'people' then compared_metrics.criterion end as criterion,
+        figures.reference,
+        figures.statistic,
+        coalesce(
+            agreement.status, case when compared_metrics.criterion is null then 'no_criterion' else 'no_labels' end
+        ) as status,
+        coalesce(agreement.interval_status, 'no_estimate') as interval_status,
+        compared_metrics.decision_status,
+        case when compared_metrics.family = 'judged' then service.language_model end as language_model,
+        '{{ var("hcat_judge_currency") | replace("'", "''") }}' as currency,
+
+        -- numerics
+        agreement.value,
+        agreement.low,
+        agreement.high,
+        compared_metrics.threshold,
+        coalesce(agreement.count_labelled, 0) as count_labelled,
+        coalesce(agreement.count_compared, 0) as count_compared,
+        coalesce(agreement.count_sources, 0) as count_sources,
+        coalesce(outcomes.count_interactions, 0) as count_interactions,
+        coalesce(outcomes.count_scored, 0) as count_scored,
+        coalesce(outcomes.count_failed, 0) as count_failed,
+        coalesce(undecided.count_no_verdict, 0) as count_no_verdict,
+        coalesce(costs.count_calls, 0) as count_calls,
+        coalesce(costs.prompt_tokens, 0)::bigint as prompt_tokens,
+        coalesce(costs.completion_tokens, 0)::bigint as completion_tokens,
+        coalesce(costs.seconds, 0.0) as seconds,
+        -- what asks nothing costs nothing; a price that nobody set is unknown
+        case when compared_metrics.family = 'judged' then costs.cost else 0.0 end as cost
+    from figures
+    inner join compared_metrics on figures.metric_name = compared_metrics.metric_name
+    cross join service
+    left join agreement
+        on
+            figures.metric_name = agreement.metric_name
+            and figures.reference = agreement.reference
+            and figures.statistic = agreement.statistic
+    left join outcomes on figures.metric_name = outcomes.metric_name
+    left join undecided on figures.metric_name = undecided.metric_name
+    left join costs on figures.metric_name = costs.metric_name
+)
+
+select * from final

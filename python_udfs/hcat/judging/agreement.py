@@ -1,0 +1,255 @@
+"""How far a metric and people agree: share, kappa, and whether the answers that people accept get the higher scores.
+
+Es et al. (2024, section 5) count how often a metric prefers the answer that people prefer, of two answers to one
+question: :func:`paired_accuracy`. :func:`ranking_accuracy` is the same over answers to any questions. Both need no
+threshold; ties count half, which is what breaking them at random gives on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.agreement import (
+    COUNT_DRAWS,
+    MINIMUM_SHARE_USABLE_DRAWS,
+    MINIMUM_SOURCES,
+    SEED,
+    Agreement,
+    cohen_kappa,
+    percent_agreement,
+)
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+STATISTICS: Final = (
+    "percent_agreement",
+    "cohen_kappa",
+    "cohen_kappa_quadratic",
+    "ranking_accuracy",
+    "paired_accuracy",
+)
+"""The first two compare accepted with accepted at the decided threshold, the third scale points (rubric alone)."""
+
+AGREEMENT_STATUSES: Final = ("estimated", "no_threshold", "no_labels", "no_scores", "no_variation", "no_pairs")
+
+CONFIDENCE: Final = 0.95
+_SPREAD = 1e-12
+_CELLS = 4_000_000
+
+AGREEMENT_SCHEMA = pa.schema(
+    [
+        ("metric_name", pa.string()),
+        ("reference", pa.string()),
+        ("statistic", pa.string()),
+        ("status", pa.string()),
+        ("interval_status", pa.string()),
+        ("value", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("count_labelled", pa.int64()),
+        ("count_compared", pa.int64()),
+        ("count_sources", pa.int64()),
+    ]
+)
+
+
+class Figure(NamedTuple):
+    """A figure with its interval: value, low and high are None where the status says that there is none."""
+
+    status: str
+    interval_status: str
+    value: float | None
+    low: float | None
+    high: float | None
+    count_compared: int
+    count_sources: int
+
+
+def ranking_accuracy(
+    scores: Floats, labels: Floats, sources: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
+) -> Figure:
+    """Return the share of (accepted, failed) answers of which the accepted one has the higher score, in [0, 1].
+
+    It is the area under the ROC curve; 0.5 is chance.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n,)
+        Higher is better; no NaN.
+    labels : ndarray of float, shape (n,)
+        1 = accepted, 0 = failed.
+    sources : sequence of str, length n
+        What is resampled as a whole.
+    count_draws, seed : int
+        Of the bootstrap.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or a value is not finite.
+    """
+    passed, failed, count_sources = _tabulate(scores, labels, sources)
+    if not passed.sum() or not failed.sum():
+        return _nothing("no_variation" if len(scores) else "no_scores", len(scores), count_sources)
+
+    def measure(counts: Floats) -> Floats:
+        good, bad = counts @ passed, counts @ failed
+        concordant = (good * (np.cumsum(bad, axis=1) - bad / 2)).sum(axis=1)
+        pairs = good.sum(axis=1) * bad.sum(axis=1)
+        return np.divide(concordant, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
+
+    return _with_interval(measure, len(scores), count_sources, count_draws, seed)
+
+
+def paired_accuracy(
+    scores: Floats, labels: Floats, sources: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
+) -> Figure:
+    """Return the share of (accepted, failed) answers of one source of which the accepted one has the higher score.
+
+    Parameters and errors as in :func:`ranking_accuracy`; `no_pairs` where no source has both. The sources counted are
+    those with a pair.
+    """
+    passed, failed, count_sources = _tabulate(scores, labels, sources)
+    pairs = passed.sum(axis=1) * failed.sum(axis=1)
+    if not pairs.sum():
+        return _nothing("no_pairs" if len(scores) else "no_scores", len(scores), count_sources)
+    concordant = (passed * (np.cumsum(failed, axis=1) - failed / 2)).sum(axis=1)
+    has_pair = pairs > 0
+    count_compared = int((passed[has_pair] + failed[has_pair]).sum())
+    concordant, pairs = concordant[has_pair], pairs[has_pair]
+
+    def measure(counts: Floats) -> Floats:
+        # every draw holds sources with a pair, so that the sum is never 0
+        return (counts @ concordant) / (counts @ pairs)
+
+    return _with_interval(measure, count_compared, int(has_pair.sum()), count_draws, seed)
+
+
+def compare_with_reference(comparisons: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
+    """Return the agreement of every (metric, reference) of the comparisons, one row per statistic.
+
+    Parameters
+    ----------
+    comparisons : Table
+        metric_name, reference, source_group, oriented_score (higher is better), metric_label (0, 1, null without a
+        threshold), label (0, 1), metric_point, scale_point (null where the metric speaks in no points).
+    count_draws, random_seed : int
+        Bootstrap over whole sources.
+
+    Returns
+    -------
+    Table
+        Schema :data:`AGREEMENT_SCHEMA`, ordered by metric, reference and :data:`STATISTICS`.
+    """
+    rows: list[dict[str, Any]] = []
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in comparisons.to_pylist():
+        groups.setdefault((row["metric_name"], row["reference"]), []).append(row)
+    for (metric_name, reference), members in sorted(groups.items()):
+        for statistic, figure in _figures(members, count_draws, random_seed):
+            rows.append(
+                {
+                    "metric_name": metric_name,
+                    "reference": reference,
+                    "statistic": statistic,
+                    "count_labelled": len(members),
+                }
+                | figure._asdict()
+            )
+    return pa.Table.from_pylist(rows, schema=AGREEMENT_SCHEMA)
+
+
+def _figures(members: list[dict[str, Any]], count_draws: int, seed: int) -> list[tuple[str, Figure]]:
+    scored = [row for row in members if row["oriented_score"] is not None]
+    sources = [row["source_group"] for row in scored]
+    values = np.array([row["oriented_score"] for row in scored], dtype=np.float64)
+    labels = np.array([row["label"] for row in scored], dtype=np.float64)
+    found = []
+    for statistic in STATISTICS[:2]:
+        decided = [row for row in scored if row["metric_label"] is not None]
+        found.append((statistic, _compare(statistic, decided, scored, ("metric_label", "label"), count_draws, seed)))
+    pointed = [row for row in scored if row["metric_point"] is not None and row["scale_point"] is not None]
+    if pointed:
+        points = ("metric_point", "scale_point")
+        found.append((STATISTICS[2], _compare(STATISTICS[2], pointed, scored, points, count_draws, seed)))
+    found.append(("ranking_accuracy", ranking_accuracy(values, labels, sources, count_draws, seed)))
+    found.append(("paired_accuracy", paired_accuracy(values, labels, sources, count_draws, seed)))
+    return found
+
+
+def _compare(
+    statistic: str,
+    rows: list[dict[str, Any]],
+    scored: list[dict[str, Any]],
+    columns: tuple[str, str],
+    count_draws: int,
+    seed: int,
+) -> Figure:
+    """Return how far two columns agree."""
+    if not rows:
+        return _nothing("no_threshold" if scored else "no_scores", 0, 0)
+    ratings = np.array([[row[name] for name in columns] for row in rows], dtype=np.float64)
+    names = sorted({row["source_group"] for row in rows})
+    codes = np.array([names.index(row["source_group"]) for row in rows], dtype=np.int64)
+    if statistic == "percent_agreement":
+        return _from_agreement(percent_agreement(ratings, codes, count_draws, seed=seed))
+    weighting: Any = "quadratic" if statistic == "cohen_kappa_quadratic" else "unweighted"
+    return _from_agreement(cohen_kappa(ratings, codes, weighting, count_draws, seed=seed))
+
+
+def _from_agreement(found: Agreement) -> Figure:
+    return Figure(
+        found.status, found.interval_status, found.value, found.low, found.high, found.count_units, found.count_sources
+    )
+
+
+def _tabulate(scores: Floats, labels: Floats, sources: Sequence[str]) -> tuple[Floats, Floats, int]:
+    """Return accepted and failed answers by source and score level, shape (n_sources, n_levels), levels ascending."""
+    if not len(scores) == len(labels) == len(sources):
+        raise ValueError(
+            f"scores, labels and sources must be equally many, got {len(scores)}, {len(labels)}, {len(sources)}"
+        )
+    if not np.isfinite(scores).all() or not np.isin(labels, (0.0, 1.0)).all():
+        raise ValueError("scores must be finite and labels 0 or 1")
+    levels, level_codes = np.unique(scores, return_inverse=True)
+    names, source_codes = np.unique(np.asarray(sources, dtype=object).astype(str), return_inverse=True)
+    tables = np.zeros((2, len(names), len(levels)))
+    np.add.at(tables, (labels.astype(np.int64), source_codes, level_codes), 1.0)
+    return tables[1], tables[0], len(names)
+
+
+def _with_interval(measure: Any, count_compared: int, count_sources: int, count_draws: int, seed: int) -> Figure:
+    """Return the figure of all rows with its percentile interval over sources."""
+    value = float(measure(np.ones((1, count_sources)))[0])
+    if count_sources < MINIMUM_SOURCES:
+        return Figure("estimated", "too_few_sources", value, None, None, count_compared, count_sources)
+    random = np.random.default_rng(seed)
+    block = max(1, _CELLS // max(count_compared, 1))
+    parts: list[Floats] = []
+    for start in range(0, count_draws, block):
+        size = min(block, count_draws - start)
+        counts = random.multinomial(count_sources, np.full(count_sources, 1 / count_sources), size)
+        parts.append(measure(counts.astype(np.float64)))
+    draws = np.concatenate(parts)
+    draws = draws[np.isfinite(draws)]
+    status = "estimated"
+    low: float | None = None
+    high: float | None = None
+    if len(draws) < MINIMUM_SHARE_USABLE_DRAWS * count_draws:
+        status = "too_few_usable_draws"
+    elif np.ptp(draws) < _SPREAD:
+        status = "no_spread"
+    else:
+        tail = (1 - CONFIDENCE) / 2
+        low, high = (float(bound) for bound in np.quantile(draws, [tail, 1 - tail]))
+    return Figure("estimated", status, value, low, high, count_compared, count_sources)
+
+
+def _nothing(status: str, count_compared: int, count_sources: int) -> Figure:
+    return Figure(status, "no_estimate", None, None, None, count_compared, count_sources)
