@@ -136,6 +136,8 @@ VOCABULARIES = {
     ("fct_replicate_variation", "status"): {"measured", "too_few_sources", "no_replicates"},
     ("fct_representativeness", "status"): {"compared", "too_few_sources", "no_production", "no_test_set"},
     ("fct_version_comparisons", "verdict"): {"better", "worse", "no_difference_shown", "not_evaluated"},
+    ("fct_privacy_findings", "exposure"): {"in_query", "in_context", "leaked"},
+    ("fct_privacy_findings", "entity_class"): {"identifier", "personal", "place"},
     ("fct_labels_needed", "label_status"): {"reached", "labels_missing", "no_labels"},
     ("fct_metric_drift", "test"): {
         "mean_shift",
