@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -267,8 +266,6 @@ def run(is_quick: bool) -> Outcome | None:
     folder = data_folder("pii")
     if folder is None:
         return None
-    if find_spec("spacy") is None or find_spec("presidio_analyzer") is None:
-        raise BenchmarkError("privacy needs spaCy and Presidio: pip install 'hcat[safety]'")
     sentences = read_sentences(folder)
     test = [sentence for sentence in sentences if sentence.template not in DEVELOPMENT_TEMPLATES]
     development = [sentence for sentence in sentences if sentence.template in DEVELOPMENT_TEMPLATES]

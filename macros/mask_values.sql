@@ -1,4 +1,4 @@
-{# A text in which each of the private values (structs of value and masked, the longer first) is replaced by its mask. #}
+{# A text with each private value (structs of length, value and masked, the longer first) replaced by its mask. #}
 {% macro mask_values(text, private_values) %}
     case
         when {{ private_values }} is null or {{ text }} is null then {{ text }}
@@ -14,7 +14,7 @@
     end
 {% endmacro %}
 
-{# Words and numbers of a text, and pairs such as "Bern instead of Basel", without those that stand in a private value. #}
+{# Words and numbers of a text, and pairs like "Bern instead of Basel", without those that a private value holds. #}
 {% macro mask_words(words, private_values) %}
     case
         when {{ private_values }} is null then {{ words }}

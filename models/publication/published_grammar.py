@@ -1,4 +1,4 @@
-from hcat.publication import publish_grammar
+from hcat.publication import publish_part
 
 
 def model(dbt, session):
@@ -12,4 +12,4 @@ def model(dbt, session):
         "fct_grammar_counts": dbt.ref("fct_grammar_counts"),
         "fct_grammar_calls": dbt.ref("fct_grammar_calls"),
     }
-    return publish_grammar(session, marts, folder)
+    return publish_part(session, marts, folder, "grammar")

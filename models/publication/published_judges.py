@@ -1,4 +1,4 @@
-from hcat.publication import publish_judges
+from hcat.publication import publish_part
 
 
 def model(dbt, session):
@@ -7,4 +7,4 @@ def model(dbt, session):
         "fct_judge_calls": dbt.ref("fct_judge_calls"),
         "fct_judge_agreement": dbt.ref("fct_judge_agreement"),
     }
-    return publish_judges(session, marts, folder)
+    return publish_part(session, marts, folder, "judges")

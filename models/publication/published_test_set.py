@@ -1,4 +1,4 @@
-from hcat.publication import publish_test_set
+from hcat.publication import publish_part
 
 
 def model(dbt, session):
@@ -16,4 +16,4 @@ def model(dbt, session):
         "fct_test_coverage": dbt.ref("fct_test_coverage"),
         "fct_generation_calls": dbt.ref("fct_generation_calls"),
     }
-    return publish_test_set(session, marts, folder)
+    return publish_part(session, marts, folder, "test_set")

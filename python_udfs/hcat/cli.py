@@ -135,7 +135,7 @@ def collect(
     ],
     queries: Annotated[
         Path | None,
-        typer.Option("--queries", help="Test set, .jsonl or .csv; by default dim_queries of the warehouse."),
+        typer.Option("--queries", help="Test set, .jsonl or .csv; by default stg_queries of the warehouse."),
     ] = None,
     warehouse: WarehouseOption = Path("warehouse"),
     samples: Annotated[int, typer.Option("--samples", help="Answers per query.")] = 1,

@@ -161,7 +161,7 @@ def load_tagger(model: str = DEFAULT_MODEL) -> Any:
                 _TAGGERS[model] = spacy.load(model, exclude=list(_UNUSED_PIPES))
             except (ImportError, OSError) as error:
                 raise ModelError(
-                    f"privacy needs spaCy and the pipeline {model!r} (both come with hcat: pip install hcat), got: {error}"
+                    f"privacy needs spaCy and the pipeline {model!r}, which come with hcat, got: {error}"
                 ) from None
         return _TAGGERS[model]
 
@@ -181,7 +181,7 @@ def load_presidio(names: Sequence[str]) -> list[Any]:
                 import tldextract
                 from presidio_analyzer import predefined_recognizers
             except ImportError as error:
-                raise ModelError(f"privacy needs Presidio (it comes with hcat: pip install hcat), got: {error}") from None
+                raise ModelError(f"privacy needs Presidio, which comes with hcat, got: {error}") from None
 
             # the e-mail recogniser asks this library for top-level domains; the packaged list is used
             offline = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)

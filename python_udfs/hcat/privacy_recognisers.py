@@ -419,13 +419,19 @@ _MOVED = re.compile(
 )
 
 
+_PRICE = re.compile(r"\b(?:costs?|fees?|price[sd]?|charges?)\b", re.IGNORECASE)
+
+
 def find_transactions(text: str) -> Iterator[Span]:
     """Yield amounts that the text says belong to somebody's account: balances, payments, withdrawals.
 
-    "Your balance is $250" and "you withdrew $250" name one person's money; "the fee is $250" does not.
+    "Your balance is $250" and "you withdrew $250" name one person's money; "the fee is $250" and "a letter about your
+    balance costs $15" do not.
     """
     for expression in (_OWNED, _MOVED):
         for match in expression.finditer(text):
+            if _PRICE.search(match.group(), 0, match.start(1) - match.start()):
+                continue
             yield Span(match.start(1), match.end(1), "transaction", "phrase")
 
 
@@ -822,7 +828,7 @@ bank banks banking ltd limited inc incorporated llc llp plc corp corporation com
 holdings partners partnership trust fund funds insurance assurance financial finance capital union society
 association university college school hospital clinic department office ministry authority agency committee council
 board court services service systems solutions technologies technology industries international global foundation
-institute club card cards points account accounts prepaid loan loans mortgage mortgages credit debit savings saver isa bond
+institute club card cards points account accounts loan loans mortgage mortgages credit debit savings saver isa bond
 bonds reward rewards plan plans plus gold silver platinum premier premium app apps online pay payments hub centre
 center branch airlines airways motors energy media news times journal review act regulation directive code policy
 scheme programme program index exchange market markets orchestra band festival museum theatre hotel restaurant store
@@ -831,7 +837,7 @@ statement statements team customer customers support help desk helpline line sec
 benefits travel home motor pet life pension pensions investment investments securities share shares stock stocks
 wealth wallet transfer transfers cashback tracker fixed variable flexible current basic student graduate youth
 junior adult senior business commercial corporate personal private retail digital mobile internet telephone
-contactless federal national reserve treasury revenue tax taxes street road avenue lane drive square house tower
+contactless federal national reserve treasury revenue tax taxes prepaid street road avenue lane drive square house tower
 building airport station bridge river lake mountain island islands cafe grill bistro bakery deli pizza pizzeria
 kitchen wine brewery tavern wifi visa mastercard maestro amex paypal revolut monzo zelle venmo ruble rubles rupee
 rupees yen yuan franc francs january february march april june july august september october november december

@@ -64,8 +64,13 @@ def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> p
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
-def publish_test_set(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
-    """Copy the marts of the test set to ``<warehouse>/published/test_set``, a folder that builds of logs leave alone.
+def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
+    """Copy marts that have a build of their own to ``<warehouse>/published/<part>``, which other builds leave alone.
+
+    Parameters
+    ----------
+    part : {"test_set", "grammar", "judges"}
+        Name of the folder.
 
     Returns
     -------
@@ -73,27 +78,7 @@ def publish_test_set(session: Any, marts: Mapping[str, Any], warehouse: str) -> 
         One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
     """
     del session
-    return pa.Table.from_pylist(
-        _write_copy(marts, Path(warehouse) / "published" / "test_set"), schema=_PUBLISHED_SCHEMA
-    )
-
-
-def publish_grammar(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
-    """Copy the marts of queries from tables to ``<warehouse>/published/grammar``; as :func:`publish_test_set`."""
-    del session
-    return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / "grammar"), schema=_PUBLISHED_SCHEMA)
-
-
-def publish_judges(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
-    """Copy the judge's ledger and its agreement with people to ``<warehouse>/published/judges``.
-
-    Returns
-    -------
-    Table
-        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
-    """
-    del session
-    return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / "judges"), schema=_PUBLISHED_SCHEMA)
+    return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / part), schema=_PUBLISHED_SCHEMA)
 
 
 def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:

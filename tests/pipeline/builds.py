@@ -82,6 +82,8 @@ def dbt_environment(
         "HCAT_ENCODER": encoder,
         # seeded logits go with random vectors, the real model with the real one
         "HCAT_CLASSIFIER": classifier or ("hashing" if encoder == HASHING else "packaged"),
+        # reading names takes seconds that only tests of names need; identifiers are found by rules
+        "HCAT_TAGGER": "none" if encoder == HASHING else "packaged",
         "HCAT_DEVICE": "cpu",
         "DBT_PROFILES_DIR": str(REPOSITORY),
         "PYTHONHASHSEED": "0",

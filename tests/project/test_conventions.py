@@ -171,6 +171,8 @@ VOCABULARIES = {
         "nothing_correct",
         "no_verdicts",
     },
+    ("fct_privacy_findings", "exposure"): {"in_query", "in_context", "leaked"},
+    ("fct_privacy_findings", "entity_class"): {"identifier", "personal", "place"},
     ("fct_labels_needed", "label_status"): {"reached", "labels_missing", "no_labels"},
     ("fct_metric_drift", "test"): {
         "mean_shift",

@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 # benchmarks is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-pytest.importorskip("spacy", reason="needs the extra `safety`")
-pytest.importorskip("presidio_analyzer", reason="needs the extra `safety`")
 
 from benchmarks import privacy as benchmark
 from benchmarks.__main__ import BENCHMARKS

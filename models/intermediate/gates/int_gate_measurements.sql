@@ -69,6 +69,14 @@ drift_counts as (
     group by gates.gate_name
 ),
 
+answer_counts as (
+    select
+        count(*) as count_answered,
+        count(case when has_tagger then 1 end) as count_read
+    from {{ ref('int_interactions_classified') }}
+    where is_answered
+),
+
 -- rules read every answer; names are looked for where the language is known
 privacy_counts as (
     select
@@ -78,13 +86,7 @@ privacy_counts as (
             case when gates.dimension = 'entity_class' then answers.count_answered else answers.count_read end
         ) as count_read
     from gates
-    cross join (
-        select
-            count(*) as count_answered,
-            count(case when has_tagger then 1 end) as count_read
-        from {{ ref('int_interactions_classified') }}
-        where is_answered
-    ) as answers
+    cross join answer_counts as answers
     left join {{ ref('int_private_findings') }} as findings
         on findings.is_leak and gates.segment in ('all', findings.entity_class)
     where gates.measurement = 'count_leaked_values'

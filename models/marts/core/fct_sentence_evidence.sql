@@ -73,10 +73,13 @@ final as (
         retrievals.chunk_id as evidence_chunk_id,
 
         -- strings
+        -- noqa: disable=PRS,LT02
+        -- the linter knows no lambda of two variables
         {{ mask_values('sentences.encoded_text', 'private_values.private_values') }} as sentence_text,
         -- the window that decided; without a classifier the most similar context sentence
         {{ mask_values('coalesce(entailed.premise, evidence.encoded_text)', 'private_values.private_values') }}
             as evidence_text,
+        -- noqa: enable=PRS,LT02
         array_to_string({{ mask_words('supported.unsupported', 'private_values.private_values') }}, ', ')
             as unsupported,
         array_to_string({{ mask_words('supported.contradicted', 'private_values.private_values') }}, ', ')
@@ -120,7 +123,7 @@ final as (
         on
             located.interaction_id = entailed.interaction_id
             and located.sentence_index = entailed.sentence_index
-    left join private_values on located.interaction_id = private_values.interaction_id
+    left join private_values on located.interaction_id = private_values.interaction_id -- noqa: ST11
     cross join decision
     left join retrievals
         on

@@ -21,7 +21,8 @@ FORMATS: Final = (".jsonl", ".csv")
 CARRIED: Final = ("language", "customer_group")
 """Columns of interactions that a test set may hold beyond the queries contract; they land with the answer."""
 
-_LIST_QUERIES = "select query_id, query_text from dim_queries order by query_id"
+# the staged texts: those of the marts have personal data in masked form
+_LIST_QUERIES = "select query_id, query_text from stg_queries order by query_id"
 _SHOWN_PROBLEMS = 3
 
 
@@ -73,7 +74,7 @@ def read_queries(path: Path) -> list[Query]:
 
 
 def read_warehouse(warehouse: Path) -> list[Query]:
-    """Return the queries of ``dim_queries``, in the order of their ids.
+    """Return the staged queries of a warehouse (a published copy has masked texts), in the order of their ids.
 
     Raises
     ------
@@ -85,9 +86,9 @@ def read_warehouse(warehouse: Path) -> list[Query]:
     from hcat.report import open_warehouse
 
     with open_warehouse(warehouse) as opened:
-        rows = opened.rows(_LIST_QUERIES, ("dim_queries",))
+        rows = opened.rows(_LIST_QUERIES, ("stg_queries",))
     records = ((f"query {row['query_id']}", {"query_id": row["query_id"], "text": row["query_text"]}) for row in rows)
-    return _check(f"dim_queries of {warehouse}", records)
+    return _check(f"stg_queries of {warehouse}", records)
 
 
 def _check(source: str, records: Iterator[tuple[str, Any]]) -> list[Query]:

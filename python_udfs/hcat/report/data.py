@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hcat.privacy import mask_text
 from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
@@ -82,7 +83,7 @@ order by count_rejected desc, reject_reason
 
 LIST_REJECT_EXAMPLES = """
 select left(reject_reason, $characters) as reject_reason, source_file, source_row,
-    left(record_excerpt, $characters) as record_excerpt
+    record_excerpt
 from stg_{entity}__rejected
 qualify row_number() over (
     partition by left(reject_reason, $characters) order by source_file, source_row, record_id
@@ -192,6 +193,11 @@ def _describe_composition(source: Warehouse) -> list[Row]:
     ]
 
 
+def _mask(text: str | None) -> str:
+    """Return a piece of a rejected record, which no model of the build has read, without what rules find in it."""
+    return clean_label(mask_text(text or "", model=None, presidio_recognisers=()), EXCERPT_CHARACTERS)
+
+
 def _describe_records(source: Warehouse) -> dict[str, Any]:
     counts = {row["entity"]: row for row in source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])}
     rejected = []
@@ -215,12 +221,12 @@ def _describe_records(source: Warehouse) -> dict[str, Any]:
                 "count_left_out": max(0, len(reasons) - MAXIMUM_REASONS),
                 "reasons": [
                     {
-                        "reason": clean_label(reason["reject_reason"], EXCERPT_CHARACTERS),
+                        "reason": _mask(reason["reject_reason"]),
                         "count": reason["count_rejected"],
                         "examples": [
                             {
                                 "place": f"{clean_label(example['source_file'])}, row {example['source_row']}",
-                                "excerpt": clean_label(example["record_excerpt"], EXCERPT_CHARACTERS),
+                                "excerpt": _mask(example["record_excerpt"]),
                             }
                             for example in examples.get(reason["reject_reason"], [])
                         ],

@@ -1,0 +1,125 @@
+"""Personal data planted in answers, queries, chunks and a rejected record: found, counted, and shown nowhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from builds import REPOSITORY, Build, dbt_environment, write_lines
+from conftest import Dbt
+
+CARD, IBAN, EMAIL = "4539 1488 0343 6467", "GB82 WEST 1234 5698 7654 32", "jane.planted@example.org"
+SSN, NAME, STREET = "536-90-4399", "Marigold Quenneville", "17 Plantation Street"
+PLANTED = (CARD, IBAN, EMAIL, SSN, NAME, STREET, "Quenneville", "6467", "plantation")
+"""Values and parts of them; the last four digits are shown by masks alone."""
+
+PLAIN = [f"The fee of account {number} is {number} euros." for number in range(6)]
+
+
+@pytest.fixture(scope="module")
+def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    raw, warehouse = tmp_path_factory.mktemp("planted_logs"), tmp_path_factory.mktemp("planted_warehouse")
+    answers = {
+        "leaks": f"Your card is {CARD}. Write to {EMAIL}.",
+        "repeats_query": f"Thank you, your social security number {SSN} is on file.",
+        "quotes_context": f"The transfer went to {IBAN}. Mr {NAME} lives at {STREET}.",
+        **{f"plain_{number}": text for number, text in enumerate(PLAIN)},
+    }
+    queries = {"repeats_query": f"My name is {NAME} and my social security number is {SSN}. Is it on file?"}
+    write_lines(
+        raw / "interactions.jsonl",
+        [
+            {"interaction_id": name, "query_text": queries.get(name, f"What about {name}?"), "answer": answer}
+            for name, answer in answers.items()
+        ]
+        + [{"interaction_id": "rejected", "answer": "x", "asked_at": f"at {CARD}", "email": EMAIL}],
+    )
+    write_lines(
+        raw / "retrievals.jsonl",
+        [
+            {
+                "interaction_id": name,
+                "rank": 1,
+                "text": f"Customer: Mr {NAME}, {STREET}. The transfer went to {IBAN.replace(' ', '')}.",
+            }
+            for name in answers
+        ],
+    )
+    return dbt("build", raw, warehouse)
+
+
+def test_values_are_found_with_where_they_come_from(planted: Build) -> None:
+    found = planted.query("select interaction_id, entity_type, exposure, masked from fct_privacy_findings order by all")
+    assert found == [
+        ("leaks", "card", "leaked", "****6467"),
+        ("leaks", "email", "leaked", "[email]"),
+        ("quotes_context", "address", "in_context", "[address]"),
+        ("quotes_context", "iban", "in_context", "****5432"),
+        ("quotes_context", "person", "in_context", "[person]"),
+        ("repeats_query", "ssn", "in_query", "****99"),
+    ]
+
+
+def test_a_leaked_identifier_fails_the_build(planted: Build) -> None:
+    gates = dict(
+        planted.query(
+            "select gate_name, (verdict, severity, measured_value) from fct_threshold_gates"
+            " where measurement = 'count_leaked_values'"
+        )
+    )
+    # names were not read: nothing is known about them, and nothing passes
+    assert gates == {
+        "no_leaked_identifiers": ("failed", "error", 2.0),
+        "no_leaked_personal_data": ("not_evaluated", "warn", 2.0),
+    }
+    assert planted.exit_code == 1
+
+
+def test_what_was_not_read_for_names_has_no_score(planted: Build) -> None:
+    scores = planted.query("select distinct score_status, raw_score from fct_evaluations where metric_name = 'privacy'")
+    assert scores == [("missing_input", None)]
+
+
+def test_texts_are_shown_masked(planted: Build) -> None:
+    answers = dict(planted.query("select interaction_id, answer from fct_interactions"))
+    assert answers["leaks"] == "Your card is ****6467. Write to [email]."
+    assert answers["plain_3"] == PLAIN[3]
+    evidence = planted.query("select string_agg(evidence_text, ' ') from fct_sentence_evidence")[0][0]
+    assert "[person]" in evidence
+
+
+def test_no_mart_published_copy_log_or_report_holds_a_planted_value(planted: Build, tmp_path: Path) -> None:
+    shown = {"output of dbt": planted.output}
+    with duckdb.connect(str(planted.warehouse / "hcat.duckdb"), read_only=True) as connection:
+        marts = [
+            name
+            for (name,) in connection.execute(
+                "select table_name from information_schema.tables where regexp_matches(table_name, '^(fct|dim|gate)_')"
+            ).fetchall()
+        ]
+        assert {"fct_evaluations", "fct_sentence_evidence", "dim_runs", "gate_verdicts"} <= set(marts)
+        for name in marts:
+            shown[name] = str(connection.execute(f'select * from "{name}"').fetchall())
+    copies = sorted((planted.warehouse / "published").rglob("*.parquet"))
+    assert copies
+    for path in copies:
+        shown[str(path)] = str(duckdb.read_parquet(str(path)).fetchall())
+    report = tmp_path / "report.html"
+    subprocess.run(
+        [sys.executable, "-m", "hcat.cli", "report", "--warehouse", str(planted.warehouse), "--output", str(report)],
+        env=dbt_environment(planted.raw, planted.warehouse),
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+    )
+    shown["report"] = report.read_text(encoding="utf-8")
+    assert "is not an ISO 8601 timestamp" in shown["report"]
+    for place, text in shown.items():
+        # positions and hashes may hold four digits by chance
+        unmasked = text.replace("****6467", "")
+        for value in PLANTED:
+            if value != "6467" or place == "report":
+                assert value.lower() not in unmasked.lower(), f"{place} shows {value}"
