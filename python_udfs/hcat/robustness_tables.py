@@ -122,7 +122,9 @@ def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None
     """Return every pair of clusters compared at equal group size (schema :data:`DIFFERENCE_SCHEMA`).
 
     Robustness rises when groups are small. Where the groups of a hypothesis differ in size, each keeps as many answers,
-    in seeded hash order, as the smallest group of at least two has; accuracy is compared on the same answers.
+    in seeded hash order, as the smallest group of at least two has; accuracy is compared on the same answers. Groups of
+    one answer are right or a gap, so that robustness by the gaps of their own cluster is 1 whatever happens: such rows
+    have the status ``groups_of_one`` and no figures. By the gaps of every cluster they can be compared.
 
     Parameters
     ----------
@@ -141,8 +143,15 @@ def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None
         size = min(sizes) if len(sizes) > 1 else None
         if size is not None:
             groups = group_answers(equalise_groups(part, size, chosen.random_seed), chosen.rule)
-        rows += [row | {"group_size": size} for row in compare_clusters(groups, chosen).to_pylist()]
+        is_single = max(groups["count_answers"].to_pylist(), default=0) < 2
+        for row in compare_clusters(groups, chosen).to_pylist():
+            if is_single and row["measure"] == "robustness" and row["gap_rule"] == "own_cluster":
+                row |= dict.fromkeys(_FIGURES) | {"status": "groups_of_one"}
+            rows.append(row | {"group_size": size})
     return pa.Table.from_pylist(rows, schema=DIFFERENCE_SCHEMA)
+
+
+_FIGURES = ("first_value", "second_value", "difference", "low", "high", "p_value", "chance_difference")
 
 
 def _by_hypothesis(answers: pa.Table) -> list[list[int]]:

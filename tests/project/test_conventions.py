@@ -147,7 +147,7 @@ VOCABULARIES = {
     ("fct_answer_correctness", "faulty_module"): {"retrieval", "language_model"},
     ("fct_robustness_groups", "group_status"): {"complete", "partial", "undecided"},
     ("fct_robustness_groups", "faulty_module"): {"retrieval", "language_model", "both", "unknown"},
-    ("fct_robustness_rates", "status"): {"estimated", "too_few_groups", "no_answerable_group"},
+    ("fct_robustness_rates", "status"): {"estimated", "too_few_groups", "no_answerable_group", "groups_of_one"},
     **{
         (mart, "scope"): {"all", "language_model_errors_removed", "language_model_errors_counted_right"}
         for mart in ("fct_robustness_rates", "fct_robustness_differences")
@@ -157,6 +157,7 @@ VOCABULARIES = {
         "unequal_group_sizes",
         "too_few_groups",
         "no_answerable_group",
+        "groups_of_one",
     },
     ("fct_robustness_pairs", "outcome"): {"both_right", "both_wrong", "broken", "mended", "undecided"},
     **{
