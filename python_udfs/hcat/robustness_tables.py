@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.answer_judging import JUDGEMENT_SCHEMA, judge_answers
-from hcat.fact_judging import judge_facts
+from hcat.fact_judging import READ_BY_FACTS, judge_facts
 from hcat.metric_reliability import measure_share
 from hcat.robustness import COMPARISON_SCHEMA, RobustnessSettings, compare_clusters, equalise_groups, group_answers
 
@@ -88,8 +88,8 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
 
     Notes
     -----
-    Answers that the rules leave undecided are judged by their facts too (:mod:`hcat.fact_judging`), in columns of their
-    own; SQL chooses between the sources.
+    Answers that the rules leave undecided because they cannot read them are judged by their facts too
+    (:mod:`hcat.fact_judging`), in columns of their own; SQL chooses between the sources.
     """
     rivals = [
         None if others is None else [each for each in others if each != true_answer]
@@ -100,10 +100,9 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
     position = batch.schema.get_field_index("rivals")
     judged = judge_answers(batch.set_column(position, "rivals", pa.array(rivals, pa.list_(pa.string()))))
     facts = [
-        # a decided answer needs no second look
-        None if status != "undecided" else judge_facts(row["answer"], row["true_answer"], row["query"])
-        for status, row in zip(
-            judged.column("judgement_status").to_pylist(),
+        judge_facts(row["answer"], row["true_answer"], row["query"]) if reason in READ_BY_FACTS else None
+        for reason, row in zip(
+            judged.column("judgement_reason").to_pylist(),
             batch.select(["answer", "true_answer", "query"]).to_pylist(),
             strict=True,
         )

@@ -162,8 +162,8 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
                 " and has a reference answer",
             )
         )
-    rates = source.rows(LIST_RATES, ["fct_robustness_rates"], scopes=list(SCOPES))
-    differences = source.rows(LIST_DIFFERENCES, ["fct_robustness_differences"])
+    rates = _with_contexts(source.rows(LIST_RATES, ["fct_robustness_rates"], scopes=list(SCOPES)))
+    differences = _with_contexts(source.rows(LIST_DIFFERENCES, ["fct_robustness_differences"]))
     groups = source.rows(LIST_GROUPS, ["fct_robustness_groups"])
     variants = source.rows(LIST_VARIANTS, ["fct_robustness_variants"])
     reliabilities = source.rows(_reliability_query(), ["fct_metric_reliability"])
@@ -186,6 +186,11 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
         "reliabilities": [_show_reliability(row) for row in reliabilities[:MAXIMUM_RELIABILITIES]],
         "count_reliabilities_left_out": max(0, len(reliabilities) - MAXIMUM_RELIABILITIES),
     }
+
+
+def _with_contexts(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose scope says something: in groups of one answer no contexts can be compared."""
+    return [row for row in rows if row["gap_rule"] == "own_cluster" or row["scope"] == "all"]
 
 
 def _reliability_query() -> str:
