@@ -104,14 +104,14 @@ def test_a_thousand_queries_of_a_dozen_templates(build: Build) -> None:
     assert count >= 1_000
     assert templates >= 12
     assert texts == count
-    assert count == 6 * groups
+    assert count == 18 * groups
     counted = build.query(
         "select sum(count_queries), count(*), min(count_texts), max(count_texts) from fct_grammar_counts"
     )
-    assert counted == [(count, templates, 6, 6)]
+    assert counted == [(count, templates, 18, 18)]
     assert build.query("select distinct reason from fct_rejected_grammar_queries") == [("no_answer",)]
     styles = dict(build.query("select style, count(*) from fct_grammar_queries group by style"))
-    assert set(styles.values()) == {groups}
+    assert set(styles.values()) == {3 * groups}
 
 
 def test_a_language_models_templates_pass_the_same_criteria(build: Build, chat: tuple[Chat, str]) -> None:
@@ -131,7 +131,8 @@ def test_a_language_models_templates_pass_the_same_criteria(build: Build, chat: 
     assert statuses == {"answered": chat[0].count}
     # the language model's texts come before the enumerated ones, and people's before both
     origins = dict(build.query("select text_origin, count(*) from fct_grammar_queries group by text_origin"))
-    assert set(origins) == {"language_model", "person"}
+    assert set(origins) == {"language_model", "person", "enumerated"}
+    assert origins["enumerated"] < 2.01 * origins["language_model"]
 
 
 def test_no_prompt_holds_a_value_of_a_row(build: Build, chat: tuple[Chat, str]) -> None:
@@ -173,11 +174,11 @@ def test_an_application_with_planted_faults(build: Build, tmp_path: Path) -> Non
 
     simulator = load(REPOSITORY / "examples" / "relational_application" / "simulate.py")
     documents = REPOSITORY / "demo" / "relational"
-    counted = simulator.write_logs(path, tmp_path / "logs", documents, 120, has_faults=True)
-    assert counted["groups"] == 120
+    counted = simulator.write_logs(path, tmp_path / "logs", documents, 60, has_faults=True)
+    assert counted["groups"] == 60
     faults = read_lines(tmp_path / "logs" / "planted_faults.jsonl")
     interactions = read_lines(tmp_path / "logs" / "interactions.jsonl")
     assert [fault["query_id"] for fault in faults] == [row["query_id"] for row in interactions]
     assert all(not fault["is_right"] for fault in faults if fault["planted_fault"] != "none")
-    assert counted["planted"]["retrieval"] > 10
-    assert counted["planted"]["language_model"] > 10
+    assert counted["planted"]["retrieval"] > 0
+    assert counted["planted"]["language_model"] > 0
