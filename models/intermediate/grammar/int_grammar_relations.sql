@@ -4,10 +4,10 @@
 {%- set relations = [] -%}
 {%- for name in var('hcat_grammar_relations') -%}
 {%- set parts = name.split('.') -%}
-{%- if parts | length > 2 -%}
+{%- if name.count('.') > 1 -%}
 {{ exceptions.raise_compiler_error("hcat_grammar_relations holds schema.table or table, got " ~ name) }}
 {%- endif -%}
-{%- do relations.append((parts[0] if parts | length == 2 else target.schema, parts[-1])) -%}
+{%- do relations.append((parts[0] if '.' in name else target.schema, parts[-1])) -%}
 {%- endfor -%}
 {%- if not var('hcat_grammar_relations') -%}
 {%- for table in [ref('branches'), ref('products'), ref('fees'), ref('channels'), ref('advice_desks')] -%}
