@@ -1,6 +1,7 @@
 """Command line: ``hcat report`` writes the report of the last build, ``hcat summary`` prints it in about ten lines,
 ``hcat labels`` carries a review round to the raters and back, ``hcat alert`` tells what somebody must know,
-``hcat test-set`` writes a test set to a file, ``hcat collect`` asks an application its queries.
+``hcat test-set`` writes a test set to a file, ``hcat grammar`` the queries made from tables, ``hcat collect`` asks an
+application such queries.
 
 What goes wrong is said in one line on standard error, with exit code 2; nobody is shown a stack trace. Exit code 1 is a
 result: alerts that could not be delivered, queries that were not answered.
@@ -181,6 +182,21 @@ def export_test_set(
 
     written = write_test_set(warehouse, output, file_format=file_format, only=only, is_replacing=replace)
     _print_lines(written.describe())
+
+
+@app.command("grammar")
+def export_grammar_queries(
+    warehouse: WarehouseOption = Path("warehouse"),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="File to write; by default grammar/queries.jsonl in the warehouse folder."),
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds other queries.")] = False,
+) -> None:
+    """Write the queries made from tables, with true answers, to a file that `hcat collect` and a build read."""
+    from hcat.grammar.export import write_queries
+
+    _print_lines(write_queries(warehouse, output, is_replacing=replace).describe())
 
 
 @labels.command("export")

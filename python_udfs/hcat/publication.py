@@ -78,6 +78,12 @@ def publish_test_set(session: Any, marts: Mapping[str, Any], warehouse: str) -> 
     )
 
 
+def publish_grammar(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
+    """Copy the marts of queries from tables to ``<warehouse>/published/grammar``; as :func:`publish_test_set`."""
+    del session
+    return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / "grammar"), schema=_PUBLISHED_SCHEMA)
+
+
 def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
     """Write each mart as Parquet and all of them as one database into a folder; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ collects a table of unbounded size; what is collected (the work of one batch, a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,144 @@ def from_name(session: Any, name: str) -> Any:
         return session.table(name)
     except duckdb.Error as error:
         raise LookupError(f"'{name}' is no table of the warehouse") from error
+
+
+DESCRIBED_COLUMNS = pa.schema(
+    [
+        ("table_schema", pa.string()),
+        ("table_name", pa.string()),
+        ("column_name", pa.string()),
+        ("data_type", pa.string()),
+        ("ordinal_position", pa.int64()),
+        ("is_nullable", pa.bool_()),
+        ("count_distinct", pa.int64()),
+        ("count_rows", pa.int64()),
+    ]
+)
+DESCRIBED_CONSTRAINTS = pa.schema(
+    [
+        ("constraint_name", pa.string()),
+        ("constraint_type", pa.string()),
+        ("table_name", pa.string()),
+        ("column_name", pa.string()),
+        ("ordinal_position", pa.int64()),
+        ("referenced_table_name", pa.string()),
+        ("referenced_column_name", pa.string()),
+    ]
+)
+
+
+def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
+    """Return the columns of tables, from the warehouse's information_schema, with counts and no value of any row.
+
+    Parameters
+    ----------
+    session : DuckDBPyConnection
+    names : iterable of (str, str)
+        Schema and name of each table.
+
+    Returns
+    -------
+    Table
+        One row per column, schema :data:`DESCRIBED_COLUMNS`; count_distinct counts values that are not null.
+
+    Raises
+    ------
+    LookupError
+        If the warehouse has no such table.
+    """
+    cursor = session.cursor()
+    rows: list[dict[str, Any]] = []
+    for namespace, name in names:
+        found = cursor.execute(
+            "select column_name, data_type, ordinal_position, is_nullable = 'YES' from information_schema.columns"
+            " where table_catalog = current_database() and table_schema = ? and table_name = ? order by 3",
+            [namespace, name],
+        ).fetchall()
+        if not found:
+            raise LookupError(f"'{namespace}.{name}' is no table of the warehouse")
+        counts = ", ".join(f"count(distinct {_quote_name(column)})" for column, *_ in found)
+        relation = f"{_quote_name(namespace)}.{_quote_name(name)}"
+        counted = cursor.execute(f"select count(*), {counts} from {relation}").fetchall()[0]
+        rows += [
+            dict(zip(DESCRIBED_COLUMNS.names, (namespace, name, *described, distinct, counted[0]), strict=True))
+            for described, distinct in zip(found, counted[1:], strict=True)
+        ]
+    return pa.Table.from_pylist(rows, schema=DESCRIBED_COLUMNS)
+
+
+def describe_constraints(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
+    """Return the keys and foreign keys that the warehouse itself knows between tables.
+
+    Parameters as in :func:`describe_columns`; a foreign key to a table that is not among them is left out.
+
+    Returns
+    -------
+    Table
+        One row per column of a constraint, schema :data:`DESCRIBED_CONSTRAINTS`.
+    """
+    wanted = set(names)
+    found = session.cursor().execute(
+        "select schema_name, table_name, constraint_name, constraint_type, constraint_column_names, referenced_table,"
+        " referenced_column_names from duckdb_constraints() where database_name = current_database()"
+        " and constraint_type in ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') order by all"
+    )
+    rows: list[dict[str, Any]] = []
+    for namespace, table, constraint, kind, columns, target, referenced in found.fetchall():
+        is_foreign = kind == "FOREIGN KEY"
+        # DuckDB has no foreign keys between schemas
+        if (namespace, table) not in wanted or (is_foreign and (namespace, target) not in wanted):
+            continue
+        targets = referenced if is_foreign else [None] * len(columns)
+        rows += [
+            dict(
+                zip(
+                    DESCRIBED_CONSTRAINTS.names,
+                    (constraint, kind, table, column, position, target if is_foreign else None, other),
+                    strict=True,
+                )
+            )
+            for position, (column, other) in enumerate(zip(columns, targets, strict=True), start=1)
+        ]
+    return pa.Table.from_pylist(rows, schema=DESCRIBED_CONSTRAINTS)
+
+
+SelectRunner = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+
+
+def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
+    """Return a function that runs one SELECT statement with bound parameters and returns its first rows.
+
+    Parameters
+    ----------
+    session : DuckDBPyConnection
+    maximum_rows : int
+        Rows that are fetched at most, at least 1.
+
+    Raises
+    ------
+    ValueError
+        By the function returned, if the text is not exactly one SELECT statement.
+    """
+    import duckdb
+
+    if maximum_rows < 1:
+        raise ValueError(f"maximum_rows must be at least 1, got {maximum_rows}")
+    cursor = session.cursor()
+
+    def run(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        statements = cursor.extract_statements(sql)
+        kinds = [statement.type.name for statement in statements]
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise ValueError(f"only one SELECT statement is run, got {', '.join(kinds) or 'nothing'}")
+        rows: list[tuple[Any, ...]] = cursor.execute(statements[0], list(parameters)).fetchmany(maximum_rows)
+        return rows
+
+    return run
+
+
+def _quote_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:

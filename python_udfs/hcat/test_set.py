@@ -153,11 +153,11 @@ def write_test_set(
         raise ValueError(f"the test set must hold {only or 'queries'}, got none: {_HOW_TO_BUILD}")
     # siblings stand together, the original first
     records.sort(key=lambda record: (record["source_group"], record["parent_query_id"] or "", record["query_id"]))
-    content = (_to_csv(records) if suffix == ".csv" else _to_jsonl(records)).encode("utf-8")
+    content = (_to_csv(records) if suffix == ".csv" else to_jsonl(records)).encode("utf-8")
     return WrittenTestSet(
         path=path,
         sha256=hashlib.sha256(content).hexdigest(),
-        is_new=_write(path, content, is_replacing),
+        is_new=write_whole(path, content, is_replacing),
         counts={
             part: Counter(record["variant_type" if part == VARIANTS else "query_type"] or "no type" for record in rows)
             for part, rows in parts.items()
@@ -206,7 +206,8 @@ def _record(row: Mapping[str, Any], parent: str | None, source_group: str, varia
     return {name: values[name] for name in COLUMNS}
 
 
-def _to_jsonl(records: Sequence[Mapping[str, Any]]) -> str:
+def to_jsonl(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return the records as JSON Lines."""
     return "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
 
 
@@ -221,7 +222,7 @@ def _to_csv(records: Sequence[Mapping[str, Any]]) -> str:
     return written.getvalue()
 
 
-def _write(path: Path, content: bytes, is_replacing: bool) -> bool:
+def write_whole(path: Path, content: bytes, is_replacing: bool) -> bool:
     """Write a file whole or not at all; return whether it is another one than before."""
     if path.exists():
         if path.read_bytes() == content:

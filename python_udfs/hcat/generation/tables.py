@@ -215,7 +215,7 @@ def _call_for_chunk(model: LanguageModel, requests: Sequence[Mapping[str, Any]])
     texts = [source.text for source in sources]
     key = hash_text("key facts", *[request["generation_key"] for request in requests])
     shared = {"chunk_id": first["chunk_id"], "generation_key": None, "query_type": None, "step": "key_facts"}
-    rows, answer = _converse(
+    rows, answer = converse(
         model, shared, key, facts_prompt(documents), FACTS_RESPONSE, lambda said: read_facts(said, texts)
     )
     ids = [source.chunk_id for source in sources]
@@ -231,12 +231,12 @@ def _call_for_chunk(model: LanguageModel, requests: Sequence[Mapping[str, Any]])
         is_refused = query_type in REFUSED_TYPES
         read = functools.partial(read_queries, query_type=query_type, count=count, chunk_ids=ids, is_refused=is_refused)
         prompt = queries_prompt(query_type, count, documents, answer)
-        more, _ = _converse(model, shared, key, prompt, queries_response(query_type, count), read)
+        more, _ = converse(model, shared, key, prompt, queries_response(query_type, count), read)
         rows += more
     return rows
 
 
-def _converse(
+def converse(
     model: LanguageModel,
     shared: Mapping[str, Any],
     key: str,

@@ -227,7 +227,7 @@ def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str]
         "foreign_placeholder": any(inner not in wanted for inner in found if inner.count(".") == 1),
         "missing_placeholder": not set(wanted) <= set(found),
         "repeated_placeholder": any(found[inner] > count for inner, count in wanted.items()),
-        "duplicate": _same(text) in {_same(other) for other in earlier},
+        "duplicate": same_text_key(text) in {same_text_key(other) for other in earlier},
     }
     return tuple(fault for fault in TEXT_FAULTS if faults[fault])
 
@@ -294,7 +294,8 @@ def _fold(inner: str) -> str:
     return inner.strip().casefold()
 
 
-def _same(text: str) -> str:
+def same_text_key(text: str) -> str:
+    """Return the words of a text, by which two texts are the same."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 

@@ -1,0 +1,5 @@
+from hcat.grammar.tables import read_imports
+
+
+def model(dbt, session):
+    return read_imports(dbt.config.meta_get("files"))

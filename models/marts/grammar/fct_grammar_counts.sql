@@ -1,0 +1,58 @@
+-- One row per accepted SQL template: how many texts and fillings make how many queries (M x N x Q, M being the rows).
+with templates as (
+    select * from {{ ref('int_grammar_templates') }}
+    where template_status = 'accepted'
+),
+
+texts as (
+    select
+        sql_template_id,
+        count(*) as count_texts
+    from {{ ref('int_grammar_texts') }}
+    where text_status = 'used'
+    group by sql_template_id
+),
+
+fillings as (
+    select
+        sql_template_id,
+        max(count_fillings_possible) as count_fillings_possible,
+        count(*) as count_fillings,
+        count(*) filter (where answer_status = 'single_answer') as count_groups
+    from {{ ref('int_grammar_fillings') }}
+    group by sql_template_id
+),
+
+counted as (
+    select
+        templates.sql_template_id,
+        templates.origin,
+        coalesce(texts.count_texts, 0) as count_texts,
+        coalesce(fillings.count_fillings_possible, 0) as count_fillings_possible,
+        coalesce(fillings.count_fillings, 0) as count_fillings,
+        coalesce(fillings.count_groups, 0) as count_groups
+    from templates
+    left join texts on templates.sql_template_id = texts.sql_template_id
+    left join fillings on templates.sql_template_id = fillings.sql_template_id
+),
+
+final as (
+    select
+        -- ids
+        sql_template_id,
+
+        -- strings
+        origin,
+
+        -- numerics
+        count_texts,
+        count_fillings_possible,
+        count_fillings,
+        count_groups,
+        count_fillings - count_groups as count_rejected,
+        count_texts * count_groups as count_queries,
+        cast(count_fillings as double) / nullif(count_fillings_possible, 0) as selection_probability
+    from counted
+)
+
+select * from final

@@ -1,0 +1,19 @@
+-- Equal numbers of texts in every style of every SQL template that makes queries, and of queries in every group.
+{{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
+with queries as (
+    select query_group, style, count(*) as count_queries from {{ ref('fct_grammar_queries') }}
+    group by query_group, style
+),
+
+styles as (
+    select count(distinct style) as count_styles from queries
+)
+
+select queries.query_group
+from queries
+cross join styles
+group by queries.query_group, styles.count_styles
+having
+    count(*) <> styles.count_styles
+    or min(queries.count_queries) <> {{ var('hcat_grammar_texts_per_style') }}
+    or max(queries.count_queries) <> {{ var('hcat_grammar_texts_per_style') }}
