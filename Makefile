@@ -1,6 +1,7 @@
 # make build   virtual environment, pinned install, dbt build on the raw logs (default: the bundled demo), report, summary
 # make test    everything that CI runs
 # make test-set  from documents to queries.jsonl: topics, stratified sample, queries, variants (docs/test-generation.md)
+# make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)
 # make bench   accuracy, throughput and scale; results go to docs/benchmarks.md (needs HCAT_BENCHMARK_DATA)
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -13,8 +14,9 @@ export DBT_PROFILES_DIR := $(CURDIR)
 export PYTHONHASHSEED := 0
 
 TEST_SET ?= $(HCAT_WAREHOUSE)/test_set
+GRAMMAR ?= $(HCAT_WAREHOUSE)/grammar
 
-.PHONY: build test-set test lint bench report demo clean
+.PHONY: build test-set grammar test lint bench report demo clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -36,6 +38,12 @@ test-set: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
 	$(BIN)/dbt --quiet build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'
 	$(BIN)/hcat test-set --warehouse "$$HCAT_WAREHOUSE" --output $(TEST_SET)/queries.jsonl
+
+grammar: .venv/installed
+	mkdir -p "$$HCAT_WAREHOUSE"
+	$(BIN)/dbt --quiet build --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}'
+	$(BIN)/hcat grammar --warehouse "$$HCAT_WAREHOUSE" --output $(GRAMMAR)/queries.jsonl
+	cp demo/relational/documents.jsonl demo/relational/chunks.jsonl $(GRAMMAR)/
 
 lint: .venv/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -48,7 +48,7 @@ FEES = (
 )
 INTERVALS = ("once", "per month", "per quarter", "per year", "per request")
 CHANNELS = ("cash machine", "online banking", "telephone banking", "counter")
-APPROVALS = ("at once", "2 hours", "the next day", "3 days")
+APPROVALS = ("at once", "2 hours", "1 day", "3 days")
 SUBJECTS = ("mortgages", "pensions", "business start-ups", "student finance", "inheritance planning")
 WAITS = ("2 days", "4 days", "1 week", "10 days", "3 weeks")
 NOTICES = ("1 day", "14 days", "30 days", "60 days", "90 days")
@@ -140,7 +140,7 @@ def make_tables() -> dict[str, list[Row]]:
             "desk_id": number,
             "branch_id": branch["branch_id"],
             "subject": name,
-            "waiting_time": pick(WAITS, "waiting", branch["branch_id"], name),
+            "lead_time": pick(WAITS, "waiting", branch["branch_id"], name),
             "telephone_extension": 2000 + number * 37,
         }
         for number, (branch, name) in enumerate(places, start=1)
@@ -232,7 +232,7 @@ class Renderer:
             )
             for desk in self._tables["advice_desks"]
             if desk["branch_id"] == number
-            for column in ("waiting_time", "telephone_extension")
+            for column in ("lead_time", "telephone_extension")
         ]
 
     def _state(self, table: str, row_id: int, column: str, which: str) -> tuple[str, Fact] | None:

@@ -56,7 +56,7 @@ EMPTY_WORDS = frozenset(_EMPTY_WORDS.split())
 SHARES = {"retrieval": 0.3, "language_model": 0.3}
 #: Style that is hit with the first share, and all others with the second.
 HIT_STYLES = {"retrieval": "long", "language_model": "colloquial"}
-SHARE_OF_STYLE, SHARE_OF_OTHERS = 0.9, 0.1
+SHARE_OF_STYLE, SHARE_OF_OTHERS = 0.6, 0.05
 ANSWER_FAULTS = ("other_sentence", "other_value", "refusal")
 
 Record = dict[str, Any]

@@ -1,6 +1,7 @@
 """Command line: ``hcat report`` writes the report of the last build, ``hcat summary`` prints it in about ten lines,
 ``hcat labels`` carries a review round to the raters and back, ``hcat alert`` tells what somebody must know,
-``hcat test-set`` writes a test set to a file, ``hcat collect`` asks an application its queries.
+``hcat test-set`` writes a test set to a file, ``hcat grammar`` the queries made from tables, ``hcat collect`` asks an
+application such queries.
 
 What goes wrong is said in one line on standard error, with exit code 2; nobody is shown a stack trace. Exit code 1 is a
 result: alerts that could not be delivered, queries that were not answered.

@@ -34,6 +34,10 @@ REASONS: Final = {
     "no_text": "there is no answer or no true answer, or it is longer than is read",
 }
 
+#: Reasons of :mod:`hcat.answer_judging` for which facts are asked: the rules cannot read the wording. What they suspect
+#: (a negation, several values, a hedge) is not overruled.
+READ_BY_FACTS: Final = frozenset({"free_text", "partly_mentioned", "scattered_words", "other_words", "near_match"})
+
 #: Shares of a true sentence's words from which a passage says it, from which it speaks of it, below which it does not.
 #: Set on the recorded faults of the demo.
 SAID: Final = 0.7

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.answer_judging import JUDGEMENT_SCHEMA, judge_answers
-from hcat.fact_judging import judge_facts
+from hcat.fact_judging import READ_BY_FACTS, judge_facts
 from hcat.metric_reliability import measure_share
 from hcat.robustness import COMPARISON_SCHEMA, RobustnessSettings, compare_clusters, equalise_groups, group_answers
 
@@ -88,8 +88,8 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
 
     Notes
     -----
-    Answers that the rules leave undecided are judged by their facts too (:mod:`hcat.fact_judging`), in columns of their
-    own; SQL chooses between the sources.
+    Answers that the rules leave undecided because they cannot read them are judged by their facts too
+    (:mod:`hcat.fact_judging`), in columns of their own; SQL chooses between the sources.
     """
     rivals = [
         None if others is None else [each for each in others if each != true_answer]
@@ -100,10 +100,9 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
     position = batch.schema.get_field_index("rivals")
     judged = judge_answers(batch.set_column(position, "rivals", pa.array(rivals, pa.list_(pa.string()))))
     facts = [
-        # a decided answer needs no second look
-        None if status != "undecided" else judge_facts(row["answer"], row["true_answer"], row["query"])
-        for status, row in zip(
-            judged.column("judgement_status").to_pylist(),
+        judge_facts(row["answer"], row["true_answer"], row["query"]) if reason in READ_BY_FACTS else None
+        for reason, row in zip(
+            judged.column("judgement_reason").to_pylist(),
             batch.select(["answer", "true_answer", "query"]).to_pylist(),
             strict=True,
         )
@@ -122,7 +121,9 @@ def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None
     """Return every pair of clusters compared at equal group size (schema :data:`DIFFERENCE_SCHEMA`).
 
     Robustness rises when groups are small. Where the groups of a hypothesis differ in size, each keeps as many answers,
-    in seeded hash order, as the smallest group of at least two has; accuracy is compared on the same answers.
+    in seeded hash order, as the smallest group of at least two has; accuracy is compared on the same answers. Groups of
+    one answer are right or a gap, so that robustness by the gaps of their own cluster is 1 whatever happens: such rows
+    have the status ``groups_of_one`` and no figures. By the gaps of every cluster they can be compared.
 
     Parameters
     ----------
@@ -141,8 +142,15 @@ def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None
         size = min(sizes) if len(sizes) > 1 else None
         if size is not None:
             groups = group_answers(equalise_groups(part, size, chosen.random_seed), chosen.rule)
-        rows += [row | {"group_size": size} for row in compare_clusters(groups, chosen).to_pylist()]
+        is_single = max(groups["count_answers"].to_pylist(), default=0) < 2
+        for row in compare_clusters(groups, chosen).to_pylist():
+            if is_single and row["measure"] == "robustness" and row["gap_rule"] == "own_cluster":
+                row |= dict.fromkeys(_FIGURES) | {"status": "groups_of_one"}
+            rows.append(row | {"group_size": size})
     return pa.Table.from_pylist(rows, schema=DIFFERENCE_SCHEMA)
+
+
+_FIGURES = ("first_value", "second_value", "difference", "low", "high", "p_value", "chance_difference")
 
 
 def _by_hypothesis(answers: pa.Table) -> list[list[int]]:

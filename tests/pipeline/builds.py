@@ -141,13 +141,13 @@ def checksum_tables(database: Path) -> dict[str, tuple[int, int]]:
     checksums: dict[str, tuple[int, int]] = {}
     with duckdb.connect(str(database), read_only=True) as connection:
         tables = connection.execute(
-            "select table_name, list(column_name order by ordinal_position)"
-            " from information_schema.columns group by table_name"
+            "select table_schema, table_name, list(column_name order by ordinal_position)"
+            " from information_schema.columns group by table_schema, table_name"
         ).fetchall()
-        for table, columns in tables:
+        for schema, table, columns in tables:
             kept = ", ".join(f'"{column}"' for column in columns if column not in RUN_COLUMNS)
             row = connection.execute(
-                f'select count(*), coalesce(sum(hash(row({kept}))::hugeint), 0)::varchar from "{table}"'
+                f'select count(*), coalesce(sum(hash(row({kept}))::hugeint), 0)::varchar from "{schema}"."{table}"'
             ).fetchall()[0]
             checksums[table] = (row[0], int(row[1]))
     return checksums

@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pipeline"))
 
 from builds import DEMO, run_dbt
 
-#: The models from documents to a test set exist only when they are asked for.
-EVERYTHING = {"hcat_test_set": True}
+#: The models from documents to a test set and from tables to queries exist only when they are asked for.
+EVERYTHING = {"hcat_test_set": True, "hcat_grammar": True}
 
 
 @pytest.fixture(scope="session")

@@ -36,6 +36,7 @@ LAYER_EXCEPTIONS = {
     ("fct_sentence_evidence", "stg_retrievals"): "the id of the chunk that holds the evidence",
     ("int_interactions_sampled_for_review", "fct_evaluations"): "ambiguity is that of the published probability",
     ("int_variants_planned", "fct_test_queries"): "variants are made of the accepted queries",
+    ("int_grammar_answers_rerun", "fct_grammar_queries"): "what is stored is what is run again",
     ("int_interaction_segments", "fct_interactions"): "segments are values of the published interaction",
     ("int_primary_evaluations", "fct_evaluations"): "weaknesses are judged on the published scores",
     ("int_primary_evaluations", "fct_interactions"): "weaknesses are judged on the published scores",
@@ -54,10 +55,10 @@ LEDGER = "dim_runs"
 WITHOUT_CONTRACT = {"gate_verdicts"}
 
 #: Read before the project's own vars are known, hence given on the command line alone (decision 11).
-COMMAND_LINE_VARIABLES = {"hcat_test_set"}
+COMMAND_LINE_VARIABLES = {"hcat_test_set", "hcat_grammar"}
 
 #: Longer than a thin model, because dbt finds references only as literals: one line per mart.
-LISTS_OF_MARTS = {"published_candidate", "published_passing", "published_test_set"}
+LISTS_OF_MARTS = {"published_candidate", "published_passing", "published_test_set", "published_grammar"}
 LINES_OF_A_THIN_MODEL = 15
 
 #: Numbers that mean the same everywhere: nothing, one, all.
@@ -147,7 +148,7 @@ VOCABULARIES = {
     ("fct_answer_correctness", "faulty_module"): {"retrieval", "language_model"},
     ("fct_robustness_groups", "group_status"): {"complete", "partial", "undecided"},
     ("fct_robustness_groups", "faulty_module"): {"retrieval", "language_model", "both", "unknown"},
-    ("fct_robustness_rates", "status"): {"estimated", "too_few_groups", "no_answerable_group"},
+    ("fct_robustness_rates", "status"): {"estimated", "too_few_groups", "no_answerable_group", "groups_of_one"},
     **{
         (mart, "scope"): {"all", "language_model_errors_removed", "language_model_errors_counted_right"}
         for mart in ("fct_robustness_rates", "fct_robustness_differences")
@@ -157,6 +158,7 @@ VOCABULARIES = {
         "unequal_group_sizes",
         "too_few_groups",
         "no_answerable_group",
+        "groups_of_one",
     },
     ("fct_robustness_pairs", "outcome"): {"both_right", "both_wrong", "broken", "mended", "undecided"},
     **{
@@ -218,6 +220,18 @@ VOCABULARIES = {
         "no_reference",
         "no_material",
         "duplicate",
+    },
+    ("fct_grammar_templates", "origin"): {"person", "imported", "language_model", "enumerated"},
+    ("fct_grammar_templates", "template_status"): {"accepted", "rejected", "replaced", "disabled", "over_limit"},
+    ("fct_grammar_checks", "outcome"): {"met", "broken", "undecided"},
+    ("fct_grammar_texts", "text_status"): {"used", "spare", "faulty", "disabled", "unbalanced"},
+    ("fct_rejected_grammar_queries", "reason"): {"several_answers", "no_answer", "null_answer"},
+    ("fct_grammar_calls", "call_status"): {
+        "answered",
+        "invalid_reply",
+        "call_failed",
+        "budget_exhausted",
+        "stopped",
     },
     ("fct_sampling_strata", "weighting_status"): {"covered", "collapsed", "uncovered"},
     ("dim_topics", "topic_status"): {"current", "retired"},

@@ -60,6 +60,9 @@ MODELS_WITH_LOGIC = {
     "fct_test_coverage",
     "int_variants_planned",
     "fct_test_variants",
+    "int_grammar_constraints",
+    "fct_grammar_queries",
+    "fct_grammar_counts",
     "int_version_pairs_listed",
     "int_version_queries_keyed",
     "int_version_queries_paired",
@@ -84,7 +87,7 @@ MODELS_WITH_LOGIC = {
 
 def test_unit_tests_of_the_models_pass(warehouse: Path, target: Path) -> None:
     # dbt reads the types of the mocked inputs from a warehouse, hence the build
-    variables = {"hcat_unit_tests": True, "hcat_test_set": True}
+    variables = {"hcat_unit_tests": True, "hcat_test_set": True, "hcat_grammar": True}
     exit_code, output = run_dbt(
         ["test", "--select", "test_type:unit"], DEMO, warehouse.parent, target, variables=variables
     )

@@ -1,4 +1,4 @@
--- SQL templates and texts of people that break a criterion or have a fault: they make no queries until somebody mends them.
+-- SQL templates and texts of people with a fault: they make no queries until somebody mends them.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar'], severity='warn') }}
 select
     sql_template_id,

@@ -1,28 +1,29 @@
 -- One row per table that queries are made from: those named by hcat_grammar_relations, or the tables of the demo.
 {{ config(materialized='table') }}
 
-{%- set named = var('hcat_grammar_relations') -%}
 {%- set relations = [] -%}
-{%- for name in named -%}
-    {%- set parts = name.split('.') -%}
-    {%- if parts | length > 2 -%}
-        {{ exceptions.raise_compiler_error("hcat_grammar_relations holds schema.table or table, got " ~ name) }}
-    {%- endif -%}
-    {%- do relations.append((parts[0] if parts | length == 2 else target.schema, parts[-1])) -%}
+{%- for name in var('hcat_grammar_relations') -%}
+{%- set parts = name.split('.') -%}
+{%- if name.count('.') > 1 -%}
+{{ exceptions.raise_compiler_error("hcat_grammar_relations holds schema.table or table, got " ~ name) }}
+{%- endif -%}
+{%- do relations.append((parts[0] if '.' in name else target.schema, parts[-1])) -%}
 {%- endfor -%}
-{%- if not named -%}
-    {%- for table in [ref('branches'), ref('products'), ref('fees'), ref('channels'), ref('advice_desks')] -%}
-        {%- do relations.append((table.schema, table.identifier)) -%}
-    {%- endfor -%}
+{%- if not var('hcat_grammar_relations') -%}
+{%- for table in [ref('branches'), ref('products'), ref('fees'), ref('channels'), ref('advice_desks')] -%}
+{%- do relations.append((table.schema, table.identifier)) -%}
+{%- endfor -%}
 {%- endif %}
 
 with final as (
-    {%- for table_schema, table_name in relations %}
-        select
-            '{{ table_schema | replace("'", "''") }}' as table_schema,
-            '{{ table_name | replace("'", "''") }}' as table_name
-        {% if not loop.last %}union all{% endif %}
-    {%- endfor %}
+    {% for table_schema, table_name in relations %}
+    {% if not loop.first %}
+    union all
+    {% endif %}
+    select
+        '{{ table_schema | replace("'", "''") }}' as table_schema,
+        '{{ table_name | replace("'", "''") }}' as table_name
+    {% endfor %}
 )
 
 select * from final

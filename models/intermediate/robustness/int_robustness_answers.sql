@@ -1,5 +1,5 @@
--- One row per (hypothesis, cluster, interaction) of a query group that has at least two queries in the cluster: what
--- hcat.robustness reads. `all` is no hypothesis but the whole group.
+-- One row per (hypothesis, cluster, interaction) of a query group that has at least two queries under the hypothesis:
+-- what hcat.robustness reads. `all` is no hypothesis but the whole group.
 {{ config(materialized='table') }}
 {%- set columns = ['language', 'customer_group', 'variant_type', 'query_type'] %}
 
@@ -88,7 +88,6 @@ clustered as (
 counted as (
     select
         clustered.hypothesis,
-        clustered.cluster,
         described.system,
         described.query_group,
         count(distinct described.query_key) as count_queries,
@@ -96,16 +95,16 @@ counted as (
             as count_decided_queries
     from clustered
     inner join described on clustered.interaction_id = described.interaction_id
-    group by clustered.hypothesis, clustered.cluster, described.system, described.query_group
+    group by clustered.hypothesis, described.system, described.query_group
 ),
 
--- a hypothesis whose clusters have no group to set against each other says nothing
+-- a hypothesis with one cluster has nothing to set against each other
 compared as (
-    select system, hypothesis
-    from counted
-    where count_queries > 1
-    group by system, hypothesis
-    having hypothesis = 'all' or count(distinct cluster) > 1
+    select described.system, clustered.hypothesis
+    from clustered
+    inner join described on clustered.interaction_id = described.interaction_id
+    group by described.system, clustered.hypothesis
+    having clustered.hypothesis = 'all' or count(distinct clustered.cluster) > 1
 ),
 
 final as (
@@ -125,7 +124,6 @@ final as (
     inner join counted
         on
             clustered.hypothesis = counted.hypothesis
-            and clustered.cluster = counted.cluster
             and described.system = counted.system
             and described.query_group = counted.query_group
     inner join compared

@@ -2,6 +2,14 @@ with measured as (
     select * from {{ ref('int_robustness_measured') }}
 ),
 
+-- a group of one answer is right or a gap: by the gaps of its own cluster R is 1 whatever happens
+marked as (
+    select
+        *,
+        coalesce(gap_rule = 'own_cluster' and smallest_group <= 1, false) as is_single
+    from measured
+),
+
 final as (
     select
         -- ids
@@ -13,7 +21,7 @@ final as (
         cluster,
         scope,
         gap_rule,
-        status,
+        if(is_single, 'groups_of_one', status) as status,
         interval_method,
 
         -- numerics
@@ -31,14 +39,14 @@ final as (
         smallest_group,
         largest_group,
         gap_share,
-        robustness,
-        robustness_low as robustness_lower,
-        robustness_high as robustness_upper,
-        chance_robustness,
+        if(is_single, null, robustness) as robustness,
+        if(is_single, null, robustness_low) as robustness_lower,
+        if(is_single, null, robustness_high) as robustness_upper,
+        if(is_single, null, chance_robustness) as chance_robustness,
         accuracy,
         accuracy_low as accuracy_lower,
         accuracy_high as accuracy_upper
-    from measured
+    from marked
 )
 
 select * from final

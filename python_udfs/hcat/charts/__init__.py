@@ -26,6 +26,7 @@ from hcat.charts.calibration import (
     draw_thresholds,
 )
 from hcat.charts.distributions import PointPanel, Violin, draw_points, draw_violins, estimate_density
+from hcat.charts.groups import GroupBar, draw_group_types
 from hcat.charts.heatmap import HeatmapCell, draw_heatmap
 from hcat.charts.intervals import (
     Difference,
@@ -46,6 +47,7 @@ __all__ = [
     "Cut",
     "Difference",
     "Estimate",
+    "GroupBar",
     "HeatmapCell",
     "PointPanel",
     "ReliabilityBin",
@@ -56,6 +58,7 @@ __all__ = [
     "draw_conformity",
     "draw_differences",
     "draw_estimates",
+    "draw_group_types",
     "draw_heatmap",
     "draw_points",
     "draw_reliability",

@@ -13,6 +13,7 @@ from hcat.report.limitations import describe_limitations
 from hcat.report.metrics import describe_metrics
 from hcat.report.monitoring import describe_monitoring
 from hcat.report.outcomes import describe_outcomes
+from hcat.report.query_groups import describe_query_groups
 from hcat.report.ratings import describe_ratings
 from hcat.report.reading import Warehouse, open_warehouse
 from hcat.report.robustness import describe_robustness
@@ -102,6 +103,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "calibration": describe_calibration(source, build.settings),
         "weaknesses": describe_weaknesses(source, build, metric_name),
         "robustness": describe_robustness(source),
+        "query_groups": describe_query_groups(source),
         "monitoring": describe_monitoring(source, build),
     }
     return {

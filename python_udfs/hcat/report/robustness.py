@@ -167,13 +167,6 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
             " (fct_finding_sensitivity).",
             "a build with a version of hcat that has this mart",
         ),
-        (
-            "fct_robustness_pairs",
-            "Answers to paraphrased, misspelled or otherwise changed queries (fct_robustness_pairs,"
-            " fct_robustness_groups).",
-            "these marts, and variants with their parent_query_id in the logs; the segments of variant_type show"
-            " levels meanwhile",
-        ),
     ):
         if not source.has(mart):
             gaps.append(Gap(what, supply))

@@ -1,0 +1,184 @@
+"""From tables of the warehouse to queries with true answers, to the raw logs of an application with planted faults."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builds import DEMO, REPOSITORY, Build, read_lines
+from conftest import Dbt
+
+from hcat.grammar.export import write_queries
+
+TABLES = ("branches", "products", "fees", "channels", "advice_desks")
+#: Two columns: the enumerator writes none like it.
+OWN_TEMPLATE = (
+    "SELECT city, opening_hours FROM branches WHERE branch_name = '[branches.branch_name]'",
+    "SELECT city, opening_hours, * FROM branches WHERE branch_name = '[branches.branch_name]'",
+    "DELETE FROM branches",
+    "SELECT branch_id FROM branches WHERE branch_name = '[branches.branch_name]'",
+    "SELECT branch_name FROM branches WHERE city = '[branches.city]'",
+)
+
+
+def load(path: Path) -> Any:
+    """Return a script of the repository as a module."""
+    specification = importlib.util.spec_from_file_location(f"{path.stem}_of_the_pipeline", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    # dataclasses look their module up
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+class Chat:
+    """Answers like a language model that keeps to the schema of a reply and not to all the rules; counts its calls."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.prompts: list[str] = []
+
+    def answer(self, messages: list[dict[str, str]], maximum_tokens: int) -> tuple[str, int, int]:
+        """Return templates for the tables, or texts of a style."""
+        self.count += 1
+        self.prompts.append(json.dumps(messages))
+        body = json.loads(messages[1]["content"])
+        if "tables" in body:
+            templates = list(OWN_TEMPLATE)
+        else:
+            holders = " and ".join(body["placeholders"])
+            templates = [f"Model {self.count} asks in the style {body['style'][:9]} by {holders}"]
+        return json.dumps({"templates": templates}), 100, 20
+
+
+@pytest.fixture(scope="module")
+def chat() -> Iterator[tuple[Chat, str]]:
+    """Serve the chat on the loopback address."""
+    example = load(REPOSITORY / "examples" / "language_model_service" / "service.py")
+    chat = Chat()
+    server = example.make_server(chat, 0)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    yield chat, f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def build(dbt: Dbt, chat: tuple[Chat, str], tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Build queries of the relational demo with a language model."""
+    variables = {
+        "hcat_grammar": True,
+        "hcat_generator": "language_model",
+        "hcat_language_model_url": chat[1],
+        "hcat_language_model": "chat of the test",
+        "hcat_language_model_concurrency": 1,
+        # fewer than by default: each one is six calls
+        "hcat_grammar_templates": 14,
+    }
+    built = dbt(
+        "build --select +tag:grammar --indirect-selection cautious",
+        DEMO,
+        tmp_path_factory.mktemp("grammar"),
+        variables=variables,
+    )
+    assert built.exit_code == 0, built.output
+    return built
+
+
+def test_a_thousand_queries_of_a_dozen_templates(build: Build) -> None:
+    count, groups, templates, texts = build.query(
+        "select count(*), count(distinct query_group), count(distinct sql_template_id), count(distinct query_text)"
+        " from fct_grammar_queries"
+    )[0]
+    assert count >= 1_000
+    assert templates >= 12
+    assert texts == count
+    assert count == 18 * groups
+    counted = build.query(
+        "select sum(count_queries), count(*), min(count_texts), max(count_texts) from fct_grammar_counts"
+    )
+    assert counted == [(count, templates, 18, 18)]
+    assert build.query("select distinct reason from fct_rejected_grammar_queries") == [("no_answer",)]
+    styles = dict(build.query("select style, count(*) from fct_grammar_queries group by style"))
+    assert set(styles.values()) == {3 * groups}
+
+
+def test_a_language_models_templates_pass_the_same_criteria(build: Build, chat: tuple[Chat, str]) -> None:
+    found = dict(
+        build.query(
+            "select templates.sql_template, string_agg(checks.criterion, ',' order by checks.criterion)"
+            " filter (where checks.outcome = 'broken') from fct_grammar_templates as templates"
+            " inner join fct_grammar_checks as checks on templates.candidate_id = checks.candidate_id"
+            " where templates.origin = 'language_model' group by templates.sql_template"
+        )
+    )
+    assert found == dict(
+        zip(OWN_TEMPLATE, (None, "columns_named", "select_only", "columns_not_technical", "single_answer"), strict=True)
+    )
+    assert build.query("select count(*) from fct_grammar_queries where template_origin = 'language_model'")[0][0] > 60
+    statuses = Counter(dict(build.query("select call_status, count(*) from fct_grammar_calls group by call_status")))
+    assert statuses == {"answered": chat[0].count}
+    # the language model's texts come before the enumerated ones, and people's before both
+    origins = dict(build.query("select text_origin, count(*) from fct_grammar_queries group by text_origin"))
+    assert set(origins) == {"language_model", "person", "enumerated"}
+    assert origins["enumerated"] < 2.01 * origins["language_model"]
+
+
+def test_no_prompt_holds_a_value_of_a_row(build: Build, chat: tuple[Chat, str]) -> None:
+    values = set()
+    for table in TABLES:
+        with (REPOSITORY / "demo" / "relational" / f"{table}.csv").open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                # shorter ones may be words of the rules, such as "once"
+                values |= {value for column, value in row.items() if not column.endswith("_id") and len(value) > 4}
+    assert len(values) > 200
+    kept = [row[0] for row in build.query("select prompt from fct_grammar_calls")]
+    assert len(kept) == chat[0].count > 60
+    for prompt in {*kept, *chat[0].prompts}:
+        assert [value for value in sorted(values) if value in prompt] == []
+
+
+def test_people_win(build: Build) -> None:
+    edited = {
+        row["template_id"]
+        for row in csv.DictReader((REPOSITORY / "seeds" / "grammar_templates.csv").open(encoding="utf-8", newline=""))
+    }
+    assert edited
+    found = build.query("select sql_template_id, template_status from fct_grammar_templates")
+    assert {status for template, status in found if template in edited} == {"disabled"}
+    by_people = build.query("select text_status, count(*) from fct_grammar_texts where origin = 'person' group by all")
+    assert by_people == [("used", 1)]
+
+
+def test_an_application_with_planted_faults(build: Build, tmp_path: Path) -> None:
+    path = tmp_path / "queries.jsonl"
+    written = write_queries(build.warehouse, path)
+    rows = read_lines(path)
+    assert written.count_queries == len(rows)
+    assert {next(iter(row["tags"])) for row in rows} == {"length", "register", "form"}
+    assert {row["source_group"] == row["query_group"] for row in rows} == {True}
+    before = path.read_bytes()
+    assert not write_queries(build.warehouse, path).is_new
+    assert path.read_bytes() == before
+
+    simulator = load(REPOSITORY / "examples" / "relational_application" / "simulate.py")
+    documents = REPOSITORY / "demo" / "relational"
+    counted = simulator.write_logs(path, tmp_path / "logs", documents, 60, has_faults=True)
+    assert counted["groups"] == 60
+    faults = read_lines(tmp_path / "logs" / "planted_faults.jsonl")
+    interactions = read_lines(tmp_path / "logs" / "interactions.jsonl")
+    assert [fault["query_id"] for fault in faults] == [row["query_id"] for row in interactions]
+    assert all(not fault["is_right"] for fault in faults if fault["planted_fault"] != "none")
+    assert counted["planted"]["retrieval"] > 0
+    assert counted["planted"]["language_model"] > 0
