@@ -7,7 +7,11 @@
 {%- if name.count('.') > 1 -%}
 {{ exceptions.raise_compiler_error("hcat_grammar_relations holds schema.table or table, got " ~ name) }}
 {%- endif -%}
-{%- do relations.append((parts[0] if '.' in name else target.schema, parts[-1])) -%}
+{%- set table_schema = parts[0] if '.' in name else target.schema -%}
+{%- if execute and not adapter.get_relation(target.database, table_schema, parts[-1]) -%}
+{{ exceptions.raise_compiler_error("hcat_grammar_relations names tables of the warehouse, got " ~ name) }}
+{%- endif -%}
+{%- do relations.append((table_schema, parts[-1])) -%}
 {%- endfor -%}
 {%- if not var('hcat_grammar_relations') -%}
 {%- for table in [ref('branches'), ref('products'), ref('fees'), ref('channels'), ref('advice_desks')] -%}
