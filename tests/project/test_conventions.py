@@ -52,10 +52,10 @@ LEDGER = "dim_runs"
 WITHOUT_CONTRACT = {"gate_verdicts"}
 
 #: Read before the project's own vars are known, hence given on the command line alone (decision 11).
-COMMAND_LINE_VARIABLES = {"hcat_test_set"}
+COMMAND_LINE_VARIABLES = {"hcat_judge", "hcat_test_set"}
 
 #: Longer than a thin model, because dbt finds references only as literals: one line per mart.
-LISTS_OF_MARTS = {"published_candidate", "published_passing", "published_test_set"}
+LISTS_OF_MARTS = {"published_candidate", "published_judges", "published_passing", "published_test_set"}
 LINES_OF_A_THIN_MODEL = 15
 
 #: Numbers that mean the same everywhere: nothing, one, all.
@@ -78,6 +78,7 @@ NUMBERS_OF_FILES = {
         "bounds of settings, and 4 p (1 - p)",
     ),
     "review_number": ({"8", "4294967296.0"}, "8 hexadecimal digits of a hash as a share of 2^32"),
+    "fct_judge_calls": ({"1000"}, "prices are those of 1,000 tokens"),
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")
@@ -172,6 +173,36 @@ VOCABULARIES = {
         "call_failed",
         "budget_exhausted",
         "stopped",
+    },
+    **{
+        ("fct_judge_calls", column): words
+        for column, words in (
+            (
+                "judge_task",
+                {
+                    "faithfulness_llm",
+                    "answer_relevance_llm",
+                    "context_relevance_llm",
+                    "rubric_llm",
+                    "score_llm",
+                    "ranking_llm",
+                    "selfcheck_llm",
+                    "correctness_llm",
+                },
+            ),
+            ("call_status", {"answered", "invalid_reply", "call_failed", "budget_exhausted", "stopped"}),
+        )
+    },
+    ("fct_judge_agreement", "reference"): {"people", "rule"},
+    ("fct_judge_agreement", "method"): {"language_model", "no_language_model"},
+    ("fct_judge_agreement", "status"): {
+        "estimated",
+        "no_threshold",
+        "no_criterion",
+        "no_labels",
+        "no_scores",
+        "no_variation",
+        "no_pairs",
     },
     ("fct_test_variants", "meaning"): {"kept", "broken", "attacked", "out_of_scope"},
     ("fct_test_variants", "variant_status"): {
