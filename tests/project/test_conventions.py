@@ -417,6 +417,15 @@ def test_every_catalogued_metric_was_computed_by_its_own_family(warehouse: Path)
             assert {row[0] for row in computed} == expected, f"int_metrics__{family}"
 
 
+def test_metrics_that_ask_a_language_model_are_known_by_their_name() -> None:
+    with (REPOSITORY / "seeds" / "metric_catalog.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    asking = {row["metric_name"] for row in rows if "language_model" in row["requires"].split("|")}
+    assert asking == {row["metric_name"] for row in rows if "_llm" in row["metric_name"]}
+    assert asking == {row["metric_name"] for row in rows if row["family"] == "judged"}
+    assert len(asking) > 10
+
+
 @pytest.mark.parametrize("path", sql_files(), ids=lambda path: path.stem)
 def test_sql_holds_no_number_with_a_meaning(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
