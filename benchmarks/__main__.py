@@ -20,6 +20,7 @@ from benchmarks import (
     determinism,
     drift,
     evidence,
+    judges,
     out_of_fold,
     privacy,
     query_generation,
@@ -63,6 +64,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "retrieval": retrieval.run,
     "robustness_groups": robustness_groups.run,
     "query_generation": query_generation.run,
+    "judges": judges.run,
     "determinism": determinism.run,
     "throughput": throughput.run,
     "accuracy": _run_accuracy,
@@ -101,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
             finally:
                 progress.remove_task(task)
             if outcome is None:
-                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder")
+                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA lacks its folder, or a package is missing")
                 continue
             print_outcome(outcome)
             if not outcome.is_quick:

@@ -161,7 +161,7 @@ def test_missing_and_empty_contexts_are_a_stated_status(built: Build, interactio
 
 def test_every_metric_of_every_interaction_has_a_score_or_a_reason(built: Build) -> None:
     assert built.query("select interaction_id, metric_name from fct_evaluations where score_status = 'failed'") == []
-    expected = built.query("select (select count(*) from stg_interactions) * (select count(*) from metric_catalog)")
+    expected = built.query("select (select count(*) from stg_interactions) * (select count(*) from dim_metrics)")
     assert built.query("select count(*) from fct_evaluations") == expected
 
 

@@ -14,8 +14,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pipeline"))
 
 from builds import DEMO, run_dbt
 
-#: The models from documents to a test set and from tables to queries exist only when they are asked for.
-EVERYTHING = {"hcat_test_set": True, "hcat_grammar": True}
+#: The models from documents to a test set, from tables to queries, and those of a judge exist only when they are asked
+#: for. The judge has no budget: nothing is sent, and every verdict is a status.
+EVERYTHING = {
+    "hcat_test_set": True,
+    "hcat_grammar": True,
+    "hcat_judge": True,
+    "hcat_language_model_url": "http://127.0.0.1:9/v1",
+    "hcat_language_model": "nobody",
+    "hcat_language_model_calls": 0,
+}
 
 
 @pytest.fixture(scope="session")

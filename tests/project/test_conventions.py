@@ -55,10 +55,16 @@ LEDGER = "dim_runs"
 WITHOUT_CONTRACT = {"gate_verdicts"}
 
 #: Read before the project's own vars are known, hence given on the command line alone (decision 11).
-COMMAND_LINE_VARIABLES = {"hcat_test_set", "hcat_grammar"}
+COMMAND_LINE_VARIABLES = {"hcat_grammar", "hcat_judge", "hcat_test_set"}
 
 #: Longer than a thin model, because dbt finds references only as literals: one line per mart.
-LISTS_OF_MARTS = {"published_candidate", "published_passing", "published_test_set", "published_grammar"}
+LISTS_OF_MARTS = {
+    "published_candidate",
+    "published_grammar",
+    "published_judges",
+    "published_passing",
+    "published_test_set",
+}
 LINES_OF_A_THIN_MODEL = 15
 
 #: Numbers that mean the same everywhere: nothing, one, all.
@@ -81,6 +87,7 @@ NUMBERS_OF_FILES = {
         "bounds of settings, and 4 p (1 - p)",
     ),
     "review_number": ({"8", "4294967296.0"}, "8 hexadecimal digits of a hash as a share of 2^32"),
+    "fct_judge_calls": ({"1000"}, "prices are those of 1,000 tokens"),
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")
@@ -211,6 +218,36 @@ VOCABULARIES = {
         "call_failed",
         "budget_exhausted",
         "stopped",
+    },
+    **{
+        ("fct_judge_calls", column): words
+        for column, words in (
+            (
+                "judge_task",
+                {
+                    "faithfulness_llm",
+                    "answer_relevance_llm",
+                    "context_relevance_llm",
+                    "rubric_llm",
+                    "score_llm",
+                    "ranking_llm",
+                    "selfcheck_llm",
+                    "correctness_llm",
+                },
+            ),
+            ("call_status", {"answered", "invalid_reply", "call_failed", "budget_exhausted", "stopped"}),
+        )
+    },
+    ("fct_judge_agreement", "reference"): {"people", "rule"},
+    ("fct_judge_agreement", "method"): {"language_model", "no_language_model"},
+    ("fct_judge_agreement", "status"): {
+        "estimated",
+        "no_threshold",
+        "no_criterion",
+        "no_labels",
+        "no_scores",
+        "no_variation",
+        "no_pairs",
     },
     ("fct_test_variants", "meaning"): {"kept", "broken", "attacked", "out_of_scope"},
     ("fct_test_variants", "variant_status"): {
@@ -435,6 +472,15 @@ def test_every_catalogued_metric_was_computed_by_its_own_family(warehouse: Path)
             computed = connection.execute(f"select distinct metric_name from int_metrics__{family}").fetchall()
             expected = {metric for metric, its_family in catalogue.items() if its_family == family}
             assert {row[0] for row in computed} == expected, f"int_metrics__{family}"
+
+
+def test_metrics_that_ask_a_language_model_are_known_by_their_name() -> None:
+    with (REPOSITORY / "seeds" / "metric_catalog.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    asking = {row["metric_name"] for row in rows if "language_model" in row["requires"].split("|")}
+    assert asking == {row["metric_name"] for row in rows if "_llm" in row["metric_name"]}
+    assert asking == {row["metric_name"] for row in rows if row["family"] == "judged"}
+    assert len(asking) > 10
 
 
 @pytest.mark.parametrize("path", sql_files(), ids=lambda path: path.stem)

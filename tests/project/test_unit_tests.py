@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from builds import DEMO, run_dbt
+from conftest import EVERYTHING
 
 #: SQL that carries the arithmetic and the decisions: each has at least one unit test.
 MODELS_WITH_LOGIC = {
@@ -82,12 +83,21 @@ MODELS_WITH_LOGIC = {
     "int_scores_by_week",
     "fct_metric_drift",
     "fct_metric_weeks",
+    "int_interaction_samples",
+    "int_sample_pairs",
+    "int_metrics__selfcheck",
+    "int_judge_sample",
+    "int_judge_requests",
+    "int_metrics__judged",
+    "int_judge_comparisons",
+    "fct_judge_calls",
+    "fct_judge_agreement",
 }
 
 
 def test_unit_tests_of_the_models_pass(warehouse: Path, target: Path) -> None:
     # dbt reads the types of the mocked inputs from a warehouse, hence the build
-    variables = {"hcat_unit_tests": True, "hcat_test_set": True, "hcat_grammar": True}
+    variables = EVERYTHING | {"hcat_unit_tests": True}
     exit_code, output = run_dbt(
         ["test", "--select", "test_type:unit"], DEMO, warehouse.parent, target, variables=variables
     )

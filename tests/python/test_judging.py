@@ -398,6 +398,24 @@ def test_nothing_is_asked_twice(serve: Callable[[Reply], Server]) -> None:
     assert all(call["was_kept"] and call["prompt_tokens"] == 0 for call in second)
 
 
+def test_what_a_call_cost_is_not_forgotten_when_a_later_one_is_tried_again(serve: Callable[[Reply], Server]) -> None:
+    # the budget ends between the two questions of faithfulness
+    first, _ = judge([EVERYTHING[0]], settings(serve(well), maximum_calls=1))
+    assert [(row["step"], row["call_status"]) for row in first] == [
+        ("statements", "answered"),
+        ("verdicts", "budget_exhausted"),
+    ]
+    kept = [(row["prompt_hash"], row["answer"]) for row in first]
+    written = [(row["call_id"], row["call_status"]) for row in first]
+    table = pa.Table.from_pylist([EVERYTHING[0]])
+    batches = list(judge_pending(table, settings(serve(well)), kept, written))
+    again = pa.Table.from_batches(batches, schema=JUDGE_CALLS_SCHEMA).to_pylist()
+    # the first row, which says what it cost, stays as it is; the second one is replaced under its id
+    assert [(row["call_id"], row["call_status"]) for row in again] == [(first[1]["call_id"], "answered")]
+    ledger = pa.Table.from_pylist([first[0], *again], schema=JUDGE_CALLS_SCHEMA)
+    assert read_verdicts(table, ledger, embed).to_pylist()[0]["verdict_score"] == 0.5
+
+
 def test_an_answer_that_instructs_the_judge_is_read_as_data(
     serve: Callable[[Reply], Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:

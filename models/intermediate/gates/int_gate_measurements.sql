@@ -17,7 +17,7 @@ evaluation_counts as (
         avg(case when score_status = 'failed' then 0.0 else 1.0 end) as share_not_failed
     from {{ ref('fct_evaluations') }}
     -- an endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them
-    where true {{ and_metric_asks_no_language_model('metric_name') }}
+    where not {{ is_judged_metric('metric_name') }}
 ),
 
 -- the system whose answers the calibrated probabilities flatter most

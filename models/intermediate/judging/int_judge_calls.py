@@ -10,4 +10,5 @@ def model(dbt, session):
     pending = select_pending(requests, done, ["judge_key"])
     work = read_rows(order_by(pending, "sample_number, metric_name"))
     kept = read_pairs(session, this, "prompt_hash", "answer")
-    return stream(JUDGE_CALLS_SCHEMA, judge_pending(work, dbt.config.meta_get("language_model"), kept))
+    written = read_pairs(session, this, "call_id", "call_status")
+    return stream(JUDGE_CALLS_SCHEMA, judge_pending(work, dbt.config.meta_get("language_model"), kept, written))

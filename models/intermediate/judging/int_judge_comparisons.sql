@@ -20,7 +20,11 @@ evaluations as (
 ),
 
 metrics as (
-    select * from {{ ref('dim_metrics') }}
+    select metric_name, direction from {{ ref('metric_catalog') }}
+),
+
+decisions as (
+    select metric_name, threshold from {{ ref('int_threshold_decisions') }}
 ),
 
 requests as (
@@ -80,8 +84,8 @@ final as (
         case metrics.direction when 'lower_is_better' then -compared.raw_score else compared.raw_score end
             as oriented_score,
         case
-            when metrics.direction = 'lower_is_better' then (compared.raw_score <= metrics.threshold)::integer
-            else (compared.raw_score >= metrics.threshold)::integer
+            when metrics.direction = 'lower_is_better' then (compared.raw_score <= decisions.threshold)::integer
+            else (compared.raw_score >= decisions.threshold)::integer
         end as metric_label,
         compared.label,
         -- only a rubric speaks in the raters' points
@@ -89,6 +93,7 @@ final as (
         compared.scale_point
     from compared
     inner join metrics on compared.metric_name = metrics.metric_name
+    left join decisions on compared.metric_name = decisions.metric_name
     inner join interactions on compared.interaction_id = interactions.interaction_id
 )
 

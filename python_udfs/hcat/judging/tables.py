@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hcat.answer_judging import judge_answer
 from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse
-from hcat.generation.endpoint import LanguageModel, Service, in_waves
+from hcat.generation.endpoint import UNSETTLED, LanguageModel, Service, in_waves
 from hcat.generation.replies import ReplyError
 from hcat.judging import prompts, replies, scores
 from hcat.raw_contract import hash_text
@@ -117,7 +117,10 @@ def describe_judge(settings: Mapping[str, Any], revision: int) -> pa.Table:
 
 
 def judge_pending(
-    requests: pa.Table, settings: Mapping[str, Any], kept: Iterable[tuple[str, str]] = ()
+    requests: pa.Table,
+    settings: Mapping[str, Any],
+    kept: Iterable[tuple[str, str]] = (),
+    written: Iterable[tuple[str, str]] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Ask the judge for what is requested and yield the ledger of calls (schema :data:`JUDGE_CALLS_SCHEMA`).
 
@@ -130,6 +133,9 @@ def judge_pending(
         Fields of :class:`hcat.generation.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
     kept : iterable of (str, str)
         Prompt hash and answer of earlier calls.
+    written : iterable of (str, str)
+        Call id and status of the ledger so far. A reply that is there already is not written again: the row that says
+        what it cost stays.
 
     Raises
     ------
@@ -140,10 +146,12 @@ def judge_pending(
         return
     service = Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))
     model = LanguageModel(service, dict(sorted(pair for pair in kept if pair[1] is not None)))
+    paid = {call_id for call_id, status in written if status not in UNSETTLED}
     work = list({row["judge_key"]: row for row in reversed(requests.to_pylist())}.values())[::-1]
     most = max(_count_steps(row) for row in work) * (1 + service.repairs)
     for rows in in_waves(model, work, most, lambda row: _judge(model, row)):
-        yield pa.RecordBatch.from_pylist(rows, schema=JUDGE_CALLS_SCHEMA)
+        new = [row for row in rows if not (row["was_kept"] and row["call_id"] in paid)]
+        yield pa.RecordBatch.from_pylist(new, schema=JUDGE_CALLS_SCHEMA)
 
 
 def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table:

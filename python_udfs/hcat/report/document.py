@@ -8,6 +8,7 @@ from typing import Any
 
 from hcat.report.calibration import describe_calibration
 from hcat.report.data import describe_data
+from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build, describe_ledger, read_build
 from hcat.report.limitations import describe_limitations
 from hcat.report.metrics import describe_metrics
@@ -100,7 +101,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "data": describe_data(source),
         "metrics": describe_metrics(build),
         "outcomes": describe_outcomes(source, build),
-        "calibration": describe_calibration(source, build.settings),
+        "calibration": describe_calibration(source, build.settings) | {"judges": describe_judges(source)},
         "weaknesses": describe_weaknesses(source, build, metric_name),
         "robustness": describe_robustness(source),
         "query_groups": describe_query_groups(source),

@@ -28,6 +28,18 @@ FAMILIES = {
         "The shipped parameters are a prior fitted on public labels and no calibration for these data. It says whether"
         " the answer follows what was retrieved, not whether that is correct or current.",
     ),
+    "selfcheck": (
+        "Answers of the same run to the same query, held against each other: probability of entailment by that of"
+        " entailment or contradiction, mean over the other answers and the sentences (SelfCheckGPT with NLI).",
+        "What an application says every time may still be false; only queries that were asked several times have it.",
+    ),
+    "judged": (
+        "A language model reads query, context and answer: share of supported statements, similarity of generated"
+        " questions, share of extracted context sentences (RAGAS), scale points by the raters' guideline, and the"
+        " baselines. What cannot be read strictly is no number.",
+        "Only as good as its agreement with people, shown with the calibration evidence; it may share the faults of the"
+        " model that it judges, and another model gives other numbers.",
+    ),
     "transport": (
         "Optimal transport cost between the sentences of context and answer under cosine distance, or the mean distance"
         " over all pairs.",
