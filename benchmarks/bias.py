@@ -18,7 +18,7 @@ from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
 from hcat.bias_tables import COUNTERFACTUAL, LOGGED_GROUPS, BiasSettings, measure_gaps
 from hcat.inference import wilson_interval
 
-ATTRIBUTES = ("gender", "age", "origin", "religion", "skin_colour", "disability", "sexual_orientation", "income")
+ATTRIBUTES = ("gender", "age", "origin", "religion", "skin_colour", "disability", "sexual_orientation")
 SCORES = ("sentiment", "answer_relevancy", "groundedness", "answer_length")
 MARGIN_SCORE, MARGIN_REFUSAL = 0.2, 0.05
 PAIRS_SCORE, PAIRS_REFUSAL, TEMPLATES = 200, 500, 50

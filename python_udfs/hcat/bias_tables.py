@@ -1,4 +1,4 @@
-"""Gaps as Arrow tables: every cell gets an interval, two p-values over the family of its system, and a verdict."""
+"""Gaps as Arrow tables: every cell gets an interval, two p-values over its family, and a verdict."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VERDICTS: Final = {
 
 TESTED: Final = "tested"
 STATUSES: Final = {
-    TESTED: "tested, in the family of its system",
+    TESTED: "tested, in the family of its system and design",
     "too_few_sources": "fewer independent sources than the least: means are shown, nothing is tested",
     "no_scores": "no pair, or no group and others, has the metric on both sides",
 }
@@ -63,7 +63,7 @@ class BiasSettings:
     Parameters
     ----------
     error_rate : float
-        Chance that any gap of a system is claimed where there is none, and that any equivalence is, in (0, 1).
+        Chance that any gap of a family is claimed where there is none, and that any equivalence is, in (0, 1).
     confidence : float
         Of the intervals, in (0, 1).
     minimum_sources : int
@@ -103,9 +103,9 @@ def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.
 
     Notes
     -----
-    The family is all tested gaps of one system, because a release of that system is what they decide about. Both
-    families are stepped down by Holm (1979), which holds however the metrics depend on each other. A gap that is both
-    shown and shown to be smaller than the margin is `equivalent`.
+    A family is all tested gaps of one system and design: a release of that system is what they decide about, and the two
+    designs answer different questions. Gaps and equivalences are stepped down by Holm (1979), which holds however the
+    metrics depend on each other. A gap that is both shown and shown to be smaller than the margin is `equivalent`.
 
     Raises
     ------
@@ -117,8 +117,13 @@ def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.
         _measure(cell, by_cell.get(cell["bias_gap_id"]), settings)
         for cell in sorted(cells.to_pylist(), key=lambda cell: str(cell["bias_gap_id"]))
     ]
-    for system in sorted({row["system"] for row in rows}):
-        family = [row for row in rows if row["system"] == system and row["status"] == TESTED]
+    families = [(row["system"], row["design"]) for row in rows]
+    for name_of_family in sorted(set(families)):
+        family = [
+            row
+            for row, its_family in zip(rows, families, strict=True)
+            if its_family == name_of_family and row["status"] == TESTED
+        ]
         for name in ("p_value", "equivalence_p_value"):
             for row, adjusted in zip(family, holm([row[name] for row in family]), strict=True):
                 row[f"adjusted_{name}"] = float(adjusted)
@@ -146,7 +151,7 @@ def _group(sums: pa.Table) -> dict[str, Sides]:
 def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSettings) -> dict[str, Any]:
     if cell["design"] not in DESIGNS:
         raise ValueError(f"design must be one of {', '.join(DESIGNS)}, got {cell['design']!r}")
-    row: dict[str, Any] = {"bias_gap_id": cell["bias_gap_id"], "system": cell["system"], "verdict": INCONCLUSIVE}
+    row: dict[str, Any] = {name: cell[name] for name in ("bias_gap_id", "system", "design")} | {"verdict": INCONCLUSIVE}
     counts = (0, 0) if sides is None else (int(sides.first_count.sum()), int(sides.second_count.sum()))
     row |= {"count_first": counts[0], "count_second": counts[1], "count_sources": 0}
     if sides is None or not all(counts):

@@ -43,6 +43,7 @@ LAYER_EXCEPTIONS = {
     ("int_gate_measurements", "fct_evaluations"): "gates measure what the marts show",
     ("int_gate_measurements", "fct_system_calibration"): "gates measure what the marts show",
     ("int_gate_measurements", "fct_metric_drift"): "gates measure what the marts show",
+    ("int_gate_measurements", "fct_bias_gaps"): "gates measure what the marts show",
     ("int_gate_measurements", "fct_version_comparisons"): "gates measure what the marts show",
 }
 #: The ledger hashes what landed.
@@ -136,6 +137,9 @@ VOCABULARIES = {
     ("fct_replicate_variation", "status"): {"measured", "too_few_sources", "no_replicates"},
     ("fct_representativeness", "status"): {"compared", "too_few_sources", "no_production", "no_test_set"},
     ("fct_version_comparisons", "verdict"): {"better", "worse", "no_difference_shown", "not_evaluated"},
+    ("fct_bias_gaps", "design"): {"counterfactual", "logged_groups"},
+    ("fct_bias_gaps", "status"): {"tested", "too_few_sources", "no_scores"},
+    ("fct_bias_gaps", "verdict"): {"gap_found", "equivalent", "inconclusive"},
     ("fct_privacy_findings", "exposure"): {"in_query", "in_context", "leaked"},
     ("fct_privacy_findings", "entity_class"): {"identifier", "personal", "place"},
     ("fct_labels_needed", "label_status"): {"reached", "labels_missing", "no_labels"},
