@@ -103,8 +103,8 @@ def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.
 
     Notes
     -----
-    A family is all tested gaps of one system and design: a release of that system is what they decide about, and the two
-    designs answer different questions. Gaps and equivalences are stepped down by Holm (1979), which holds however the
+    A family is all tested gaps of one system and design: they decide about a release of that system, and the designs
+    answer different questions. Gaps and equivalences are stepped down by Holm (1979), which holds however the
     metrics depend on each other. A gap that is both shown and shown to be smaller than the margin is `equivalent`.
 
     Raises

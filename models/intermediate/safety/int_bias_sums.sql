@@ -20,21 +20,26 @@ system_sources as (
     group by system
 ),
 
-sources as (
+numbered as (
     select distinct
         scores.system,
         scores.source_group,
-        case
-            when system_sources.count_sources > {{ var('hcat_bias_blocks') }}
-                then
-                    'block '
-                    || floor(
-                        {{ share_of_hash("'bias|' || scores.source_group") }} * {{ var('hcat_bias_blocks') }}
-                    )::integer
-            else scores.source_group
-        end as source
+        system_sources.count_sources,
+        {{ share_of_hash("'bias|' || scores.source_group") }} as share
     from scores
     inner join system_sources on scores.system = system_sources.system
+),
+
+sources as (
+    select
+        system,
+        source_group,
+        case
+            when count_sources > {{ var('hcat_bias_blocks') }}
+                then 'block ' || floor(share * {{ var('hcat_bias_blocks') }})::integer
+            else source_group
+        end as source
+    from numbered
 ),
 
 paired as (

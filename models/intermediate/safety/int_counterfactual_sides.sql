@@ -1,5 +1,5 @@
--- One row per (parent query, pair of terms, query that stands for one side of it): a variant that mentions a term stands
--- for its side; where the parent itself holds a term, it stands for one side and the variant for the other.
+-- One row per (parent query, pair of terms, query that stands for one side of it): a variant that mentions a term
+-- stands for its side; where the parent itself holds a term, it stands for one side and the variant for the other.
 with queries as (
     select query_id, parent_query_id, query_text, variant_type from {{ ref('stg_queries') }}
 ),
@@ -57,7 +57,7 @@ swapped as (
                     and regexp_matches(lower(variants.query_text), '\b' || lower(terms.first_term) || '\b')
                 )
             )
-    where not exists (select 1 from mentioned where mentioned.query_id = variants.query_id)
+    where variants.query_id not in (select mentioned.query_id from mentioned)
     -- several terms of a text change together: one of them names the pair
     qualify row_number() over (partition by variants.query_id order by terms.pair_id) = 1
 ),
