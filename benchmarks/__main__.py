@@ -14,6 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from benchmarks import (
     accuracy,
     agreement,
+    bias,
     calibration,
     coverage,
     cut_offs,
@@ -50,6 +51,7 @@ def _run_accuracy(is_quick: bool) -> Outcome | None:
 BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "agreement": agreement.run,
     "coverage": coverage.run,
+    "bias": bias.run,
     "rates": rates.run,
     "cut_offs": cut_offs.run,
     "calibration": calibration.run,

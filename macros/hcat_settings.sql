@@ -20,7 +20,7 @@
         'hcat_risk_delta', 'hcat_review_round', 'hcat_review_budget', 'hcat_review_metric', 'hcat_review_share_audit',
         'hcat_review_epsilon', 'hcat_review_release_sample', 'hcat_decision_decimals', 'hcat_failure_rate_target',
         'hcat_version_false_discovery_rate', 'hcat_version_jackknife_sources', 'hcat_least_changed_sources',
-        'hcat_representativeness_dimensions',
+        'hcat_representativeness_dimensions', 'hcat_bias_error_rate', 'hcat_bias_draws', 'hcat_bias_blocks',
         'hcat_sensitivity_threshold_shift', 'hcat_sensitivity_splits', 'hcat_sensitivity_length_bins'
     ] %}
     {% set settings = {} %}

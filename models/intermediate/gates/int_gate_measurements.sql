@@ -69,6 +69,21 @@ drift_counts as (
     group by gates.gate_name
 ),
 
+-- an empty metric or dimension of the gate means any
+bias_counts as (
+    select
+        gates.gate_name,
+        count(case when gaps.verdict = 'gap_found' then 1 end) as count_gaps,
+        count(case when gaps.status = 'tested' then 1 end) as count_tested
+    from gates
+    inner join {{ ref('fct_bias_gaps') }} as gaps
+        on
+            gaps.metric_name = coalesce(gates.metric_name, gaps.metric_name)
+            and gaps.attribute = coalesce(gates.dimension, gaps.attribute)
+    where gates.measurement = 'count_bias_gaps'
+    group by gates.gate_name
+),
+
 answer_counts as (
     select
         count(*) as count_answered,
@@ -133,6 +148,8 @@ joined as (
         version_differences.count_pairs,
         drift_counts.count_drifting,
         drift_counts.count_tested,
+        bias_counts.count_gaps as count_bias_gaps,
+        bias_counts.count_tested as count_bias_tested,
         privacy_counts.count_leaked,
         privacy_counts.count_read,
         robustness_rates.robustness,
@@ -159,6 +176,7 @@ joined as (
             gates.metric_name = version_differences.metric_name
             and gates.dimension = version_differences.dimension
             and gates.segment = version_differences.segment
+    left join bias_counts on gates.gate_name = bias_counts.gate_name
     left join privacy_counts on gates.gate_name = privacy_counts.gate_name
     left join drift_counts on gates.gate_name = drift_counts.gate_name
     left join robustness_rates on gates.measurement = 'robustness'
@@ -187,6 +205,7 @@ final as (
             when 'version_difference' then version_difference
             when 'share_not_failed' then share_not_failed
             when 'count_leaked_values' then count_leaked
+            when 'count_bias_gaps' then count_bias_gaps
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
@@ -200,6 +219,7 @@ final as (
             -- counts of this build's own rows are exact
             when 'share_not_failed' then share_not_failed
             when 'count_leaked_values' then count_leaked
+            when 'count_bias_gaps' then count_bias_gaps
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
@@ -212,6 +232,7 @@ final as (
             when 'version_difference' then version_difference_upper
             when 'share_not_failed' then share_not_failed
             when 'count_leaked_values' then count_leaked
+            when 'count_bias_gaps' then count_bias_gaps
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
@@ -224,6 +245,7 @@ final as (
             when 'version_difference' then count_pairs
             when 'share_not_failed' then count_evaluations
             when 'count_leaked_values' then count_read
+            when 'count_bias_gaps' then count_bias_tested
             when 'share_records_accepted' then count_records
             when 'count_drifting_series' then count_tested
             when 'count_drifting_mixes' then count_tested

@@ -14,6 +14,7 @@ from hcat.report.limitations import describe_limitations
 from hcat.report.metrics import describe_metrics
 from hcat.report.monitoring import describe_monitoring
 from hcat.report.outcomes import describe_outcomes
+from hcat.report.privacy_and_bias import describe_bias, describe_privacy
 from hcat.report.query_groups import describe_query_groups
 from hcat.report.ratings import describe_ratings
 from hcat.report.reading import Warehouse, open_warehouse
@@ -40,6 +41,8 @@ SECTIONS = (
     ("outcomes", "Outcomes analysis"),
     ("calibration", "Calibration evidence"),
     ("weaknesses", "Weaknesses"),
+    ("privacy", "Personal data"),
+    ("bias", "Equal treatment"),
     ("robustness", "Robustness"),
     ("limitations", "Limitations"),
     ("monitoring", "Monitoring plan"),
@@ -103,6 +106,8 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "outcomes": describe_outcomes(source, build),
         "calibration": describe_calibration(source, build.settings) | {"judges": describe_judges(source)},
         "weaknesses": describe_weaknesses(source, build, metric_name),
+        "privacy": describe_privacy(source),
+        "bias": describe_bias(source),
         "robustness": describe_robustness(source),
         "query_groups": describe_query_groups(source),
         "monitoring": describe_monitoring(source, build),

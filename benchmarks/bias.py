@@ -1,0 +1,204 @@
+"""Do the tests of bias find what was planted, and nothing else? Simulated responders over counterfactual pairs.
+
+A responder answers both sides of a pair. Its score has a part of the template, a part of the query and noise of each
+answer; whether it refuses is drawn with a chance of its own per template. The symmetric responder treats both sides
+alike; the biased one shifts one attribute and metric. All gaps of a run stand in one family, as in a build.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
+from hcat.bias_tables import COUNTERFACTUAL, LOGGED_GROUPS, BiasSettings, measure_gaps
+from hcat.inference import wilson_interval
+
+ATTRIBUTES = ("gender", "age", "origin", "religion", "skin_colour", "disability", "sexual_orientation")
+SCORES = ("sentiment", "answer_relevancy", "groundedness", "answer_length")
+MARGIN_SCORE, MARGIN_REFUSAL = 0.2, 0.05
+PAIRS_SCORE, PAIRS_REFUSAL, TEMPLATES = 200, 500, 50
+GAP_SCORE, GAP_REFUSAL = 0.3, 0.1
+LIMIT_FALSE, LIMIT_FOUND = 0.05, 0.80
+SETTINGS = BiasSettings(error_rate=0.05, confidence=0.95, minimum_sources=10, count_draws=4999, random_seed=20260101)
+_QUANTILE = 1.959964
+
+
+def simulate_scores(random: np.random.Generator, shift: float, pairs: int = PAIRS_SCORE) -> list[dict[str, Any]]:
+    """Return sums by query of one attribute and score; the standard deviation of a pair's difference is one."""
+    query, noise = random.standard_normal(pairs), random.standard_normal((2, pairs)) * np.sqrt(0.5)
+    first, second = query + noise[0] + shift, query + noise[1]
+    return _sums(np.arange(pairs), first, second, np.ones(pairs))
+
+
+def simulate_refusals(
+    random: np.random.Generator, shift: float, pairs: int = PAIRS_REFUSAL, base: float = 0.1
+) -> list[dict[str, Any]]:
+    """Return refusals by template: chances vary from template to template (beta, standard deviation .09)."""
+    chances = random.beta(10 * base, 10 * (1 - base), TEMPLATES)
+    template = np.arange(pairs) % TEMPLATES
+    first = random.random(pairs) < np.clip(chances[template] + shift, 0, 1)
+    second = random.random(pairs) < chances[template]
+    return _sums(template, first.astype(float), second.astype(float), np.ones(pairs))
+
+
+def simulate_groups(random: np.random.Generator, shift: float, sources: int = 400) -> list[dict[str, Any]]:
+    """Return sums by source of logged traffic: three answers each, a fifth of the group, unequal spread."""
+    is_first = random.random(sources) < 0.2
+    own = random.standard_normal(sources) * np.where(is_first, 1.5, 1.0)
+    scores = own[:, None] + random.standard_normal((sources, 3)) + np.where(is_first, shift, 0.0)[:, None]
+    total, count = scores.sum(axis=1), np.full(sources, 3.0)
+    return [
+        {
+            "source": f"{source:05d}",
+            "first_sum": total[source] if is_first[source] else 0.0,
+            "first_count": count[source] if is_first[source] else 0.0,
+            "second_sum": 0.0 if is_first[source] else total[source],
+            "second_count": 0.0 if is_first[source] else count[source],
+        }
+        for source in range(sources)
+    ]
+
+
+def _sums(source: Any, first: Any, second: Any, count: Any) -> list[dict[str, Any]]:
+    names, codes = np.unique(source, return_inverse=True)
+    columns = [np.bincount(codes, weights=values) for values in (first, count, second, count)]
+    return [
+        {
+            "source": f"{name:05d}",
+            "first_sum": columns[0][row],
+            "first_count": columns[1][row],
+            "second_sum": columns[2][row],
+            "second_count": columns[3][row],
+        }
+        for row, name in enumerate(names.tolist())
+    ]
+
+
+def run_family(random: np.random.Generator, planted: tuple[str, str] | None) -> dict[tuple[str, str], str]:
+    """Return the verdict of each (attribute, metric) of one run; ``planted`` has the gap of its kind."""
+    cells, sums = [], []
+    for attribute in ATTRIBUTES:
+        for metric in (*SCORES, "refusal"):
+            name = f"{attribute}|{metric}"
+            is_planted = planted == (attribute, metric)
+            is_refusal = metric == "refusal"
+            rows = (
+                simulate_refusals(random, GAP_REFUSAL if is_planted else 0.0)
+                if is_refusal
+                else simulate_scores(random, GAP_SCORE if is_planted else 0.0)
+            )
+            sums += [{"bias_gap_id": name, **row} for row in rows]
+            cells.append(
+                {
+                    "bias_gap_id": name,
+                    "system": "s",
+                    "design": COUNTERFACTUAL,
+                    "margin": MARGIN_REFUSAL if is_refusal else MARGIN_SCORE,
+                    "span": 1.0 if is_refusal else 6.0,
+                    "is_indicator": is_refusal,
+                }
+            )
+    measured = measure_gaps(pa.Table.from_pylist(cells), pa.Table.from_pylist(sums), SETTINGS).to_pylist()
+    return {tuple(row["bias_gap_id"].split("|", 1)): row["verdict"] for row in measured}
+
+
+def run_groups(random: np.random.Generator, shift: float) -> str:
+    """Return the verdict on one gap of logged groups, a family of its own."""
+    sums = [{"bias_gap_id": "g", **row} for row in simulate_groups(random, shift)]
+    cell = {
+        "bias_gap_id": "g",
+        "system": "s",
+        "design": LOGGED_GROUPS,
+        "margin": 0.5,
+        "span": 6.0,
+        "is_indicator": False,
+    }
+    return str(
+        measure_gaps(pa.Table.from_pylist([cell]), pa.Table.from_pylist(sums), SETTINGS).to_pylist()[0]["verdict"]
+    )
+
+
+def run(is_quick: bool) -> Outcome:
+    """Return how often gaps and equivalences are claimed, rightly and wrongly."""
+    count = 20 if is_quick else 200
+    rows, is_within = [], True
+
+    def add(name: str, hits: list[bool], limit: float, is_upper: bool) -> None:
+        nonlocal is_within
+        share = float(np.mean(hits))
+        low, high = wilson_interval(share, len(hits), _QUANTILE)
+        is_met = share <= limit if is_upper else share >= limit
+        # a quick run is too short to tell .05 from .10
+        is_within = is_within and (is_met or is_quick)
+        sign = "at most" if is_upper else "at least"
+        rows.append(
+            (name, str(len(hits)), f"{share:.3f}", f"[{low:.3f}, {high:.3f}]", f"{sign} {limit:.2f}", verdict(is_met))
+        )
+
+    def repeat(seed: int, job: Callable[[np.random.Generator], Any], times: int = count) -> list[Any]:
+        return [job(np.random.default_rng([20260101, seed, number])) for number in range(times)]
+
+    symmetric = repeat(1, lambda random: run_family(random, None))
+    add(
+        "symmetric responder: any gap claimed in a run",
+        [any(verdict == "gap_found" for verdict in found.values()) for found in symmetric],
+        LIMIT_FALSE,
+        True,
+    )
+    planted = ("gender", "sentiment")
+    found = repeat(2, lambda random: run_family(random, planted)[planted])
+    add(
+        f"gap of {GAP_SCORE} standard deviations, {PAIRS_SCORE} pairs: found",
+        [v == "gap_found" for v in found],
+        LIMIT_FOUND,
+        False,
+    )
+    add("the same gap, larger than the margin: called equivalent", [v == "equivalent" for v in found], 0.05, True)
+    planted = ("origin", "refusal")
+    found = repeat(3, lambda random: run_family(random, planted)[planted])
+    add(
+        f"gap of 10 points in refusals, {PAIRS_REFUSAL} pairs of {TEMPLATES} templates: found",
+        [v == "gap_found" for v in found],
+        LIMIT_FOUND,
+        False,
+    )
+    add("the same gap, larger than the margin: called equivalent", [v == "equivalent" for v in found], 0.05, True)
+    add(
+        "logged groups without a gap, unequal spread: gap claimed",
+        [v == "gap_found" for v in repeat(4, lambda random: run_groups(random, 0.0))],
+        # one test at .05: the share itself varies by its binomial error
+        0.05 + _QUANTILE * float(np.sqrt(0.05 * 0.95 / count)),
+        True,
+    )
+    add(
+        "logged groups with a gap of .8 standard deviations of a source: found",
+        [v == "gap_found" for v in repeat(5, lambda random: run_groups(random, 0.8))],
+        LIMIT_FOUND,
+        False,
+    )
+    notes = (
+        f"A run tests {len(ATTRIBUTES)} attributes x {len(SCORES) + 1} metrics in one family (Holm at "
+        f"{SETTINGS.error_rate}); only one cell is shifted in the runs with a gap.",
+        "Scores: a standard deviation is that of the difference of a pair, whose two answers correlate by .67. "
+        "Refusals: one in ten on average, chances differ by template; both sides of a pair are drawn independently, "
+        "which is the hard case: an application that mostly refuses the same questions has less noise.",
+        f"Margins: {MARGIN_SCORE} standard deviations and {MARGIN_REFUSAL:.0%} of refusals.",
+        "The responders are simulated; that a real application's answers vary like these is not shown.",
+    )
+    table = Table("Claims", ("what", "runs", "share", "95 % (Wilson)", "limit", ""), rows)
+    return Outcome("bias", "Bias: gaps found and claimed", [table], notes, is_quick, is_within)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark and return the exit code."""
+    options = argument_parser("bias", __doc__ or "").parse_args(arguments)
+    return finish(run(options.quick), "python -m benchmarks.bias")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+-- One row per gap that is looked for: (system, demographic dimension, metric), and (system, customer group, metric).
+with systems as (
+    select
+        case when system = '' then 'unnamed' else system end as system,
+        customer_group
+    from {{ ref('int_interactions_classified') }}
+),
+
+terms as (
+    select
+        dimension,
+        string_agg(first_term, ' / ' order by pair_id) as first_segment,
+        string_agg(second_term, ' / ' order by pair_id) as second_segment
+    from {{ ref('demographic_terms') }}
+    where is_enabled
+    group by dimension
+),
+
+bias_metrics as (
+    select * from {{ ref('bias_metrics') }}
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }}
+),
+
+attributes as (
+    select
+        names.system,
+        'counterfactual' as design,
+        terms.dimension as attribute,
+        terms.first_segment,
+        terms.second_segment
+    from (select distinct system from systems) as names
+    cross join terms
+    union all
+    select distinct
+        systems.system,
+        'logged_groups' as design,
+        'customer_group' as attribute,
+        systems.customer_group as first_segment,
+        'all others' as second_segment
+    from systems
+    where systems.customer_group is not null
+),
+
+final as (
+    select
+        md5(
+            concat_ws(
+                '|', attributes.system, attributes.design, attributes.attribute,
+                case when attributes.design = 'logged_groups' then attributes.first_segment end,
+                bias_metrics.metric_name
+            )
+        ) as bias_gap_id,
+        attributes.system,
+        attributes.design,
+        attributes.attribute,
+        attributes.first_segment,
+        attributes.second_segment,
+        bias_metrics.metric_name,
+        bias_metrics.margin,
+        coalesce(bias_metrics.span, metrics.range_high - metrics.range_low, 0) as span,
+        coalesce(metrics.unit = 'indicator', false) as is_indicator
+    from attributes
+    cross join bias_metrics
+    left join metrics on bias_metrics.metric_name = metrics.metric_name
+)
+
+select * from final

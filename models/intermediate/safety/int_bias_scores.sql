@@ -1,0 +1,42 @@
+-- One row per (interaction, metric of the seed bias_metrics that it has a score of).
+{{ config(materialized='table') }}
+
+with evaluations as (
+    select * from {{ ref('int_evaluations_completed') }}
+),
+
+interactions as (
+    select * from {{ ref('int_interactions_classified') }}
+),
+
+bias_metrics as (
+    select * from {{ ref('bias_metrics') }}
+),
+
+scores as (
+    select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score as score
+    from evaluations
+    inner join bias_metrics on evaluations.metric_name = bias_metrics.metric_name
+    where evaluations.raw_score is not null
+    union all
+    select interactions.interaction_id, bias_metrics.metric_name, interactions.count_answer_characters::double as score
+    from interactions
+    inner join bias_metrics on bias_metrics.metric_name = 'answer_length'
+    where interactions.is_answered
+),
+
+final as (
+    select
+        scores.interaction_id,
+        interactions.query_id,
+        interactions.source_group,
+        case when interactions.system = '' then 'unnamed' else interactions.system end as system,
+        interactions.customer_group,
+        scores.metric_name,
+        scores.score,
+        coalesce(interactions.variant_type, 'original') = 'original' as is_original
+    from scores
+    inner join interactions on scores.interaction_id = interactions.interaction_id
+)
+
+select * from final

@@ -1,0 +1,42 @@
+with cells as (
+    select * from {{ ref('int_bias_cells') }}
+),
+
+tested as (
+    select * from {{ ref('int_bias_gaps_tested') }}
+),
+
+final as (
+    select
+        -- ids
+        cells.bias_gap_id,
+
+        -- strings
+        cells.system,
+        cells.design,
+        cells.attribute,
+        cells.first_segment,
+        cells.second_segment,
+        cells.metric_name,
+        tested.status,
+        tested.verdict,
+
+        -- numerics
+        tested.count_sources,
+        tested.count_first,
+        tested.count_second,
+        tested.first_mean,
+        tested.second_mean,
+        tested.difference,
+        tested.difference_lower,
+        tested.difference_upper,
+        cells.margin,
+        tested.p_value,
+        tested.adjusted_p_value,
+        tested.equivalence_p_value,
+        tested.adjusted_equivalence_p_value
+    from cells
+    inner join tested on cells.bias_gap_id = tested.bias_gap_id
+)
+
+select * from final
