@@ -18,6 +18,13 @@ classifier as (
     select location <> 'none' as has_classifier from {{ ref('int_classifier') }}
 ),
 
+text_classifiers as (
+    select
+        bool_or(purpose = 'toxicity' and location <> 'none') as has_toxicity,
+        bool_or(purpose = 'sentiment' and location <> 'none') as has_sentiment
+    from {{ ref('int_text_classifiers') }}
+),
+
 crossed as (
     select
         {{ evaluation_id('interactions.interaction_id', 'metrics.metric_name') }} as evaluation_id,
@@ -44,6 +51,14 @@ crossed as (
                     when not classifier.has_classifier and metrics.requires like '%classifier%'
                         then 'entailment classifier'
                 end,
+                case
+                    when not text_classifiers.has_toxicity and metrics.requires like '%toxicity%'
+                        then 'toxicity model'
+                end,
+                case
+                    when not text_classifiers.has_sentiment and metrics.requires like '%sentiment%'
+                        then 'sentiment model'
+                end,
                 case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
             ],
             lambda missing: missing is not null
@@ -58,6 +73,7 @@ crossed as (
     cross join metrics
     cross join cut_off
     cross join classifier
+    cross join text_classifiers
 ),
 
 final as (
