@@ -67,6 +67,10 @@ drift_counts as (
     group by gates.gate_name
 ),
 
+safety_measurements as (
+    select * from {{ ref('int_safety_measurements') }}
+),
+
 record_counts as (
     select
         sum(count_landed - count_repeated) as count_records,
@@ -97,6 +101,10 @@ joined as (
         version_differences.count_pairs,
         drift_counts.count_drifting,
         drift_counts.count_tested,
+        safety_measurements.value as safety_value,
+        safety_measurements.value_lower as safety_lower,
+        safety_measurements.value_upper as safety_upper,
+        safety_measurements.n as safety_n,
         record_counts.count_records,
         record_counts.share_accepted,
         case when gates.decision_name is not null then decisions.threshold else gates.threshold end
@@ -117,6 +125,7 @@ joined as (
             gates.metric_name = version_differences.metric_name
             and gates.dimension = version_differences.dimension
             and gates.segment = version_differences.segment
+    left join safety_measurements on gates.measurement = safety_measurements.measurement
     left join drift_counts on gates.gate_name = drift_counts.gate_name
     cross join evaluation_counts
     cross join record_counts
@@ -145,6 +154,7 @@ final as (
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
+            else safety_value
         end::double as measured_value,
         case measurement
             when 'share_passing' then share_passing_lower
@@ -156,6 +166,7 @@ final as (
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
+            else safety_lower
         end::double as lower_bound,
         case measurement
             when 'share_passing' then share_passing_upper
@@ -166,6 +177,7 @@ final as (
             when 'share_records_accepted' then share_accepted
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
+            else safety_upper
         end::double as upper_bound,
         case measurement
             when 'share_passing' then count_scored
@@ -176,6 +188,7 @@ final as (
             when 'share_records_accepted' then count_records
             when 'count_drifting_series' then count_tested
             when 'count_drifting_mixes' then count_tested
+            else safety_n
         end::bigint as n
     from joined
 )

@@ -16,6 +16,7 @@ from hcat.report.outcomes import describe_outcomes
 from hcat.report.ratings import describe_ratings
 from hcat.report.reading import Warehouse, open_warehouse
 from hcat.report.robustness import describe_robustness
+from hcat.report.safety import describe_safety
 from hcat.report.scope import describe_scope
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
@@ -39,6 +40,7 @@ SECTIONS = (
     ("calibration", "Calibration evidence"),
     ("weaknesses", "Weaknesses"),
     ("robustness", "Robustness"),
+    ("safety", "Risk and safety"),
     ("limitations", "Limitations"),
     ("monitoring", "Monitoring plan"),
     ("sign_off", "Sign-off"),
@@ -102,6 +104,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "calibration": describe_calibration(source, build.settings),
         "weaknesses": describe_weaknesses(source, build, metric_name),
         "robustness": describe_robustness(source),
+        "safety": describe_safety(source),
         "monitoring": describe_monitoring(source, build),
     }
     return {
