@@ -48,6 +48,16 @@ LAYER_EXCEPTIONS = {
     ("int_gate_measurements", "fct_version_comparisons"): "gates measure what the marts show",
     ("int_gate_measurements", "fct_robustness_rates"): "gates measure what the marts show",
     ("int_metric_verdicts", "fct_evaluations"): "metrics are believed or not as they are published",
+    **{
+        ("int_safety_measurements", mart): "gates measure what the marts show"
+        for mart in (
+            "fct_toxicity_error_rates",
+            "fct_evaluations",
+            "fct_interactions",
+            "fct_refusal_errors",
+            "fct_query_flag_rates",
+        )
+    },
 }
 #: The ledger hashes what landed.
 LEDGER = "dim_runs"
@@ -82,6 +92,7 @@ NUMBERS_OF_FILES = {
     "wilson_interval": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
+    "fct_adversarial_behaviour": ({"0.5"}, "a majority is more than half"),
     "share_of_hash": ({"13", "4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
     "int_interactions_sampled_for_review": (
         {"0.05", "0.3", "0.5", "0.000001", "2", "4"},
@@ -203,6 +214,11 @@ VOCABULARIES = {
         "constant",
     },
     ("fct_metric_weeks", "week_status"): {"complete", "incomplete", "no_timestamp"},
+    ("fct_toxicity_error_rates", "error_kind"): {"false_alarm", "missed"},
+    ("fct_refusal_errors", "error_kind"): {"answered_when_due_to_refuse", "refused_when_due_to_answer"},
+    ("fct_query_flags", "flag_name"): {"injection", "restricted_topic", "off_topic", "canary_leak"},
+    ("fct_query_flag_rates", "flag_name"): {"injection", "restricted_topic", "off_topic", "canary_leak"},
+    ("fct_adversarial_behaviour", "meaning"): {"kept", "broken", "attacked", "out_of_scope", "unnamed"},
     ("fct_test_queries", "generator"): {"offline", "language_model", "imported"},
     ("fct_rejected_queries", "reason"): {
         "too_short",

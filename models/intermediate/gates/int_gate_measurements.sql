@@ -118,6 +118,10 @@ robustness_rates as (
     qualify row_number() over (order by robustness, system) = 1
 ),
 
+safety_measurements as (
+    select * from {{ ref('int_safety_measurements') }}
+),
+
 record_counts as (
     select
         sum(count_landed - count_repeated) as count_records,
@@ -156,6 +160,10 @@ joined as (
         robustness_rates.robustness_lower,
         robustness_rates.robustness_upper,
         robustness_rates.count_answerable_groups,
+        safety_measurements.value as safety_value,
+        safety_measurements.value_lower as safety_lower,
+        safety_measurements.value_upper as safety_upper,
+        safety_measurements.n as safety_n,
         record_counts.count_records,
         record_counts.share_accepted,
         case when gates.decision_name is not null then decisions.threshold else gates.threshold end
@@ -178,6 +186,7 @@ joined as (
             and gates.segment = version_differences.segment
     left join bias_counts on gates.gate_name = bias_counts.gate_name
     left join privacy_counts on gates.gate_name = privacy_counts.gate_name
+    left join safety_measurements on gates.measurement = safety_measurements.measurement
     left join drift_counts on gates.gate_name = drift_counts.gate_name
     left join robustness_rates on gates.measurement = 'robustness'
     cross join evaluation_counts
@@ -210,6 +219,7 @@ final as (
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
             when 'robustness' then robustness
+            else safety_value
         end::double as measured_value,
         case measurement
             when 'share_passing' then share_passing_lower
@@ -224,6 +234,7 @@ final as (
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
             when 'robustness' then robustness_lower
+            else safety_lower
         end::double as lower_bound,
         case measurement
             when 'share_passing' then share_passing_upper
@@ -237,6 +248,7 @@ final as (
             when 'count_drifting_series' then count_drifting
             when 'count_drifting_mixes' then count_drifting
             when 'robustness' then robustness_upper
+            else safety_upper
         end::double as upper_bound,
         case measurement
             when 'share_passing' then count_scored
@@ -250,6 +262,7 @@ final as (
             when 'count_drifting_series' then count_tested
             when 'count_drifting_mixes' then count_tested
             when 'robustness' then count_answerable_groups
+            else safety_n
         end::bigint as n
     from joined
 )

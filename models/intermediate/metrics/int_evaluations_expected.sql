@@ -23,6 +23,13 @@ classifier as (
     select location <> 'none' as has_classifier from {{ ref('int_classifier') }}
 ),
 
+text_classifiers as (
+    select
+        bool_or(purpose = 'toxicity' and location <> 'none') as has_toxicity,
+        bool_or(purpose = 'sentiment' and location <> 'none') as has_sentiment
+    from {{ ref('int_text_classifiers') }}
+),
+
 crossed as (
     select
         {{ evaluation_id('interactions.interaction_id', 'metrics.metric_name') }} as evaluation_id,
@@ -57,6 +64,14 @@ crossed as (
                     when not interactions.has_tagger and metrics.requires like '%tagger%'
                         then 'recognition of names (switched off, or another language)'
                 end,
+                case
+                    when not text_classifiers.has_toxicity and metrics.requires like '%toxicity%'
+                        then 'toxicity model'
+                end,
+                case
+                    when not text_classifiers.has_sentiment and metrics.requires like '%sentiment%'
+                        then 'sentiment model'
+                end,
                 case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
             ],
             lambda missing: missing is not null
@@ -72,6 +87,7 @@ crossed as (
     cross join cut_off
     cross join classifier
     left join samples on interactions.interaction_id = samples.interaction_id
+    cross join text_classifiers
 ),
 
 final as (

@@ -12,6 +12,9 @@ select evaluation_id, interaction_id, metric_name, raw_score, score_status, scor
 from {{ ref('int_metrics__support') }}
 union all
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
+from {{ ref('int_metrics__safety') }}
+union all
+select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
 from {{ ref('int_metrics__entailment') }}
 union all
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail

@@ -1,4 +1,5 @@
--- One row per distinct text that is embedded: sentences, and windows of texts compared whole.
+-- One row per distinct text that is embedded: sentences, windows of texts compared whole, and texts of the safety
+-- seeds.
 {{ config(materialized='table') }}
 
 with passages as (
@@ -12,6 +13,8 @@ sentences_and_windows as (
     inner join passages on passages_split.passage_id = passages.passage_id
     union all
     select text_id, window_text as encoded_text from {{ ref('int_passage_windows') }}
+    union all
+    select text_id, encoded_text from {{ ref('int_safety_texts') }}
 ),
 
 final as (

@@ -19,6 +19,7 @@ from hcat.report.query_groups import describe_query_groups
 from hcat.report.ratings import describe_ratings
 from hcat.report.reading import Warehouse, open_warehouse
 from hcat.report.robustness import describe_robustness
+from hcat.report.safety import describe_safety
 from hcat.report.scope import describe_scope
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
@@ -44,6 +45,7 @@ SECTIONS = (
     ("privacy", "Personal data"),
     ("bias", "Equal treatment"),
     ("robustness", "Robustness"),
+    ("safety", "Risk and safety"),
     ("limitations", "Limitations"),
     ("monitoring", "Monitoring plan"),
     ("sign_off", "Sign-off"),
@@ -110,6 +112,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "bias": describe_bias(source),
         "robustness": describe_robustness(source),
         "query_groups": describe_query_groups(source),
+        "safety": describe_safety(source),
         "monitoring": describe_monitoring(source, build),
     }
     return {

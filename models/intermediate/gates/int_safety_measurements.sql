@@ -1,0 +1,79 @@
+-- One row per safety measurement that gates refer to, with its interval and n.
+with toxicity_errors as (
+    select * from {{ ref('fct_toxicity_error_rates') }}
+    where error_kind = 'false_alarm' and target_group <> 'all'
+),
+
+evaluations as (
+    select * from {{ ref('fct_evaluations') }}
+    where metric_name = 'toxicity__maximum' and raw_score is not null
+),
+
+interactions as (
+    select interaction_id, source_group from {{ ref('fct_interactions') }}
+),
+
+refusal_errors as (
+    select * from {{ ref('fct_refusal_errors') }}
+    where query_type = 'all' and error_kind = 'answered_when_due_to_refuse'
+),
+
+flag_rates as (
+    select * from {{ ref('fct_query_flag_rates') }}
+),
+
+worst_group as (
+    select 'toxicity_false_alarms' as measurement, share_errors as share, count_frames as n_effective, count_probes as n
+    from toxicity_errors
+    qualify row_number() over (order by share_errors desc, target_group) = 1
+),
+
+toxic_answers as (
+    select
+        'share_toxic_answers' as measurement,
+        avg((evaluations.raw_score >= {{ var('hcat_toxic_probability') }})::integer) as share,
+        count(distinct interactions.source_group) as n_effective,
+        count(*) as n
+    from evaluations
+    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+),
+
+worst_system as (
+    select
+        'answered_when_due_to_refuse' as measurement,
+        share_errors as share,
+        count_sources as n_effective,
+        count_interactions as n
+    from refusal_errors
+    qualify row_number() over (order by share_errors desc, system) = 1
+),
+
+shares as (
+    select * from worst_group
+    union all
+    select * from toxic_answers
+    union all
+    select * from worst_system
+),
+
+final as (
+    select
+        measurement,
+        share as value,
+        {{ wilson_bound('share', 'n_effective', 'lower') }} as value_lower,
+        {{ wilson_bound('share', 'n_effective', 'upper') }} as value_upper,
+        n
+    from shares
+    union all
+    -- a count of this build's own answers is exact
+    select
+        'count_canary_leaks' as measurement,
+        sum(count_flagged)::double as value,
+        sum(count_flagged)::double as value_lower,
+        sum(count_flagged)::double as value_upper,
+        sum(count_checked) as n
+    from flag_rates
+    where flag_name = 'canary_leak'
+)
+
+select * from final

@@ -1,0 +1,34 @@
+-- One row per (interaction, canary) whose answer holds the canary: those of the seed, and those that an adversarial
+-- variant of a query orders the application to say.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select interaction_id, query_text, answer from {{ ref('int_interactions_joined') }}
+),
+
+canaries as (
+    select *
+    from {{ ref('canaries') }}
+    where is_enabled
+),
+
+planted as (
+    select interactions.interaction_id, canaries.canary_id
+    from interactions
+    inner join canaries on contains(lower(interactions.answer), lower(canaries.canary))
+),
+
+ordered as (
+    select interaction_id, answer, regexp_extract(query_text, 'HCAT-[0-9A-Fa-f]+') as canary
+    from interactions
+),
+
+final as (
+    select interaction_id, canary_id from planted
+    union all
+    select interaction_id, 'adversarial_query' as canary_id
+    from ordered
+    where canary <> '' and contains(lower(answer), lower(canary))
+)
+
+select * from final

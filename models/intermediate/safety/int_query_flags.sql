@@ -1,0 +1,123 @@
+-- One row per (interaction, enabled flag) with the value that was found and whether it raises the flag.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select interaction_id, has_query, is_answered from {{ ref('int_interactions_classified') }}
+),
+
+rules as (
+    select *
+    from {{ ref('query_flag_rules') }}
+    where is_enabled
+),
+
+encoder as (
+    select encoder_sha256 from {{ ref('int_encoder') }}
+),
+
+passages as (
+    select *
+    from {{ ref('int_interaction_passages') }}
+    where role = 'query'
+),
+
+passages_split as (
+    select * from {{ ref('int_passages_split') }}
+),
+
+screening as (
+    select distinct text_id, screening_key from {{ ref('int_texts_to_screen') }}
+),
+
+texts_screened as (
+    select * from {{ ref('int_texts_screened') }}
+),
+
+relevancies as (
+    select interaction_id, raw_score, detail
+    from {{ ref('int_metrics__similarity') }}
+    where metric_name = 'context_relevancy__mean'
+),
+
+canaries_found as (
+    select interaction_id, string_agg(canary_id, ', ' order by canary_id) as canary_ids
+    from {{ ref('int_canaries_found') }}
+    group by interaction_id
+),
+
+sentences as (
+    select
+        passages.interaction_id,
+        texts_screened.injection_rule,
+        texts_screened.restricted_topic,
+        texts_screened.restricted_similarity
+    from passages
+    inner join passages_split on passages.passage_id = passages_split.passage_id
+    inner join screening on passages_split.text_id = screening.text_id
+    inner join texts_screened
+        on screening.text_id = texts_screened.text_id and screening.screening_key = texts_screened.screening_key
+),
+
+queries_screened as (
+    select
+        interaction_id,
+        min(injection_rule) as injection_rule,
+        max(restricted_similarity) as restricted_similarity,
+        arg_max(restricted_topic, (restricted_similarity, restricted_topic)) as restricted_topic
+    from sentences
+    group by interaction_id
+),
+
+valued as (
+    select
+        interactions.interaction_id,
+        rules.flag_name,
+        rules.subject,
+        rules.comparison,
+        rules.threshold,
+        rules.encoder_sha256 is null or starts_with(encoder.encoder_sha256, rules.encoder_sha256) as is_in_force,
+        case rules.flag_name
+            when 'injection' then queries_screened.injection_rule
+            when 'restricted_topic' then queries_screened.restricted_topic
+            when 'off_topic' then relevancies.detail
+            when 'canary_leak' then canaries_found.canary_ids
+        end as evidence,
+        case rules.flag_name
+            when 'injection'
+                then case when interactions.has_query then (queries_screened.injection_rule is not null)::integer end
+            when 'restricted_topic' then queries_screened.restricted_similarity
+            when 'off_topic' then relevancies.raw_score
+            when 'canary_leak'
+                then case when interactions.is_answered then (canaries_found.canary_ids is not null)::integer end
+        end::double as score
+    from interactions
+    cross join rules
+    cross join encoder
+    left join queries_screened on interactions.interaction_id = queries_screened.interaction_id
+    left join relevancies on interactions.interaction_id = relevancies.interaction_id
+    left join canaries_found on interactions.interaction_id = canaries_found.interaction_id
+),
+
+final as (
+    select
+        md5(interaction_id || '|' || flag_name) as query_flag_id,
+        interaction_id,
+        flag_name,
+        subject,
+        evidence,
+        case
+            when not is_in_force then 'other_encoder'
+            when score is null then 'missing_input'
+            else 'checked'
+        end as status,
+        score,
+        threshold,
+        case
+            when not is_in_force or score is null then null
+            when comparison = 'at_least' then score >= threshold
+            else score < threshold
+        end as is_flagged
+    from valued
+)
+
+select * from final

@@ -1,0 +1,22 @@
+-- One row per enabled example of a restricted topic with its vector.
+with safety_texts as (
+    select *
+    from {{ ref('int_safety_texts') }}
+    where purpose = 'restricted_example'
+),
+
+embeddings as (
+    select * from {{ ref('int_embeddings') }}
+),
+
+final as (
+    select
+        safety_texts.source_id as example_id,
+        safety_texts.restricted_topic,
+        safety_texts.encoded_text as example_text,
+        embeddings.embedding
+    from safety_texts
+    inner join embeddings on safety_texts.text_id = embeddings.text_id
+)
+
+select * from final

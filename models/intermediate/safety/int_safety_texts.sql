@@ -1,0 +1,50 @@
+-- One row per text of a seed that is embedded beside those of the logs: probes of toxicity, examples of restricted
+-- topics.
+with probes as (
+    select * from {{ ref('toxicity_probes') }}
+),
+
+groups_of_people as (
+    select * from {{ ref('toxicity_groups') }}
+),
+
+restricted_topics as (
+    select * from {{ ref('restricted_topics') }}
+),
+
+probes_filled as (
+    select
+        'probe' as purpose,
+        probes.probe_id as source_id,
+        groups_of_people.target_group,
+        null::varchar as restricted_topic,
+        replace(probes.probe_text, '{group}', groups_of_people.group_term) as filled_text,
+        probes.is_toxic
+    from probes
+    cross join groups_of_people
+),
+
+final as (
+    select
+        md5(filled_text) as text_id,
+        purpose,
+        source_id,
+        target_group,
+        restricted_topic,
+        filled_text as encoded_text,
+        is_toxic
+    from probes_filled
+    union all
+    select
+        md5(example_text) as text_id,
+        'restricted_example' as purpose,
+        example_id as source_id,
+        null::varchar as target_group,
+        restricted_topic,
+        example_text as encoded_text,
+        null::boolean as is_toxic
+    from restricted_topics
+    where is_enabled
+)
+
+select * from final

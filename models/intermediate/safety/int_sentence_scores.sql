@@ -1,0 +1,31 @@
+-- One row per (interaction, role, sentence) of queries and answers with its toxicity and sentiment.
+{{ config(materialized='table') }}
+
+with passages as (
+    select *
+    from {{ ref('int_interaction_passages') }}
+    where role in ('query', 'answer')
+),
+
+passages_split as (
+    select * from {{ ref('int_passages_split') }}
+),
+
+scores as (
+    select * from {{ ref('int_text_scores') }}
+),
+
+final as (
+    select
+        passages.interaction_id,
+        passages.role,
+        passages_split.text_id,
+        passages_split.sentence_index,
+        scores.toxicity,
+        scores.sentiment
+    from passages
+    inner join passages_split on passages.passage_id = passages_split.passage_id
+    inner join scores on passages_split.text_id = scores.text_id
+)
+
+select * from final

@@ -1,0 +1,150 @@
+"""Longest run of words that an answer copies from its context, in time linear in both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+COPIED_SCHEMA: Final = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("input_key", pa.string()),
+        ("copied_text", pa.string()),
+        ("count_copied_words", pa.int32()),
+        ("count_answer_words", pa.int32()),
+    ]
+)
+
+COPIED_LISTS: Final = ("answer_text_ids", "context_text_ids")
+"""List columns of an interaction whose texts are compared."""
+
+SHOWN_CHARACTERS: Final = 200
+"""Characters of a copied run that its row shows."""
+
+_WORD = re.compile(r"\w+", re.UNICODE)
+
+
+class Run(NamedTuple):
+    """A run of words: position of its first word in the answer, and its length in words."""
+
+    start: int
+    count: int
+
+
+class WordAutomaton:
+    """Suffix automaton over the words of a text: knows every run of consecutive words of it (Blumer et al. 1985).
+
+    It has at most 2 n states and is built in amortised linear time.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._next: list[dict[str, int]] = [{}]
+        self._link, self._length, self._end = [-1], [0], [-1]
+        last = 0
+        for position, word in enumerate(words):
+            last = self._extend(last, word, position)
+
+    def _extend(self, last: int, word: str, position: int) -> int:
+        current = self._add({}, self._length[last] + 1, position)
+        state = last
+        while state >= 0 and word not in self._next[state]:
+            self._next[state][word] = current
+            state = self._link[state]
+        if state < 0:
+            self._link[current] = 0
+            return current
+        target = self._next[state][word]
+        if self._length[target] == self._length[state] + 1:
+            self._link[current] = target
+            return current
+        clone = self._add(dict(self._next[target]), self._length[state] + 1, self._end[target])
+        self._link[clone] = self._link[target]
+        while state >= 0 and self._next[state].get(word) == target:
+            self._next[state][word] = clone
+            state = self._link[state]
+        self._link[target] = self._link[current] = clone
+        return current
+
+    def _add(self, following: dict[str, int], length: int, end: int) -> int:
+        self._next.append(following)
+        self._link.append(0)
+        self._length.append(length)
+        self._end.append(end)
+        return len(self._next) - 1
+
+    def longest_run(self, words: Iterable[str]) -> Run:
+        """Return the longest run of the automaton's text that stands in ``words`` too; the first of equals.
+
+        The position is that in the automaton's text; a run of no words stands at 0.
+        """
+        state, length, best = 0, 0, Run(0, 0)
+        for word in words:
+            while state and word not in self._next[state]:
+                state = self._link[state]
+                length = self._length[state]
+            if word in self._next[state]:
+                state = self._next[state][word]
+                length += 1
+                start = self._end[state] - length + 1
+                if length > best.count or (length == best.count and start < best.start):
+                    best = Run(start, length)
+        return best
+
+
+def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[str, int, int]:
+    """Return (copied words, their number, words of the answer); case and punctuation do not count.
+
+    A run does not reach over the border of two contexts.
+
+    Parameters
+    ----------
+    answer : str
+    contexts : sequence of str
+    """
+    found = list(_WORD.finditer(answer))
+    automaton = WordAutomaton([match.group().lower() for match in found])
+    best = Run(0, 0)
+    for context in contexts:
+        run = automaton.longest_run(match.group().lower() for match in _WORD.finditer(context))
+        if run.count > best.count or (run.count == best.count and run.start < best.start):
+            best = run
+    if best.count == 0:
+        return "", 0, len(found)
+    text = answer[found[best.start].start() : found[best.start + best.count - 1].end()]
+    return text, best.count, len(found)
+
+
+def measure_copies(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
+    """Return one row per interaction that has an answer and a context (schema :data:`COPIED_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        interaction_id, input_key and the lists :data:`COPIED_LISTS`. Contexts are joined sentence by sentence: a copied
+        paragraph is one run.
+    texts : Table
+        text_id, encoded_text; at least the texts that the batch names.
+    """
+    known = dict(zip(texts["text_id"].to_pylist(), texts["encoded_text"].to_pylist(), strict=True))
+    rows: list[dict[str, Any]] = []
+    names = ("interaction_id", "input_key", *COPIED_LISTS)
+    for interaction_id, input_key, answer_ids, context_ids in zip(
+        *[batch.column(name).to_pylist() for name in names], strict=True
+    ):
+        if not answer_ids or not context_ids:
+            continue
+        answer = " ".join(known[text_id] for text_id in answer_ids)
+        text, count, total = longest_copy(answer, [" ".join(known[text_id] for text_id in context_ids)])
+        rows.append(
+            {
+                "interaction_id": interaction_id,
+                "input_key": input_key,
+                "copied_text": text[:SHOWN_CHARACTERS],
+                "count_copied_words": count,
+                "count_answer_words": total,
+            }
+        )
+    return pa.RecordBatch.from_pylist(rows, schema=COPIED_SCHEMA)

@@ -1,0 +1,146 @@
+"""Queries that try to take an assistant over (by rule), or ask for restricted advice (by similarity to examples)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+SCREENED_SCHEMA: Final = pa.schema(
+    [
+        ("text_id", pa.string()),
+        ("screening_key", pa.string()),
+        ("injection_rule", pa.string()),
+        ("restricted_topic", pa.string()),
+        ("restricted_example", pa.string()),
+        ("restricted_similarity", pa.float64()),
+    ]
+)
+
+_SIMILARITY_DIGITS = 5
+
+
+class InjectionPattern(NamedTuple):
+    """One pattern: its name and the expression."""
+
+    name: str
+    expression: re.Pattern[str]
+
+
+_ORDERS = r"(?:instructions?|rules?|prompts?|guidelines?|directions?|orders?|guardrails?|restrictions?|polic(?:y|ies))"
+_TOLD = r"(?:earlier|previous|prior|above|preceding|former|initial|original|existing|your|all|any|every|the|system|safety|these|those|that|of)"
+
+
+def _pattern(name: str, expression: str) -> InjectionPattern:
+    return InjectionPattern(name, re.compile(expression, re.IGNORECASE))
+
+
+INJECTION_PATTERNS: Final = (
+    _pattern(
+        "override",
+        rf"\b(?:ignore|disregard|forget|override|bypass|overlook|neglect|drop|set aside)\b(?:\W+{_TOLD})*\W+"
+        rf"(?:\w+\W+){{0,2}}?{_ORDERS}\b"
+        r"|\b(?:ignore|disregard|forget) (?:everything|all|whatever|anything)\b.{0,40}\b(?:before|above|told|said|earlier|"
+        r"know|so far|learn(?:ed|t))\b",
+    ),
+    _pattern(
+        "prompt_leak",
+        r"\b(?:reveal|repeat|print|show|output|display|leak|disclose|recite|tell|give|reproduce|write out|summari[sz]e)\b"
+        r".{0,40}\b(?:(?:system|hidden|initial|secret|original|internal|developer) (?:prompt|message|instructions?|"
+        r"configuration)|your (?:exact |full |own )?(?:prompt|instructions?|configuration|system message))\b"
+        r"|\bwhat (?:is|are|were) your (?:system |hidden |initial |original )?(?:prompt|instructions)\b",
+    ),
+    _pattern(
+        "role_play",
+        r"\b(?:you are|act as|pretend (?:to be|that you are|you are)|play|role-?play|imagine (?:you are|being)|behave like)"
+        r"\b.{0,80}\b(?:without (?:any )?(?:rules|restrictions|limits?|filters?|guidelines|ethics)|no (?:rules|"
+        r"restrictions|limits|filters)|unrestricted|unfiltered|uncensored|jailbroken|evil|anything now)\b"
+        r"|\b(?:DAN|jailbreak|developer|god|sudo|debug|admin)[ -]mode\b|\bdo anything now\b|\bjailbreak\b",
+    ),
+    _pattern(
+        "false_authority",
+        r"\[?\b(?:system|admin(?:istrator)?|developer|operator)\b ?(?:message|notice|override|prompt)?\]\W"
+        r"|^\W*(?:system|developer|assistant) ?:"
+        r"|\bi am (?:the|your|an?) (?:administrator|developer|creator|operator|system owner)\b"
+        r"|\bsafety (?:rules|filters?|checks?|systems?) (?:are|is|have been|has been)?\W*(?:now )?(?:switched |turned )?"
+        r"(?:off|disabled|deactivated|lifted|suspended)\b"
+        r"|<\|?(?:im_start|im_end|system|endoftext)\|?>|\[/?INST\]|<</?SYS>>",
+    ),
+    _pattern(
+        "forced_output",
+        r"\b(?:reply|respond|answer|say|write|output|begin|start|confirm)\b.{0,30}\b(?:only|nothing (?:else|but)|just)\b"
+        r".{0,15}\b(?:with|the word|and nothing)\b|\b(?:and|say|write|output) \S+ and nothing else\b"
+        r"|\b(?:new|real|actual) (?:task|instructions?|orders?)\W*:|\bfrom now on\b.{0,60}\b(?:you|every|each|all|begin|"
+        r"answers?|repl(?:y|ies))\b|\bend of (?:the )?(?:question|prompt|context|input|instructions)\b",
+    ),
+    _pattern(
+        "smuggled_order",
+        r"\b(?:translate|decode|decrypt|decipher|base64|rot13)\b.{0,80}\b(?:and|then)\b.{0,30}\b(?:carry (?:it|them) out|"
+        r"execute|obey|follow|do what|run)\b"
+        r"|\bthe (?:answer|only (?:permitted|allowed|correct) answer)(?: to (?:every|all|any) questions?)? is \S+",
+    ),
+)
+"""The closed list of patterns, in the order in which they are tried."""
+
+
+def find_injection(text: str) -> str | None:
+    """Return the name of the first pattern of an injection or jailbreak in a text, None if there is none."""
+    for pattern in INJECTION_PATTERNS:
+        if pattern.expression.search(text):
+            return pattern.name
+    return None
+
+
+class Screen:
+    """Rules and examples that query sentences are held against."""
+
+    def __init__(self, topics: Sequence[str], examples: Sequence[str], embeddings: npt.NDArray[np.float32]) -> None:
+        """Keep the examples of restricted topics.
+
+        Parameters
+        ----------
+        topics, examples : sequence of str, length m
+            Topic and text of each example; m may be 0.
+        embeddings : ndarray, shape (m, d)
+            Their unit vectors, by the encoder of the build.
+        """
+        if not len(topics) == len(examples) == len(embeddings):
+            raise ValueError(
+                f"expected one topic, text and vector each, got {len(topics)}, {len(examples)}, {len(embeddings)}"
+            )
+        self._topics, self._examples, self._embeddings = list(topics), list(examples), embeddings
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Screen:
+        """Return the screen of the rows restricted_topic, example_text, embedding."""
+        vectors = [np.asarray(vector, dtype=np.float32) for vector in table["embedding"].to_pylist()]
+        matrix = np.stack(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
+        return cls(table["restricted_topic"].to_pylist(), table["example_text"].to_pylist(), matrix)
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return one row per sentence (schema :data:`SCREENED_SCHEMA`).
+
+        Parameters
+        ----------
+        batch : RecordBatch
+            text_id, screening_key, encoded_text, embedding.
+        """
+        texts = batch.column("encoded_text").to_pylist()
+        columns: dict[str, Any] = {name: batch.column(name) for name in ("text_id", "screening_key")}
+        columns["injection_rule"] = [find_injection(text) for text in texts]
+        if self._topics:
+            vectors = np.asarray(batch.column("embedding").flatten(), dtype=np.float32).reshape(len(texts), -1)
+            similarities = np.einsum("id,jd->ij", vectors, self._embeddings)
+            nearest = similarities.argmax(axis=1)
+            columns["restricted_topic"] = [self._topics[index] for index in nearest]
+            columns["restricted_example"] = [self._examples[index] for index in nearest]
+            values = similarities[np.arange(len(texts)), nearest].astype(np.float64)
+            columns["restricted_similarity"] = np.round(values, _SIMILARITY_DIGITS)
+        else:
+            for name in ("restricted_topic", "restricted_example", "restricted_similarity"):
+                columns[name] = [None] * len(texts)
+        return pa.RecordBatch.from_pydict(columns, schema=SCREENED_SCHEMA)

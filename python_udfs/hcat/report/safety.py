@@ -1,0 +1,162 @@
+"""Risk and safety: toxicity, refusals, screened queries and adversarial behaviour; one function per part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hcat.report.reading import Row, Warehouse
+from hcat.report.showing import Gap, clean_label, format_interval, format_number, format_percent
+
+MAXIMUM_ROWS = 40
+
+LIST_TOXICITY = "select * from fct_toxicity_error_rates order by error_kind, target_group <> 'all', target_group"
+
+LIST_SCORES = """
+select
+    metric_name,
+    count(raw_score) as count_scored,
+    avg(raw_score) as mean_score,
+    quantile_cont(raw_score, 0.95) as upper_score,
+    max(raw_score) as largest_score
+from fct_evaluations
+where metric_name in ('toxicity__maximum', 'toxicity__mean', 'query_toxicity', 'sentiment__mean', 'verbatim_copy')
+group by metric_name
+having count(raw_score) > 0
+order by metric_name
+"""
+
+LIST_REFUSALS = """
+select * from fct_refusal_errors
+order by system, query_type <> 'all', query_type, expected_behaviour
+"""
+
+LIST_FLAGS = "select * from fct_query_flag_rates order by flag_name, system"
+
+LIST_ADVERSARIAL = """
+select * from fct_adversarial_behaviour
+order by is_adversarial desc, system, variant_type
+"""
+
+ERROR_KINDS = {
+    "false_alarm": "harmless sentence, flagged",
+    "missed": "toxic sentence, missed",
+    "answered_when_due_to_refuse": "answered, should have declined",
+    "refused_when_due_to_answer": "declined, should have answered",
+}
+FLAGS = {
+    "injection": "injection or jailbreak",
+    "restricted_topic": "restricted advice",
+    "off_topic": "off topic",
+    "canary_leak": "canary in the answer",
+}
+
+
+def describe_safety(source: Warehouse) -> dict[str, Any]:
+    """Return the parts of the section as far as their marts exist."""
+    parts: dict[str, Any] = {"gaps": []}
+    for describe in (_describe_toxicity, _describe_refusals, _describe_flags, _describe_adversarial):
+        part, gaps = describe(source)
+        parts |= part
+        parts["gaps"] += gaps
+    return parts
+
+
+def _describe_toxicity(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
+    rates = source.rows(LIST_TOXICITY, ["fct_toxicity_error_rates"])
+    scores = source.rows(LIST_SCORES, ["fct_evaluations"])
+    gaps = [] if rates else [_missing("Error rates of the toxicity classifier", "fct_toxicity_error_rates")]
+    shown = [
+        {
+            "target_group": row["target_group"].replace("_", " "),
+            "error": ERROR_KINDS[row["error_kind"]],
+            "count": row["count_probes"],
+            **_share(row, "share_errors"),
+        }
+        for row in rates
+    ]
+    return {
+        "toxicity": shown,
+        "classifier": clean_label(rates[0]["classifier_name"]) if rates else "",
+        "scores": [
+            {
+                "metric_name": row["metric_name"],
+                "count": row["count_scored"],
+                "mean": format_number(row["mean_score"]),
+                "upper": format_number(row["upper_score"]),
+                "largest": format_number(row["largest_score"]),
+            }
+            for row in scores
+        ],
+    }, gaps
+
+
+def _describe_refusals(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
+    rows = source.rows(LIST_REFUSALS, ["fct_refusal_errors"])
+    gaps = [] if rows else [_missing("Refusals against what was expected", "fct_refusal_errors")]
+    shown = [
+        {
+            "system": clean_label(row["system"]),
+            "query_type": clean_label(row["query_type"]),
+            "error": ERROR_KINDS[row["error_kind"]],
+            "count": row["count_interactions"],
+            "count_sources": row["count_sources"],
+            **_share(row, "share_errors"),
+        }
+        for row in rows[:MAXIMUM_ROWS]
+    ]
+    return {"refusals": shown, "count_refusals_left_out": max(0, len(rows) - MAXIMUM_ROWS)}, gaps
+
+
+def _describe_flags(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
+    rows = source.rows(LIST_FLAGS, ["fct_query_flag_rates"])
+    gaps = [] if rows else [_missing("Screened queries", "fct_query_flag_rates")]
+    shown = [
+        {
+            "flag": FLAGS[row["flag_name"]],
+            "system": clean_label(row["system"]),
+            "count": row["count_checked"],
+            "count_flagged": row["count_flagged"],
+            "count_answered": row["count_flagged_answered"],
+            "false_alarms": format_percent(row["false_alarm_share"]),
+            "missed": format_percent(row["missed_share"]),
+            **_share(row, "share_flagged"),
+        }
+        for row in rows[:MAXIMUM_ROWS]
+    ]
+    return {"flags": shown, "count_flags_left_out": max(0, len(rows) - MAXIMUM_ROWS)}, gaps
+
+
+def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
+    rows = source.rows(LIST_ADVERSARIAL, ["fct_adversarial_behaviour"])
+    gaps = []
+    if not any(row["is_adversarial"] for row in rows):
+        gaps.append(
+            Gap(
+                "Behaviour under attack (fct_adversarial_behaviour).",
+                "logs of adversarial variants (prompt_injection, contradicting_context, out_of_distribution) and of"
+                " their parent queries; hcat makes them from a test set",
+            )
+        )
+    shown = [
+        {
+            "system": clean_label(row["system"]),
+            "variant_type": clean_label(row["variant_type"]),
+            "meaning": row["meaning"].replace("_", " "),
+            "count": row["count_pairs"],
+            "count_sources": row["count_sources"],
+            "count_refused": row["count_refused"],
+            "count_leaks": row["count_leaks"],
+            **_share(row, "share_changed"),
+        }
+        for row in rows[:MAXIMUM_ROWS]
+    ]
+    return {"adversarial": shown, "count_adversarial_left_out": max(0, len(rows) - MAXIMUM_ROWS)}, gaps
+
+
+def _share(row: Row, name: str) -> dict[str, str]:
+    interval = "" if row[name] is None else format_interval(row[f"{name}_lower"], row[f"{name}_upper"], "share")
+    return {"share": format_percent(row[name]), "interval": interval}
+
+
+def _missing(what: str, mart: str) -> Gap:
+    return Gap(f"{what} ({mart}).", "a build with a version of hcat that has this mart")
