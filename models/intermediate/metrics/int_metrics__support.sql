@@ -15,14 +15,14 @@ current_rows as (
 ),
 
 unsupported_items as (
-    select interaction_id, string_agg(item, ', ' order by sentence_index, item) as detail
-    from (select interaction_id, sentence_index, unnest(unsupported) as item from current_rows) as unsupported_rows
+    select interaction_id, {{ joined_text('item', "', '", 'sentence_index, item') }} as detail
+    from (select interaction_id, sentence_index, {{ explode('unsupported') }} as item from current_rows) as unsupported_rows
     group by interaction_id
 ),
 
 displaced_items as (
-    select interaction_id, string_agg(item, ', ' order by sentence_index, item) as detail
-    from (select interaction_id, sentence_index, unnest(displaced) as item from current_rows) as displaced_rows
+    select interaction_id, {{ joined_text('item', "', '", 'sentence_index, item') }} as detail
+    from (select interaction_id, sentence_index, {{ explode('displaced') }} as item from current_rows) as displaced_rows
     group by interaction_id
 ),
 
@@ -60,7 +60,7 @@ final as (
         measured.scored_count,
         left(
             if(
-                starts_with(measured.metric_name, 'placement'),
+                measured.metric_name like 'placement%',
                 'out of place: ' || displaced_items.detail,
                 'not found: ' || unsupported_items.detail
             ),

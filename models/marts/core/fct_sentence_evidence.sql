@@ -43,9 +43,9 @@ located as (
         matches.similarity,
         units.input_key,
         -- lists count from 1, sentences from 0
-        units.answer_text_ids[matches.sentence_index + 1] as text_id,
-        units.context_text_ids[matches.match_index + 1] as evidence_text_id,
-        units.context_ranks[matches.match_index + 1] as evidence_rank,
+        {{ array_at('units.answer_text_ids', 'matches.sentence_index + 1') }} as text_id,
+        {{ array_at('units.context_text_ids', 'matches.match_index + 1') }} as evidence_text_id,
+        {{ array_at('units.context_ranks', 'matches.match_index + 1') }} as evidence_rank,
         fused.contributions,
         fused.support_probability,
         -- rounded: the last bits of a score depend on how the texts were batched, the suspect must not
@@ -72,9 +72,9 @@ final as (
         sentences.encoded_text as sentence_text,
         -- the window that decided; without a classifier the most similar context sentence
         coalesce(entailed.premise, evidence.encoded_text) as evidence_text,
-        array_to_string(supported.unsupported, ', ') as unsupported,
-        array_to_string(supported.contradicted, ', ') as contradicted,
-        array_to_string(supported.displaced, ', ') as displaced,
+        {{ array_join('supported.unsupported', ', ') }} as unsupported,
+        {{ array_join('supported.contradicted', ', ') }} as contradicted,
+        {{ array_join('supported.displaced', ', ') }} as displaced,
         entailed.classifier_name,
         entailed.classifier_revision,
         located.contributions as support_contributions,
