@@ -22,7 +22,7 @@
 {%- endmacro %}
 
 {% macro in_billionths(column) %}
-    round(({{ column }}) * 1e9)::hugeint
+    {{ whole_number('round((' ~ column ~ ') * 1e9)') }}
 {%- endmacro %}
 
 {#
@@ -30,5 +30,5 @@
     billionths need few more digits, those of shares need 10^24 parts.
 #}
 {% macro exact_sum_of_squares(deviation, parts_per_square) %}
-    sum(round(({{ deviation }}) * ({{ deviation }}) * {{ parts_per_square }})::hugeint)::double / {{ parts_per_square }}
+    sum({{ whole_number('round((' ~ deviation ~ ') * (' ~ deviation ~ ') * ' ~ parts_per_square ~ ')') }})::double / {{ parts_per_square }}
 {%- endmacro %}

@@ -1,7 +1,9 @@
 {# Turns missing files and columns into one line; the model's own stack trace would be no message. #}
 {% macro raise_on_file_problems() %}
-select case when count(*) > 0 then error('hcat raw logs: ' || string_agg(read_error, '; ' order by source_file)) end
-    as file_problem
-from {{ this }}
-where is_file_problem
+{{ raise_when(
+    'file_problems is not null',
+    "'hcat raw logs: ' || file_problems",
+    '(select ' ~ joined_text('read_error', "'; '", 'source_file') ~ ' as file_problems from ' ~ this
+    ~ ' where is_file_problem) as problems'
+) }}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {# A number in [0, 1) of the interaction for a draw of a review round: a hash of purpose, seed, round and identifier. #}
 {% macro review_number(purpose, review_round) %}
-    cast(
-        '0x' || left(md5('{{ purpose }}|{{ var("hcat_random_seed") }}|{{ review_round }}|' || interaction_id), 8) as bigint
-    ) / 4294967296.0::double
+    {{ number_of_hex(
+        "left(md5('" ~ purpose ~ '|' ~ var('hcat_random_seed') ~ '|' ~ review_round ~ "|' || interaction_id), 8)"
+    ) }} / 4294967296::double
 {%- endmacro %}

@@ -3,5 +3,5 @@
     The first 13 hexadecimal digits are 52 bits, which a double holds exactly.
 #}
 {% macro share_of_hash(text) %}
-    (('0x' || substr(md5({{ text }}), 1, 13))::ubigint / 4503599627370496)
+    ({{ number_of_hex('substr(md5(' ~ text ~ '), 1, 13)') }} / 4503599627370496)
 {%- endmacro %}

@@ -4,7 +4,8 @@
 #}
 {% macro undo_failed_landing() %}
     {% if execute and load_relation(this) is not none %}
-        delete from {{ this }}
-        where landing_number in (select landing_number from {{ this }} where is_file_problem)
+        {{ delete_rows(
+            this, 'landing_number in (select landing_number from ' ~ this ~ ' where is_file_problem)'
+        ) }}
     {% endif %}
 {% endmacro %}

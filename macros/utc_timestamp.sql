@@ -4,10 +4,7 @@
 #}
 {% macro utc_timestamp(column) %}
     case
-        when regexp_matches({{ column }}, '^\d{4}-\d{2}-\d{2}([T ]|$)')
-            then try_cast(
-                regexp_replace({{ column }}, '^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2})(Z|[+-].*)$', '\1:00\2')
-                as timestamp with time zone
-            ) at time zone 'UTC'
+        when {{ matches_pattern(column, '^\\d{4}-\\d{2}-\\d{2}([T ]|$)') }}
+            then {{ zoned_timestamp(column) }}
     end
 {%- endmacro %}

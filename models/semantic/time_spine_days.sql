@@ -21,9 +21,14 @@ bounds as (
     from moments
 ),
 
-final as (
-    select unnest(generate_series(first_day, last_day, interval '1 day'))::date as day
+listed as (
+    select {{ explode(day_series('first_day', 'last_day')) }} as day
     from bounds
+),
+
+final as (
+    select day::date as day
+    from listed
 )
 
 select * from final

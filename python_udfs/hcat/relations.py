@@ -487,16 +487,20 @@ def _cogroup_lookup(
     work = relation.withColumn("hcat_bucket", f.pmod(f.xxhash64(relation.columns[0]), f.lit(buckets)))
     elements = [f.coalesce(f.col(name), f.array()) for name in lookup.list_columns]
     keys = work.select("hcat_bucket", f.explode(f.concat(*elements)).alias(lookup.key)).distinct()
-    rows = lookup.relation.join(keys, lookup.key).select("hcat_bucket", *lookup.relation.columns)
+    # what travels to the workers must not hold a DataFrame
+    key = lookup.key
+    # another name on the right, since Spark takes equal ones for the same column of a self-join
+    bucket_of_row = f.col("hcat_bucket").alias("hcat_bucket_of_row")
+    rows = lookup.relation.join(keys, key).select(bucket_of_row, *lookup.relation.columns)
 
     def apply(batch: pa.Table, found: pa.Table) -> pa.Table:
         if not batch.num_rows:
             return schema.empty_table()
         batch = _plain(batch).drop_columns("hcat_bucket").combine_chunks()
-        found = _plain(found).drop_columns("hcat_bucket").sort_by(lookup.key).combine_chunks()
+        found = _plain(found).drop_columns("hcat_bucket_of_row").sort_by(key).combine_chunks()
         return pa.Table.from_batches([function(batch.to_batches()[0], found)], schema)
 
-    grouped = work.groupBy("hcat_bucket").cogroup(rows.groupBy("hcat_bucket"))
+    grouped = work.groupBy("hcat_bucket").cogroup(rows.groupBy("hcat_bucket_of_row"))
     return grouped.applyInArrow(apply, _spark_schema(schema))
 
 

@@ -1,9 +1,9 @@
 -- Every metric that people calibrate has one row per method and risk appetite, whatever its labels are.
 with methods as (
-    select unnest([
-        'roc_youden', 'roc_cost', 'logistic', 'polynomial_logistic', 'gam', 'kde_crossing', 'conformal',
-        'normal_floor', 'normal_floor_fold_mean', 'normal_floor_fold_strictest', 'pass_quantile'
-    ]) as method
+    select {{ explode(array_of([
+        "'roc_youden'", "'roc_cost'", "'logistic'", "'polynomial_logistic'", "'gam'", "'kde_crossing'", "'conformal'",
+        "'normal_floor'", "'normal_floor_fold_mean'", "'normal_floor_fold_strictest'", "'pass_quantile'"
+    ])) }} as method
 )
 
 select targets.metric_name, methods.method, appetites.risk_appetite, count(thresholds.threshold_id) as count_rows

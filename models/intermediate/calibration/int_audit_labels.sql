@@ -5,7 +5,7 @@ with labels as (
 ),
 
 final as (
-    select *, coalesce(strftime(rated_at, '%Y-%m'), 'unknown') as rated_month
+    select *, coalesce(left(rated_at::date::string, 7), 'unknown') as rated_month
     from labels
 )
 

@@ -55,7 +55,7 @@ joined as (
 
 final as (
     select
-        * exclude (has_calibrator),
+        {{ columns_except(['has_calibrator']) }},
         case
             when not has_calibrator then 'no_calibrator'
             when count_sources < {{ var('hcat_minimum_class_sources') }} then 'void_version_class'

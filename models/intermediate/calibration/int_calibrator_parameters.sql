@@ -15,7 +15,7 @@ final as (
         count_sources,
         -- parameter, position, value, lower_bound, probability, tree, node, feature, threshold, left, right,
         -- missing_goes_left: hcat.calibration.CalibratorRow
-        unnest(parameters, recursive := true)  -- noqa: AL03
+        {{ explode_records('parameters') }}  -- noqa: AL03
     from calibrators
 )
 

@@ -120,7 +120,8 @@ steps as (
         metric_name,
         segment,
         probability,
-        coalesce(lower_bound, '-infinity'::double) as lower_bound
+        coalesce(lower_bound, '-infinity'::double) as lower_bound,
+        lead(lower_bound) over (partition by metric_name, segment order by lower_bound nulls first) as upper_bound
     from parameters
     where family = 'isotonic' and parameter = 'step'
 ),
@@ -132,11 +133,7 @@ by_steps as (
         inputs.family,
         steps.probability
     from inputs
-    asof inner join steps
-        on
-            inputs.metric_name = steps.metric_name
-            and inputs.segment = steps.segment
-            and inputs.raw_score >= steps.lower_bound
+    {{ join_within('steps', ['metric_name', 'segment'], 'inputs', 'raw_score') }}
 ),
 
 by_any as (

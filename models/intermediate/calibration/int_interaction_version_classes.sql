@@ -13,7 +13,7 @@ prompted as (
         application,
         application_version,
         case when system = '' then 'unnamed' else system end as system,
-        json_extract_string(tags, '$.prompt_version') as prompt_version
+        {{ json_field('tags', "'prompt_version'") }} as prompt_version
     from interactions
 ),
 

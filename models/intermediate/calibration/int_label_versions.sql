@@ -16,7 +16,7 @@ final as (
         md5(
             concat_ws(
                 '|', interaction_id, criterion, rule, label_status, coalesce(guideline_version, ''),
-                coalesce(label::varchar, ''), coalesce(scale_point::varchar, ''), count_raters, mean_scale_point
+                coalesce(label::string, ''), coalesce(scale_point::string, ''), count_raters, mean_scale_point
             )
         ) as label_version_id,
         interaction_id,

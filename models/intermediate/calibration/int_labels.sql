@@ -59,7 +59,7 @@ joined as (
 
 final as (
     select
-        * exclude (position),
+        {{ columns_except(['position']) }},
         case
             {%- set reached = namespace(share=0.0) %}
             {%- for fold, share in var('hcat_calibration_folds').items() %}

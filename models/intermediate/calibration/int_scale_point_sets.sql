@@ -75,9 +75,9 @@ final as (
     select
         interaction_id,
         metric_name,
-        list(scale_point order by scale_point) filter (
-            where not is_conformalized or 1 - probability <= quantile
-        ) as scale_points,
+        {{ ordered_array(
+            'scale_point', 'scale_point', 'not is_conformalized or 1 - probability <= quantile'
+        ) }} as scale_points,
         if(bool_and(is_conformalized), 'conformalized', 'insufficient') as scale_points_status
     from weighed
     group by interaction_id, metric_name

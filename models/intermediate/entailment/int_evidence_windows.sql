@@ -17,9 +17,9 @@ current_rows as (
     select
         windowed.*,
         -- lists count from 1, sentences from 0
-        evidence.answer_text_ids[windowed.sentence_index + 1] as text_id,
+        {{ array_at('evidence.answer_text_ids', 'windowed.sentence_index + 1') }} as text_id,
         evidence.context_text_ids,
-        evidence.context_ranks[windowed.context_indices[1] + 1] as evidence_rank
+        {{ array_at('evidence.context_ranks', array_at('windowed.context_indices', 1) ~ ' + 1') }} as evidence_rank
     from windowed
     inner join evidence
         on windowed.interaction_id = evidence.interaction_id and windowed.evidence_key = evidence.evidence_key
@@ -31,7 +31,7 @@ positions as (
         sentence_index,
         window_index,
         context_text_ids,
-        unnest(context_indices) as context_index
+        {{ explode('context_indices') }} as context_index
     from current_rows
 ),
 
@@ -40,9 +40,9 @@ premises as (
         positions.interaction_id,
         positions.sentence_index,
         positions.window_index,
-        string_agg(texts.encoded_text, ' ' order by positions.context_index) as premise
+        {{ joined_text('texts.encoded_text', "' '", 'positions.context_index') }} as premise
     from positions
-    inner join texts on positions.context_text_ids[positions.context_index + 1] = texts.text_id
+    inner join texts on {{ array_at('positions.context_text_ids', 'positions.context_index + 1') }} = texts.text_id
     group by positions.interaction_id, positions.sentence_index, positions.window_index
 ),
 

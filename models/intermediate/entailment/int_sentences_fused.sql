@@ -53,7 +53,7 @@ features as (
         least(
             supported.count_entities - supported.count_entities_supported, {{ var('hcat_unsupported_bound') }}
         )::double as count_entities_unsupported,
-        least(len(supported.contradicted), {{ var('hcat_unsupported_bound') }})::double as count_fields_contradicted,
+        least({{ array_length('supported.contradicted') }}, {{ var('hcat_unsupported_bound') }})::double as count_fields_contradicted,
         -- the first word that is found nowhere says more than the tenth
         ln(1 + supported.count_words - supported.count_words_supported)::double as log_words_unsupported
     from entailed
@@ -97,7 +97,7 @@ summed as (
         interaction_id,
         sentence_index,
         {{ exact_sum('contribution') }} as contribution,
-        string_agg(feature || ' ' || printf('%+.2f', contribution), ', ' order by contribution, feature)
+        {{ joined_text("feature || ' ' || printf('%+.2f', contribution)", "', '", 'contribution, feature') }}
             as contributions
     from contributed
     group by interaction_id, sentence_index

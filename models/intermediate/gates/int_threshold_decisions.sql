@@ -16,9 +16,13 @@ checked as (
     select
         decisions.*,
         case
-            when not starts_with(coalesce(encoder.encoder_sha256, ''), coalesce(decisions.encoder_sha256, ''))
+            when not {{ text_starts_with(
+                "coalesce(encoder.encoder_sha256, '')", "coalesce(decisions.encoder_sha256, '')"
+            ) }}
                 then 'void_encoder'
-            when not starts_with(coalesce(classifier.classifier_sha256, ''), coalesce(decisions.classifier_sha256, ''))
+            when not {{ text_starts_with(
+                "coalesce(classifier.classifier_sha256, '')", "coalesce(decisions.classifier_sha256, '')"
+            ) }}
                 then 'void_classifier'
             when decisions.scoring_revision <> {{ var('hcat_scoring_revision') }} then 'void_scoring'
             when decisions.valid_until < current_date then 'expired'

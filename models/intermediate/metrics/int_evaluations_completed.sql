@@ -15,13 +15,13 @@ final as (
         case
             when expected.expected_status = 'refused' then expected.score_when_refused
             when expected.expected_status is not null then null
-            when isfinite(metrics_unioned.raw_score) then metrics_unioned.raw_score
+            when {{ is_finite('metrics_unioned.raw_score') }} then metrics_unioned.raw_score
         end as raw_score,
         case
             when expected.expected_status is not null then expected.expected_status
             when metrics_unioned.score_status = 'not_applicable' then 'not_applicable'
             -- everything that the metric needs is there and yet no number came out
-            when metrics_unioned.raw_score is null or not isfinite(metrics_unioned.raw_score) then 'failed'
+            when metrics_unioned.raw_score is null or not {{ is_finite('metrics_unioned.raw_score') }} then 'failed'
             else metrics_unioned.score_status
         end as score_status,
         case when expected.expected_status is null then metrics_unioned.scored_count end as scored_count,

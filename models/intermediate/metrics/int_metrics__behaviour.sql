@@ -4,7 +4,7 @@ with interactions as (
 ),
 
 unpivoted as (
-    select interaction_id, 'answered' as metric_name, is_answered::integer::double as raw_score, null::varchar as detail
+    select interaction_id, 'answered' as metric_name, is_answered::integer::double as raw_score, null::string as detail
     from interactions
     union all
     select interaction_id, 'refusal' as metric_name, is_refusal::integer::double as raw_score, refusal_rule as detail

@@ -4,7 +4,7 @@
 with sentences as (
     select
         sentences_entailed.*,
-        units.answer_content_words[sentences_entailed.sentence_index + 1] as weight
+        {{ array_at('units.answer_content_words', 'sentences_entailed.sentence_index + 1') }} as weight
     from {{ ref('int_sentences_entailed') }} as sentences_entailed
     inner join {{ ref('int_interaction_units') }} as units
         on sentences_entailed.interaction_id = units.interaction_id
@@ -27,7 +27,7 @@ aggregated as (
         ) as weighted_score,
         min(sentences.score) as minimum_score,
         avg(case when sentences.distance > 0 then 1.0 else 0.0 end) as share_entailed,
-        arg_min(sentences.sentence_index, ({{ rounded }}, sentences.sentence_index)) as worst_sentence_index,
+        min_by(sentences.sentence_index, ({{ rounded }}, sentences.sentence_index)) as worst_sentence_index,
         max(sentences.was_truncated) as was_truncated
     from sentences
     group by sentences.interaction_id

@@ -22,7 +22,7 @@ aggregated as (
         count(*) as scored_count,
         exp({{ exact_sum('ln(support_probability)') }}) as raw_score,
         -- rounded: of two sentences that are equally weak up to the noise of batching, the first
-        arg_min(
+        min_by(
             printf('deciding sentence %d, probability %.3f: %s', sentence_index, support_probability, contributions),
             (round(support_probability, {{ var('hcat_similarity_digits') }}), sentence_index)
         ) as detail,

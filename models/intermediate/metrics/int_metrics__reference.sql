@@ -19,7 +19,7 @@ joined as (
         overlapped.exact_match,
         compared.reference_similarity,
         compared.count_truncated_windows,
-        len(units.answer_window_ids) as count_windows
+        {{ array_length('units.answer_window_ids') }} as count_windows
     from units
     inner join overlapped
         on units.interaction_id = overlapped.interaction_id and units.input_key = overlapped.input_key
@@ -54,7 +54,7 @@ final as (
         raw_score,
         case when count_truncated > 0 then 'truncated' else 'scored' end as score_status,
         scored_count,
-        null::varchar as detail
+        null::string as detail
     from unpivoted
 )
 

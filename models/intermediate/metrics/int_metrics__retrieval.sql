@@ -21,7 +21,7 @@ final as (
         quality.score as raw_score,
         'scored' as score_status,
         lengths.count_retrieved as scored_count,
-        null::varchar as detail
+        null::string as detail
     from quality
     inner join lengths on quality.interaction_id = lengths.interaction_id
 )

@@ -30,8 +30,8 @@ aggregated as (
         ) as weighted_similarity,
         min(matches.similarity) as minimum_similarity,
         -- rounded: of two sentences that are equally weak up to the encoder's noise, the first
-        arg_min(matches.sentence_index, ({{ rounded }}, matches.sentence_index)) as worst_sentence_index,
-        arg_min(matches.match_index, ({{ rounded }}, matches.sentence_index)) as worst_match_index,
+        min_by(matches.sentence_index, ({{ rounded }}, matches.sentence_index)) as worst_sentence_index,
+        min_by(matches.match_index, ({{ rounded }}, matches.sentence_index)) as worst_match_index,
         avg(case when matches.similarity >= cut_off.threshold then 1.0 when cut_off.threshold is not null then 0.0 end)
             as share_relevant,
         max(matches.count_truncated) as count_truncated

@@ -22,20 +22,20 @@ current_rows as (
 ),
 
 unsupported_items as (
-    select interaction_id, string_agg(item, ', ' order by sentence_index, item) as detail
+    select interaction_id, {{ joined_text('item', "', '", 'sentence_index, item') }} as detail
     from (
         -- a detail is shown: words of a name or a number that is hidden elsewhere are hidden here
-        select interaction_id, sentence_index, unnest({{ mask_words('unsupported', 'private_values') }}) as item
+        select interaction_id, sentence_index, {{ explode(mask_words('unsupported', 'private_values')) }} as item
         from current_rows
     ) as unsupported_rows
     group by interaction_id
 ),
 
 displaced_items as (
-    select interaction_id, string_agg(item, ', ' order by sentence_index, item) as detail
+    select interaction_id, {{ joined_text('item', "', '", 'sentence_index, item') }} as detail
     from (
         -- a detail is shown: words of a name or a number that is hidden elsewhere are hidden here
-        select interaction_id, sentence_index, unnest({{ mask_words('displaced', 'private_values') }}) as item
+        select interaction_id, sentence_index, {{ explode(mask_words('displaced', 'private_values')) }} as item
         from current_rows
     ) as displaced_rows
     group by interaction_id
@@ -75,7 +75,7 @@ final as (
         measured.scored_count,
         left(
             if(
-                starts_with(measured.metric_name, 'placement'),
+                measured.metric_name like 'placement%',
                 'out of place: ' || displaced_items.detail,
                 'not found: ' || unsupported_items.detail
             ),

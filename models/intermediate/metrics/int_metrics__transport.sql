@@ -12,7 +12,7 @@ distances as (
         compared.interaction_id,
         compared.transport_cost,
         compared.average_distance,
-        len(units.context_text_ids) as scored_count,
+        {{ array_length('units.context_text_ids') }} as scored_count,
         compared.count_truncated_answer + compared.count_truncated_context as count_truncated
     from compared
     inner join units on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
@@ -33,7 +33,7 @@ final as (
         raw_score,
         case when count_truncated > 0 then 'truncated' else 'scored' end as score_status,
         scored_count,
-        null::varchar as detail
+        null::string as detail
     from unpivoted
 )
 

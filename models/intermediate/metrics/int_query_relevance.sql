@@ -6,13 +6,13 @@ with judgements as (
 ),
 
 sources as (
-    select distinct query_id, unnest(source_chunk_ids) as chunk_id from {{ ref('stg_queries') }}
+    select distinct query_id, {{ explode('source_chunk_ids') }} as chunk_id from {{ ref('stg_queries') }}
 ),
 
 final as (
     select query_id, chunk_id, grade from judgements
     union all
-    select sources.query_id, sources.chunk_id, 1.0 as grade
+    select sources.query_id, sources.chunk_id, 1::double as grade
     from sources
     left join judgements on sources.query_id = judgements.query_id
     where judgements.query_id is null and sources.chunk_id is not null

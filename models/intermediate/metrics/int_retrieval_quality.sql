@@ -15,7 +15,7 @@ relevance as (
 ),
 
 cut_offs as (
-    select unnest([1, 3, 5, 10]) as k
+    select {{ explode(array_of([1, 3, 5, 10])) }} as k
 ),
 
 ideal as (
@@ -23,14 +23,11 @@ ideal as (
         relevance.query_id,
         cut_offs.k,
         -- here and below in order: the last bits of a sum depend on it, and a rerun must change nothing
-        sum(
-            case
-                when relevance.ideal_position <= cut_offs.k
-                    then relevance.grade / log2(relevance.ideal_position + 1)
-                else 0
-            end
-            order by relevance.ideal_position
-        ) as ideal_gain,
+        {{ ordered_sum(
+            'case when relevance.ideal_position <= cut_offs.k'
+            ~ ' then relevance.grade / log2(relevance.ideal_position + 1) else 0 end',
+            'relevance.ideal_position'
+        ) }} as ideal_gain,
         count(*) as count_relevant
     from relevance
     cross join cut_offs
@@ -43,10 +40,10 @@ at_k as (
         judged.query_id,
         cut_offs.k,
         sum(case when judged.position <= cut_offs.k and judged.grade > 0 then 1 else 0 end)::double as count_found,
-        sum(
-            case when judged.position <= cut_offs.k then judged.grade / log2(judged.position + 1) else 0 end
-            order by judged.position
-        ) as gain
+        {{ ordered_sum(
+            'case when judged.position <= cut_offs.k then judged.grade / log2(judged.position + 1) else 0 end',
+            'judged.position'
+        ) }} as gain
     from judged
     cross join cut_offs
     group by judged.interaction_id, judged.query_id, cut_offs.k
@@ -56,9 +53,10 @@ whole_list as (
     select
         interaction_id,
         query_id,
-        coalesce(max(case when grade > 0 then 1.0 / position end), 0.0) as reciprocal_rank,
-        sum(case when grade > 0 then count_found_so_far / position::double else 0 end order by position)
-            as sum_precision
+        coalesce(max(case when grade > 0 then 1::double / position end), 0) as reciprocal_rank,
+        {{ ordered_sum(
+            'case when grade > 0 then count_found_so_far / position::double else 0 end', 'position'
+        ) }} as sum_precision
     from (
         select
             *,

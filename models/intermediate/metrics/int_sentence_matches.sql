@@ -24,32 +24,51 @@ current_rows as (
     inner join units on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
 ),
 
-final as (
+exploded as (
     {%- for first, second in comparisons %}
     select
         interaction_id,
         '{{ first }}_to_{{ second }}' as comparison,
-        unnest(range(len({{ first }}_to_{{ second }}_similarity)))::integer as sentence_index,
-        unnest({{ first }}_to_{{ second }}_match) as match_index,
-        unnest({{ first }}_to_{{ second }}_similarity)::double as similarity,
         -- completeness weighs a context sentence by its relevance to the query, so that irrelevant context does not
         -- count against the answer, unless the logs bring weights for the chunks of this interaction; elsewhere a
         -- sentence counts by its content words
         {% if first == 'context' and second == 'answer' -%}
-        case
-            when list_max(context_completeness_weights) is not null
-                then coalesce(unnest(context_completeness_weights), 0.0)
-            else greatest(0.0, unnest(context_to_query_similarity)::double)
-        end as weight,
+        {{ array_maximum('context_completeness_weights') }} is not null as is_weighted,
         {%- else -%}
-        unnest({{ first }}_content_words)::double as weight,
+        false as is_weighted,
         {%- endif %}
+        {{ explode_together({
+            'sentence_index': number_series(array_length(first ~ '_to_' ~ second ~ '_similarity')),
+            'match_index': first ~ '_to_' ~ second ~ '_match',
+            'similarity': first ~ '_to_' ~ second ~ '_similarity',
+            'completeness_weight': 'context_completeness_weights',
+            'relevance': 'context_to_query_similarity',
+            'count_content_words': first ~ '_content_words'
+        }) }},
         count_truncated_{{ first }} + count_truncated_{{ second }}
         {%- if first == 'context' and second == 'answer' %} + count_truncated_query{% endif %} as count_truncated
     from current_rows
     where {{ first }}_to_{{ second }}_similarity is not null
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}
+),
+
+final as (
+    select
+        interaction_id,
+        comparison,
+        sentence_index::integer as sentence_index,
+        match_index,
+        similarity::double as similarity,
+        case
+            when comparison <> 'context_to_answer' then count_content_words::double
+            when is_weighted then coalesce(completeness_weight, 0.0)
+            else greatest(0.0, relevance::double)
+        end as weight,
+        count_truncated
+    from exploded
+    -- lists of other roles may be longer
+    where sentence_index is not null
 )
 
 select * from final

@@ -25,7 +25,7 @@ from_tags as (
         interactions.interaction_id,
         interactions.source_group,
         dimensions.field,
-        json_extract_string(interactions.tags, '$."' || dimensions.field || '"') as segment
+        {{ json_field('interactions.tags', 'dimensions.field') }} as segment
     from interactions
     inner join dimensions on dimensions.source = 'tag'
     where interactions.tags is not null

@@ -20,13 +20,13 @@ chunk_topics as (
 final as (
     select
         interactions.interaction_id,
-        coalesce(json_extract_string(interactions.tags, '$.topic'), chunk_topics.topic) as topic,
+        coalesce({{ json_field('interactions.tags', "'topic'") }}, chunk_topics.topic) as topic,
         case
-            when json_extract_string(interactions.tags, '$.topic') is not null then 'logged_tag'
+            when {{ json_field('interactions.tags', "'topic'") }} is not null then 'logged_tag'
             when chunk_topics.topic is not null then 'source_chunk'
         end as topic_source
     from interactions
-    left join chunk_topics on interactions.source_chunk_ids[1] = chunk_topics.chunk_id
+    left join chunk_topics on {{ array_at('interactions.source_chunk_ids', 1) }} = chunk_topics.chunk_id
 )
 
 select * from final

@@ -41,7 +41,7 @@ summed as (
     select
         *,
         list_transform(
-            range(1, len(vector_0) + 1),
+            range(1, {{ array_length('vector_0') }} + 1),
             lambda position: vector_0[position]::double
             {%- for number in windows if number %}
             + coalesce(vector_{{ number }}[position], 0)

@@ -37,8 +37,8 @@ generated as (
 imported as (
     select
         query_id,
-        null::varchar as generation_key,
-        null::varchar as chunk_id,
+        null::string as generation_key,
+        null::string as chunk_id,
         query_text,
         reference_answer,
         coalesce(query_type, 'unlabelled') as query_type,
@@ -47,7 +47,7 @@ imported as (
         expected_behaviour,
         'imported' as generator,
         'imported' as generator_revision,
-        null::varchar as pattern,
+        null::string as pattern,
         source_chunk_ids
     from queries_staged
     where

@@ -23,7 +23,7 @@ traced as (
     from evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
     -- a query made of several chunks is of the stratum of its first
-    inner join chunk_strata on interactions.source_chunk_ids[1] = chunk_strata.chunk_id
+    inner join chunk_strata on {{ array_at('interactions.source_chunk_ids', 1) }} = chunk_strata.chunk_id
 ),
 
 last_run as (
@@ -46,6 +46,6 @@ final as (
 
 select * from final
 {%- else -%}
-select null::varchar as stratum_id, null::bigint as count_scored, null::double as score_standard_deviation
+select null::string as stratum_id, null::bigint as count_scored, null::double as score_standard_deviation
 where false
 {%- endif %}

@@ -23,13 +23,13 @@ sentences as (
         interaction_passages.interaction_id,
         interaction_passages.role,
         -- in the order in which a list of them is to be sorted
-        {
-            'position': interaction_passages.position,
-            'sentence_index': passages_split.sentence_index,
-            'text_id': passages_split.text_id,
-            'count_content_words': passages_split.count_content_words,
-            'completeness_weight': interaction_passages.completeness_weight
-        } as sentence
+        {{ record({
+            'position': 'interaction_passages.position',
+            'sentence_index': 'passages_split.sentence_index',
+            'text_id': 'passages_split.text_id',
+            'count_content_words': 'passages_split.count_content_words',
+            'completeness_weight': 'interaction_passages.completeness_weight'
+        }) }} as sentence
     from interaction_passages
     inner join passages_split on interaction_passages.passage_id = passages_split.passage_id
     where interaction_passages.role <> 'reference'
@@ -39,27 +39,24 @@ sentences as (
 sentences_gathered as (
     select
         interaction_id,
-        list_sort(array_agg(sentence) filter (where role = 'query')) as query_sentences,
-        list_sort(array_agg(sentence) filter (where role = 'answer')) as answer_sentences,
-        list_sort(array_agg(sentence) filter (where role = 'context')) as context_sentences
+        {{ array_sorted("array_agg(sentence) filter (where role = 'query')") }} as query_sentences,
+        {{ array_sorted("array_agg(sentence) filter (where role = 'answer')") }} as answer_sentences,
+        {{ array_sorted("array_agg(sentence) filter (where role = 'context')") }} as context_sentences
     from sentences
     group by interaction_id
 ),
 
--- noqa: disable=RF03
--- the linter takes a lambda's variable for a table
 sentences_listed as (
     select
         interaction_id,
         {%- for role in ['query', 'answer', 'context'] %}
-        list_transform({{ role }}_sentences, lambda each: each.text_id) as {{ role }}_text_ids,
-        list_transform({{ role }}_sentences, lambda each: each.count_content_words) as {{ role }}_content_words,
+        {{ array_map(role ~ '_sentences', 'each.text_id') }} as {{ role }}_text_ids,
+        {{ array_map(role ~ '_sentences', 'each.count_content_words') }} as {{ role }}_content_words,
         {%- endfor %}
-        list_transform(context_sentences, lambda each: each.position) as context_ranks,
-        list_transform(context_sentences, lambda each: each.completeness_weight) as context_completeness_weights
+        {{ array_map('context_sentences', 'each.position') }} as context_ranks,
+        {{ array_map('context_sentences', 'each.completeness_weight') }} as context_completeness_weights
     from sentences_gathered
 ),
--- noqa: enable=RF03
 
 windows as (
     select
@@ -76,11 +73,11 @@ windows as (
 windows_listed as (
     select
         interaction_id,
-        array_agg(text_id order by window_index) filter (where role = 'answer') as answer_window_ids,
-        array_agg(count_characters order by window_index) filter (where role = 'answer')
+        {{ ordered_array('text_id', 'window_index', "role = 'answer'") }} as answer_window_ids,
+        {{ ordered_array('count_characters', 'window_index', "role = 'answer'") }}
             as answer_window_characters,
-        array_agg(text_id order by window_index) filter (where role = 'reference') as reference_window_ids,
-        array_agg(count_characters order by window_index) filter (where role = 'reference')
+        {{ ordered_array('text_id', 'window_index', "role = 'reference'") }} as reference_window_ids,
+        {{ ordered_array('count_characters', 'window_index', "role = 'reference'") }}
             as reference_window_characters
     from windows
     group by interaction_id
@@ -101,11 +98,11 @@ final as (
                 '|',
                 encoder.encoder_key,
                 '{{ var("hcat_scoring_revision") }}',
-                coalesce(array_to_string(sentences_listed.query_text_ids, ','), ''),
-                coalesce(array_to_string(sentences_listed.answer_text_ids, ','), ''),
-                coalesce(array_to_string(sentences_listed.context_text_ids, ','), ''),
-                coalesce(array_to_string(sentences_listed.context_ranks, ','), ''),
-                coalesce(array_to_string(windows_listed.reference_window_ids, ','), '')
+                coalesce({{ array_join('sentences_listed.query_text_ids', ',') }}, ''),
+                coalesce({{ array_join('sentences_listed.answer_text_ids', ',') }}, ''),
+                coalesce({{ array_join('sentences_listed.context_text_ids', ',') }}, ''),
+                coalesce({{ array_join('sentences_listed.context_ranks', ',') }}, ''),
+                coalesce({{ array_join('windows_listed.reference_window_ids', ',') }}, '')
             )
         ) as input_key
     from sentences_listed

@@ -52,7 +52,7 @@ final as (
             declared_source_group,
             declared_query_group,
             family_query_id,
-            'query_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g'))),
+            'query_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }})),
             query_id,
             interaction_id
         ) as source_group,

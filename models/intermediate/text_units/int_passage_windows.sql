@@ -32,7 +32,7 @@ joined as (
     select
         passage_id,
         window_index,
-        string_agg(sentence_text, ' ' order by sentence_index) as window_text,
+        {{ joined_text('sentence_text', "' '", 'sentence_index') }} as window_text,
         sum(count_characters)::integer as count_characters
     from numbered
     group by passage_id, window_index

@@ -4,18 +4,18 @@ with recursive queries as (
 ),
 
 chain as (
-    select query_id, query_id as root_query_id, parent_query_id as next_query_id, [query_id] as visited
+    select query_id, query_id as root_query_id, parent_query_id as next_query_id, {{ array_of(['query_id']) }} as visited
     from queries
     union all
     select
         chain.query_id,
         chain.next_query_id as root_query_id,
         queries.parent_query_id as next_query_id,
-        list_append(chain.visited, chain.next_query_id) as visited
+        array_append(chain.visited, chain.next_query_id) as visited
     from chain
     left join queries on chain.next_query_id = queries.query_id
     -- a parent that is not in the set still names the family
-    where chain.next_query_id is not null and not list_contains(chain.visited, chain.next_query_id)
+    where chain.next_query_id is not null and not array_contains(chain.visited, chain.next_query_id)
 ),
 
 rooted as (
@@ -24,11 +24,11 @@ rooted as (
         max_by(
             case
                 -- a circle has no root: the smallest id in it stands for it
-                when list_contains(visited, next_query_id)
-                    then list_min(visited[list_position(visited, next_query_id):])
+                when array_contains(visited, next_query_id)
+                    then {{ array_minimum(array_from('visited', 'next_query_id')) }}
                 else root_query_id
             end,
-            len(visited)
+            {{ array_length('visited') }}
         ) as root_query_id
     from chain
     group by query_id

@@ -24,7 +24,7 @@ summarised as (
         evaluations.metric_number,
         interactions.cell_number,
         -- one list: separate quantiles would hold the scores as many times
-        quantile_cont(evaluations.raw_score, {{ quantiles }}) as scores
+        {{ quantiles_of('evaluations.raw_score', quantiles) }} as scores
     from interactions
     inner join evaluations on interactions.interaction_number = evaluations.interaction_number
     inner join cells on interactions.cell_number = cells.cell_number
@@ -35,8 +35,7 @@ final as (
     select
         metric_number,
         cell_number,
-        unnest({{ quantiles }})::double as quantile,
-        unnest(scores) as score
+        {{ explode_together({'quantile': array_of(doubles(quantiles)), 'score': 'scores'}) }}
     from summarised
 )
 

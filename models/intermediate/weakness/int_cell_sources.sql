@@ -45,7 +45,7 @@ interactions_counted as (
 
 -- the distinct cells of a source: half the time of counting the distinct sources of a cell
 cells_of_sources as (
-    select scope_number, half, unnest(list_distinct(list(cell_number))) as cell_number
+    select scope_number, half, {{ explode('array_agg(distinct cell_number)') }} as cell_number
     from located
     group by scope_number, half, source_number
 ),

@@ -35,7 +35,7 @@ metric_cells as (
 ),
 
 expected as (
-    select metric_cells.*, unnest(['first', 'second']) as half
+    select metric_cells.*, {{ explode(array_of(["'first'", "'second'"])) }} as half
     from metric_cells
 ),
 

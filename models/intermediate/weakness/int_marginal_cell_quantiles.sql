@@ -25,7 +25,7 @@ summarised as (
         -- by small whole numbers DuckDB groups in an array, in which lists of scores cost twice the time
         interactions.cell_number::double as cell_key,
         -- one list: separate quantiles would hold the scores as many times
-        quantile_cont(evaluations.raw_score, {{ quantiles }}) as scores
+        {{ quantiles_of('evaluations.raw_score', quantiles) }} as scores
     from interactions
     inner join evaluations on interactions.interaction_number = evaluations.interaction_number
     inner join cells on interactions.cell_number = cells.cell_number
@@ -36,8 +36,7 @@ final as (
     select
         metric_number,
         cell_key::bigint as cell_number,
-        unnest({{ quantiles }})::double as quantile,
-        unnest(scores) as score
+        {{ explode_together({'quantile': array_of(doubles(quantiles)), 'score': 'scores'}) }}
     from summarised
 )
 

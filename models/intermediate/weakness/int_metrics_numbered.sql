@@ -11,7 +11,7 @@ described as (
         metric_name,
         max(abs(raw_score)) as largest_score,
         count(*) as count_interactions,
-        bit_xor(hash(interaction_id)) as fingerprint,
+        bit_xor({{ hash_number('interaction_id') }}) as fingerprint,
         max(threshold) as threshold,
         count(threshold) = 0 or (count(threshold) = count(*) and min(threshold) = max(threshold)) as has_one_threshold
     from evaluations

@@ -7,7 +7,7 @@ with interactions as (
         interaction_id,
         case when system = '' then 'unnamed' else system end as system,
         source_group,
-        coalesce(query_id, 'text_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g')))) as query_key
+        coalesce(query_id, 'text_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }}))) as query_key
     from {{ ref('int_interactions_joined') }}
     where coalesce(query_id, query_text) is not null
 ),

@@ -24,7 +24,7 @@ halved as (
         case when position + position < 1 then 'first' else 'second' end as half,
         case
             when count_sources <= {{ var('hcat_jackknife_sources') }} then source_group
-            else floor(position * {{ var('hcat_jackknife_groups') }})::integer::varchar
+            else floor(position * {{ var('hcat_jackknife_groups') }})::integer::string
         end as bucket
     from hashed
 ),

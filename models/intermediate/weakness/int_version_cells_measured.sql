@@ -30,7 +30,7 @@ sources as (
         case
             when paired_sources.count_paired_sources <= {{ var('hcat_version_jackknife_sources') }}
                 then paired_sources.source_group
-            else buckets.jackknife_group::varchar
+            else buckets.jackknife_group::string
         end as jackknife_group
     from paired_sources
     inner join buckets on paired_sources.source_group = buckets.source_group
@@ -53,7 +53,7 @@ rules as (
 ),
 
 measurements as (
-    select unnest(['mean_score', 'share_failing', 'share_failing_of_all']) as measurement
+    select {{ explode(array_of(["'mean_score'", "'share_failing'", "'share_failing_of_all'"])) }} as measurement
 ),
 
 cells as (

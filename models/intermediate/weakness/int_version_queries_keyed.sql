@@ -10,7 +10,7 @@ final as (
         interaction_id,
         coalesce(application, 'unnamed') as application,
         application_version as version,
-        coalesce(query_id, 'text_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g')))) as query_key,
+        coalesce(query_id, 'text_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }}))) as query_key,
         source_group,
         query_text
     from interactions

@@ -21,7 +21,7 @@ averaged as (
         evaluations.metric_name,
         min(queries.source_group) as source_group,
         min(queries.query_text) as query_text,
-        list(queries.interaction_id order by queries.interaction_id) as interaction_ids,
+        {{ ordered_array('queries.interaction_id', 'queries.interaction_id') }} as interaction_ids,
         {{ exact_mean('evaluations.raw_score') }} as mean_score,
         {{ exact_mean('evaluations.is_failing::integer') }} as share_failing,
         {{ exact_mean('evaluations.is_failing_of_all::integer') }} as share_failing_of_all,

@@ -7,7 +7,7 @@ final as (
         -- ids
         md5(
             concat_ws(
-                '|', metric_name, coalesce(rated_month, ''), test, coalesce(stratum, ''), coalesce(label::varchar, '')
+                '|', metric_name, coalesce(rated_month, ''), test, coalesce(stratum, ''), coalesce(label::string, '')
             )
         ) as audit_test_id,
 

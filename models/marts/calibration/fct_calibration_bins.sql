@@ -8,7 +8,7 @@ bins as (
         metric_name,
         family,
         is_chosen,
-        unnest(bins, recursive := true)  -- noqa: AL03
+        {{ explode_records('bins') }}  -- noqa: AL03
     from measured
 ),
 

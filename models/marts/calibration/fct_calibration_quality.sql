@@ -11,7 +11,7 @@ figures as (
     select
         metric_name,
         family,
-        unnest(figures, recursive := true)  -- noqa: AL03
+        {{ explode_records('figures') }}  -- noqa: AL03
     from measured
 ),
 

@@ -13,22 +13,26 @@ numbered as (
     from parameters
 ),
 
+worded as (
+    select
+        *,
+        parameter || '[' || position || '] '
+        || coalesce(
+            value::string,
+            'from ' || coalesce(lower_bound::string, 'below') || ': ' || probability::string,
+            'x' || feature || ' <= ' || threshold || ' ? ' || "left" || ' : ' || "right"
+        ) as parameter_shown
+    from numbered
+),
+
 -- one line that a reader can check: name, position and value of the first parameters
 shown as (
     select
         metric_name,
         segment,
         family,
-        string_agg(
-            parameter || '[' || position || '] '
-            || coalesce(
-                value::varchar,
-                'from ' || coalesce(lower_bound::varchar, 'below') || ': ' || probability::varchar,
-                'x' || feature || ' <= ' || threshold || ' ? ' || "left" || ' : ' || "right"
-            ),
-            '; ' order by parameter, position
-        ) as parameters_shown
-    from numbered
+        {{ joined_text('parameter_shown', "'; '", 'parameter, position') }} as parameters_shown
+    from worded
     where place <= {{ var('hcat_shown_parameters') }}
     group by metric_name, segment, family
 ),
@@ -53,7 +57,7 @@ final as (
         calibrators.count_labels::integer as count_labels,
         calibrators.count_accepted::integer as count_accepted,
         calibrators.count_sources::integer as count_sources,
-        len(calibrators.parameters)::integer as count_parameters,
+        {{ array_length('calibrators.parameters') }}::integer as count_parameters,
         calibrators.log_loss,
         calibrators.log_loss_standard_error,
         calibrators.excess_log_loss,

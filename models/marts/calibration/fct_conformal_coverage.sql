@@ -76,8 +76,34 @@ merged as (
 ),
 
 everything as (
-    select * from joined
-    union all by name
+    -- in the order of the columns of `merged`
+    select
+        metric_name,
+        criterion,
+        stratification,
+        scope,
+        stratum,
+        status,
+        alpha,
+        label,
+        count_labels,
+        count_sources,
+        count_covered,
+        coverage,
+        share_empty,
+        share_single,
+        share_several,
+        share_all,
+        quantile,
+        quantile_status,
+        check_status,
+        count_calibration_sources,
+        expected_coverage,
+        coverage_limit,
+        p_value,
+        p_value_adjusted
+    from joined
+    union all
     select * from merged
 ),
 
@@ -86,7 +112,7 @@ final as (
         -- ids
         md5(
             concat_ws(
-                '|', metric_name, alpha, stratification, scope, coalesce(stratum, ''), coalesce(label::varchar, '')
+                '|', metric_name, alpha, stratification, scope, coalesce(stratum, ''), coalesce(label::string, '')
             )
         ) as conformal_coverage_id,
 

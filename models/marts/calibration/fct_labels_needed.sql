@@ -12,7 +12,7 @@ counted as (
 final as (
     select
         -- ids
-        md5(concat_ws('|', metric_name, purpose, target::varchar)) as labels_needed_id,
+        md5(concat_ws('|', metric_name, purpose, target::string)) as labels_needed_id,
 
         -- strings
         metric_name,

@@ -9,7 +9,7 @@ systems as (
         metric_name,
         criterion,
         family,
-        unnest(systems, recursive := true)  -- noqa: AL03
+        {{ explode_records('systems') }}  -- noqa: AL03
     from measured
 ),
 

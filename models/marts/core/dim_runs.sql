@@ -29,7 +29,7 @@ records as (
 
 inputs as (
     -- the order of landing does not matter, the content does
-    select md5(coalesce(string_agg(record_hash, ',' order by record_hash), '')) as input_hash
+    select md5(coalesce({{ joined_text('record_hash', "','", 'record_hash') }}, '')) as input_hash
     from (
         {%- for entity in [
             'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'

@@ -101,9 +101,9 @@ final as (
         -- everything that a change of input, decision or label can move: only such rows are written again
         md5(
             concat_ws(
-                '|', score_status, coalesce(raw_score::varchar, ''), coalesce(threshold::varchar, ''),
-                coalesce(label::varchar, ''), coalesce(scored_count::varchar, ''), coalesce(detail, ''),
-                coalesce(calibrated_probability::varchar, ''), coalesce(prediction_set, ''), calibration_status
+                '|', score_status, coalesce(raw_score::string, ''), coalesce(threshold::string, ''),
+                coalesce(label::string, ''), coalesce(scored_count::string, ''), coalesce(detail, ''),
+                coalesce(calibrated_probability::string, ''), coalesce(prediction_set, ''), calibration_status
             )
         ) as content_key
     from joined

@@ -43,7 +43,7 @@ final as (
             when interactions.has_judged_retrieval then 'source not retrieved'
         end as retrieval_hit,
         case
-            when interactions.asked_at is not null then strftime(date_trunc('week', interactions.asked_at), '%Y-%m-%d')
+            when interactions.asked_at is not null then date_trunc('week', interactions.asked_at)::date::string
         end as asked_week,
         interactions.refusal_rule,
         masked.query_text,

@@ -47,9 +47,9 @@ located as (
         matches.similarity,
         units.input_key,
         -- lists count from 1, sentences from 0
-        units.answer_text_ids[matches.sentence_index + 1] as text_id,
-        units.context_text_ids[matches.match_index + 1] as evidence_text_id,
-        units.context_ranks[matches.match_index + 1] as evidence_rank,
+        {{ array_at('units.answer_text_ids', 'matches.sentence_index + 1') }} as text_id,
+        {{ array_at('units.context_text_ids', 'matches.match_index + 1') }} as evidence_text_id,
+        {{ array_at('units.context_ranks', 'matches.match_index + 1') }} as evidence_rank,
         fused.contributions,
         fused.support_probability,
         -- rounded: the last bits of a score depend on how the texts were batched, the suspect must not
@@ -80,11 +80,9 @@ final as (
         {{ mask_values('coalesce(entailed.premise, evidence.encoded_text)', 'private_values.private_values') }}
             as evidence_text,
         -- noqa: enable=PRS,LT02
-        array_to_string({{ mask_words('supported.unsupported', 'private_values.private_values') }}, ', ')
-            as unsupported,
-        array_to_string({{ mask_words('supported.contradicted', 'private_values.private_values') }}, ', ')
-            as contradicted,
-        array_to_string({{ mask_words('supported.displaced', 'private_values.private_values') }}, ', ') as displaced,
+        {{ array_join(mask_words('supported.unsupported', 'private_values.private_values'), ', ') }} as unsupported,
+        {{ array_join(mask_words('supported.contradicted', 'private_values.private_values'), ', ') }} as contradicted,
+        {{ array_join(mask_words('supported.displaced', 'private_values.private_values'), ', ') }} as displaced,
         entailed.classifier_name,
         entailed.classifier_revision,
         located.contributions as support_contributions,

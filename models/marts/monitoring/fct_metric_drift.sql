@@ -8,7 +8,7 @@ final as (
         md5(
             concat_ws(
                 '|', metric_name, dimension, segment, test,
-                case when test <> 'sequential_mean' then window_weeks end::varchar
+                case when test <> 'sequential_mean' then window_weeks end::string
             )
         ) as metric_drift_id,
         metric_name,

@@ -5,7 +5,7 @@ with weeks as (
 final as (
     select
         -- ids
-        md5(concat_ws('|', metric_name, dimension, segment, coalesce(week_start::varchar, week_status)))
+        md5(concat_ws('|', metric_name, dimension, segment, coalesce(week_start::string, week_status)))
             as metric_week_id,
         metric_name,
         dimension,

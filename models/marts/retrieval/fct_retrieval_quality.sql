@@ -13,12 +13,12 @@ failures as (
     select
         interaction_id,
         coalesce(
-            bool_or(is_failing) filter (metric_name in ('semantic_similarity', 'refusal_as_expected', 'answered')),
+            bool_or(is_failing) filter (where metric_name in ('semantic_similarity', 'refusal_as_expected', 'answered')),
             false
         )
         or coalesce(
-            bool_or(is_failing) filter (metric_name = 'groundedness'),
-            bool_or(is_failing) filter (metric_name = 'groundedness_similarity__mean'),
+            bool_or(is_failing) filter (where metric_name = 'groundedness'),
+            bool_or(is_failing) filter (where metric_name = 'groundedness_similarity__mean'),
             false
         ) as is_answer_failing
     from {{ ref('fct_evaluations') }}

@@ -39,7 +39,7 @@ final as (
 
         -- strings
         numbered.topic_name,
-        array_to_string(numbered.words, ', ') as topic_words,
+        {{ array_join('numbered.words', ', ') }} as topic_words,
         case when numbered.fit_number = numbered.current_fit_number then 'current' else 'retired' end as topic_status,
 
         -- numerics

@@ -5,7 +5,7 @@ with sample_sizes as (
 final as (
     select
         -- ids
-        md5(concat_ws('|', scope, coalesce(stratum_id, ''), half_width::varchar)) as sample_plan_id,
+        md5(concat_ws('|', scope, coalesce(stratum_id, ''), half_width::string)) as sample_plan_id,
         stratum_id,
 
         -- strings

@@ -36,7 +36,7 @@ outcomes as (
         'query' as outcome_of,
         candidates.query_type,
         candidates.generator,
-        coalesce(candidates.chunk_id, candidates.source_chunk_ids[1]) as chunk_id
+        coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) as chunk_id
     from queries_checked
     inner join candidates on queries_checked.query_id = candidates.query_id
     union all

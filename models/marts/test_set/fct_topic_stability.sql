@@ -8,8 +8,8 @@ fits as (
         fit_number,
         count_topics,
         silhouette,
-        json_extract_string(settings, '$.method') as method,
-        json_extract_string(settings, '$.reduction') as reduction,
+        {{ json_field('settings', "'method'") }} as method,
+        {{ json_field('settings', "'reduction'") }} as reduction,
         sum(count_fitted)::bigint as count_texts,
         sum(case when topic_id = 'noise' then count_fitted else 0 end)::bigint as count_noise,
         count(similarity_to_previous)::bigint as count_kept

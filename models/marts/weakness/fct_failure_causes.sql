@@ -20,7 +20,7 @@ metrics as (
 retrieved as (
     select
         interaction_id,
-        list(distinct chunk_id) as chunk_ids,
+        array_agg(distinct chunk_id) as chunk_ids,
         bool_or(grade > 0) as has_relevant_chunk
     from {{ ref('int_retrievals_judged') }}
     group by interaction_id
@@ -42,10 +42,10 @@ joined as (
         metrics.family = 'retrieval' or metrics.comparison in ('query_to_context', 'context_to_query')
             as is_metric_of_retrieval,
         retrieved.has_relevant_chunk,
-        nullif(len(list_distinct(queries.source_chunk_ids)), 0) as count_source_chunks,
+        nullif({{ array_length('array_distinct(queries.source_chunk_ids)') }}, 0) as count_source_chunks,
         case
             when interactions.has_judged_retrieval
-                then len(list_intersect(list_distinct(queries.source_chunk_ids), retrieved.chunk_ids))
+                then {{ array_length('array_intersect(array_distinct(queries.source_chunk_ids), retrieved.chunk_ids)') }}
         end as count_source_chunks_retrieved
     from evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id

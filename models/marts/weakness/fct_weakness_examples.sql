@@ -60,10 +60,10 @@ worst as (
     select
         numbered.metric_number,
         numbered.cell_number,
-        min(
-            { 'signed_score': positioned.raw_score * numbered.score_sign, 'position': positioned.position },
-            {{ var('hcat_worst_examples') }}
-        ) as examples
+        {{ least_records(
+            {'signed_score': 'positioned.raw_score * numbered.score_sign', 'position': 'positioned.position'},
+            var('hcat_worst_examples')
+        ) }} as examples
     from positioned
     inner join memberships on positioned.interaction_number = memberships.interaction_number
     inner join numbered
@@ -74,7 +74,7 @@ worst as (
 ),
 
 listed as (
-    select metric_number, cell_number, unnest(examples) as example
+    select metric_number, cell_number, {{ explode('examples') }} as example
     from worst
 ),
 
@@ -94,8 +94,8 @@ final as (
 
         -- numerics
         row_number() over (
-            partition by numbered.cell_id order by listed.example['signed_score'], listed.example['position']
-        ) as rank,
+            partition by numbered.cell_id order by listed.example.signed_score, listed.example.position
+        )::bigint as rank,
         positioned.raw_score,
 
         -- booleans
@@ -104,7 +104,7 @@ final as (
     inner join numbered
         on listed.metric_number = numbered.metric_number and listed.cell_number = numbered.cell_number
     inner join positioned
-        on listed.metric_number = positioned.metric_number and listed.example['position'] = positioned.position
+        on listed.metric_number = positioned.metric_number and listed.example.position = positioned.position
 )
 
 select * from final

@@ -34,7 +34,7 @@ checked as (
             when read_error is not null then read_error
             when query_id is null then 'query_id is missing or blank'
             when chunk_id is null then 'chunk_id is missing or blank'
-            when grade is null or not isfinite(grade)
+            when grade is null or not {{ is_finite('grade') }}
                 then 'grade is not a finite number: ' || left(coalesce(grade_text, 'null'), 80)
         end as check_failure
     from renamed

@@ -51,7 +51,7 @@ checked as (
                 then 'asked_at lies in the future: ' || left(asked_at_text, 80)
             when sample_index_text is not null and sample_index is null
                 then 'sample_index is not an integer: ' || left(sample_index_text, 80)
-            when tags_text is not null and coalesce(json_type(try_cast(tags_text as json)), '') <> 'OBJECT'
+            when tags_text is not null and not {{ is_json_object('tags_text') }}
                 then 'tags is not a JSON object: ' || left(tags_text, 80)
         end as check_failure
     from renamed

@@ -29,7 +29,7 @@ renamed as (
         try_cast({{ text_or_null('sampling_weight') }} as double) as sampling_weight,
 
         -- lists
-        try_cast(try_cast({{ text_or_null('source_chunk_ids') }} as json) as varchar[]) as source_chunk_ids,
+        {{ json_texts(text_or_null('source_chunk_ids')) }} as source_chunk_ids,
 
         -- record
         record_hash,
@@ -53,7 +53,7 @@ checked as (
                 then 'source_chunk_ids is not a JSON list of ids: ' || left(source_chunk_ids_text, 80)
             when
                 sampling_weight_text is not null
-                and (sampling_weight is null or not isfinite(sampling_weight) or sampling_weight <= 0)
+                and (sampling_weight is null or not {{ is_finite('sampling_weight') }} or sampling_weight <= 0)
                 then 'sampling_weight is not a finite number above 0: ' || left(sampling_weight_text, 80)
             when tags_text is not null and coalesce(json_type(try_cast(tags_text as json)), '') <> 'OBJECT'
                 then 'tags is not a JSON object: ' || left(tags_text, 80)

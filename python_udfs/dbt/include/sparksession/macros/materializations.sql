@@ -3,8 +3,13 @@
     built beside the old one, held against its contract, and takes its place when it is whole.
 #}
 {% materialization table, adapter='sparksession', supported_languages=['sql', 'python'] %}
+    {% set language = model['language'] %}
+    {% set fresh = drop_draft(this, '__dbt_new') %}
     {{ run_hooks(pre_hooks) }}
-    {% do build_and_swap(model['language']) %}
+    {# dbt submits Python only from the statement of a materialization itself #}
+    {% call statement('main', language=language) %}{{ create_table_as(False, fresh, compiled_code, language) }}{% endcall %}
+    {% do check_constraints(fresh) %}
+    {% do swap_table(this, fresh) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [this.incorporate(type='table')]}) }}
 {% endmaterialization %}
@@ -19,15 +24,15 @@
     {% set strategy = config.get('incremental_strategy') or 'append' %}
     {% set existing = load_relation(this) %}
     {{ run_hooks(pre_hooks) }}
-    {% if existing is none or existing.is_view or should_full_refresh() %}
-        {% do build_and_swap(language) %}
+    {% set is_new = existing is none or existing.is_view or should_full_refresh() %}
+    {# a table and no temporary view also for an addition: a view would read the table that it is added to #}
+    {% set fresh = drop_draft(this, '__dbt_new' if is_new else '__dbt_tmp') %}
+    {% call statement('main', language=language) %}{{ create_table_as(False, fresh, compiled_code, language) }}{% endcall %}
+    {% do check_constraints(fresh) %}
+    {% if is_new %}
+        {% do swap_table(this, fresh) %}
     {% else %}
-        {# a table and no temporary view: a view would read the table that it is added to #}
-        {% set fresh = this.incorporate(path={'identifier': this.identifier ~ '__dbt_tmp'}, type='table') %}
-        {% do adapter.drop_relation(fresh) %}
-        {% call statement('main', language=language) %}{{ create_table_as(False, fresh, compiled_code, language) }}{% endcall %}
         {% do process_schema_changes(incremental_validate_on_schema_change(config.get('on_schema_change')), fresh, existing) %}
-        {% do check_constraints(fresh) %}
         {% if strategy == 'delete+insert' %}
             {% set columns = adapter.get_columns_in_relation(existing) | map(attribute='quoted') | join(', ') %}
             {% set key = adapter.quote(config.require('unique_key')) %}
@@ -48,19 +53,17 @@
 {% endmaterialization %}
 
 
-{% macro build_and_swap(language) %}
-    {% set fresh = this.incorporate(path={'identifier': this.identifier ~ '__dbt_new'}, type='table') %}
+{# The name under which a table is written before it takes its place; what a killed build left of it is dropped. #}
+{% macro drop_draft(relation, suffix) %}
+    {% set fresh = relation.incorporate(path={'identifier': relation.identifier ~ suffix}, type='table') %}
     {% do adapter.drop_relation(fresh) %}
-    {% call statement('main', language=language) %}{{ create_table_as(False, fresh, compiled_code, language) }}{% endcall %}
-    {% do check_constraints(fresh) %}
-    {% do swap_table(this, fresh) %}
+    {{ return(fresh) }}
 {% endmacro %}
 
 
 {# Writes a table anew from a query, which may read the table itself. #}
 {% macro replace_table(relation, query) %}
-    {% set fresh = relation.incorporate(path={'identifier': relation.identifier ~ '__dbt_new'}, type='table') %}
-    {% do adapter.drop_relation(fresh) %}
+    {% set fresh = drop_draft(relation, '__dbt_new') %}
     {% do run_query('create table ' ~ fresh ~ ' using ' ~ config.get('file_format', 'parquet') ~ ' as ' ~ query) %}
     {% do swap_table(relation, fresh) %}
 {% endmacro %}
@@ -68,7 +71,7 @@
 
 {% macro swap_table(relation, fresh) %}
     {% set old = load_relation(relation) %}
-    {% if old is not none %}{% do adapter.drop_relation(old) %}{% endif %}
+    {% do adapter.drop_relation(relation.incorporate(type=old.type if old else 'table')) %}
     {% do run_query('alter table ' ~ fresh ~ ' rename to ' ~ relation) %}
 {% endmacro %}
 

@@ -1,0 +1,15 @@
+{# A row per position of several lists, as columns of a select: column name -> list. Shorter lists end in nulls. #}
+{% macro explode_together(lists) -%}
+    {{ return(adapter.dispatch('explode_together', 'hcat')(lists)) }}
+{%- endmacro %}
+
+{% macro default__explode_together(lists) -%}
+    {% for name, list in lists.items() %}unnest({{ list }}) as {{ name }}{{ ', ' if not loop.last }}{% endfor %}
+{%- endmacro %}
+
+{% macro spark__explode_together(lists) -%}
+    inline(arrays_zip(
+        {#- a list that is null would make the whole null #}
+        {%- for list in lists.values() %}coalesce({{ list }}, array()){{ ', ' if not loop.last }}{% endfor -%}
+    )) as ({{ lists.keys() | join(', ') }})
+{%- endmacro %}

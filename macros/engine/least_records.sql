@@ -1,0 +1,12 @@
+{# The least few of the records of a group (by their first field, then the second), as a list. Kept while rows go by in DuckDB: a tenth of the time of sorting all. #}
+{% macro least_records(fields, count) -%}
+    {{ return(adapter.dispatch('least_records', 'hcat')(fields, count)) }}
+{%- endmacro %}
+
+{% macro default__least_records(fields, count) -%}
+    min({{ record(fields) }}, {{ count }})
+{%- endmacro %}
+
+{% macro spark__least_records(fields, count) -%}
+    slice(array_sort(collect_list({{ record(fields) }})), 1, {{ count }})
+{%- endmacro %}

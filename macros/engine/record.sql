@@ -1,0 +1,12 @@
+{# A record of named fields: name -> expression. #}
+{% macro record(fields) -%}
+    {{ return(adapter.dispatch('record', 'hcat')(fields)) }}
+{%- endmacro %}
+
+{% macro default__record(fields) -%}
+    {{ '{' }}{% for name, value in fields.items() %}'{{ name }}': {{ value }}{{ ', ' if not loop.last }}{% endfor %}{{ '}' }}
+{%- endmacro %}
+
+{% macro spark__record(fields) -%}
+    named_struct({% for name, value in fields.items() %}'{{ name }}', {{ value }}{{ ', ' if not loop.last }}{% endfor %})
+{%- endmacro %}

@@ -1,0 +1,15 @@
+{# UTC timestamp without zone of a text with or without one; null when unreadable. Sessions of Spark run in UTC. #}
+{% macro zoned_timestamp(text) -%}
+    {{ return(adapter.dispatch('zoned_timestamp', 'hcat')(text)) }}
+{%- endmacro %}
+
+{% macro default__zoned_timestamp(text) -%}
+    try_cast(
+        regexp_replace({{ text }}, '^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2})(Z|[+-].*)$', '\1:00\2')
+        as timestamp with time zone
+    ) at time zone 'UTC'
+{%- endmacro %}
+
+{% macro spark__zoned_timestamp(text) -%}
+    cast(try_cast({{ text }} as timestamp_ltz) as timestamp_ntz)
+{%- endmacro %}
