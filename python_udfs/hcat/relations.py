@@ -310,7 +310,10 @@ def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatc
 
 
 def convert_rows(
-    relation: Any, function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema, rows: int
+    relation: Any,
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: pa.Schema,
+    rows: int,
 ) -> Streamed:
     """Return what ``function`` makes of all batches of ``relation``, one after the other, streamed."""
     if is_distributed(relation):
@@ -474,9 +477,7 @@ def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _cogroup_lookup(
-    relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int
-) -> Any:
+def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int) -> Any:
     """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each beside the rows that it names.
 
     A table of embeddings is larger than a driver or worker: it is joined to the keys of each bucket and never held whole.

@@ -18,8 +18,9 @@ from dbt.adapters.base import AdapterPlugin, PythonJobHelper
 from dbt.adapters.spark import SparkColumn, SparkCredentials
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
-from dbt.include.sparksession import PACKAGE_PATH
 from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.include.sparksession import PACKAGE_PATH
 
 
 @dataclass
