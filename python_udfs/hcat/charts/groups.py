@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hcat.charts.base import INK, MUTED_INK, SERIES_COLOURS, chart_of, finish, shorten
+from hcat.charts.base import INK, MUTED_INK, SERIES_COLOURS, chart_of, finish, shorten, text_colour
 
 #: Types in their order from left to right, with the lightness that keeps the order in grey print.
 GROUP_FILLS = {
@@ -16,6 +16,8 @@ GROUP_FILLS = {
     "gap": "#8b949e",
 }
 ROW_HEIGHT = 26
+#: Share of a row below which its count has no room.
+SMALLEST_LABELLED_SHARE = 0.04
 _NAME_CHARACTERS = 44
 
 
@@ -60,7 +62,8 @@ def draw_group_types(bars: Sequence[GroupBar], label: str) -> str:
                     "end": start + share,
                     "centre": start + share / 2,
                     "word": word,
-                    "count": f"{count:,}" if share >= 0.04 else "",
+                    "count": f"{count:,}" if share >= SMALLEST_LABELLED_SHARE else "",
+                    "ink": text_colour(GROUP_FILLS[word]),
                 }
             )
             start += share
@@ -81,8 +84,13 @@ def draw_group_types(bars: Sequence[GroupBar], label: str) -> str:
         .mark_rect(stroke="#ffffff", strokeWidth=1)
         .encode(x=alt.X("start:Q", scale=x_scale, axis=axis), x2="end:Q", y=y, y2="y2:Q", color=fills),
         chart_of(pieces)
-        .mark_text(fontSize=11, color="#000000", baseline="middle")
-        .encode(x=alt.X("centre:Q", scale=x_scale), y=middle, text="count:N"),
+        .mark_text(fontSize=11, baseline="middle")
+        .encode(
+            x=alt.X("centre:Q", scale=x_scale),
+            y=middle,
+            text="count:N",
+            color=alt.Color("ink:N", scale=None, legend=None),
+        ),
         rows.mark_text(align="right", baseline="middle", dx=-8, fontSize=12, color=INK).encode(
             x=alt.value(0), y=name_y, text="name:N"
         ),

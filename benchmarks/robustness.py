@@ -1,0 +1,292 @@
+"""Robustness by a real build: an application with planted faults answers queries made from tables.
+
+GRAMMAR makes the queries and their true answers from the relational demo, `examples/relational_application` answers
+them with faults of known modules, and one `dbt build` of its raw logs fills the marts that are read here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import duckdb
+
+from benchmarks.harness import (
+    ROOT,
+    BenchmarkError,
+    Outcome,
+    Table,
+    argument_parser,
+    build,
+    data_folder,
+    finish,
+    verdict,
+    working_folder,
+)
+from hcat.answer_judging import judge_answer
+from hcat.fact_judging import judge_facts
+from hcat.grammar.export import write_queries
+from hcat.refusal import explain_refusal
+
+#: Least share of non-robust groups whose faulty module is named right, and least number of queries of a full run.
+NAMED_LIMIT = 0.90
+QUERIES_LIMIT = 1_000
+#: Least share of decided answers on which the judgement agrees with the simulation's own record.
+JUDGED_LIMIT = 0.98
+QUICK_GROUPS = 60
+#: Hypotheses with the side that the simulation hits; the form of a query makes no difference to it.
+HIT_CLUSTERS = {"query length": "long", "register": "colloquial", "form": None}
+LEVEL = 0.05
+
+#: No model: correctness and contexts are texts and ids.
+_ENVIRONMENT = {"HCAT_ENCODER": "hashing:32", "HCAT_CLASSIFIER": "hashing", "HCAT_DEVICE": "cpu"}
+_APPLICATION = ROOT / "examples" / "relational_application" / "simulate.py"
+
+
+def load_application() -> ModuleType:
+    """Return the example's module; it is no part of the package."""
+    spec = importlib.util.spec_from_file_location("hcat_relational_application", _APPLICATION)
+    if spec is None or spec.loader is None:
+        raise BenchmarkError(f"{_APPLICATION} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def make_logs(folder: Path, count_groups: int | None, texts_per_style: int) -> Path:
+    """Return a folder of raw logs with ``planted_faults.jsonl``, made from the tables of the relational demo."""
+    variables = {"hcat_grammar": True, "hcat_grammar_texts_per_style": texts_per_style}
+    arguments = ["--select", "+tag:grammar", "--indirect-selection", "cautious", "--exclude-resource-type", "unit_test"]
+    raw = folder / "empty"
+    raw.mkdir()
+    made = build(
+        raw, folder / "grammar", arguments=[*arguments, "--vars", json.dumps(variables)], environment=_ENVIRONMENT
+    )
+    if made.failed_tests:
+        raise BenchmarkError(f"the queries' own tests must pass, got {', '.join(made.failed_tests)}")
+    queries = write_queries(folder / "grammar", folder / "queries.jsonl").path
+    application = load_application()
+    application.write_logs(queries, folder / "logs", application.DOCUMENTS, count_groups, has_faults=True)
+    return folder / "logs"
+
+
+def read_faults(logs: Path) -> list[dict[str, Any]]:
+    """Return the record of planted faults, one per query."""
+    return [json.loads(line) for line in (logs / "planted_faults.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def name_groups(
+    groups: Sequence[tuple[str, str]], faults: Sequence[Mapping[str, Any]]
+) -> tuple[Counter[tuple[str, str]], int]:
+    """Return (planted module, named module) -> non-robust groups, and how many are named right.
+
+    A group is planted with the module of its faults; one that is not robust for other reasons is `not planted`, and no
+    name is right for it.
+    """
+    planted: dict[str, set[str]] = defaultdict(set)
+    for fault in faults:
+        if fault["planted_fault"] != "none":
+            planted[fault["query_group"]].add(fault["planted_fault"])
+    counts: Counter[tuple[str, str]] = Counter()
+    for group, named in groups:
+        modules = planted.get(group, set())
+        counts[next(iter(modules)) if len(modules) == 1 else "not planted", named] += 1
+    return counts, sum(count for (truth, named), count in counts.items() if truth == named)
+
+
+def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list[str], bool, int]:
+    arguments = ["--select", "+path:models/marts/robustness", "--exclude-resource-type", "unit_test"]
+    built = build(logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
+    broken = [name for name in built.failed_tests if name.startswith("robustness_")]
+    if broken:
+        raise BenchmarkError(f"the invariants of the marts must hold, got {', '.join(broken)}")
+    faults = read_faults(logs)
+    is_right = {fault["query_id"]: fault["is_right"] for fault in faults}
+    with duckdb.connect(str(warehouse / "hcat.duckdb"), read_only=True) as connection:
+        answers = connection.execute("select query_id, correctness_status from fct_answer_correctness").fetchall()
+        groups = connection.execute(
+            "select query_group, faulty_module from fct_robustness_groups"
+            " where hypothesis = 'all' and group_type = 'non_robust' order by query_group"
+        ).fetchall()
+        rates = connection.execute(
+            "select scope, count_robust_groups, count_non_robust_groups, count_gap_groups, smallest_group,"
+            " largest_group, gap_share, robustness, robustness_lower, robustness_upper, chance_robustness, accuracy"
+            " from fct_robustness_rates where hypothesis = 'all' and gap_rule = 'own_cluster' order by scope"
+        ).fetchall()
+        differences = connection.execute(
+            "select hypothesis, first_cluster, second_cluster, scope, gap_rule, first_value, second_value, difference,"
+            " difference_lower, difference_upper, chance_difference, p_value from fct_robustness_differences"
+            " where measure = 'robustness' and status = 'compared' and scope <> 'language_model_errors_counted_right'"
+            " qualify row_number() over (partition by hypothesis, scope order by gap_rule desc) = 1"
+            " order by hypothesis, scope"
+        ).fetchall()
+    judged = Counter((status, is_right[query_id]) for query_id, status in answers)
+    decided = sum(count for (status, _), count in judged.items() if status != "undecided")
+    agreeing = judged["correct", True] + judged["incorrect", False]
+    counts, named_right = name_groups(groups, faults)
+    share = named_right / len(groups) if groups else 0.0
+    agreement = agreeing / decided if decided else 0.0
+    tables = [
+        Table(
+            f"{title}: what is named",
+            ("measure", "n", "value", "limit"),
+            [
+                (
+                    "answers judged as the simulation records them, of the decided ones",
+                    f"{decided:,} of {len(answers):,}",
+                    f"{agreement:.3f}",
+                    f">= {JUDGED_LIMIT:.0%}: {verdict(agreement >= JUDGED_LIMIT)}",
+                ),
+                (
+                    "non-robust groups whose module is named right",
+                    f"{len(groups):,}",
+                    f"{share:.3f}",
+                    f">= {NAMED_LIMIT:.0%}: {verdict(share >= NAMED_LIMIT)}",
+                ),
+            ],
+        ),
+        Table(
+            f"{title}: planted and named module of the non-robust groups",
+            ("planted", "named", "groups"),
+            [(truth, named, f"{count:,}") for (truth, named), count in sorted(counts.items())],
+        ),
+        Table(
+            f"{title}: robustness",
+            ("answers", "robust / not / gap", "m", "lambda", "R", "chance R", "accuracy"),
+            [
+                (
+                    row[0].replace("_", " "),
+                    f"{row[1]} / {row[2]} / {row[3]}",
+                    f"{row[4]} to {row[5]}",
+                    f"{row[6]:.3f}",
+                    _with_interval(*row[7:10]),
+                    _number(row[10]),
+                    f"{row[11]:.3f}",
+                )
+                for row in rates
+            ],
+        ),
+        Table(
+            f"{title}: difference of robustness between clusters",
+            (
+                "hypothesis",
+                "clusters",
+                "answers, gaps",
+                "values",
+                "difference",
+                "by chance",
+                "p",
+                "hit by the simulation",
+            ),
+            [
+                (
+                    row[0],
+                    f"{row[1]} - {row[2]}",
+                    f"{row[3]}, {row[4]}".replace("_", " "),
+                    f"{row[5]:.3f}, {row[6]:.3f}",
+                    _with_interval(*row[7:10]),
+                    _number(row[10]),
+                    _number(row[11]),
+                    HIT_CLUSTERS.get(row[0]) or "neither",
+                )
+                for row in differences
+            ],
+        ),
+    ]
+    is_found = all(
+        (row[11] < LEVEL) == (HIT_CLUSTERS.get(row[0]) is not None) for row in differences if row[3] == "all"
+    )
+    notes = [
+        f"{title}: {len(faults):,} queries; planted sides of a hypothesis are told apart at p < {LEVEL}: {is_found}."
+    ]
+    return tables, notes, share >= NAMED_LIMIT and agreement >= JUDGED_LIMIT, len(faults)
+
+
+def _with_interval(value: float | None, lower: float | None, upper: float | None) -> str:
+    return _number(value) + ("" if lower is None else f" ({lower:.3f} to {upper:.3f})")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}" if abs(value) >= 0.001 or not value else "< 0.001"
+
+
+def _measure_facts(folder: Path) -> Table:
+    """Compare the judgement by facts with FinanceBench's labels, on the true answers that rules leave undecided."""
+    from pyarrow import parquet
+
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in parquet.read_table(folder / "model_answers_labelled.parquet").to_pylist():
+        texts = row["model_answer"], row["gold_answer"], row["question"]
+        if judge_answer(*texts).reason != "free_text" or explain_refusal(texts[0]):
+            continue
+        label = "right" if row["label"] == "Correct Answer" else "wrong"
+        counts[judge_facts(*texts).status, label] += 1
+    shown = []
+    for status, label in (("correct", "right"), ("incorrect", "wrong"), ("undecided", "right")):
+        total = counts[status, "right"] + counts[status, "wrong"]
+        share = "-" if status == "undecided" or not total else f"{counts[status, label] / total:.3f}"
+        shown.append((status, f"{counts[status, 'right']:,}", f"{counts[status, 'wrong']:,}", share))
+    return Table(
+        "Free text judged by facts: answers of FinanceBench's models (labels by people)",
+        ("judgement", "label right", "label wrong", "agreement"),
+        shown,
+    )
+
+
+def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
+    """Return the outcome.
+
+    Parameters
+    ----------
+    is_quick : bool
+        Few groups, one text per style.
+    folder : Path, optional
+        Holds FinanceBench's labelled answers; by default the folder ``financebench`` of the benchmark data.
+    """
+    data = folder or data_folder("financebench")
+    tables: list[Table] = []
+    notes = [
+        "Retrieval faults bring the second page of the search, faults of the model another sentence, another value or "
+        "a refusal; both only where the answer was right. No document is on both pages, so that the comparison of "
+        "contexts meets its premise; `robustness_groups` shows what happens where it does not.",
+        "With one text per style a cluster has one answer of every group: its robustness counts gaps over both "
+        "clusters, and no context can be compared inside of it. Two texts per style let errors of the model be left "
+        "out.",
+    ]
+    is_within = True
+    with working_folder(None) as work:
+        for texts_per_style in (1,) if is_quick else (1, 2):
+            place = work / f"texts_{texts_per_style}"
+            place.mkdir()
+            logs = make_logs(place, QUICK_GROUPS if is_quick else None, texts_per_style)
+            title = f"{texts_per_style} text{'s' if texts_per_style > 1 else ''} per style"
+            found, told, is_met, count_queries = _measure(logs, place / "warehouse", title)
+            tables, notes = [*tables, *found], [*notes, *told]
+            is_within &= is_met and (is_quick or count_queries >= QUERIES_LIMIT)
+    if data is None:
+        notes.append("FinanceBench was not there: HCAT_BENCHMARK_DATA must name a folder that holds financebench.")
+    else:
+        tables.append(_measure_facts(data))
+        notes.append(
+            "The shares of words that facts ask for were set on the demo's recorded faults, and the rule that a long "
+            "answer is never called incorrect after a look at FinanceBench."
+        )
+    title = "Robustness of an application with planted faults, by a real build"
+    return Outcome("robustness", title, tables, notes, is_quick, is_within)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line; exit code 1 when a limit is missed."""
+    options = argument_parser("robustness", (__doc__ or "").splitlines()[0]).parse_args(arguments)
+    return finish(run(options.quick, options.folder), "python -m benchmarks.robustness")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
