@@ -42,9 +42,10 @@ TITLE = "Judges: a small local language model on the demo, beside the metrics wi
 COUNT_INTERACTIONS = 50
 COUNT_INTERACTIONS_QUICK = 3
 #: Tokens of a reply: enough for one verdict with its reason; a small model fills whatever it gets.
-REPLY_TOKENS = 48
-#: Calls of one build and builds: the small model takes seconds for each. What is left over is budget_exhausted.
-CALLS = 1200
+REPLY_TOKENS = 24
+#: Calls of one build: the small model takes five seconds for each on one core. What is left over is budget_exhausted,
+#: which is a status; a kept folder goes on from there.
+CALLS = 300
 CALLS_QUICK = 20
 MODEL = "SmolLM2-135M-Instruct"
 

@@ -132,7 +132,7 @@ wanted as (
         expected.interaction_id,
         expected.metric_name,
         metrics.base_metric as judge_task,
-        nullif(split_part(expected.metric_name, '__', 2), '') as subject,
+        string_split(expected.metric_name, '__')[2] as subject,
         sampled.sample_number,
         sampled.query_text,
         sampled.answer,

@@ -102,7 +102,8 @@ def ranking_accuracy(
         good, bad = counts @ passed, counts @ failed
         concordant = (good * (np.cumsum(bad, axis=1) - bad / 2)).sum(axis=1)
         pairs = good.sum(axis=1) * bad.sum(axis=1)
-        return np.divide(concordant, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
+        shares: Floats = np.divide(concordant, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
+        return shares
 
     return _with_interval(measure, len(scores), count_sources, count_draws, seed)
 
@@ -126,7 +127,8 @@ def paired_accuracy(
 
     def measure(counts: Floats) -> Floats:
         # every draw holds sources with a pair, so that the sum is never 0
-        return (counts @ concordant) / (counts @ pairs)
+        shares: Floats = (counts @ concordant) / (counts @ pairs)
+        return shares
 
     return _with_interval(measure, count_compared, int(has_pair.sum()), count_draws, seed)
 

@@ -104,10 +104,10 @@ def read_rubric(answer: str, points: Sequence[int]) -> int:
     """
     members = _members(parse_object(answer), "a reply", ("reason", "score"))
     _reason(members["reason"], "reason")
-    point = members["score"]
+    point: Any = members["score"]
     if isinstance(point, bool) or not isinstance(point, int) or point not in points:
         raise ReplyError(f"score must be one of {', '.join(map(str, points))}, got {shown(point)}")
-    return point
+    return int(point)
 
 
 def read_score(answer: str) -> float:

@@ -63,6 +63,6 @@ def _describe(members: list[Row]) -> Row:
 
 def _figure(row: Row | None) -> dict[str, str]:
     if row is None or row["value"] is None:
-        return {"value": "–", "interval": STATUSES.get(row["status"], row["status"]) if row else ""}
+        return {"value": "–", "interval": STATUSES.get(row["status"], str(row["status"])) if row else ""}
     interval = format_interval(row["low"], row["high"]) if row["low"] is not None else "few sources"
     return {"value": format_number(row["value"]), "interval": interval}
