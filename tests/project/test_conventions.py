@@ -204,9 +204,11 @@ HEAVY_LIBRARIES = {
     "altair",
     "great_expectations",
     "ot",
+    "presidio_analyzer",
     "sacrebleu",
     "sentence_transformers",
     "sklearn",
+    "spacy",
     "torch",
     "transformers",
     "vl_convert",
@@ -385,7 +387,8 @@ def test_every_catalogued_metric_was_computed_by_its_own_family(warehouse: Path)
                 " or requires not like '%cut_off%' or 'context_sentence_relevance' in"
                 " (select metric_name from int_threshold_decisions where threshold is not null))"
                 # and without recognition of names none that needs it
-                " and (requires is null or requires not like '%tagger%' or (select has_tagger from int_privacy_recognisers))"
+                " and (requires is null or requires not like '%tagger%'"
+                " or (select has_tagger from int_privacy_recognisers))"
             ).fetchall()
         )
         for family in sorted(set(catalogue.values())):
