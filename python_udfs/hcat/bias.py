@@ -210,7 +210,7 @@ def _studentise(
         sources = [(counts > 0).sum(axis=1).astype(np.float64) for counts in (first_count, second_count)]
         inflation = [count / np.maximum(count - 1, 1) for count in sources]
         own = [(influence**2).sum(axis=1) * factor for influence, factor in zip(influences, inflation, strict=True)]
-        shared = (influences[0] * influences[1]).sum(axis=1)
+        shared = (influences[0] * influences[1]).sum(axis=1) * np.sqrt(inflation[0] * inflation[1])
         variance = np.maximum(own[0] + own[1] - 2 * shared, 0.0)
         # Welch and Satterthwaite, a source being one observation
         degrees = (own[0] + own[1]) ** 2 / sum(

@@ -178,7 +178,7 @@ _ARTICLE = re.compile(r"\b(an?)\s+[^\w\s]?\Z", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[^\W_]+")
 
 
-def _article_for(text: str) -> str:
+def article_for(text: str) -> str:
     """Return the indefinite article that goes before the text; a guess by its first letters or digits."""
     match = _FIRST_WORD.search(text)
     word = match.group() if match else ""
@@ -187,18 +187,18 @@ def _article_for(text: str) -> str:
     return "an" if _VOWEL_SOUND.match(word) else "a"
 
 
-def _find_article(sentence: str, start: int) -> re.Match[str] | None:
+def find_article(sentence: str, start: int) -> re.Match[str] | None:
     """Return the indefinite article that stands right before the position."""
     return _ARTICLE.search(sentence, max(0, start - 5), start)
 
 
 def _fits_article(sentence: str, start: int, after: str) -> bool:
     """Return whether the article before the position, if there is one, also fits what is to stand there."""
-    article = _find_article(sentence, start)
-    return article is None or article[1].lower() == _article_for(after)
+    article = find_article(sentence, start)
+    return article is None or article[1].lower() == article_for(after)
 
 
-def _in_case_of(word: str, original: str) -> str:
+def in_case_of(word: str, original: str) -> str:
     """Return the word in capitals, with one capital, or as it is, like the original."""
     if len(original) > 1 and original.isupper():
         return word.upper()
@@ -315,7 +315,7 @@ def _other_numbers(surface: str, kind: str, random: Random) -> Iterator[str]:
     elif word in _NUMBER_WORDS or word in _ORDINAL_WORDS:
         # "one" is as often no number, and its noun is a singular
         words = _NUMBER_WORDS[2:] if word in _NUMBER_WORDS else _ORDINAL_WORDS
-        others = [_in_case_of(other, surface[: len(word)]) + surface[len(word) :] for other in words if other != word]
+        others = [in_case_of(other, surface[: len(word)]) + surface[len(word) :] for other in words if other != word]
     else:
         others = _other_digits(surface, random)
     return _in_random_order(others, random)
@@ -347,7 +347,7 @@ def _other_digits(surface: str, random: Random) -> list[str]:
         number = "".join(change.get(position, surface[position]) for position in range(*run.span()))
         suffix = surface[run.end() :]
         if suffix.lower() in _ORDINAL_SUFFIXES:
-            suffix = _in_case_of(_ordinal_suffix(number), suffix)
+            suffix = in_case_of(_ordinal_suffix(number), suffix)
         others.append(surface[: run.start()] + number + suffix)
     return others
 
@@ -423,7 +423,7 @@ def _other_dates(surface: str) -> list[str]:
         written = month.group()
         is_full = written.lower() in MONTHS
         others += [
-            surface[: month.start()] + _in_case_of(other if is_full else other[:3], written) + surface[month.end() :]
+            surface[: month.start()] + in_case_of(other if is_full else other[:3], written) + surface[month.end() :]
             for other in (_LONG_MONTHS if is_late else MONTHS)
             if other[:3] != written.lower()[:3]
         ]
@@ -688,12 +688,12 @@ def _removals(sentence: str, words: Sequence[_Word], position: int, is_question:
     if _needs_negation(words, position) or word.after in ("only", "just", "merely", "least"):
         return
     if word.folded in _CONTRACTIONS:
-        yield _Edit(word.start, word.end, _in_case_of(_CONTRACTIONS[word.folded], word.surface))
+        yield _Edit(word.start, word.end, in_case_of(_CONTRACTIONS[word.folded], word.surface))
         return
     if word.folded in _CONTRACTED_DO:
         first, auxiliary = word, _CONTRACTED_DO[word.folded]
         if word.after in _PRONOUNS or (is_question and (position == 0 or word.before in _QUESTION_WORDS)):
-            yield _Edit(word.start, word.end, _in_case_of(auxiliary, word.surface))
+            yield _Edit(word.start, word.end, in_case_of(auxiliary, word.surface))
             return
     elif not word.before:
         return
@@ -704,7 +704,7 @@ def _removals(sentence: str, words: Sequence[_Word], position: int, is_question:
     elif auxiliary in _AUXILIARIES or auxiliary == "did":
         yield _Edit(first.start, word.end, first.surface)
     elif auxiliary in ("but", "and"):  # "but not in the app"
-        yield _Edit(first.start, word.end, _in_case_of("and also", first.surface))
+        yield _Edit(first.start, word.end, in_case_of("and also", first.surface))
     elif is_question and auxiliary in _PRONOUNS and first.before in _AUXILIARIES | _DO:  # "can I not open"
         yield _Edit(first.start, word.end, first.surface)
 
@@ -714,10 +714,10 @@ def _without_do(words: Sequence[_Word], position: int, first: _Word, auxiliary: 
     word = words[position]
     is_adverb = word.after in _ADVERBS or (word.after.endswith("ly") and word.after not in _VERBS_IN_LY)
     if not (word.after.isascii() and word.after.isalpha()) or (is_adverb and auxiliary == "does"):
-        return _Edit(first.start, word.end, _in_case_of(auxiliary, first.surface))
+        return _Edit(first.start, word.end, in_case_of(auxiliary, first.surface))
     verb = words[position + 1]
     after = verb.surface if auxiliary == "do" else third_person(verb.surface)
-    return _Edit(first.start, verb.end, _in_case_of(after, first.surface))
+    return _Edit(first.start, verb.end, in_case_of(after, first.surface))
 
 
 def _needs_negation(words: Sequence[_Word], position: int) -> bool:
@@ -731,7 +731,7 @@ def _needs_negation(words: Sequence[_Word], position: int) -> bool:
 def _removals_of_no(words: Sequence[_Word], position: int) -> Iterator[_Edit]:
     word = words[position]
     if word.after == "longer":
-        yield _Edit(word.start, words[position + 1].end, _in_case_of("still", word.surface))
+        yield _Edit(word.start, words[position + 1].end, in_case_of("still", word.surface))
         return
     for following in words[position + 1 : position + 2 + _WORDS_BEFORE_NOUN]:
         if not following.before or following.folded in STOP_WORDS:
@@ -739,10 +739,10 @@ def _removals_of_no(words: Sequence[_Word], position: int) -> Iterator[_Edit]:
         if stem_word(following.folded) not in _NOUN_STEMS or stem_word(following.after) in _NOUN_STEMS:
             continue  # an adjective, or a noun that describes the next one
         if following.folded in _COUNT_NOUNS:
-            yield _Edit(word.start, word.end, _in_case_of(_article_for(word.after), word.surface))
+            yield _Edit(word.start, word.end, in_case_of(article_for(word.after), word.surface))
         else:
             described = words[position + 1]
-            yield _Edit(word.start, described.end, _in_case_of(described.surface, word.surface))
+            yield _Edit(word.start, described.end, in_case_of(described.surface, word.surface))
         return
 
 
@@ -928,11 +928,11 @@ def _antonyms(sentence: str) -> Iterator[_Edit]:
         opposite = _opposite(sentence, match)
         if opposite is None:
             continue
-        after = _in_case_of(opposite, match.group())
-        article = _find_article(sentence, start)
-        if article is not None and article[1].lower() == _article_for(match.group()) != _article_for(after):
+        after = in_case_of(opposite, match.group())
+        article = find_article(sentence, start)
+        if article is not None and article[1].lower() == article_for(match.group()) != article_for(after):
             start = article.start()
-            after = _in_case_of(_article_for(after), article[1]) + sentence[article.end(1) : match.start()] + after
+            after = in_case_of(article_for(after), article[1]) + sentence[article.end(1) : match.start()] + after
         yield _Edit(start, end, after)
 
 

@@ -166,6 +166,8 @@ def recognise_texts(
     found: dict[tuple[str, bool], list[Span]] = {}
     for is_tagged in (True, False):
         texts = [row["text"] for row in rows if row["is_tagged"] == is_tagged]
+        if not texts:
+            continue  # and load no model
         read = find_spans(
             texts,
             model=model if is_tagged else None,

@@ -306,9 +306,11 @@ HEAVY_LIBRARIES = {
     "altair",
     "great_expectations",
     "ot",
+    "presidio_analyzer",
     "sacrebleu",
     "sentence_transformers",
     "sklearn",
+    "spacy",
     "torch",
     "transformers",
     "vl_convert",
@@ -483,9 +485,12 @@ def test_every_catalogued_metric_was_computed_by_its_own_family(warehouse: Path)
         # where the cut-off was decided for another encoder, no metric that needs it has a score
         catalogue = dict(
             connection.execute(
-                "select metric_name, family from metric_catalog where requires is null or requires not like '%cut_off%'"
-                " or 'context_sentence_relevance' in"
-                " (select metric_name from int_threshold_decisions where threshold is not null)"
+                "select metric_name, family from metric_catalog where (requires is null"
+                " or requires not like '%cut_off%' or 'context_sentence_relevance' in"
+                " (select metric_name from int_threshold_decisions where threshold is not null))"
+                # and without recognition of names none that needs it
+                " and (requires is null or requires not like '%tagger%'"
+                " or (select has_tagger from int_privacy_recognisers))"
             ).fetchall()
         )
         for family in sorted(set(catalogue.values())):

@@ -31,6 +31,7 @@ from hcat.variants.facts import (
 from hcat.variants.kinds import ATTACKED, BROKEN, KEPT, MADE, MEANINGS, OUT_OF_SCOPE, STATUSES, VARIANT_TYPES, vary
 from hcat.variants.misspellings import MISSPELLINGS, NEIGHBOURS, known_words
 from hcat.variants.questions import read_plan
+from hcat.variants.surroundings import swap_terms
 from hcat.variants.tables import VARIED_SCHEMA, make_canary, read_materials, vary_batch
 
 DEMO = Path(__file__).resolve().parents[2] / "seeds" / "demo" / "queries.jsonl"
@@ -420,6 +421,35 @@ def test_both_sides_of_a_pair_are_asked():
     assert [draft.text.endswith(". What is the fee?") for draft in drafts] == [True, True]
     assert drafts[0].item_id == drafts[1].item_id
     assert texts("counterfactual", "Can my wife use my card?") == {"Can my husband use my card?"}
+
+
+@pytest.mark.parametrize(
+    ("query", "swapped"),
+    [
+        ("My wife lost her card. Can you send it to her?", "My husband lost his card. Can you send it to him?"),
+        ("My mother asks: can she open it herself?", "My father asks: can he open it himself?"),
+        ("Is the card his or mine? He lost it.", "Is the card hers or mine? She lost it."),
+        ("Can I pay him by card?", "Can I pay her by card?"),
+        ("What do my sons' accounts cost?", "What do my daughters' accounts cost?"),
+        ("Does a woman pay the fee?", "Does a man pay the fee?"),
+    ],
+)
+def test_terms_of_one_side_change_together(query: str, swapped: str) -> None:
+    assert texts("counterfactual", query) == {swapped}
+
+
+def test_articles_follow_and_mixed_sides_stay() -> None:
+    items = [Item("status_1", "elderly woman", "man"), Item("status_2", "aunt", "uncle")]
+    draft = swap_terms("Can an elderly woman sign for her?", items)
+    assert draft is not None
+    assert (draft.text, draft.detail, draft.item_id) == (
+        "Can a man sign for her?",
+        "elderly woman > man",
+        "status_1",
+    )
+    assert swap_terms("Can my aunt and my uncle sign?", items) is None
+    assert swap_terms("Can my cousin sign?", items) is None
+    assert swap_terms("Can she sign?", []) is None
 
 
 def test_rules_of_english_leave_other_languages_alone():

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final
 
-from hcat.perturbation import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
+from hcat.perturbation import (
+    ANTONYM,
+    NEGATION,
+    NUMBER_OUTSIDE,
+    article_for,
+    find_article,
+    in_case_of,
+    perturb,
+)
 from hcat.variants.drafts import (
     CLAIM,
     DISTRACTION,
@@ -17,6 +25,7 @@ from hcat.variants.drafts import (
     SUBJECT,
     SWAPPED_TERM,
     Draft,
+    Item,
     Parent,
     Settings,
 )
@@ -85,21 +94,83 @@ def leave_topic(parent: Parent, settings: Settings, random: Random) -> Iterator[
 
 
 def name_terms(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with the other term of a pair that it holds, else one variant for each side of a pair.
+    """Yield the query with the other terms of the pairs that it holds, else one variant for each side of a pair.
 
     ``item.before`` and ``item.after`` are the two sides. A reader compares the answers of both: they should not differ.
     """
     text = parent.text
-    for item in random.sample(list(settings.items(SWAPPED_TERM)), len(settings.items(SWAPPED_TERM))):
-        for term, other in ((item.before, item.after), (item.after, item.before)):
-            match = re.search(rf"(?<![\w'\u2019-]){re.escape(term)}(?![\w'\u2019-])", text, re.IGNORECASE)
-            if match and not is_protected(text, *match.span()):
-                replaced = other.capitalize() if match.group()[:1].isupper() else other
-                swapped = text[: match.start()] + replaced + text[match.end() :]
-                yield Draft(swapped, f"{match.group()} > {replaced}", item.item_id)
-                return
+    kinds: dict[str, list[Item]] = {}
+    for item in settings.items(SWAPPED_TERM):
+        kinds.setdefault(item.item_id.rpartition("_")[0], []).append(item)
+    for kind in random.sample(sorted(kinds), len(kinds)):
+        swapped = swap_terms(text, kinds[kind])
+        if swapped is not None:
+            yield swapped
+            return
     pairs = settings.items(MENTIONED_TERM)
     if pairs:
         item = random.choice(pairs)
         for term in (item.before, item.after):
             yield Draft(fill(term, text) if PLACEHOLDER in term else f"{term} {text}", term, item.item_id)
+
+
+def swap_terms(text: str, items: Sequence[Item]) -> Draft | None:
+    """Return the text with every term of one side replaced by that of the other, or None.
+
+    All terms of a kind change together ("my wife and her card", "my husband and his card"), articles and capitals
+    follow, and `her` becomes `his` before a noun and `him` elsewhere. None when no term stands there, when terms of
+    both sides do (whom would a pronoun mean?), or when one lies in a name.
+    """
+    sides: list[dict[str, tuple[str, str]]] = [{}, {}]
+    for item in items:
+        sides[0].setdefault(item.before.lower(), (item.after, item.item_id))
+        sides[1].setdefault(item.after.lower(), (item.before, item.item_id))
+    terms = sorted({*sides[0], *sides[1]}, key=lambda term: (-len(term), term))
+    if not terms:
+        return None
+    pattern = "|".join(map(re.escape, terms))
+    # a possessive ending may follow a term, a hyphen may not: "wife's", not "wife-to-be"
+    matches = list(re.finditer(rf"(?<![\w'\u2019-])(?:{pattern})(?![\w-])", text, re.IGNORECASE))
+    found = [{index for index, side in enumerate(sides) if match.group().lower() in side} for match in matches]
+    held = set().union(*found)
+    if len(held) != 1 or any(is_protected(text, *match.span()) for match in matches):
+        return None
+    side = sides[held.pop()]
+    for match in reversed(matches):
+        word = match.group()
+        other, _ = side[word.lower()]
+        other = _PRONOUNS.get((word.lower(), _is_before_noun(text, match.end())), other)
+        text = _replace(text, match.start(), match.end(), in_case_of(other, word))
+    detail = ", ".join(f"{match.group()} > {side[match.group().lower()][0]}" for match in matches)
+    return Draft(text, detail, side[matches[0].group().lower()][1])
+
+
+_PRONOUNS: Final = {
+    ("her", True): "his",
+    ("her", False): "him",
+    ("his", True): "her",
+    ("his", False): "hers",
+}
+"""By whether a noun follows."""
+
+_NO_NOUN = re.compile(
+    r"an?|the|and|or|but|if|when|while|because|so|that|to|for|from|with|by|at|in|on|of|about|into|as|than|before|after|"
+    r"is|was|are|were|has|have|had|can|could|will|would|do|does|did|may|might|must|should|not|too|also|again|now|yet|"
+    r"please|i|you|we|they|it|s?he|my|your|our|their|what|which|who|how|why|where",
+    re.IGNORECASE,
+)
+_NEXT_WORD = re.compile(r" +([^\W\d_]+)")
+
+
+def _is_before_noun(text: str, end: int) -> bool:
+    """Return whether the word behind a pronoun can belong to a noun; without a word, or before a function word, not."""
+    following = _NEXT_WORD.match(text, end)
+    return following is not None and _NO_NOUN.fullmatch(following[1]) is None
+
+
+def _replace(text: str, start: int, end: int, word: str) -> str:
+    """Return the text with a word in the place of another, and the indefinite article before it in its form."""
+    article = find_article(text, start)
+    if article is not None and article[1].lower() != article_for(word):
+        return text[: article.start(1)] + in_case_of(article_for(word), article[1]) + " " + word + text[end:]
+    return text[:start] + word + text[end:]
