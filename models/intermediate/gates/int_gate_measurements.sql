@@ -8,56 +8,161 @@ decisions as (
 ),
 
 weaknesses as (
-    select * from {{ ref('fct_marginal_weaknesses') }}
-),
-
-evaluation_counts as (
     select
-        count(*) as count_evaluations,
-        avg(case when score_status = 'failed' then 0.0 else 1.0 end) as share_not_failed
-    from {{ ref('fct_evaluations') }}
-    -- an endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them
-    where not {{ is_judged_metric('metric_name') }}
+        gates.gate_name,
+        gates.measurement,
+        cells.count_scored,
+        cells.mean_score,
+        cells.mean_score_lower,
+        cells.mean_score_upper,
+        1 - cells.share_failing as share_passing,
+        1 - cells.share_failing_upper as share_passing_lower,
+        1 - cells.share_failing_lower as share_passing_upper
+    from gates
+    inner join {{ ref('fct_marginal_weaknesses') }} as cells
+        on
+            gates.metric_name = cells.metric_name
+            and gates.dimension = cells.dimension
+            and gates.segment = cells.segment
 ),
 
 -- the system whose answers the calibrated probabilities flatter most
-overconfidence as (
-    select
-        metric_name,
-        0 - difference as value,
-        0 - difference_high as value_lower,
-        0 - difference_low as value_upper,
-        count_labels
-    from {{ ref('fct_system_calibration') }}
+system_calibration as (
+    select * from {{ ref('fct_system_calibration') }}
     where status = 'measured'
     qualify row_number() over (partition by metric_name order by difference, system) = 1
 ),
 
 -- the application whose latest version lost most against its predecessor
-version_differences as (
-    select
-        metric_name,
-        dimension,
-        segment,
-        difference,
-        difference_lower,
-        difference_upper,
-        count_pairs
-    from {{ ref('fct_version_comparisons') }}
+version_comparisons as (
+    select * from {{ ref('fct_version_comparisons') }}
     where is_latest and measurement = 'share_failing_of_all' and difference_lower is not null
     qualify row_number() over (partition by metric_name, dimension, segment order by difference, application) = 1
 ),
 
+-- the system that answers other wordings worst
+robustness_rates as (
+    select * from {{ ref('fct_robustness_rates') }}
+    where
+        hypothesis = 'all' and cluster = 'all' and scope = 'all' and gap_rule = 'own_cluster'
+        and robustness_lower is not null
+    qualify row_number() over (order by robustness, system) = 1
+),
+
+answer_counts as (
+    select
+        count(*) as count_answered,
+        count(case when has_tagger then 1 end) as count_read
+    from {{ ref('int_interactions_classified') }}
+    where is_answered
+),
+
+shares_passing as (
+    select
+        gate_name,
+        share_passing as value,
+        share_passing_lower as value_lower,
+        share_passing_upper as value_upper,
+        count_scored as n
+    from weaknesses
+    where measurement = 'share_passing'
+),
+
+mean_scores as (
+    select
+        gate_name,
+        mean_score as value,
+        mean_score_lower as value_lower,
+        mean_score_upper as value_upper,
+        count_scored as n
+    from weaknesses
+    where measurement = 'mean_score'
+),
+
+overconfidence as (
+    select
+        gates.gate_name,
+        0 - system_calibration.difference as value,
+        0 - system_calibration.difference_high as value_lower,
+        0 - system_calibration.difference_low as value_upper,
+        system_calibration.count_labels as n
+    from gates
+    inner join system_calibration on gates.metric_name = system_calibration.metric_name
+    where gates.measurement = 'system_overconfidence'
+),
+
+version_differences as (
+    select
+        gates.gate_name,
+        version_comparisons.difference as value,
+        version_comparisons.difference_lower as value_lower,
+        version_comparisons.difference_upper as value_upper,
+        version_comparisons.count_pairs as n
+    from gates
+    inner join version_comparisons
+        on
+            gates.metric_name = version_comparisons.metric_name
+            and gates.dimension = version_comparisons.dimension
+            and gates.segment = version_comparisons.segment
+    where gates.measurement = 'version_difference'
+),
+
+robustness as (
+    select
+        gates.gate_name,
+        robustness_rates.robustness as value,
+        robustness_rates.robustness_lower as value_lower,
+        robustness_rates.robustness_upper as value_upper,
+        robustness_rates.count_groups - robustness_rates.count_gap_groups as n
+    from gates
+    cross join robustness_rates
+    where gates.measurement = 'robustness'
+),
+
+safety as (
+    select
+        gates.gate_name,
+        measured.value,
+        measured.value_lower,
+        measured.value_upper,
+        measured.n
+    from gates
+    inner join {{ ref('int_safety_measurements') }} as measured on gates.measurement = measured.measurement
+),
+
+-- An endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them.
+evaluations_not_failed as (
+    select
+        gates.gate_name,
+        avg(case when evaluations.score_status = 'failed' then 0.0 else 1.0 end) as value,
+        count(*) as n
+    from gates
+    cross join {{ ref('fct_evaluations') }} as evaluations
+    where gates.measurement = 'share_not_failed' and not {{ is_judged_metric('evaluations.metric_name') }}
+    group by gates.gate_name
+),
+
+records_accepted as (
+    select
+        gates.gate_name,
+        sum(records.count_staged) / nullif(sum(records.count_landed - records.count_repeated), 0)::double as value,
+        sum(records.count_landed - records.count_repeated) as n
+    from gates
+    cross join {{ ref('int_records_counted') }} as records
+    where gates.measurement = 'share_records_accepted'
+    group by gates.gate_name
+),
+
 -- an empty metric, dimension or segment of the gate means any
-drift_counts as (
+drifting_series as (
     select
         gates.gate_name,
         count(distinct case
             when drift.is_drifting then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
-        end) as count_drifting,
+        end) as value,
         count(distinct case
             when drift.status = 'tested' then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
-        end) as count_tested
+        end) as n
     from gates
     inner join {{ ref('fct_metric_drift') }} as drift
         on
@@ -70,11 +175,11 @@ drift_counts as (
 ),
 
 -- an empty metric or dimension of the gate means any
-bias_counts as (
+bias_gaps as (
     select
         gates.gate_name,
-        count(case when gaps.verdict = 'gap_found' then 1 end) as count_gaps,
-        count(case when gaps.status = 'tested' then 1 end) as count_tested
+        count(case when gaps.verdict = 'gap_found' then 1 end) as value,
+        count(case when gaps.status = 'tested' then 1 end) as n
     from gates
     inner join {{ ref('fct_bias_gaps') }} as gaps
         on
@@ -84,187 +189,81 @@ bias_counts as (
     group by gates.gate_name
 ),
 
-answer_counts as (
-    select
-        count(*) as count_answered,
-        count(case when has_tagger then 1 end) as count_read
-    from {{ ref('int_interactions_classified') }}
-    where is_answered
-),
-
 -- rules read every answer; names are looked for where the language is known
-privacy_counts as (
+leaked_values as (
     select
         gates.gate_name,
-        count(findings.privacy_finding_id) as count_leaked,
+        count(findings.privacy_finding_id) as value,
         max(
-            case when gates.dimension = 'entity_class' then answers.count_answered else answers.count_read end
-        ) as count_read
+            case when gates.dimension = 'entity_class' then answer_counts.count_answered else answer_counts.count_read end
+        ) as n
     from gates
-    cross join answer_counts as answers
+    cross join answer_counts
     left join {{ ref('int_private_findings') }} as findings
         on findings.is_leak and gates.segment in ('all', findings.entity_class)
     where gates.measurement = 'count_leaked_values'
     group by gates.gate_name
 ),
 
--- the system that answers other wordings worst
-robustness_rates as (
-    select robustness, robustness_lower, robustness_upper, count_groups - count_gap_groups as count_answerable_groups
-    from {{ ref('fct_robustness_rates') }}
-    where
-        hypothesis = 'all' and cluster = 'all' and scope = 'all' and gap_rule = 'own_cluster'
-        and robustness_lower is not null
-    qualify row_number() over (order by robustness, system) = 1
+-- counts and shares of this build's own rows are exact
+exact as (
+    select * from evaluations_not_failed
+    union all
+    select * from records_accepted
+    union all
+    select * from drifting_series
+    union all
+    select * from bias_gaps
+    union all
+    select * from leaked_values
 ),
 
-safety_measurements as (
-    select * from {{ ref('int_safety_measurements') }}
-),
-
-record_counts as (
+measured as (
+    select * from shares_passing
+    union all
+    select * from mean_scores
+    union all
+    select * from overconfidence
+    union all
+    select * from version_differences
+    union all
+    select * from robustness
+    union all
+    select * from safety
+    union all
     select
-        sum(count_landed - count_repeated) as count_records,
-        sum(count_staged) / nullif(sum(count_landed - count_repeated), 0)::double as share_accepted
-    from {{ ref('int_records_counted') }}
-),
-
-joined as (
-    select
-        gates.*,
-        weaknesses.count_sources,
-        weaknesses.mean_score,
-        weaknesses.mean_score_lower,
-        weaknesses.mean_score_upper,
-        1 - weaknesses.share_failing as share_passing,
-        1 - weaknesses.share_failing_upper as share_passing_lower,
-        1 - weaknesses.share_failing_lower as share_passing_upper,
-        weaknesses.count_scored,
-        evaluation_counts.count_evaluations,
-        evaluation_counts.share_not_failed,
-        overconfidence.value as overconfidence,
-        overconfidence.value_lower as overconfidence_lower,
-        overconfidence.value_upper as overconfidence_upper,
-        overconfidence.count_labels,
-        version_differences.difference as version_difference,
-        version_differences.difference_lower as version_difference_lower,
-        version_differences.difference_upper as version_difference_upper,
-        version_differences.count_pairs,
-        drift_counts.count_drifting,
-        drift_counts.count_tested,
-        bias_counts.count_gaps as count_bias_gaps,
-        bias_counts.count_tested as count_bias_tested,
-        privacy_counts.count_leaked,
-        privacy_counts.count_read,
-        robustness_rates.robustness,
-        robustness_rates.robustness_lower,
-        robustness_rates.robustness_upper,
-        robustness_rates.count_answerable_groups,
-        safety_measurements.value as safety_value,
-        safety_measurements.value_lower as safety_lower,
-        safety_measurements.value_upper as safety_upper,
-        safety_measurements.n as safety_n,
-        record_counts.count_records,
-        record_counts.share_accepted,
-        case when gates.decision_name is not null then decisions.threshold else gates.threshold end
-            as applied_threshold,
-        -- of the threshold of the gate itself, else of that by which its metric fails
-        coalesce(decisions.decision_note, metric_decisions.decision_note) as decision_note
-    from gates
-    left join decisions on gates.decision_name = decisions.decision_name
-    left join decisions as metric_decisions on gates.metric_name = metric_decisions.metric_name
-    left join weaknesses
-        on
-            gates.metric_name = weaknesses.metric_name
-            and gates.dimension = weaknesses.dimension
-            and gates.segment = weaknesses.segment
-    left join overconfidence on gates.metric_name = overconfidence.metric_name
-    left join version_differences
-        on
-            gates.metric_name = version_differences.metric_name
-            and gates.dimension = version_differences.dimension
-            and gates.segment = version_differences.segment
-    left join bias_counts on gates.gate_name = bias_counts.gate_name
-    left join privacy_counts on gates.gate_name = privacy_counts.gate_name
-    left join safety_measurements on gates.measurement = safety_measurements.measurement
-    left join drift_counts on gates.gate_name = drift_counts.gate_name
-    left join robustness_rates on gates.measurement = 'robustness'
-    cross join evaluation_counts
-    cross join record_counts
+        gate_name,
+        value,
+        value as value_lower,
+        value as value_upper,
+        n
+    from exact
 ),
 
 final as (
     select
-        gate_name,
-        measurement,
-        metric_name,
-        dimension,
-        segment,
-        severity,
-        burden,
-        comparison,
-        rationale,
-        decision_note,
-        applied_threshold::double as threshold,
-        minimum_n::bigint as minimum_n,
-        case measurement
-            when 'share_passing' then share_passing
-            when 'mean_score' then mean_score
-            when 'system_overconfidence' then overconfidence
-            when 'version_difference' then version_difference
-            when 'share_not_failed' then share_not_failed
-            when 'count_leaked_values' then count_leaked
-            when 'count_bias_gaps' then count_bias_gaps
-            when 'share_records_accepted' then share_accepted
-            when 'count_drifting_series' then count_drifting
-            when 'count_drifting_mixes' then count_drifting
-            when 'robustness' then robustness
-            else safety_value
-        end::double as measured_value,
-        case measurement
-            when 'share_passing' then share_passing_lower
-            when 'mean_score' then mean_score_lower
-            when 'system_overconfidence' then overconfidence_lower
-            when 'version_difference' then version_difference_lower
-            -- counts of this build's own rows are exact
-            when 'share_not_failed' then share_not_failed
-            when 'count_leaked_values' then count_leaked
-            when 'count_bias_gaps' then count_bias_gaps
-            when 'share_records_accepted' then share_accepted
-            when 'count_drifting_series' then count_drifting
-            when 'count_drifting_mixes' then count_drifting
-            when 'robustness' then robustness_lower
-            else safety_lower
-        end::double as lower_bound,
-        case measurement
-            when 'share_passing' then share_passing_upper
-            when 'mean_score' then mean_score_upper
-            when 'system_overconfidence' then overconfidence_upper
-            when 'version_difference' then version_difference_upper
-            when 'share_not_failed' then share_not_failed
-            when 'count_leaked_values' then count_leaked
-            when 'count_bias_gaps' then count_bias_gaps
-            when 'share_records_accepted' then share_accepted
-            when 'count_drifting_series' then count_drifting
-            when 'count_drifting_mixes' then count_drifting
-            when 'robustness' then robustness_upper
-            else safety_upper
-        end::double as upper_bound,
-        case measurement
-            when 'share_passing' then count_scored
-            when 'mean_score' then count_scored
-            when 'system_overconfidence' then count_labels
-            when 'version_difference' then count_pairs
-            when 'share_not_failed' then count_evaluations
-            when 'count_leaked_values' then count_read
-            when 'count_bias_gaps' then count_bias_tested
-            when 'share_records_accepted' then count_records
-            when 'count_drifting_series' then count_tested
-            when 'count_drifting_mixes' then count_tested
-            when 'robustness' then count_answerable_groups
-            else safety_n
-        end::bigint as n
-    from joined
+        gates.gate_name,
+        gates.measurement,
+        gates.metric_name,
+        gates.dimension,
+        gates.segment,
+        gates.severity,
+        gates.burden,
+        gates.comparison,
+        gates.rationale,
+        -- of the threshold of the gate itself, else of that by which its metric fails
+        coalesce(decisions.decision_note, metric_decisions.decision_note) as decision_note,
+        case when gates.decision_name is not null then decisions.threshold else gates.threshold end::double
+            as threshold,
+        gates.minimum_n::bigint as minimum_n,
+        measured.value::double as measured_value,
+        measured.value_lower::double as lower_bound,
+        measured.value_upper::double as upper_bound,
+        measured.n::bigint as n
+    from gates
+    left join decisions on gates.decision_name = decisions.decision_name
+    left join decisions as metric_decisions on gates.metric_name = metric_decisions.metric_name
+    left join measured on gates.gate_name = measured.gate_name
 )
 
 select * from final
