@@ -201,7 +201,7 @@ STAGED_QUERIES: list[dict[str, Any]] = [
     {"query_id": "q2", "text": "Its variant", "parent_query_id": "q3", "source_chunk_ids": '["c1", null]'},
     {"query_id": "q3", "text": "A circle of parents", "parent_query_id": "q2", "expected_behaviour": "refuse"},
     {"query_id": "q4", "text": "Its own parent", "parent_query_id": "q4", "source_chunk_ids": []},
-    {"query_id": "tagged", "text": "Tags", "query_group": "<b>g</b>", "tags": {"length": None, "": [1], "a\"b": "<i>"}},
+    {"query_id": "tagged", "text": "Tags", "query_group": "<b>g</b>", "tags": {"length": None, "": [1], 'a"b': "<i>"}},
 ]
 REJECTED_QUERIES: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"query_id": None, "text": "x"}, "query_id is missing or blank"),
