@@ -12,33 +12,33 @@ from test_report import HOSTILE, insert, make_warehouse, parse
 from hcat import charts, report
 
 MARTS = """
-create table fct_answer_correctness (
+create or replace table fct_answer_correctness (
     interaction_id varchar, system varchar, correctness_status varchar, correctness_source varchar, is_disputed boolean
 );
-create table fct_robustness_groups (
+create or replace table fct_robustness_groups (
     robustness_group_id varchar, query_group varchar, system varchar, hypothesis varchar, cluster varchar,
     group_status varchar, group_type varchar, faulty_module varchar, example_query varchar, count_queries bigint,
     count_answers bigint, count_correct bigint, count_undecided bigint, count_retrieval_errors bigint,
     count_language_model_errors bigint, count_unattributed_errors bigint, share_correct double
 );
-create table fct_robustness_rates (
+create or replace table fct_robustness_rates (
     system varchar, hypothesis varchar, cluster varchar, scope varchar, gap_rule varchar, status varchar,
     count_robust_groups bigint, count_non_robust_groups bigint, count_gap_groups bigint, count_answers bigint,
     smallest_group bigint, largest_group bigint, gap_share double, robustness double, robustness_lower double,
     robustness_upper double, chance_robustness double, accuracy double, accuracy_lower double, accuracy_upper double
 );
-create table fct_robustness_differences (
+create or replace table fct_robustness_differences (
     system varchar, hypothesis varchar, first_cluster varchar, second_cluster varchar, scope varchar, gap_rule varchar,
     measure varchar, status varchar, group_size bigint, first_value double, second_value double, difference double,
     difference_lower double, difference_upper double, chance_difference double, p_value double
 );
-create table fct_robustness_variants (
+create or replace table fct_robustness_variants (
     system varchar, variant_type varchar, variant_meaning varchar, metric_name varchar, change_status varchar,
     flip_status varchar, count_pairs bigint, count_decided_pairs bigint, count_broken bigint, count_mended bigint,
     mean_change double, mean_change_lower double, mean_change_upper double, share_flipped double,
     share_flipped_lower double, share_flipped_upper double
 );
-create table fct_metric_reliability (
+create or replace table fct_metric_reliability (
     system varchar, metric_name varchar, measure varchar, status varchar, measured_value double, value_lower double,
     value_upper double, chance_value double, count_answers bigint, count_without_verdict bigint, count_undecided bigint
 );
@@ -53,6 +53,7 @@ def make_page(folder: Path, text: str = "") -> str:
     non_robust = {"group_type": "non_robust", "count_correct": 1, "share_correct": 1 / 3}
     rate: dict[str, Any] = {"system": system, "scope": "all", "status": "estimated", "count_answers": 30}
     rate |= {"smallest_group": 3, "largest_group": 3, "gap_share": 0.25, "robustness": 0.5, "robustness_lower": 0.4}
+    rate |= {"count_robust_groups": 5, "count_non_robust_groups": 4, "count_gap_groups": 1}
     rate |= {"robustness_upper": 0.6, "chance_robustness": 0.45, "accuracy": 0.375}
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute(MARTS)
@@ -140,9 +141,9 @@ def test_hostile_text_makes_no_tag(tmp_path: Path, page: str) -> None:
     assert "<script>alert(1)</script>" in "".join(hostile.text)
 
 
-def test_a_warehouse_without_the_marts_says_what_is_missing(tmp_path: Path) -> None:
+def test_a_warehouse_without_groups_says_what_is_missing(tmp_path: Path) -> None:
     page = report.render_report(make_warehouse(tmp_path))
-    assert "fct_robustness_pairs" in page
+    assert "one fact is asked in several wordings" in page
     assert "Which metrics can be believed" not in page
 
 

@@ -259,7 +259,7 @@ def _show_rate(row: Row) -> Row:
 
 def _show_difference(row: Row) -> Row:
     def points(value: float | None) -> str:
-        return "–" if value is None else f"{value * 100:+.1f}"
+        return "–" if value is None else f"{value * 100:+.1f}".replace("-", "\u2212")
 
     interval = (
         ""
