@@ -1,4 +1,4 @@
--- Every answer of the query groups that are not robust: what was asked in which words, what was said, what was retrieved.
+-- Every answer of the query groups that are not robust: what was asked, what was said, what was retrieved.
 with query_groups as (
     select * from {{ ref('fct_robustness_groups') }}
     where hypothesis = 'all' and group_type = 'non_robust'

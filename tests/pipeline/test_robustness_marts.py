@@ -92,7 +92,8 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def built(dbt: Dbt, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
-    build = dbt("build --select +path:models/marts/robustness --indirect-selection cautious", logs, tmp_path_factory.mktemp("warehouse"))
+    arguments = "build --select +path:models/marts/robustness --indirect-selection cautious"
+    build = dbt(arguments, logs, tmp_path_factory.mktemp("warehouse"))
     assert build.exit_code == 0, build.output[-3000:]
     return build
 

@@ -586,7 +586,7 @@ def test_limitations_count_what_was_not_evaluated(page: str) -> None:
     assert "Gates undecided" in text
     assert "Provisional decisions" in text
     assert "Small marginal cells : 0 of" in text or "Small marginal cells: 0 of" in text
-    assert "fct_robustness_pairs" in text
+    assert "one fact is asked in several wordings" in text
 
 
 def test_monitoring_shows_drift_and_the_dates_of_decisions(page: str) -> None:

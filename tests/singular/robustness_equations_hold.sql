@@ -1,4 +1,4 @@
--- Equations (1) and (2) of GRAMMAR on the marts: R = correct / (all - gap), accuracy = R (all - gap) / all = R (1 - lambda),
+-- Equations (1) and (2) of GRAMMAR on the marts: R = correct / (all - gap), accuracy = R (all - gap) / all,
 -- counted again from the groups; types, modules and answers add up.
 with rates as (
     select * from {{ ref('fct_robustness_rates') }}
@@ -66,9 +66,11 @@ where
         )
     )
     or case rates.scope
-        when 'all' then
+        when 'all'
+            then
             rates.count_answers <> recounted.count_answers or rates.count_correct <> recounted.count_correct
-        when 'language_model_errors_removed' then
+        when 'language_model_errors_removed'
+            then
             rates.count_answers <> recounted.count_answers - recounted.count_language_model_errors
             or rates.count_correct <> recounted.count_correct
         else
@@ -78,7 +80,9 @@ where
     or recounted.count_errors <> recounted.count_laid
 union all
 -- a cluster without groups, or groups without a rate
-select concat_ws(' ', recounted.system, recounted.hypothesis, recounted.cluster) as id, 'a cluster without rates' as problem
+select
+    concat_ws(' ', recounted.system, recounted.hypothesis, recounted.cluster) as id,
+    'a cluster without rates' as problem
 from recounted
 anti join rates
     on

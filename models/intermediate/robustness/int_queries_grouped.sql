@@ -1,5 +1,5 @@
--- One row per query: the group of queries that ask for one fact in other words, as logged, else its root with the variants
--- of it whose meaning is kept. A query alone forms no group.
+-- One row per query: the group of queries that ask for one fact in other words, as logged, else its root with
+-- the variants of it whose meaning is kept. A query alone forms no group.
 with queries as (
     select * from {{ ref('stg_queries') }}
 ),

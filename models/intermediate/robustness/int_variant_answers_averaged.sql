@@ -8,9 +8,13 @@ with queries as (
 
 -- variants and their parents alone: pairs need no other query
 paired_queries as (
-    select query_id from queries where parent_query_id is not null
+    select query_id
+    from queries
+    where parent_query_id is not null
     union
-    select parent_query_id as query_id from queries where parent_query_id is not null
+    select parent_query_id as query_id
+    from queries
+    where parent_query_id is not null
 ),
 
 interactions as (
@@ -39,7 +43,11 @@ measured as (
         not is_failing_of_all as is_right
     from evaluations
     union all
-    select interaction_id, 'answer_correctness' as metric_name, is_correct::integer::double as score, is_correct as is_right
+    select
+        interaction_id,
+        'answer_correctness' as metric_name,
+        is_correct::integer::double as score,
+        is_correct as is_right
     from answers
 ),
 

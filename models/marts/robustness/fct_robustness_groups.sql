@@ -27,7 +27,7 @@ final as (
         groups_typed.group_status,
         groups_typed.group_type,
         case
-            when groups_typed.group_type is distinct from 'non_robust' then null
+            when coalesce(groups_typed.group_type, '') <> 'non_robust' then null
             when groups_typed.count_retrieval_errors > groups_typed.count_language_model_errors then 'retrieval'
             when groups_typed.count_retrieval_errors < groups_typed.count_language_model_errors then 'language_model'
             when groups_typed.count_retrieval_errors > 0 then 'both'

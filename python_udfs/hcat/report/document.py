@@ -111,12 +111,15 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "privacy": describe_privacy(source),
         "bias": describe_bias(source),
         "robustness": describe_robustness(source),
-        "query_groups": describe_query_groups(source),
         "safety": describe_safety(source),
         "monitoring": describe_monitoring(source, build),
     }
+    # a part of the section robustness: what it lacks is missing there
+    query_groups = describe_query_groups(source)
+    sections["robustness"]["gaps"] += query_groups["gaps"]
     return {
         **sections,
+        "query_groups": query_groups,
         "sections": [{"id": name, "title": title} for name, title in SECTIONS],
         "header": _describe_build(build, sections),
         "confidence": "–" if build.confidence is None else f"{build.confidence * 100:g} %",

@@ -243,7 +243,7 @@ def _show_rate(row: Row) -> Row:
     sizes = (row["smallest_group"], row["largest_group"])
     return {
         "name": _name(row),
-        "scope": SCOPES.get(row["scope"], row["scope"]) + GAP_RULES[row["gap_rule"]],
+        "scope": SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]],
         "reason": RATE_STATUSES.get(row["status"], row["status"]),
         "counts": f"{row['count_robust_groups']:,} / {row['count_non_robust_groups']:,} / {row['count_gap_groups']:,}",
         "sizes": "–" if sizes[0] is None else f"{sizes[0]}" if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}",
@@ -259,7 +259,7 @@ def _show_rate(row: Row) -> Row:
 
 def _show_difference(row: Row) -> Row:
     def points(value: float | None) -> str:
-        return "–" if value is None else f"{value * 100:+.1f}"
+        return "–" if value is None else f"{value * 100:+.1f}".replace("-", "\u2212")
 
     interval = (
         ""
@@ -270,7 +270,7 @@ def _show_difference(row: Row) -> Row:
         "name": f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])}",
         "clusters": f"{clean_label(row['first_cluster'])} – {clean_label(row['second_cluster'])}",
         "measure": row["measure"],
-        "scope": SCOPES.get(row["scope"], row["scope"]) + GAP_RULES[row["gap_rule"]],
+        "scope": SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]],
         "first": format_percent(row["first_value"]),
         "second": format_percent(row["second_value"]),
         "difference": points(row["difference"]),
