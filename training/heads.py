@@ -1,4 +1,4 @@
-"""Makes the heads of the safety section: `python -m training.heads toxicity`, then `python -m training.heads sentiment`.
+"""Makes the heads of the safety section: `python -m training.heads toxicity`, then `... sentiment`.
 
 Both read embeddings of the packaged encoder. Data come from the folder named by HCAT_BENCHMARK_DATA; docs/model-card.md
 lists them with licences and figures. The made sentences (`head_frames.csv` filled with `head_identities.csv`) are ours:
