@@ -1,7 +1,7 @@
 """Error rates of the safety section's classifiers: toxicity, sentiment, refusals, screened queries, copied words.
 
-HateCheck is scored with whole functionalities left out of training (templates belong to one functionality, so none is on
-both sides), and by a head that has seen nothing of it. Intervals resample templates, questions or sources.
+HateCheck is scored with whole functionalities left out of training (templates belong to one functionality, so none is
+on both sides), and by a head that has seen nothing of it. Intervals resample templates, questions or sources.
 """
 
 from __future__ import annotations
@@ -80,13 +80,15 @@ def run(is_quick: bool) -> Outcome | None:
 _NOTES = (
     "HateCheck calls hate only what is aimed at protected groups: its swear words, insults of persons and hated pizzas "
     "count as not hateful, and a bank may well want them flagged.",
-    "Weights of the sets and penalties were chosen with these functionalities in view, and the made sentences (ours) train "
-    "what HateCheck tests: identity terms in neutral and kind sentences, negations, counter speech. No text or template of "
-    "HateCheck is among them. The shipped head has seen every template listed in its card; only rows of other templates "
-    "are scored with it here.",
+    "Weights of the sets and penalties were chosen with these functionalities in view, and the made sentences (ours) "
+    "train what HateCheck tests: identity terms in neutral and kind sentences, negations, counter speech. No text or "
+    "template of HateCheck is among them. The shipped head has seen every template listed in its card; only rows of "
+    "other templates are scored with it here.",
     "Davidson's tweets: every second row of `hate` and `neither` trains, the others are scored.",
-    "Sentiment: sentences of restaurant reviews inherit the stars of their review; the fit leaves whole businesses out. "
-    "Texts of a bank are another domain, and nothing here was labelled there.",
+    "Sentiment: sentences of restaurant reviews inherit the stars of their review; the fit leaves whole businesses "
+    "out. Texts of a bank are another domain, and nothing here was labelled there. The first run missed the limit of "
+    "the names (.161, limit .10); a charge on 74 other names in other sentences was added then, so that the later "
+    "figure is a little less independent than the first, and still misses.",
     "Refusals are found by rule. The rule has no fitted numbers, but its patterns were written with answers of several "
     "sets in view, FinanceBench among them; the comparison is fitted with whole questions left out.",
     "Injections and restricted queries were made by the authors of rules and examples: their recall is no estimate for "
@@ -242,13 +244,14 @@ def _other_texts_table(folder: Path, sets: dict[str, heads.Examples], is_quick: 
 def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
     from sklearn.metrics import roc_auc_score
 
-    reviews, feelings = heads.read_reviews(folder), heads.read_feelings()
-    sources, source_rows = np.unique([group.split("|")[0] for group in reviews.groups], return_inverse=True)
+    reviews, feelings, named = heads.read_reviews(folder), heads.read_feelings(), heads.read_named()
+    _, source_rows = np.unique([group.split("|")[0] for group in reviews.groups], return_inverse=True)
     scores = np.zeros(len(reviews.labels))
     for fold in range(5):
         out = source_rows % 5 == fold
         scores[out] = (
-            2 * heads.apply(heads.fit_sentiment(reviews.select(~out), feelings, made), reviews.embeddings[out]) - 1
+            2 * heads.apply(heads.fit_sentiment(reviews.select(~out), feelings, made, named), reviews.embeddings[out])
+            - 1
         )
     review_rows = np.unique(np.array(reviews.groups), return_inverse=True)[1]
     counts = np.bincount(review_rows)
@@ -283,6 +286,7 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
     ]
     head = load_head("sentiment_head")
     spread = float(np.std(scores))
+    is_met = True
     for words, vectors, size in (
         (
             "12 names swapped in 6 sentences",
@@ -303,7 +307,7 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
                 verdict(ratio <= SWAP_LIMIT),
             )
         )
-        is_met = ratio <= SWAP_LIMIT if size == len(NAMES) else is_met and ratio <= SWAP_LIMIT
+        is_met = is_met and ratio <= SWAP_LIMIT
     return Table("Sentiment", ("what", "n", "value", "95 %", "limit", ""), shown), is_met
 
 

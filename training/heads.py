@@ -1,4 +1,4 @@
-"""Makes the heads of the safety section: `python -m training.heads toxicity`, then `python -m training.heads sentiment`.
+"""Makes the heads of the safety section: `python -m training.heads toxicity`, then `... sentiment`.
 
 Both read embeddings of the packaged encoder. Data come from the folder named by HCAT_BENCHMARK_DATA; docs/model-card.md
 lists them with licences and figures. The made sentences (`head_frames.csv` filled with `head_identities.csv`) are ours:
@@ -38,7 +38,7 @@ WEIGHTS = {"hatecheck": 0.5, "toxigen": 0.5, "davidson": 0.5, "made": 2.0, "feel
 
 #: The same charges for sentiment: few labels, hence more shrinkage, and a heavy charge on who is mentioned.
 SENTIMENT_RIDGE = 3e-3
-SENTIMENT_SWAP_PENALTY = 10.0
+SENTIMENT_SWAP_PENALTY = 20.0
 SENTIMENT_MADE_WEIGHT = 0.5
 
 _BATCH_TOKENS = 2048
@@ -139,8 +139,7 @@ def read_calm() -> Examples:
 def fit_toxicity(sets: dict[str, Examples]) -> tuple[Floats, float]:
     """Return coefficients and intercept fitted on the given sets (names of :data:`WEIGHTS`; ``made`` is required)."""
     made = sets["made"]
-    frames = np.unique(np.array(made.groups), return_inverse=True)[1]
-    penalty = RIDGE * np.eye(made.embeddings.shape[1]) + SWAP_PENALTY * swap_directions(made.embeddings, frames)
+    penalty = RIDGE * np.eye(made.embeddings.shape[1]) + SWAP_PENALTY * _charge(made)
     names = sorted(sets)
     return fit_head(
         np.concatenate([sets[name].embeddings for name in names]),
@@ -201,10 +200,24 @@ def read_feelings() -> Examples:
     return Examples(tuple(texts), embed(texts), np.array([float(row["label"]) for row in rows]), tuple(texts))
 
 
-def fit_sentiment(reviews: Examples, feelings: Examples, made: Examples) -> tuple[Floats, float]:
+def read_named() -> Examples:
+    """Return the made sentences with every name (groups = frames): no labels, they say what must not move a score."""
+    with (HERE / "head_names.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    names = [row["text"] for row in rows if row["kind"] == "name"]
+    frames = [row["text"] for row in rows if row["kind"] == "frame"]
+    texts = [frame.replace("{N}", name) for frame in frames for name in names]
+    groups = [frame for frame in frames for _ in names]
+    return Examples(tuple(texts), embed(texts), np.full(len(texts), 0.5), tuple(groups))
+
+
+def _charge(examples: Examples) -> Floats:
+    return swap_directions(examples.embeddings, np.unique(np.array(examples.groups), return_inverse=True)[1])
+
+
+def fit_sentiment(reviews: Examples, feelings: Examples, made: Examples, named: Examples) -> tuple[Floats, float]:
     """Return coefficients and intercept: soft labels of reviews, made feelings, and the charge on who is mentioned."""
-    frames = np.unique(np.array(made.groups), return_inverse=True)[1]
-    swaps = swap_directions(made.embeddings, frames)
+    swaps = _charge(made) + _charge(named)
     penalty = SENTIMENT_RIDGE * np.eye(made.embeddings.shape[1]) + SENTIMENT_SWAP_PENALTY * swaps
     weights = np.concatenate(
         [
@@ -244,7 +257,7 @@ def run_toxicity(data: Path) -> None:
 def run_sentiment(data: Path) -> None:
     """Fit on all reviews and write the shipped head with its card."""
     reviews, feelings = read_reviews(data / "ragtruth"), read_feelings()
-    coefficients, intercept = fit_sentiment(reviews, feelings, read_made())
+    coefficients, intercept = fit_sentiment(reviews, feelings, read_made(), read_named())
     card: dict[str, object] = {
         "name": "hcat-sentiment-head",
         "revision": "1",

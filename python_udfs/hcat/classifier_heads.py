@@ -143,7 +143,7 @@ def swap_directions(embeddings: npt.NDArray[np.floating], groups: npt.NDArray[np
 
 
 def balance(labels: npt.NDArray[np.floating], total: float, negative_share: float) -> Floats:
-    """Return weights that sum to ``total``, of which the class 0 has ``negative_share`` (all, if it is the only one)."""
+    """Return weights that sum to ``total``; class 0 has ``negative_share`` of it, a class that stands alone all."""
     positive = np.asarray(labels) >= 0.5
     if positive.all() or not positive.any():
         return np.full(len(positive), total / len(positive))

@@ -31,7 +31,7 @@ class Run(NamedTuple):
     """A run of words: position of its first word in the answer, and its length in words."""
 
     start: int
-    count: int
+    length: int
 
 
 class WordAutomaton:
@@ -89,7 +89,7 @@ class WordAutomaton:
                 state = self._next[state][word]
                 length += 1
                 start = self._end[state] - length + 1
-                if length > best.count or (length == best.count and start < best.start):
+                if length > best.length or (length == best.length and start < best.start):
                     best = Run(start, length)
         return best
 
@@ -109,12 +109,12 @@ def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[str, int, int]:
     best = Run(0, 0)
     for context in contexts:
         run = automaton.longest_run(match.group().lower() for match in _WORD.finditer(context))
-        if run.count > best.count or (run.count == best.count and run.start < best.start):
+        if run.length > best.length or (run.length == best.length and run.start < best.start):
             best = run
-    if best.count == 0:
+    if best.length == 0:
         return "", 0, len(found)
-    text = answer[found[best.start].start() : found[best.start + best.count - 1].end()]
-    return text, best.count, len(found)
+    text = answer[found[best.start].start() : found[best.start + best.length - 1].end()]
+    return text, best.length, len(found)
 
 
 def measure_copies(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:

@@ -1,8 +1,8 @@
 """Toxicity and sentiment of single sentences: pluggable classifiers behind one identity each.
 
-`packaged` is a linear head on the packaged encoder (:mod:`hcat.classifier_heads`). Where the build embeds its texts with
-that very encoder the head reads the stored vectors and costs nothing; with another encoder it embeds them itself. Any
-sequence classifier (Hub id or folder) takes its place; `none` switches a purpose off.
+`packaged` is a linear head on the packaged encoder (:mod:`hcat.classifier_heads`). Where the build embeds its texts
+with that very encoder the head reads the stored vectors and costs nothing; with another encoder it embeds them itself.
+Any sequence classifier (Hub id or folder) takes its place; `none` switches a purpose off.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ def brute_force(answer, context):
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=14))
 def test_runs_are_as_long_as_brute_force_says(answer, context):
     run = WordAutomaton(answer).longest_run(context)
-    assert run.count == brute_force(answer, context)
-    found = answer[run.start : run.start + run.count]
-    assert any(context[place : place + run.count] == found for place in range(len(context) + 1))
+    assert run.length == brute_force(answer, context)
+    found = answer[run.start : run.start + run.length]
+    assert any(context[place : place + run.length] == found for place in range(len(context) + 1))
 
 
 def test_case_and_punctuation_do_not_count_and_the_original_is_shown():
