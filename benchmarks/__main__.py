@@ -19,6 +19,7 @@ from benchmarks import (
     cut_offs,
     determinism,
     drift,
+    engines,
     evidence,
     out_of_fold,
     privacy,
@@ -64,6 +65,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "robustness_groups": robustness_groups.run,
     "query_generation": query_generation.run,
     "determinism": determinism.run,
+    "engines": engines.run,
     "throughput": throughput.run,
     "accuracy": _run_accuracy,
     "out_of_fold": out_of_fold.run,
@@ -101,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
             finally:
                 progress.remove_task(task)
             if outcome is None:
-                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder")
+                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder, or Spark is missing")
                 continue
             print_outcome(outcome)
             if not outcome.is_quick:
