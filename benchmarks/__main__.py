@@ -103,7 +103,9 @@ def main(arguments: list[str] | None = None) -> int:
             finally:
                 progress.remove_task(task)
             if outcome is None:
-                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder, or Spark is missing")
+                console.print(
+                    f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder, or Spark is missing"
+                )
                 continue
             print_outcome(outcome)
             if not outcome.is_quick:

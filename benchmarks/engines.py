@@ -16,15 +16,41 @@ from typing import Any
 
 import duckdb
 
-from benchmarks.harness import ROOT, BenchmarkError, Outcome, Table, argument_parser, build, finish, verdict, working_folder
+from benchmarks.harness import (
+    ROOT,
+    BenchmarkError,
+    Outcome,
+    Table,
+    argument_parser,
+    build,
+    finish,
+    verdict,
+    working_folder,
+)
 
 #: Numbers may differ by this much, absolutely below 1 and relatively above: engines add in different orders.
 TOLERANCE = 1e-6
 
 #: Columns that say when and by which build, or what software made a row.
 RUN_COLUMNS = frozenset(
-    "run_id generated_at evaluated_at started_at built_at fitted_run_id first_run_id first_seen_run last_seen_run"
-    " first_seen_at last_seen_at gate_result_id landing_number retested_at closed_at count_runs_seen".split()
+    [
+        "run_id",
+        "generated_at",
+        "evaluated_at",
+        "started_at",
+        "built_at",
+        "fitted_run_id",
+        "first_run_id",
+        "first_seen_run",
+        "last_seen_run",
+        "first_seen_at",
+        "last_seen_at",
+        "gate_result_id",
+        "landing_number",
+        "retested_at",
+        "closed_at",
+        "count_runs_seen",
+    ]
 )
 
 #: Tables whose rows are builds.
@@ -77,7 +103,9 @@ def compare_databases(first: Path, second: Path) -> list[Difference]:
     with duckdb.connect(str(first), read_only=True) as left, duckdb.connect(str(second), read_only=True) as right:
         columns = _columns(left)
         if columns != _columns(right):
-            names = sorted({*columns, *_columns(right)} - {name for name in columns if columns[name] == _columns(right).get(name)})
+            names = sorted(
+                {*columns, *_columns(right)} - {name for name in columns if columns[name] == _columns(right).get(name)}
+            )
             raise BenchmarkError(f"tables have other columns in {second}: {', '.join(names)}")
         return [_compare(left, right, table, columns[table]) for table in sorted(set(columns) - RUN_TABLES)]
 
@@ -123,8 +151,8 @@ def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
         ),
     )
     notes = (
-        f"Numbers may differ by {TOLERANCE:.0e}, absolutely below 1 and relatively above. Left out: {', '.join(sorted(RUN_TABLES))}"
-        f" and the columns {', '.join(sorted(RUN_COLUMNS))}.",
+        f"Numbers may differ by {TOLERANCE:.0e}, absolutely below 1 and relatively above. Left out:"
+        f" {', '.join(sorted(RUN_TABLES))} and the columns {', '.join(sorted(RUN_COLUMNS))}.",
         "Spark runs in one process with two cores; a small demo measures its overhead and not its scale.",
     )
     return Outcome("engines", "DuckDB and Apache Spark", tables, notes, is_quick, is_equal)

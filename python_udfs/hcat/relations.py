@@ -5,8 +5,8 @@ collects a table of unbounded size; what is collected (the work of one batch, a 
 
 Engines are DuckDB (relations, streams of record batches) and Apache Spark (DataFrames). On Spark,
 
-- row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers, by
-  ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
+- row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers,
+  by ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
 - functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
   (:func:`read_rows`, :func:`read_batches`): a fit needs all labels at once, and labels, cells and gates grow with what
   people rate and define, not with the logs.
@@ -174,14 +174,17 @@ def read_maximum(session: Any, table: str | None, column: str) -> int:
 
 
 def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Streamed:
-    """Return the rows of all ``parts`` (files, for instance), streamed; on Spark each part is read by a task of its own."""
+    """Return the rows of all ``parts`` (of files, for instance), streamed; on Spark a task reads each part."""
     if is_distributed(session):
         return _distribute_parts(session, parts, schema)
     return stream(schema, (batch for part in parts for batch in part()))
 
 
 def convert_rows(
-    relation: Any, function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema, rows: int
+    relation: Any,
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: pa.Schema,
+    rows: int,
 ) -> Streamed:
     """Return what ``function`` makes of all batches of ``relation``, one after the other, streamed."""
     if is_distributed(relation):
@@ -355,12 +358,10 @@ def _distribute_batches(relation: Any, function: BatchFunction, schema: pa.Schem
     return relation.mapInArrow(apply, _spark_schema(schema))
 
 
-def _cogroup_lookup(
-    relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int
-) -> Any:
+def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int) -> Any:
     """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each beside the rows that it names.
 
-    A table of embeddings is larger than a driver or worker: it is joined to the keys of each bucket and never held whole.
+    A table of embeddings may be larger than a worker: it is joined to the keys of each bucket and never held whole.
     """
     from pyspark.sql import functions as f
 

@@ -16,7 +16,11 @@ def count_python(nodes: list[ast.stmt], source: str) -> int:
     for node in nodes:
         lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         for inner in ast.walk(node):
-            if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant) and isinstance(inner.value.value, str):
+            if (
+                isinstance(inner, ast.Expr)
+                and isinstance(inner.value, ast.Constant)
+                and isinstance(inner.value.value, str)
+            ):
                 texts |= set(range(inner.lineno, (inner.end_lineno or inner.lineno) + 1))
     rows = source.splitlines()
     return sum(1 for line in lines - texts if rows[line - 1].strip() and not rows[line - 1].strip().startswith("#"))

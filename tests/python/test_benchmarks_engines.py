@@ -23,7 +23,9 @@ def test_numbers_within_the_tolerance_and_other_builds_are_equal(tmp_path):
 
 
 def test_rows_numbers_and_words_that_differ_are_counted(tmp_path):
-    first = write(tmp_path / "a.duckdb", "'x', 'r', 0.5::double, 'w'", "'y', 'r', null, 'w'", "'z', 'r', 1.0::double, 'w'")
+    first = write(
+        tmp_path / "a.duckdb", "'x', 'r', 0.5::double, 'w'", "'y', 'r', null, 'w'", "'z', 'r', 1.0::double, 'w'"
+    )
     second = write(tmp_path / "b.duckdb", "'x', 'r', 0.6::double, 'v'", "'y', 'r', 0.0::double, 'w'")
     (difference,) = compare_databases(first, second)
     assert (difference.count_rows, difference.count_unmatched, difference.count_cells) == (3, 1, 3)

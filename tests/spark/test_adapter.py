@@ -5,7 +5,17 @@ import os
 import pytest
 import yaml
 
-AWKWARD = ["it's", 'say "so"', "back\\slash\\", "two\nlines", "tab\there", "Zürich 東京 🙂", "100 % {x}", "-- none", "''"]
+AWKWARD = [
+    "it's",
+    'say "so"',
+    "back\\slash\\",
+    "two\nlines",
+    "tab\there",
+    "Zürich 東京 🙂",
+    "100 % {x}",
+    "-- none",
+    "''",
+]
 FILES = {
     "dbt_project.yml": "name: small\nprofile: hcat\nversion: '1'\nflags: {send_anonymous_usage_stats: false}\n"
     "seeds: {small: {+quote_columns: false, +column_types: {text: varchar}}}\n",
@@ -15,9 +25,11 @@ def model(dbt, session):
         raise ValueError("broken on purpose")
     return session.range(3)
 """,
-    "models/plain.sql": "select 1 as id, 'a' as word{% if var('is_broken', false) %}, raise_error('stop') as x{% endif %}",
+    "models/plain.sql": "select 1 as id, 'a' as word"
+    "{% if var('is_broken', false) %}, raise_error('stop') as x{% endif %}",
     "models/kept.sql": "{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='id') }}\n"
-    "select * from (values (1, '{{ var('word', 'old') }}'), ({{ var('word', 'old') | length }}, 'b')) as t(id, word)",
+    "select * from (values (1, '{{ var('word', 'old') }}'), ({{ var('word', 'old') | length }}, 'b'))"
+    " as t(id, word)",
     "models/schema.yml": """
 models:
   - name: numbers
@@ -92,11 +104,12 @@ def test_a_contract_is_held_against_the_rows(dbt, spark):
 
 
 def test_settings_of_the_environment_win(spark_target):
-    from dbt.adapters.sparksession import SparkSessionCredentials
     from dbt_common.exceptions import DbtRuntimeError
+
+    from dbt.adapters.sparksession import SparkSessionCredentials
 
     settings = {"spark.a": "1", "spark.b": ""}
     credentials = SparkSessionCredentials(schema="s", server_side_parameters=settings, conf="spark.a=2; spark.c=x=y")
     assert credentials.server_side_parameters == {"spark.a": "2", "spark.c": "x=y"}
-    with pytest.raises(DbtRuntimeError, match="got 'spark.a'"):
+    with pytest.raises(DbtRuntimeError, match=r"got 'spark\.a'"):
         SparkSessionCredentials(schema="s", conf="spark.a")

@@ -38,7 +38,9 @@ def identity() -> EncoderIdentity:
 
 
 def as_set(table: pa.Table) -> set:
-    return {tuple(tuple(value) if isinstance(value, list) else value for value in row.values()) for row in table.to_pylist()}
+    return {
+        tuple(tuple(value) if isinstance(value, list) else value for value in row.values()) for row in table.to_pylist()
+    }
 
 
 def test_embeddings_are_equal_on_both_engines(spark, tmp_path):

@@ -14,7 +14,7 @@ weaknesses as (
 evaluation_counts as (
     select
         count(*) as count_evaluations,
-        avg(case when score_status = 'failed' then 0.0 else 1.0 end) as share_not_failed
+        avg(case when score_status = 'failed' then 0 else 1 end) as share_not_failed
     from {{ ref('fct_evaluations') }}
 ),
 

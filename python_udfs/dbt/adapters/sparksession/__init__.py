@@ -1,7 +1,7 @@
 """dbt adapter `sparksession`: dbt-spark in one process, with Python models and with tables that survive a failed build.
 
-Why not plain dbt-spark (1.11): it submits Python models to Databricks or Livy alone, its seeds break on quotes and NULL,
-and it drops a table before it builds the next one. Everything else (SQL, relations, tests) is dbt-spark's own.
+Why not plain dbt-spark (1.11): it submits Python models to Databricks or Livy alone, its seeds break on quotes and
+NULL, and it drops a table before it builds the next one. Everything else (SQL, relations, tests) is dbt-spark's own.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from dbt.adapters.base import AdapterPlugin, PythonJobHelper
 from dbt.adapters.spark import SparkColumn, SparkCredentials
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
-from dbt.include.sparksession import PACKAGE_PATH
 from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.include.sparksession import PACKAGE_PATH
 
 
 @dataclass
 class SparkSessionCredentials(SparkCredentials):
-    """dbt-spark's credentials, and `conf`: settings of Spark as one text, since a profile reads texts from the environment.
+    """dbt-spark's credentials, and `conf`: settings as one text, which a profile can read from the environment.
 
     Attributes
     ----------
@@ -43,8 +44,7 @@ class SparkSessionCredentials(SparkCredentials):
                 raise DbtRuntimeError(f"conf must be 'key=value;key=value', got '{pair}'")
             self.server_side_parameters[key.strip()] = value.strip()
         # an empty setting is none: `spark.jars.packages` without a package would stop the session
-        kept = {key: value for key, value in self.server_side_parameters.items() if value != ""}
-        self.server_side_parameters = kept
+        self.server_side_parameters = {key: value for key, value in self.server_side_parameters.items() if value}
         # Python workers run the interpreter of the build, which has the package
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
