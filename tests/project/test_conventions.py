@@ -78,6 +78,7 @@ NUMBERS_OF_FILES = {
         "bounds of settings, and 4 p (1 - p)",
     ),
     "number_of_hex": ({"16", "10"}, "bases of numbers"),
+    "wide_sum": ({"38"}, "digits of the largest decimal"),
     "whole_number": ({"38"}, "digits of the largest decimal"),
     "int_audit_labels": ({"7"}, "characters of a year and month"),
     "review_number": ({"8", "4294967296"}, "8 hexadecimal digits of a hash as a share of 2^32"),

@@ -42,17 +42,18 @@ def spark_target(spark_folder):
     settings = {"HCAT_SPARK_WAREHOUSE": str(spark_folder), "HCAT_SPARK_MEMORY": "1g"}
     text = (ROOT / "profiles.yml").read_text()
     rendered = environment.from_string(text).render(env_var=lambda name, default: settings.get(name, default))
-    return yaml.safe_load(rendered)["hcat"]["outputs"]["spark"]
+    target = yaml.safe_load(rendered)["hcat"]["outputs"]["spark"]
+    return {**target, "threads": int(target["threads"])}
 
 
 @pytest.fixture(scope="session")
 def spark(spark_target):
     """The session."""
-    from dbt.adapters.sparksession import open_session
+    from dbt.adapters.sparksession import SparkSessionCredentials, open_session
 
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python_udfs"), os.environ.get("PYTHONPATH", "")])
-    parameters = {key: str(value) for key, value in spark_target["server_side_parameters"].items() if value != ""}
-    session = open_session(parameters)
+    credentials = SparkSessionCredentials(schema="hcat", server_side_parameters=spark_target["server_side_parameters"])
+    session = open_session(credentials.server_side_parameters)
     session.sql("create schema if not exists hcat")
     yield session
     session.stop()

@@ -53,7 +53,10 @@ EXPRESSIONS = [
     ("is_finite('1::double')", True),
     ("evaluation_id(\"'i'\", \"'m'\")", hashlib.md5(b"i|m").hexdigest()),
 ]
-ROWS = "(select * from (values (1, 'b', 2.5::double), (2, 'a', 0.5::double), (3, null, 1.0::double)) as t(id, name, score))"
+ROWS = (
+    "(select * from (values (1, 'b', 2.5::double), (2, 'a', 0.5::double), (3, null, 1.0::double))"
+    " as t(id, name, score))"
+)
 AGGREGATES = [
     ("ordered_array('name', 'score')", ["a", None, "b"]),
     ("ordered_array('id', 'score', 'id > 1')", [2, 3]),
@@ -61,6 +64,7 @@ AGGREGATES = [
     ("ordered_sum('score', 'id')", 4.0),
     ("joined_text('name', \"', '\", 'score')", "a, b"),
     ("quantiles_of('score', [0.0, 0.5, 0.9])", [0.5, 1.0, 2.2]),
+    ("wide_sum('3000000000000000000 * id')", 18 * 10**18),
     ("exact_mean('score')", 4 / 3),
     ("exact_standard_deviation('score')", 1.0408329997330665),
     ("array_at(array_map(least_records({'score': 'score', 'id': 'id'}, 2), 'each.id'), 1)", 2),

@@ -38,6 +38,8 @@ class SparkSessionCredentials(SparkCredentials):
     def __post_init__(self) -> None:
         self.method, self.host = SparkConnectionMethod.SESSION, self.host or "localhost"
         super().__post_init__()
+        # dbt-spark switches it off; without it sums that overflow wrap around and "names" are texts
+        self.server_side_parameters["spark.sql.ansi.enabled"] = "true"
         for pair in filter(None, (part.strip() for part in self.conf.split(";"))):
             key, separator, value = pair.partition("=")
             if not separator:
