@@ -20,6 +20,7 @@ from benchmarks import (
     cut_offs,
     determinism,
     drift,
+    engines,
     evidence,
     judges,
     out_of_fold,
@@ -72,6 +73,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "judges": judges.run,
     "robustness": robustness.run,
     "determinism": determinism.run,
+    "engines": engines.run,
     "throughput": throughput.run,
     "accuracy": _run_accuracy,
     "out_of_fold": out_of_fold.run,
@@ -109,7 +111,9 @@ def main(arguments: list[str] | None = None) -> int:
             finally:
                 progress.remove_task(task)
             if outcome is None:
-                console.print(f"{name} skipped: HCAT_BENCHMARK_DATA lacks its folder, or a package is missing")
+                console.print(
+                    f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder, or a package is missing"
+                )
                 continue
             print_outcome(outcome)
             if not outcome.is_quick:

@@ -1,4 +1,4 @@
-{# Largest element of a list. #}
+{# Largest element of a list, nulls left out. #}
 {% macro array_maximum(list) -%}
     {{ return(adapter.dispatch('array_maximum', 'hcat')(list)) }}
 {%- endmacro %}

@@ -8,8 +8,6 @@
 {%- endmacro %}
 
 {% macro spark__explode_together(lists) -%}
-    inline(arrays_zip(
-        {#- a list that is null would make the whole null #}
-        {%- for list in lists.values() %}coalesce({{ list }}, array()){{ ', ' if not loop.last }}{% endfor -%}
-    )) as ({{ lists.keys() | join(', ') }})
+    {#- a list that is null would make the whole null -#}
+    inline(arrays_zip(coalesce({{ lists.values() | join(', array()), coalesce(') }}, array()))) as ({{ lists.keys() | join(', ') }})
 {%- endmacro %}

@@ -8,5 +8,5 @@
 {%- endmacro %}
 
 {% macro spark__matches_pattern(text, pattern) -%}
-    regexp_like({{ text }}, '{{ pattern }}')
+    regexp_like({{ text }}, r'{{ pattern }}')
 {%- endmacro %}

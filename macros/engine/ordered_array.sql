@@ -9,8 +9,6 @@
 
 {% macro spark__ordered_array(value, order_by, condition=none) -%}
     {%- set kept %}{% if condition %} filter (where {{ condition }}){% endif %}{% endset %}
-    case
-        when count(*){{ kept }} > 0
-            then transform(array_sort(collect_list(struct({{ order_by }}, {{ value }} as value)){{ kept }}), each -> each.value)
-    end
+    {%- set rows = 'collect_list(struct(' ~ order_by ~ ', ' ~ value ~ ' as value))' ~ kept -%}
+    case when count(*){{ kept }} > 0 then transform(array_sort({{ rows }}), each -> each.value) end
 {%- endmacro %}

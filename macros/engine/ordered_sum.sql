@@ -8,7 +8,6 @@
 {%- endmacro %}
 
 {% macro spark__ordered_sum(value, order_by) -%}
-    aggregate(
-        {{ spark__ordered_array('cast(' ~ value ~ ' as double)', order_by) }}, cast(0 as double), (total, each) -> total + each
-    )
+    {%- set numbers = ordered_array('cast(' ~ value ~ ' as double)', order_by) -%}
+    aggregate({{ numbers }}, cast(0 as double), (total, each) -> total + each)
 {%- endmacro %}

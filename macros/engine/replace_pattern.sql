@@ -8,5 +8,5 @@
 {%- endmacro %}
 
 {% macro spark__replace_pattern(text, pattern, replacement) -%}
-    regexp_replace({{ text }}, '{{ pattern }}', '{{ replacement }}')
+    regexp_replace({{ text }}, r'{{ pattern }}', '{{ replacement }}')
 {%- endmacro %}

@@ -11,5 +11,6 @@
 {%- endmacro %}
 
 {% macro spark__zoned_timestamp(text) -%}
-    cast(try_cast({{ text }} as timestamp_ltz) as timestamp_ntz)
+    {%- set whole = "regexp_replace(" ~ text ~ ", r'^([^T ]+[T ]\\d{2}:\\d{2})(Z|[+-].*)$', '$1:00$2')" -%}
+    cast(try_cast({{ whole }} as timestamp_ltz) as timestamp_ntz)
 {%- endmacro %}

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from hcat.raw_contract import hash_text
-from hcat.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, stream
+from hcat.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
 
 Result = TypeVar("Result")
 
@@ -109,7 +109,7 @@ def map_slices(
     def slices() -> Iterator[pa.RecordBatch]:
         kept = _read_kept_slices(folder, key, schema)
         progress = _Progress(label, total)
-        for batch in _rebatch(read_batches(pending, slice_rows), slice_rows):
+        for batch in rebatch(read_batches(pending, slice_rows), slice_rows):
             keys = batch.column(key).to_pylist()
             missing = [index for index, value in enumerate(keys) if value not in kept]
             if missing:
@@ -126,22 +126,6 @@ def map_slices(
         for path in [*folder.glob("*.parquet"), *folder.glob("*.writing")]:
             path.unlink(missing_ok=True)
     return stream(schema, slices())
-
-
-def _rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches of exactly ``rows`` rows (the last one may be shorter): engines choose their own borders."""
-    held: list[pa.RecordBatch] = []
-    count = 0
-    for batch in batches:
-        held.append(batch)
-        count += batch.num_rows
-        while count >= rows:
-            table = pa.Table.from_batches(held).combine_chunks()
-            yield table.slice(0, rows).to_batches()[0]
-            rest = table.slice(rows)
-            held, count = rest.to_batches(), rest.num_rows
-    if count:
-        yield pa.Table.from_batches(held).combine_chunks().to_batches()[0]
 
 
 def _write_slice(folder: Path, key: str, batch: pa.RecordBatch) -> None:

@@ -5,8 +5,8 @@ collects a table of unbounded size; what is collected (the work of one batch, a 
 
 Engines are DuckDB (relations, streams of record batches) and Apache Spark (DataFrames). On Spark,
 
-- row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers, by
-  ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
+- row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers,
+  by ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
 - functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
   (:func:`read_rows`, :func:`read_batches`): a fit needs all labels at once, and labels, cells and gates grow with what
   people rate and define, not with the logs.
@@ -69,6 +69,22 @@ def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
     for batch in relation.to_arrow_reader(batch_rows):
         for start in range(0, batch.num_rows, batch_rows):
             yield batch.slice(start, batch_rows)
+
+
+def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches of exactly ``rows`` rows (the last one may be shorter): engines choose their own borders."""
+    held: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        held.append(batch)
+        count += batch.num_rows
+        while count >= rows:
+            table = pa.Table.from_batches(held).combine_chunks()
+            yield table.slice(0, rows).to_batches()[0]
+            rest = table.slice(rows)
+            held, count = rest.to_batches(), rest.num_rows
+    if count:
+        yield pa.Table.from_batches(held).combine_chunks().to_batches()[0]
 
 
 def read_rows(relation: Any) -> pa.Table:
@@ -296,17 +312,10 @@ def read_maximum(session: Any, table: str | None, column: str) -> int:
 
 
 def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Streamed:
-    """Return the rows of all ``parts`` (files, for instance), streamed; on Spark each part is read by a task of its own."""
-    if not is_distributed(session):
-        return stream(schema, (batch for part in parts for batch in part()))
-
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from parts[number]()
-
-    numbers = session.range(0, len(parts), 1, max(len(parts), 1))
-    return numbers.mapInArrow(read, _spark_schema(schema))
+    """Return the rows of all ``parts`` (of files, for instance), streamed; on Spark a task reads each part."""
+    if is_distributed(session):
+        return _distribute_parts(session, parts, schema)
+    return stream(schema, (batch for part in parts for batch in part()))
 
 
 def convert_rows(
@@ -345,27 +354,19 @@ def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str)
 def order_by(relation: Any, columns: str) -> Any:
     """Return ``relation`` in a declared order, so that results do not depend on the engine's."""
     if is_distributed(relation):
-        return relation.orderBy(*[name.strip() for name in columns.split(",")])
+        return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
     return relation.order(columns)
 
 
 def first_column(relation: Any) -> str:
     """Return the quoted name of the first column of ``relation``, which is the key of a mart."""
-    if is_distributed(relation):
-        return f"`{relation.columns[0]}`"
     return f'"{relation.columns[0]}"'
 
 
 def map_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> Streamed:
     """Return ``function`` applied to every batch of ``relation``, streamed."""
     if is_distributed(relation):
-
-        def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                for start in range(0, batch.num_rows, batch_rows):
-                    yield function(batch.slice(start, batch_rows))
-
-        return relation.mapInArrow(apply, _spark_schema(schema))
+        return _distribute_batches(relation, function, schema, batch_rows)
     return stream(schema, (function(batch) for batch in read_batches(relation, batch_rows)))
 
 
@@ -477,10 +478,28 @@ def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
     return rows
 
 
+def _distribute_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Any:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from parts[number]()
+
+    return session.range(0, len(parts), 1, len(parts)).mapInArrow(read, _spark_schema(schema))
+
+
+def _distribute_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> Any:
+    def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # a partition, and not what Arrow sends at once, is cut into batches: models want theirs full
+        for batch in rebatch(batches, batch_rows):
+            yield function(batch)
+
+    return relation.mapInArrow(apply, _spark_schema(schema))
+
+
 def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int) -> Any:
     """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each beside the rows that it names.
 
-    A table of embeddings is larger than a driver or worker: it is joined to the keys of each bucket and never held whole.
+    A table of embeddings may be larger than a worker: it is joined to the keys of each bucket and never held whole.
     """
     from pyspark.sql import functions as f
 
@@ -507,15 +526,11 @@ def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, sch
 
 def _merge_parquet(relation: Any, path: Path) -> None:
     """Write a DataFrame as one sorted Parquet file: its tasks write parts, DuckDB joins them in bounded memory."""
-    import shutil
+    import tempfile
 
     import duckdb
 
-    parts = path.with_name(f"{path.name}.parts").absolute()
-    relation.write.mode("overwrite").parquet(parts.as_uri())
-    try:
-        with duckdb.connect() as connection:
-            ordered = connection.read_parquet(f"{parts}/*.parquet").order(f'"{relation.columns[0]}"')
-            ordered.write_parquet(str(path), compression="zstd")
-    finally:
-        shutil.rmtree(parts)
+    with tempfile.TemporaryDirectory(dir=path.parent) as parts, duckdb.connect() as connection:
+        relation.write.mode("overwrite").parquet(Path(parts).absolute().as_uri())
+        ordered = connection.read_parquet(f"{parts}/*.parquet").order(f'"{relation.columns[0]}"')
+        ordered.write_parquet(str(path), compression="zstd")

@@ -98,7 +98,11 @@ NUMBERS_OF_FILES = {
         {"0.05", "0.3", "0.5", "0.000001", "2", "4"},
         "bounds of settings, and 4 p (1 - p)",
     ),
-    "review_number": ({"8", "4294967296.0"}, "8 hexadecimal digits of a hash as a share of 2^32"),
+    "number_of_hex": ({"16", "10"}, "bases of numbers"),
+    "wide_sum": ({"38"}, "digits of the largest decimal"),
+    "whole_number": ({"38"}, "digits of the largest decimal"),
+    "int_audit_labels": ({"7"}, "characters of a year and month"),
+    "review_number": ({"8", "4294967296"}, "8 hexadecimal digits of a hash as a share of 2^32"),
     "fct_judge_calls": ({"1000"}, "prices are those of 1,000 tokens"),
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{

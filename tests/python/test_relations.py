@@ -1,5 +1,7 @@
 """The engine contract on a real DuckDB: streams, anti-joins, lookups that fit and lookups that do not."""
 
+from functools import partial
+
 import duckdb
 import pyarrow as pa
 import pytest
@@ -10,6 +12,7 @@ from hcat.relations import (
     map_batches_with_lookup,
     order_by,
     read_one,
+    read_parts,
     select_pending,
     stream_pending,
     write_database,
@@ -51,8 +54,9 @@ def test_pending_is_an_anti_join_on_the_whole_key(session):
 
 def test_landing_skips_rows_that_are_there(session):
     session.execute("create table landed as select 3::bigint as number")
-    batches = iter([pa.RecordBatch.from_pydict({"number": [1, 3, 5]}, schema=NUMBERS)])
-    assert stream_pending(session, NUMBERS, batches, "landed", "number").read_all()["number"].to_pylist() == [1, 5]
+    part = partial(iter, [pa.RecordBatch.from_pydict({"number": [1, 3, 5]}, schema=NUMBERS)])
+    streamed = read_parts(session, [part], NUMBERS)
+    assert stream_pending(session, streamed, "landed", "number").read_all()["number"].to_pylist() == [1, 5]
 
 
 @pytest.mark.parametrize("budget", [1024, 0])

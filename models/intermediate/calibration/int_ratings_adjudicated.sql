@@ -52,8 +52,8 @@ counted as (
         avg(scale_point) as mean_scale_point,
         avg(is_accepting::integer) as share_accepting,
         -- the most frequent point on either side, the lower one of equals
-        {{ most_frequent('scale_point', 'is_accepting') }} as accepting_point,
-        {{ most_frequent('scale_point', 'not is_accepting') }} as rejecting_point,
+        mode() within group (order by scale_point) filter (where is_accepting) as accepting_point,
+        mode() within group (order by scale_point) filter (where not is_accepting) as rejecting_point,
         max(guideline_version) as guideline_version,
         max(review_round) as review_round,
         max(rated_at) as rated_at,

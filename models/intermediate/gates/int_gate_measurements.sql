@@ -134,7 +134,7 @@ safety as (
 evaluations_not_failed as (
     select
         gates.gate_name,
-        avg(case when evaluations.score_status = 'failed' then 0.0 else 1.0 end) as value,
+        avg(case when evaluations.score_status = 'failed' then 0 else 1 end) as value,
         count(*) as n
     from gates
     cross join {{ ref('fct_evaluations') }} as evaluations

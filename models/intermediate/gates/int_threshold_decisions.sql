@@ -16,13 +16,13 @@ checked as (
     select
         decisions.*,
         case
-            when not {{ text_starts_with(
-                "coalesce(encoder.encoder_sha256, '')", "coalesce(decisions.encoder_sha256, '')"
-            ) }}
+            when
+                left(coalesce(encoder.encoder_sha256, ''), length(decisions.encoder_sha256))
+                <> decisions.encoder_sha256
                 then 'void_encoder'
-            when not {{ text_starts_with(
-                "coalesce(classifier.classifier_sha256, '')", "coalesce(decisions.classifier_sha256, '')"
-            ) }}
+            when
+                left(coalesce(classifier.classifier_sha256, ''), length(decisions.classifier_sha256))
+                <> decisions.classifier_sha256
                 then 'void_classifier'
             when decisions.scoring_revision <> {{ var('hcat_scoring_revision') }} then 'void_scoring'
             when decisions.valid_until < current_date then 'expired'

@@ -39,24 +39,42 @@ crossed as (
         metrics.score_when_refused,
         interactions.is_refusal,
         interactions.expected_behaviour,
-        {{ array_keep(array_of([
-            "case when not interactions.has_query and metrics.requires like '%query%' then 'query text' end",
-            "case when not interactions.is_answered and metrics.requires like '%answer%' then 'answer' end",
-            "case when not interactions.has_context and metrics.requires like '%context%' then 'context' end",
-            "case when not interactions.has_reference and metrics.requires like '%reference%' then 'reference answer' end",
-            "case when not interactions.has_judged_retrieval and metrics.requires like '%relevance%' then 'retrieved chunk ids with known relevance' end",
-            "case when not classifier.has_classifier and metrics.requires like '%classifier%' then 'entailment classifier' end",
-            "case when samples.interaction_id is null and metrics.requires like '%samples%' then 'another answer of the same run to the same query' end",
-            "case when not interactions.has_tagger and metrics.requires like '%tagger%' then 'recognition of names (switched off, or another language)' end",
-            "case when not text_classifiers.has_toxicity and metrics.requires like '%toxicity%' then 'toxicity model' end",
-            "case when not text_classifiers.has_sentiment and metrics.requires like '%sentiment%' then 'sentiment model' end",
-            "case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end"
-        ]), 'each is not null') }} as missing_inputs,
+        concat_ws(
+            ', ',
+            case when not interactions.has_query and metrics.requires like '%query%' then 'query text' end,
+            case when not interactions.is_answered and metrics.requires like '%answer%' then 'answer' end,
+            case when not interactions.has_context and metrics.requires like '%context%' then 'context' end,
+            case
+                when not interactions.has_reference and metrics.requires like '%reference%'
+                    then 'reference answer'
+            end,
+            case
+                when not interactions.has_judged_retrieval and metrics.requires like '%relevance%'
+                    then 'retrieved chunk ids with known relevance'
+            end,
+            case
+                when not classifier.has_classifier and metrics.requires like '%classifier%'
+                    then 'entailment classifier'
+            end,
+            case
+                when samples.interaction_id is null and metrics.requires like '%samples%'
+                    then 'another answer of the same run to the same query'
+            end,
+            case
+                when not interactions.has_tagger and metrics.requires like '%tagger%'
+                    then 'recognition of names (switched off, or another language)'
+            end,
+            case when not text_classifiers.has_toxicity and metrics.requires like '%toxicity%' then 'toxicity model' end,
+            case
+                when not text_classifiers.has_sentiment and metrics.requires like '%sentiment%' then 'sentiment model'
+            end,
+            case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
+        ) as missing_inputs,
         metrics.applies_to_behaviour <> 'any' and metrics.applies_to_behaviour <> interactions.expected_behaviour
         or (
             metrics.applies_to_answer_types is not null
             and interactions.answer_type is not null
-            and not array_contains({{ split_text('metrics.applies_to_answer_types', '|') }}, interactions.answer_type)
+            and not contains('|' || metrics.applies_to_answer_types || '|', '|' || interactions.answer_type || '|')
         ) as is_outside_scope
     from interactions
     cross join metrics
@@ -73,12 +91,12 @@ final as (
         metric_name,
         case
             when is_outside_scope then 'not_applicable'
-            when {{ array_length('missing_inputs') }} > 0 then 'missing_input'
+            when missing_inputs <> '' then 'missing_input'
             when is_refusal and refusal_rule = 'as_refused' then 'refused'
         end as expected_status,
         case
             when is_outside_scope then 'not for this answer type or expected behaviour'
-            when {{ array_length('missing_inputs') }} > 0 then 'missing: ' || {{ array_join('missing_inputs', ', ') }}
+            when missing_inputs <> '' then 'missing: ' || missing_inputs
             when is_refusal and refusal_rule = 'as_refused' then 'the answer declines'
         end as expected_detail,
         -- declining where an answer was due costs what the catalogue says; a refusal that was right has no such score

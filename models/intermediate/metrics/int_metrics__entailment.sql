@@ -26,7 +26,7 @@ aggregated as (
             {{ exact_mean('sentences.score') }}
         ) as weighted_score,
         min(sentences.score) as minimum_score,
-        avg(case when sentences.distance > 0 then 1.0 else 0.0 end) as share_entailed,
+        avg(case when sentences.distance > 0 then 1 else 0 end) as share_entailed,
         min_by(sentences.sentence_index, ({{ rounded }}, sentences.sentence_index)) as worst_sentence_index,
         max(sentences.was_truncated) as was_truncated
     from sentences

@@ -32,7 +32,7 @@ aggregated as (
         -- rounded: of two sentences that are equally weak up to the encoder's noise, the first
         min_by(matches.sentence_index, ({{ rounded }}, matches.sentence_index)) as worst_sentence_index,
         min_by(matches.match_index, ({{ rounded }}, matches.sentence_index)) as worst_match_index,
-        avg(case when matches.similarity >= cut_off.threshold then 1.0 when cut_off.threshold is not null then 0.0 end)
+        avg(case when matches.similarity >= cut_off.threshold then 1 when cut_off.threshold is not null then 0 end)
             as share_relevant,
         max(matches.count_truncated) as count_truncated
     from matches

@@ -29,22 +29,24 @@ exploded as (
     select
         interaction_id,
         '{{ first }}_to_{{ second }}' as comparison,
-        -- completeness weighs a context sentence by its relevance to the query, so that irrelevant context does not
-        -- count against the answer, unless the logs bring weights for the chunks of this interaction; elsewhere a
-        -- sentence counts by its content words
-        {% if first == 'context' and second == 'answer' -%}
-        {{ array_maximum('context_completeness_weights') }} is not null as is_weighted,
-        {%- else -%}
-        false as is_weighted,
-        {%- endif %}
-        {{ explode_together({
+        {%- set lists = {
             'sentence_index': number_series(array_length(first ~ '_to_' ~ second ~ '_similarity')),
             'match_index': first ~ '_to_' ~ second ~ '_match',
             'similarity': first ~ '_to_' ~ second ~ '_similarity',
-            'completeness_weight': 'context_completeness_weights',
-            'relevance': 'context_to_query_similarity',
             'count_content_words': first ~ '_content_words'
-        }) }},
+        } %}
+        {%- if first == 'context' and second == 'answer' %}
+        {%- do lists.update({
+            'completeness_weight': 'context_completeness_weights', 'relevance': 'context_to_query_similarity'
+        }) %}
+        {{ array_maximum('context_completeness_weights') }} is not null as is_weighted,
+        {{ explode_together(lists) }},
+        {%- else %}
+        false as is_weighted,
+        {{ explode_together(lists) }},
+        null::double as completeness_weight,
+        null::double as relevance,
+        {%- endif %}
         count_truncated_{{ first }} + count_truncated_{{ second }}
         {%- if first == 'context' and second == 'answer' %} + count_truncated_query{% endif %} as count_truncated
     from current_rows
@@ -60,6 +62,9 @@ final as (
         sentence_index::integer as sentence_index,
         match_index,
         similarity::double as similarity,
+        -- completeness weighs a context sentence by its relevance to the query, so that irrelevant context does not
+        -- count against the answer, unless the logs bring weights for the chunks of this interaction; elsewhere a
+        -- sentence counts by its content words
         case
             when comparison <> 'context_to_answer' then count_content_words::double
             when is_weighted then coalesce(completeness_weight, 0.0)
@@ -67,8 +72,6 @@ final as (
         end as weight,
         count_truncated
     from exploded
-    -- lists of other roles may be longer
-    where sentence_index is not null
 )
 
 select * from final

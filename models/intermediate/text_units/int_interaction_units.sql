@@ -39,9 +39,9 @@ sentences as (
 sentences_gathered as (
     select
         interaction_id,
-        {{ array_sorted("array_agg(sentence) filter (where role = 'query')") }} as query_sentences,
-        {{ array_sorted("array_agg(sentence) filter (where role = 'answer')") }} as answer_sentences,
-        {{ array_sorted("array_agg(sentence) filter (where role = 'context')") }} as context_sentences
+        array_sort(array_agg(sentence) filter (where role = 'query')) as query_sentences,
+        array_sort(array_agg(sentence) filter (where role = 'answer')) as answer_sentences,
+        array_sort(array_agg(sentence) filter (where role = 'context')) as context_sentences
     from sentences
     group by interaction_id
 ),

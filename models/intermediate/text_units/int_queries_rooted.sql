@@ -25,7 +25,7 @@ rooted as (
             case
                 -- a circle has no root: the smallest id in it stands for it
                 when array_contains(visited, next_query_id)
-                    then {{ array_minimum(array_from('visited', 'next_query_id')) }}
+                    then {{ array_at('array_sort(' ~ array_from('visited', 'next_query_id') ~ ')', 1) }}
                 else root_query_id
             end,
             {{ array_length('visited') }}

@@ -138,8 +138,9 @@ measurements as (
         totals.{{ sum }}::double / {{ unit }} / nullif(totals.{{ count }}, 0) as value,
         sqrt(
             (
-                totals.{{ count }} * totals.{{ 'sum_squared_scores' if sum == 'sum_scores' else sum }}
-                - totals.{{ sum }} * totals.{{ sum }}
+                {{ whole_number('totals.' ~ count) }}
+                * totals.{{ 'sum_squared_scores' if sum == 'sum_scores' else sum }}
+                - {{ whole_number('totals.' ~ sum) }} * totals.{{ sum }}
             )::double
             / nullif(totals.{{ count }} * (totals.{{ count }} - 1), 0)
         ) / {{ unit }} as standard_deviation,

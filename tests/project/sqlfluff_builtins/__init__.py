@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
+import jinja2
 import yaml
 
 _PROJECT = yaml.safe_load((Path(__file__).resolve().parents[3] / "dbt_project.yml").read_text(encoding="utf-8"))
@@ -37,3 +38,13 @@ class exceptions:  # noqa: N801 -- the name that dbt gives it
     def raise_compiler_error(message: str) -> NoReturn:
         """Stop the rendering with a message, as dbt does."""
         raise ValueError(message)
+
+
+class adapter:  # noqa: N801 -- the name that dbt gives it
+    """Dispatch to the macros of the linted dialect, DuckDB's, which stand beside the public one."""
+
+    @staticmethod
+    @jinja2.pass_context
+    def dispatch(context: Any, name: str, package: str) -> Any:
+        """Return the macro that DuckDB gets."""
+        return context.resolve(f"default__{name}")

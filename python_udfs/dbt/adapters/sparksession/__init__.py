@@ -1,7 +1,7 @@
 """dbt adapter `sparksession`: dbt-spark in one process, with Python models and with tables that survive a failed build.
 
-Why not plain dbt-spark (1.11): it submits Python models to Databricks or Livy alone, its seeds break on quotes and NULL,
-and it drops a table before it builds the next one. Everything else (SQL, relations, tests) is dbt-spark's own.
+Why not plain dbt-spark (1.11): it submits Python models to Databricks or Livy alone, its seeds break on quotes and
+NULL, and it drops a table before it builds the next one. Everything else (SQL, relations, tests) is dbt-spark's own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dbt.include.sparksession import PACKAGE_PATH
 
 @dataclass
 class SparkSessionCredentials(SparkCredentials):
-    """dbt-spark's credentials, and `conf`: settings of Spark as one text, since a profile reads texts from the environment.
+    """dbt-spark's credentials, and `conf`: settings as one text, which a profile can read from the environment.
 
     Attributes
     ----------
@@ -38,14 +38,15 @@ class SparkSessionCredentials(SparkCredentials):
     def __post_init__(self) -> None:
         self.method, self.host = SparkConnectionMethod.SESSION, self.host or "localhost"
         super().__post_init__()
+        # dbt-spark switches it off; without it sums that overflow wrap around and "names" are texts
+        self.server_side_parameters["spark.sql.ansi.enabled"] = "true"
         for pair in filter(None, (part.strip() for part in self.conf.split(";"))):
             key, separator, value = pair.partition("=")
             if not separator:
                 raise DbtRuntimeError(f"conf must be 'key=value;key=value', got '{pair}'")
             self.server_side_parameters[key.strip()] = value.strip()
         # an empty setting is none: `spark.jars.packages` without a package would stop the session
-        kept = {key: value for key, value in self.server_side_parameters.items() if value != ""}
-        self.server_side_parameters = kept
+        self.server_side_parameters = {key: value for key, value in self.server_side_parameters.items() if value}
         # Python workers run the interpreter of the build, which has the package
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 

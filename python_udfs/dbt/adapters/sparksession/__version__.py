@@ -1,1 +1,3 @@
+"""Version that dbt shows."""
+
 version = "0.1.0"

@@ -78,29 +78,16 @@
 
 {# Parquet keeps no constraints: those of the contract (not_null, check) are counted before a table takes its place. #}
 {% macro check_constraints(relation) %}
-    {% if config.get('contract').enforced %}
-        {% set checks = [] %}
-        {% for column in model.columns.values() %}
-            {% for constraint in column.constraints %}
-                {% if constraint.type == 'not_null' %}
-                    {% do checks.append(adapter.quote(column.name) ~ ' is not null') %}
-                {% elif constraint.type == 'check' %}
-                    {% do checks.append('coalesce(' ~ constraint.expression ~ ', true)') %}
-                {% endif %}
-            {% endfor %}
+    {% set checks = [] %}
+    {% for owner in [model] + (model.columns.values() | list) %}
+        {% for constraint in owner.constraints if constraint.type in ('not_null', 'check') %}
+            {% do checks.append(constraint.expression or adapter.quote(owner.name) ~ ' is not null') %}
         {% endfor %}
-        {% for constraint in model.constraints if constraint.type == 'check' %}
-            {% do checks.append('coalesce(' ~ constraint.expression ~ ', true)') %}
+    {% endfor %}
+    {% if checks and config.get('contract').enforced %}
+        {% set query = 'select count_if(not (' ~ checks | join(')), count_if(not (') ~ ')) from ' ~ relation %}
+        {% for count in run_query(query).rows[0] if count > 0 %}
+            {% do exceptions.raise_compiler_error(model.name ~ ': ' ~ count ~ ' rows break the contract') %}
         {% endfor %}
-        {% if checks %}
-            {% set counts %}
-                select {% for check in checks %}count_if(not ({{ check }})){{ ', ' if not loop.last }}{% endfor %} from {{ relation }}
-            {% endset %}
-            {% for count in run_query(counts).rows[0] if count > 0 %}
-                {% do exceptions.raise_compiler_error(
-                    model.name ~ ': ' ~ count ~ ' rows break the contract: ' ~ checks[loop.index0]
-                ) %}
-            {% endfor %}
-        {% endif %}
     {% endif %}
 {% endmacro %}

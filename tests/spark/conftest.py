@@ -1,0 +1,59 @@
+"""One Spark session for all tests of this folder, with the settings of profiles.yml; without Spark they are skipped."""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+import jinja2
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+NEEDED = ("pyspark", "dbt.adapters.spark", "dbt.adapters.sparksession")
+
+
+def find_missing() -> str | None:
+    """Return what Spark lacks here, in words; None when it can run."""
+    for name in NEEDED:
+        if importlib.util.find_spec(name) is None:
+            return f"{name} is not installed (pip install 'hcat[spark]')"
+    return None if shutil.which("java") or os.environ.get("JAVA_HOME") else "Java is not on the path"
+
+
+def pytest_collection_modifyitems(items):
+    missing = find_missing()
+    for item in items:
+        if missing and Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.skip(reason=f"Spark: {missing}"))
+
+
+@pytest.fixture(scope="session")
+def spark_folder(tmp_path_factory):
+    """Folder of the warehouse; the settings of the session point to it."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="session")
+def spark_target(spark_folder):
+    """The target `spark` of profiles.yml, rendered for the folder."""
+    environment = jinja2.Environment()
+    environment.filters["as_number"] = int
+    settings = {"HCAT_SPARK_WAREHOUSE": str(spark_folder), "HCAT_SPARK_MEMORY": "1g"}
+    text = (ROOT / "profiles.yml").read_text()
+    rendered = environment.from_string(text).render(env_var=lambda name, default: settings.get(name, default))
+    target = yaml.safe_load(rendered)["hcat"]["outputs"]["spark"]
+    return {**target, "threads": int(target["threads"])}
+
+
+@pytest.fixture(scope="session")
+def spark(spark_target):
+    """The session."""
+    from dbt.adapters.sparksession import SparkSessionCredentials, open_session
+
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python_udfs"), os.environ.get("PYTHONPATH", "")])
+    credentials = SparkSessionCredentials(schema="hcat", server_side_parameters=spark_target["server_side_parameters"])
+    session = open_session(credentials.server_side_parameters)
+    session.sql("create schema if not exists hcat")
+    yield session
+    session.stop()

@@ -1,0 +1,114 @@
+"""The Spark side of hcat.relations: the same rows as DuckDB, each once, also when a Python worker dies."""
+
+import os
+import signal
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from hcat.encoders import EMBEDDED_SCHEMA, EncoderIdentity, _embed_slice, describe_encoder, embed_pending
+from hcat.landing import land
+from hcat.relations import (
+    Lookup,
+    count_rows,
+    map_batches,
+    map_batches_with_lookup,
+    order_by,
+    read_batches,
+    read_rows,
+    select_pending,
+    write_parquet,
+)
+
+NUMBERS = pa.schema([("number", pa.int64())])
+TEXTS = pa.table(
+    {
+        "text_id": [f"t{number:03d}" for number in range(200)],
+        "encoder_key": ["key"] * 200,
+        "encoded_text": [f"text {number}" for number in range(200)],
+        "count_characters": pa.array([6] * 200, pa.int32()),
+    }
+)
+
+
+def identity() -> EncoderIdentity:
+    row = describe_encoder("hashing:8", "", "cpu", "float32").to_pylist()[0]
+    return EncoderIdentity.from_row(row)
+
+
+def as_set(table: pa.Table) -> set:
+    return {
+        tuple(tuple(value) if isinstance(value, list) else value for value in row.values()) for row in table.to_pylist()
+    }
+
+
+def test_embeddings_are_equal_on_both_engines(spark, tmp_path):
+    there = read_rows(embed_pending(spark.createDataFrame(TEXTS), identity(), 64, 0, str(tmp_path)))
+    with duckdb.connect() as session:
+        here = embed_pending(session.from_arrow(TEXTS), identity(), 64, 0, str(tmp_path)).read_all()
+    assert there.num_rows == 200
+    assert as_set(there) == as_set(here)
+
+
+def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(spark, tmp_path):
+    encoder, mark = identity(), str(tmp_path / "was_killed")
+
+    def embed(batch):
+        if "t150" in batch.column("text_id").to_pylist() and not os.path.exists(mark):
+            open(mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return _embed_slice(batch, encoder, 4096)
+
+    work = spark.createDataFrame(TEXTS).repartition(4)
+    map_batches(work, embed, EMBEDDED_SCHEMA, 16).write.mode("overwrite").saveAsTable("hcat.killed")
+    assert os.path.exists(mark), "no worker was killed"
+    assert sorted(row.text_id for row in spark.table("hcat.killed").collect()) == TEXTS["text_id"].to_pylist()
+
+
+def test_pending_rows_are_those_whose_whole_key_is_not_done(spark):
+    work = spark.createDataFrame([(1, "a"), (1, "b"), (2, "a")], "id int, revision string")
+    spark.createDataFrame([(1, "a")], "id int, revision string").write.mode("overwrite").saveAsTable("hcat.done")
+    pending = order_by(select_pending(work, "hcat.done", ["revision", "id"]), "id, revision")
+    assert pending.columns == ["id", "revision"]
+    assert [tuple(row) for row in pending.collect()] == [(1, "b"), (2, "a")]
+    assert count_rows(select_pending(work, None, ["id"])) == 3
+    assert sum(batch.num_rows for batch in read_batches(work, 2)) == 3
+
+
+def test_a_lookup_brings_each_batch_the_rows_that_it_names(spark):
+    schema = pa.schema([("id", pa.int64()), ("total", pa.int64())])
+
+    def add(batch, found):
+        assert found["key"].to_pylist() == sorted(set(found["key"].to_pylist()))
+        values = dict(zip(found["key"].to_pylist(), found["value"].to_pylist(), strict=True))
+        totals = [sum(values[key] for key in keys or ()) for keys in batch["keys"].to_pylist()]
+        return pa.RecordBatch.from_pydict({"id": batch["id"].to_pylist(), "total": totals}, schema=schema)
+
+    keys = [[f"k{number}", f"k{number + 1}"] for number in range(99)] + [None]
+    work = pa.table({"id": range(100), "keys": pa.array(keys, pa.list_(pa.string()))})
+    rows = pa.table({"key": [f"k{number}" for number in range(150)], "value": range(150)})
+    expected = {(number, 2 * number + 1) for number in range(99)} | {(99, 0)}
+    for batch_rows in (7, 1000):
+        lookup = Lookup(spark.createDataFrame(rows), "key", ["keys"], 0)
+        result = map_batches_with_lookup(spark, spark.createDataFrame(work), lookup, add, schema, batch_rows)
+        assert {tuple(row) for row in result.collect()} == expected
+
+
+def test_files_are_landed_by_tasks_and_only_once(spark, tmp_path):
+    for number in (1, 2):
+        lines = "".join(f'{{"chunk_id": "c{number}{row}", "text": "it\'s {row}"}}\n' for row in range(3))
+        (tmp_path / f"chunks_{number}.jsonl").write_text(lines)
+    land("chunks", spark, str(tmp_path), {}, None).write.mode("overwrite").saveAsTable("hcat.landed")
+    assert sorted(row.chunk_id for row in spark.table("hcat.landed").collect())[:2] == ["c10", "c11"]
+    assert land("chunks", spark, str(tmp_path), {}, "hcat.landed").count() == 0
+    (tmp_path / "chunks_3.jsonl").write_text('{"chunk_id": "new", "text": "more"}\n')
+    added = land("chunks", spark, str(tmp_path), {}, "hcat.landed").collect()
+    assert [(row.chunk_id, row.landing_number) for row in added] == [("new", 2)]
+
+
+def test_a_table_is_published_as_one_sorted_file(spark, tmp_path):
+    relation = spark.createDataFrame([(3,), (1,), (2,)], "number int").repartition(3)
+    assert write_parquet(relation, tmp_path / "numbers.parquet") == 3
+    assert parquet.read_table(tmp_path / "numbers.parquet")["number"].to_pylist() == [1, 2, 3]
+    assert [path.name for path in tmp_path.iterdir()] == ["numbers.parquet"]
