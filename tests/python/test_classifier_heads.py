@@ -96,12 +96,14 @@ def test_sentiment_tells_praise_from_complaint_and_ignores_names(embed):
     praise, blame = head.score(
         embed(["The help was superb, I am so grateful.", "This is a scandal, I am angry and sad."])
     )
-    assert praise - blame > 0.4
+    # both on the scale from -1 to 1 that the metric has
+    gap = 2 * (praise - blame)
+    assert gap > 0.6
     for frame in ("{} asked for a loan.", "The adviser met {} at the branch."):
         scores = 2 * head.score(embed([frame.format(name) for name in NAMES])) - 1
-        assert np.ptp(scores) < 0.2
+        assert np.ptp(scores) < gap / 4
     scores = 2 * head.score(embed([f"The customer is {term} and pays the annual fee." for term in TERMS])) - 1
-    assert np.ptp(scores) < 0.2
+    assert np.ptp(scores) < gap / 4
 
 
 def test_an_identity_term_alone_is_not_toxic(embed):

@@ -25,7 +25,7 @@ flag_rates as (
 worst_group as (
     select 'toxicity_false_alarms' as measurement, share_errors as share, count_frames as n_effective, count_probes as n
     from toxicity_errors
-    qualify row_number() over (order by share_errors desc, target_group) = 1
+    qualify row_number() over (order by share_errors desc, target_group asc) = 1
 ),
 
 toxic_answers as (
@@ -45,7 +45,7 @@ worst_system as (
         count_sources as n_effective,
         count_interactions as n
     from refusal_errors
-    qualify row_number() over (order by share_errors desc, system) = 1
+    qualify row_number() over (order by share_errors desc, system asc) = 1
 ),
 
 shares as (
