@@ -175,6 +175,8 @@ def load_presidio(names: Sequence[str]) -> list[Any]:
         If a name is no recogniser of Presidio, or finds a type that :data:`PRESIDIO_TYPES` does not name.
     """
     key = tuple(names)
+    if not key:
+        return []  # and import nothing: Presidio brings torch and transformers along
     with _LOCK:
         if key not in _PRESIDIO:
             try:
