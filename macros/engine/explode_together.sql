@@ -1,4 +1,4 @@
-{# A row per position of several lists, as columns of a select: column name -> list. Shorter lists end in nulls. #}
+{# A row per position of several lists (column name -> list), as columns of a select; shorter lists end in nulls. #}
 {% macro explode_together(lists) -%}
     {{ return(adapter.dispatch('explode_together', 'hcat')(lists)) }}
 {%- endmacro %}

@@ -1,5 +1,5 @@
 {#
-    Joins the row of a table of steps whose interval [lower_bound, upper_bound) holds the value; upper_bound is null above.
+    Joins the row of a table of steps whose interval [lower_bound, upper_bound) holds the value; the last one is open.
     DuckDB looks it up in sorted order instead of comparing every value with every step.
 #}
 {% macro join_within(steps, keys, values, column) -%}
@@ -9,14 +9,14 @@
 {% macro default__join_within(steps, keys, values, column) -%}
     asof inner join {{ steps }}
         on
-            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor -%}
+            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor %}
             {{ values }}.{{ column }} >= {{ steps }}.lower_bound
 {%- endmacro %}
 
 {% macro spark__join_within(steps, keys, values, column) -%}
     inner join {{ steps }}
         on
-            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor -%}
+            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor %}
             {{ values }}.{{ column }} >= {{ steps }}.lower_bound
             and {{ values }}.{{ column }} < coalesce({{ steps }}.upper_bound, 'infinity'::double)
 {%- endmacro %}

@@ -1,4 +1,7 @@
-{# The least few of the records of a group (by their first field, then the second), as a list. Kept while rows go by in DuckDB: a tenth of the time of sorting all. #}
+{#
+    The least few of the records of a group (by their first field, then the second), as a list. DuckDB keeps them while
+    rows go by: a tenth of the time of sorting all.
+#}
 {% macro least_records(fields, count) -%}
     {{ return(adapter.dispatch('least_records', 'hcat')(fields, count)) }}
 {%- endmacro %}

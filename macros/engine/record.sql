@@ -4,9 +4,9 @@
 {%- endmacro %}
 
 {% macro default__record(fields) -%}
-    {{ '{' }}{% for name, value in fields.items() %}'{{ name }}': {{ value }}{{ ', ' if not loop.last }}{% endfor %}{{ '}' }}
+    struct_pack({% for name, value in fields.items() %}{{ name }} := {{ value }}{{ ', ' if not loop.last }}{% endfor %})
 {%- endmacro %}
 
 {% macro spark__record(fields) -%}
-    named_struct({% for name, value in fields.items() %}'{{ name }}', {{ value }}{{ ', ' if not loop.last }}{% endfor %})
+    named_struct({% for name in fields %}'{{ name }}', {{ fields[name] }}{{ ', ' if not loop.last }}{% endfor %})
 {%- endmacro %}
