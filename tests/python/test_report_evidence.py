@@ -382,6 +382,7 @@ def test_sections_stand_in_the_order_of_a_validation(page: str) -> None:
         "Personal data",
         "Equal treatment",
         "Robustness",
+        "Risk and safety",
         "Limitations",
         "Monitoring plan",
         "Sign-off",
@@ -431,7 +432,7 @@ def test_every_picture_has_a_name_a_caption_and_a_table_behind_it(fixture: str, 
 
 def test_a_database_without_any_table_is_a_report_of_what_is_missing(bare_page: str) -> None:
     text = read_text(bare_page)
-    assert len(re.findall("<h2>", bare_page)) == 11
+    assert len(re.findall("<h2>", bare_page)) == 12
     assert bare_page.count("Evidence missing.") >= 10
     for mart in ("fct_representativeness", "fct_findings", "fct_version_comparisons", "fct_metric_drift"):
         assert mart in text
