@@ -11,6 +11,6 @@
 {# Parquet knows no delete: the table is written anew, where there is anything to delete. #}
 {% macro spark__delete_rows(relation, condition) -%}
     {% if execute and run_query('select 1 from ' ~ relation ~ ' where ' ~ condition ~ ' limit 1').rows %}
-        {% do replace_table(relation, 'select * from ' ~ relation ~ ' where not coalesce((' ~ condition ~ '), false)') %}
+        {% do replace_table(relation, 'select * from ' ~ relation ~ ' where not coalesce(' ~ condition ~ ', false)') %}
     {% endif %}
 {%- endmacro %}

@@ -9,5 +9,5 @@
 
 {% macro spark__explode_together(lists) -%}
     {#- a list that is null would make the whole null -#}
-    inline(arrays_zip(coalesce({{ lists.values() | join(', array()), coalesce(') }}, array()))) as ({{ lists.keys() | join(', ') }})
+    inline(arrays_zip(coalesce({{ lists.values()|join(', array()),coalesce(') }}, array()))) as ({{ lists|join(', ') }})
 {%- endmacro %}

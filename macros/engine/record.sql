@@ -4,7 +4,7 @@
 {%- endmacro %}
 
 {% macro default__record(fields) -%}
-    struct_pack({% for name, value in fields.items() %}{{ name }} := {{ value }}{{ ', ' if not loop.last }}{% endfor %})
+    {{ '{' }}{% for name in fields %}'{{ name }}': {{ fields[name] }}{{ ', ' if not loop.last }}{% endfor %}{{ '}' }}
 {%- endmacro %}
 
 {% macro spark__record(fields) -%}
