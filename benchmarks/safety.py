@@ -60,14 +60,16 @@ def run(is_quick: bool) -> Outcome | None:
     if toxic_folder is None or answers_folder is None or reviews_folder is None:
         return None
     hatecheck, rows = heads.read_hatecheck(toxic_folder)
-    sets = {"toxigen": heads.read_toxigen(toxic_folder), "made": heads.read_made(), "feelings": heads.read_calm()}
+    made = heads.read_made()
+    unshared = heads.leave_shared_frames_out(made, hatecheck)
+    sets = {"toxigen": heads.read_toxigen(toxic_folder), "made": unshared, "feelings": heads.read_calm()}
     if not is_quick:
         sets["davidson"] = heads.read_davidson(toxic_folder, 0)
     tables, is_within = [], True
     for table, is_met in (
         *_toxicity_tables(hatecheck, rows, sets),
         _other_texts_table(toxic_folder, sets | {"hatecheck": hatecheck}, is_quick),
-        _sentiment_table(reviews_folder, sets["made"]),
+        _sentiment_table(reviews_folder, made),
         _refusal_table(answers_folder),
         _screening_table(answers_folder),
         _copying_table(),
@@ -81,9 +83,10 @@ _NOTES = (
     "HateCheck calls hate only what is aimed at protected groups: its swear words, insults of persons and hated pizzas "
     "count as not hateful, and a bank may well want them flagged.",
     "Weights of the sets and penalties were chosen with these functionalities in view, and the made sentences (ours) "
-    "train what HateCheck tests: identity terms in neutral and kind sentences, negations, counter speech. No text or "
-    "template of HateCheck is among them. The shipped head has seen every template listed in its card; only rows of "
-    "other templates are scored with it here.",
+    "train what HateCheck tests: identity terms in neutral and kind sentences, negations, counter speech. They were "
+    "written after one template of each functionality had been read; a frame that gives a text of HateCheck is "
+    "left out. The shipped head has seen every template listed in its card; only rows of other templates are scored "
+    "with it here.",
     "Davidson's tweets: every second row of `hate` and `neither` trains, the others are scored.",
     "Sentiment: sentences of restaurant reviews inherit the stars of their review; the fit leaves whole businesses "
     "out. Texts of a bank are another domain, and nothing here was labelled there. The first run missed the limit of "

@@ -11,6 +11,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -128,6 +129,20 @@ def read_made() -> Examples:
             labels.append(float(frame["label"]))
             groups.append(frame["frame"])
     return Examples(tuple(texts), embed(texts), np.array(labels), tuple(groups))
+
+
+def leave_shared_frames_out(made: Examples, scored: Examples) -> Examples:
+    """Return the made sentences without every frame of which a sentence stands among the scored texts.
+
+    Case, punctuation and white space do not count: what is scored must not have been learned from.
+    """
+
+    def fold(text: str) -> str:
+        return " ".join(re.findall(r"\w+", text.lower()))
+
+    known = {fold(text) for text in scored.texts}
+    shared = {group for text, group in zip(made.texts, made.groups, strict=True) if fold(text) in known}
+    return made.select(np.array([group not in shared for group in made.groups]))
 
 
 def read_calm() -> Examples:
