@@ -1,4 +1,4 @@
--- Every answer of the query groups that are not robust: what was asked, what was said, what was retrieved.
+-- Every answer of the query groups that are not robust: what was asked, what was said, which module failed.
 with query_groups as (
     select * from {{ ref('fct_robustness_groups') }}
     where hypothesis = 'all' and group_type = 'non_robust'
@@ -12,9 +12,9 @@ interactions as (
     select * from {{ ref('fct_interactions') }}
 ),
 
-retrievals as (
-    select interaction_id, string_agg(coalesce(chunk_id, 'unnamed'), ', ' order by rank) as retrieved
-    from {{ ref('stg_retrievals') }}
+causes as (
+    select interaction_id, max(failure_cause) as failure_cause
+    from {{ ref('fct_retrieval_quality') }}
     group by interaction_id
 ),
 
@@ -29,13 +29,13 @@ final as (
         interactions.query_text,
         interactions.answer,
         interactions.reference_answer,
-        retrievals.retrieved,
+        causes.failure_cause,
         answers.interaction_id
     from query_groups
     inner join answers
         on query_groups.system = answers.system and query_groups.query_group = answers.query_group
     inner join interactions on answers.interaction_id = interactions.interaction_id
-    left join retrievals on answers.interaction_id = retrievals.interaction_id
+    left join causes on answers.interaction_id = causes.interaction_id
     order by query_groups.share_correct, query_groups.system, query_groups.query_group, answers.correctness_status
 )
 

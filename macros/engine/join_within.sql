@@ -9,14 +9,14 @@
 {% macro default__join_within(steps, keys, values, column) -%}
     asof inner join {{ steps }}
         on
-            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor %}
+            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor %}  -- noqa: LT02
             {{ values }}.{{ column }} >= {{ steps }}.lower_bound
 {%- endmacro %}
 
 {% macro spark__join_within(steps, keys, values, column) -%}
     inner join {{ steps }}
         on
-            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor %}
+            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor %}  -- noqa: LT02
             {{ values }}.{{ column }} >= {{ steps }}.lower_bound
             and {{ values }}.{{ column }} < coalesce({{ steps }}.upper_bound, 'infinity'::double)
 {%- endmacro %}

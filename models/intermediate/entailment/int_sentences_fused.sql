@@ -53,7 +53,8 @@ features as (
         least(
             supported.count_entities - supported.count_entities_supported, {{ var('hcat_unsupported_bound') }}
         )::double as count_entities_unsupported,
-        least({{ array_length('supported.contradicted') }}, {{ var('hcat_unsupported_bound') }})::double as count_fields_contradicted,
+        least({{ array_length('supported.contradicted') }}, {{ var('hcat_unsupported_bound') }})::double
+            as count_fields_contradicted,
         -- the first word that is found nowhere says more than the tenth
         ln(1 + supported.count_words - supported.count_words_supported)::double as log_words_unsupported
     from entailed

@@ -195,7 +195,9 @@ leaked_values as (
         gates.gate_name,
         count(findings.privacy_finding_id) as value,
         max(
-            case when gates.dimension = 'entity_class' then answer_counts.count_answered else answer_counts.count_read end
+            case
+                when gates.dimension = 'entity_class' then answer_counts.count_answered else answer_counts.count_read
+            end
         ) as n
     from gates
     cross join answer_counts

@@ -64,7 +64,9 @@ crossed as (
                 when not interactions.has_tagger and metrics.requires like '%tagger%'
                     then 'recognition of names (switched off, or another language)'
             end,
-            case when not text_classifiers.has_toxicity and metrics.requires like '%toxicity%' then 'toxicity model' end,
+            case
+                when not text_classifiers.has_toxicity and metrics.requires like '%toxicity%' then 'toxicity model'
+            end,
             case
                 when not text_classifiers.has_sentiment and metrics.requires like '%sentiment%' then 'sentiment model'
             end,

@@ -32,7 +32,8 @@ final as (
             when week_start is null then 'no_timestamp'
             when week_start < latest_week then 'complete'
             -- the logs reach the day that closes a week
-            when {{ days_between('week_start', 'latest_day') }} >= {{ var('hcat_drift_closing_day') }} - 1 then 'complete'
+            when {{ days_between('week_start', 'latest_day') }} >= {{ var('hcat_drift_closing_day') }} - 1
+                then 'complete'
             else 'incomplete'
         end as week_status
     from dated

@@ -48,7 +48,8 @@ sentences_gathered as (
 
 sentences_listed as (
     select
-        interaction_id,
+        -- the linter takes the elements of a list for a table
+        interaction_id,  -- noqa: RF03
         {%- for role in ['query', 'answer', 'context'] %}
         {{ array_map(role ~ '_sentences', 'each.text_id') }} as {{ role }}_text_ids,
         {{ array_map(role ~ '_sentences', 'each.count_content_words') }} as {{ role }}_content_words,

@@ -4,7 +4,11 @@ with recursive queries as (
 ),
 
 chain as (
-    select query_id, query_id as root_query_id, parent_query_id as next_query_id, {{ array_of(['query_id']) }} as visited
+    select
+        query_id,
+        query_id as root_query_id,
+        parent_query_id as next_query_id,
+        {{ array_of(['query_id']) }} as visited
     from queries
     union all
     select

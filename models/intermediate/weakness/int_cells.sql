@@ -22,7 +22,8 @@ read_back as (
     select
         seen.cell_number,
         case
-            when seen.cell_number > counted.count_segments then {{ integer_division('(seen.cell_number - 1)', 'counted.count_segments') }}
+            when seen.cell_number > counted.count_segments
+                then {{ integer_division('(seen.cell_number - 1)', 'counted.count_segments') }}
             else seen.cell_number
         end as first_segment_number,
         case

@@ -13,7 +13,9 @@ failures as (
     select
         interaction_id,
         coalesce(
-            bool_or(is_failing) filter (where metric_name in ('semantic_similarity', 'refusal_as_expected', 'answered')),
+            bool_or(is_failing) filter (
+                where metric_name in ('semantic_similarity', 'refusal_as_expected', 'answered')
+            ),
             false
         )
         or coalesce(

@@ -43,7 +43,8 @@ final as (
         queries_checked.similarity_to_nearest
     from queries_checked
     inner join candidates on queries_checked.query_id = candidates.query_id
-    left join chunk_topics on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
+    left join chunk_topics
+        on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
     left join chunk_strata on candidates.chunk_id = chunk_strata.chunk_id
 )
 

@@ -54,7 +54,8 @@ final as (
     inner join candidates on queries_checked.query_id = candidates.query_id
     left join queries_weighted on candidates.query_id = queries_weighted.query_id
     left join chunks_sampled on candidates.chunk_id = chunks_sampled.chunk_id
-    left join chunk_topics on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
+    left join chunk_topics
+        on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
 )
 
 select * from final

@@ -45,7 +45,9 @@ joined as (
         nullif({{ array_length('array_distinct(queries.source_chunk_ids)') }}, 0) as count_source_chunks,
         case
             when interactions.has_judged_retrieval
-                then {{ array_length('array_intersect(array_distinct(queries.source_chunk_ids), retrieved.chunk_ids)') }}
+                then {{ array_length(
+                    'array_intersect(array_distinct(queries.source_chunk_ids), retrieved.chunk_ids)'
+                ) }}
         end as count_source_chunks_retrieved
     from evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id

@@ -94,7 +94,8 @@ final as (
 
         -- numerics
         row_number() over (
-            partition by numbered.cell_id order by listed.example.signed_score, listed.example.position
+            -- the linter takes fields of a record for columns of a table
+            partition by numbered.cell_id order by listed.example.signed_score, listed.example.position  -- noqa: RF01
         )::bigint as rank,
         positioned.raw_score,
 
@@ -104,7 +105,9 @@ final as (
     inner join numbered
         on listed.metric_number = numbered.metric_number and listed.cell_number = numbered.cell_number
     inner join positioned
-        on listed.metric_number = positioned.metric_number and listed.example.position = positioned.position
+        on
+            listed.metric_number = positioned.metric_number
+            and listed.example.position = positioned.position  -- noqa: RF01
 )
 
 select * from final

@@ -47,11 +47,17 @@ checked as (
             when interaction_id is null then 'interaction_id is missing or blank'
             when rank is null or rank < 1
                 then 'rank is not a positive integer: ' || left(coalesce(rank_text, 'null'), 80)
-            when retrieval_score_text is not null and (retrieval_score is null or not {{ is_finite('retrieval_score') }})
+            when
+                retrieval_score_text is not null
+                and (retrieval_score is null or not {{ is_finite('retrieval_score') }})
                 then 'retrieval_score is not a finite number: ' || left(retrieval_score_text, 80)
             when
                 completeness_weight_text is not null
-                and (completeness_weight is null or not {{ is_finite('completeness_weight') }} or completeness_weight < 0)
+                and (
+                    completeness_weight is null
+                    or not {{ is_finite('completeness_weight') }}
+                    or completeness_weight < 0
+                )
                 then 'completeness_weight is not a finite number of at least 0: ' || left(completeness_weight_text, 80)
             when interaction_id not in (select interactions.known_interaction_id from interactions)
                 then 'orphan: no staged interaction has this interaction_id'
