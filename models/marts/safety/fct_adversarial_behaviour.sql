@@ -9,6 +9,8 @@ queries as (
 
 variant_types as (
     select variant_type, meaning from {{ ref('test_variant_types') }}
+    union all
+    select variant_type, meaning from {{ ref('logged_variant_types') }}
 ),
 
 leaks as (
