@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
+from benchmarks.rendering import render_model
 from hcat.calibration import Calibrator, CalibratorRow, fit_calibrator, from_rows, label_scores
 
 Floats = npt.NDArray[np.float64]
@@ -84,15 +85,6 @@ def fit(family: str, count_features: int = 1, seed: int = SEED) -> Calibrator:
     if found.calibrator is None:
         raise BenchmarkError(f"{family} could not be fitted: {found.status}")
     return found.calibrator
-
-
-def render(name: str, variables: Mapping[str, Any]) -> str:
-    """Return the SQL of a model of the project with its references as table names."""
-    from jinja2 import Environment, StrictUndefined
-
-    text = (_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
-    template = Environment(undefined=StrictUndefined).from_string(text)
-    return template.render(ref=lambda table: table, config=lambda **_: "", var=lambda key: variables[key])
 
 
 def write_inputs(connection: duckdb.DuckDBPyConnection, calibrator: Calibrator, count: int) -> None:
@@ -167,7 +159,7 @@ def measure_sql(
     variables = {"hcat_conformal_alpha": _ALPHA}
     with duckdb.connect(str(database)) as connection:
         write_inputs(connection, calibrator, count)
-        statements = {name: f"create or replace table {name} as {render(name, variables)}" for name in MODELS}
+        statements = {name: f"create or replace table {name} as {render_model(name, variables)}" for name in MODELS}
         statements |= {
             f"copy_{name}": f"create or replace table copy_{name} as select * from {name}" for name in MODELS
         }

@@ -14,7 +14,7 @@ import pytest
 from builds import REPOSITORY, Build, write_lines
 from conftest import Dbt
 
-COUNT_BRANCHES = 16
+COUNT_BRANCHES = 20
 STYLES = {
     ("length", "short"): "{column} of {name}",
     (
@@ -116,7 +116,7 @@ def test_planted_faults_are_laid_to_their_module(built: Build, logs: Path) -> No
     # a few groups are not robust by themselves: nothing is planted there, and no name is right
     with_plan = [(group, module) for group, module in named if group in planted]
     right = sum(planted[group] == module for group, module in with_plan)
-    assert len(with_plan) >= 5, Counter(planted.values())
+    assert len(with_plan) >= 3, Counter(planted.values())
     assert {planted[group] for group, _ in with_plan} == {"retrieval", "language_model"}
     assert right >= 0.9 * len(with_plan), [(group, module, planted[group]) for group, module in with_plan]
 

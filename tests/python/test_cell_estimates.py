@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jinja2 import Environment, StrictUndefined
 from numpy.testing import assert_allclose
 
+from benchmarks.rendering import render_model
 from hcat.weakness import jackknife_cells
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,18 +38,9 @@ MODELS = (
     "int_cell_descriptions",
     "fct_score_distributions",
 )
-MACROS = ("exact_sums", "share_of_hash", "cell_id", "jackknife_deviation")
 #: measurement -> column of an evaluation
 MEASUREMENTS = {"mean_score": "raw_score", "share_failing": "is_failing", "share_failing_of_all": "is_failing_of_all"}
 PAIRS = (("topic", "language"),)
-
-
-def render(name: str, variables: Mapping[str, Any]) -> str:
-    """Return the SQL of a model with its references as table names."""
-    macros = "\n".join((ROOT / "macros" / f"{macro}.sql").read_text(encoding="utf-8") for macro in MACROS)
-    (path,) = (ROOT / "models").rglob(f"{name}.sql")
-    template = Environment(undefined=StrictUndefined).from_string(macros + path.read_text(encoding="utf-8"))
-    return template.render(ref=lambda table: table, config=lambda **_: "", var=lambda key: variables[key])
 
 
 def run_models(
@@ -86,7 +77,7 @@ def run_models(
         "hcat_jackknife_groups": groups,
     }
     for name in MODELS:
-        connection.execute(f"create table {name} as {render(name, variables)}")
+        connection.execute(f"create table {name} as {render_model(name, variables)}")
     return connection
 
 

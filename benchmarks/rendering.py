@@ -1,0 +1,93 @@
+"""SQL of the project's models as DuckDB runs it, without dbt: for models that run alone on rows made for them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import ROOT
+
+_EXTENSIONS = ("jinja2.ext.do",)
+
+
+class _Returned(Exception):  # noqa: N818 - no error: how a macro ends
+    """Carries what a macro returns by `return`, which need not be a text."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
+def _return(value: Any) -> None:
+    raise _Returned(value)
+
+
+def _make_callable(macro: Callable[..., str]) -> Callable[..., Any]:
+    def call(*values: Any, **named: Any) -> Any:
+        try:
+            return macro(*values, **named)
+        except _Returned as returned:
+            return returned.value
+
+    return call
+
+
+class _Adapter:
+    """Stands for dbt's adapter: macros between engines take their form for DuckDB."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+
+    def dispatch(self, name: str, package: str) -> Callable[..., Any]:
+        del package
+        found: Callable[..., Any] = self._names[f"default__{name}"]
+        return found
+
+
+@functools.cache
+def _compile(path: Path) -> Any:
+    from jinja2 import Environment
+
+    return Environment(extensions=_EXTENSIONS).compile(path.read_text(encoding="utf-8"))
+
+
+def render_model(name: str, variables: Mapping[str, Any]) -> str:
+    """Return the SQL of a model with its references as table names.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    variables : mapping of str to object
+        The project's vars that the model and its macros read.
+
+    Raises
+    ------
+    ValueError
+        If the project has no such model, or two.
+    """
+    from jinja2 import Environment, StrictUndefined, Template
+
+    paths = list((ROOT / "models").rglob(f"{name}.sql"))
+    if len(paths) != 1:
+        raise ValueError(f"a model must have one file, got {len(paths)} of {name}")
+    environment = Environment(undefined=StrictUndefined, extensions=_EXTENSIONS)
+    names = environment.globals
+    names |= {
+        "adapter": _Adapter(names),
+        "return": _return,
+        "ref": lambda table: table,
+        "config": lambda **_: "",
+        "var": lambda key: variables[key],
+    }
+
+    def load(path: Path) -> Template:
+        return Template.from_code(environment, _compile(path), environment.make_globals(None))
+
+    # a template each, so that macros find one another by name and not each other's texts
+    for path in sorted((ROOT / "macros").rglob("*.sql")):
+        macros = vars(load(path).module)
+        names |= {key: _make_callable(value) for key, value in macros.items() if callable(value)}
+    return load(paths[0]).render()
