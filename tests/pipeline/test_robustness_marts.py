@@ -93,7 +93,9 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def built(dbt: Dbt, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
     arguments = "build --select +path:models/marts/robustness --indirect-selection cautious"
-    build = dbt(arguments, logs, tmp_path_factory.mktemp("warehouse"))
+    # the application retrieves several documents a query, and a distractor that two answers share suffices for neither
+    variables = {"hcat_robustness_rule": "common_documents"}
+    build = dbt(arguments, logs, tmp_path_factory.mktemp("warehouse"), variables=variables)
     assert build.exit_code == 0, build.output[-3000:]
     return build
 
@@ -116,11 +118,9 @@ def test_planted_faults_are_laid_to_their_module(built: Build, logs: Path) -> No
     # a few groups are not robust by themselves: nothing is planted there, and no name is right
     with_plan = [(group, module) for group, module in named if group in planted]
     right = sum(planted[group] == module for group, module in with_plan)
-    assert len(with_plan) >= 3, Counter(planted.values())
+    assert len(with_plan) >= 5, Counter(planted.values())
     assert {planted[group] for group, _ in with_plan} == {"retrieval", "language_model"}
-    # a distractor that two answers of a group share is taken for the document that suffices: one of these six groups.
-    # `python -m benchmarks.robustness` holds the share to 90 % on more than a hundred
-    assert right >= len(with_plan) - 1, [(group, module, planted[group]) for group, module in with_plan]
+    assert right >= 0.9 * len(with_plan), [(group, module, planted[group]) for group, module in with_plan]
 
 
 def test_rules_judge_as_the_application_was_made(built: Build, logs: Path) -> None:
