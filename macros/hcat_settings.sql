@@ -1,4 +1,7 @@
-{# The engine knobs that can change a number, as the ledger keeps them. #}
+{#-
+    The settings that can change a number, as the ledger keeps them. tests/project/test_conventions.py holds the list complete:
+    a new variable stands here, or there beside the reason why it changes none.
+-#}
 {% macro hcat_settings() %}
     {% set names = [
         'hcat_encoder_revision', 'hcat_dtype', 'hcat_batch_tokens', 'hcat_window_characters', 'hcat_random_seed',
@@ -21,7 +24,29 @@
         'hcat_review_epsilon', 'hcat_review_release_sample', 'hcat_decision_decimals', 'hcat_failure_rate_target',
         'hcat_version_false_discovery_rate', 'hcat_version_jackknife_sources', 'hcat_least_changed_sources',
         'hcat_representativeness_dimensions', 'hcat_bias_error_rate', 'hcat_bias_draws', 'hcat_bias_blocks',
-        'hcat_sensitivity_threshold_shift', 'hcat_sensitivity_splits', 'hcat_sensitivity_length_bins'
+        'hcat_sensitivity_threshold_shift', 'hcat_sensitivity_splits', 'hcat_sensitivity_length_bins',
+        'hcat_toxicity_revision', 'hcat_sentiment_revision', 'hcat_toxic_probability', 'hcat_screening_revision',
+        'hcat_judging_revision', 'hcat_rival_answers', 'hcat_robustness_rule', 'hcat_robustness_draws',
+        'hcat_robustness_minimum_groups',
+        'hcat_judge_methods', 'hcat_judge_interactions', 'hcat_judge_questions', 'hcat_judge_revision',
+        'hcat_judge_price_prompt', 'hcat_judge_price_completion', 'hcat_judge_currency',
+        'hcat_language_model', 'hcat_language_model_calls', 'hcat_language_model_tokens',
+        'hcat_language_model_reply_tokens', 'hcat_language_model_repairs', 'hcat_language_model_response_format',
+        'hcat_topic_windows', 'hcat_topic_method', 'hcat_topic_reduction', 'hcat_topic_dimensions',
+        'hcat_topic_neighbours', 'hcat_topic_count', 'hcat_topic_count_bounds', 'hcat_topic_minimum_texts',
+        'hcat_topic_neighbourhood_distance', 'hcat_topic_fit_texts', 'hcat_topic_revision',
+        'hcat_topic_match_similarity', 'hcat_topic_stability_fits',
+        'hcat_sampling_total', 'hcat_sampling_allocation', 'hcat_sampling_within', 'hcat_sampling_minimum',
+        'hcat_sampling_length_of', 'hcat_sampling_length_bounds', 'hcat_sampling_length_quantiles',
+        'hcat_sampling_metric', 'hcat_sampling_prior_evaluations', 'hcat_sampling_half_widths',
+        'hcat_sampling_expected_share', 'hcat_sampling_design_effect',
+        'hcat_generator', 'hcat_generation_revision', 'hcat_generation_speaker', 'hcat_generation_anchor',
+        'hcat_generation_partners', 'hcat_test_language', 'hcat_imported_queries', 'hcat_query_words',
+        'hcat_query_copied_share', 'hcat_query_chunk_similarity', 'hcat_query_duplicate_similarity',
+        'hcat_query_duplicate_overlap', 'hcat_test_minimum_per_topic', 'hcat_test_minimum_per_query_type',
+        'hcat_variant_revision',
+        'hcat_grammar_templates', 'hcat_grammar_texts_per_style', 'hcat_grammar_fillings', 'hcat_grammar_hypotheses',
+        'hcat_grammar_requirements', 'hcat_grammar_enumerated', 'hcat_grammar_rows'
     ] %}
     {% set settings = {} %}
     {% for name in names %}

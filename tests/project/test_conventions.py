@@ -68,6 +68,37 @@ WITHOUT_CONTRACT = {"gate_verdicts"}
 #: Read before the project's own vars are known, hence given on the command line alone (decision 11).
 COMMAND_LINE_VARIABLES = {"hcat_grammar", "hcat_judge", "hcat_test_set"}
 
+#: Settings that the ledger does not keep as they stand, each with the reason.
+SETTINGS_BESIDE_THE_LEDGER = {
+    **dict.fromkeys(
+        (
+            "hcat_batch_interactions",
+            "hcat_batch_private_texts",
+            "hcat_batch_requests",
+            "hcat_batch_scores",
+            "hcat_batch_variants",
+            "hcat_lookup_mebibytes",
+            "hcat_pair_batch_tokens",
+            "hcat_slice_texts",
+            "hcat_language_model_attempts",
+            "hcat_language_model_concurrency",
+            "hcat_language_model_timeout_seconds",
+        ),
+        "how the work is cut: the rows stay the same",
+    ),
+    **dict.fromkeys(
+        ("hcat_encoder", "hcat_classifier", "hcat_sentiment", "hcat_toxicity", "hcat_device"),
+        "may be a path; name, revision, SHA-256 and device stand in columns of their own",
+    ),
+    **dict.fromkeys(
+        ("hcat_warehouse", "hcat_raw_logs", "hcat_raw_relations", "hcat_grammar_relations", "hcat_grammar_imports"),
+        "places: what was read stands in the ledger's inputs",
+    ),
+    "hcat_language_model_url": "a place, and an address may carry a key; the model stands in the ledger of calls",
+    "hcat_rejected_excerpt_characters": "what is shown",
+    "hcat_shown_parameters": "what is shown",
+}
+
 #: Longer than a thin model, because dbt finds references only as literals: one line per mart.
 LISTS_OF_MARTS = {
     "published_candidate",
@@ -540,6 +571,13 @@ def test_variables_have_defaults_and_are_used() -> None:
     # the ledger reads its variables from a list of names
     unused = {name for name in declared - used if f"'{name}'" not in text}
     assert unused == set(), "variables that nothing reads"
+
+
+def test_the_ledger_keeps_each_setting_that_can_change_a_number() -> None:
+    declared = set(yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text(encoding="utf-8"))["vars"]["hcat"])
+    kept = set(re.findall(r"'(hcat_\w+)'", (REPOSITORY / "macros" / "hcat_settings.sql").read_text(encoding="utf-8")))
+    assert kept & SETTINGS_BESIDE_THE_LEDGER.keys() == set()
+    assert kept | SETTINGS_BESIDE_THE_LEDGER.keys() == declared
 
 
 def test_the_tree_names_no_machine_and_no_registry() -> None:

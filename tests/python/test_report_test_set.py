@@ -76,6 +76,10 @@ def test_topics_are_numbered_by_size_and_noise_has_no_number(described: dict[str
     ]
 
 
+def test_strata_are_named_by_the_words_of_their_topic(described: dict[str, Any]) -> None:
+    assert described["strata"][0]["stratum_label"] == "fees, card, month | short"
+
+
 def test_candidates_are_accepted_and_rejected_ones_together(described: dict[str, Any]) -> None:
     counts = {row["query_type"]: (row["count_candidates"], row["count_accepted"]) for row in described["queries"]}
     assert counts == {"simple_factual": (3, 2), "vague": (1, 1)}

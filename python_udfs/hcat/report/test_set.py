@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from hcat.charts.topics import TopicCloud, draw_topics
@@ -90,6 +91,7 @@ def describe_test_set(source: Warehouse) -> dict[str, Any] | None:
         return None
     topics = source.rows(LIST_TOPICS, ["dim_topics"])
     strata = source.rows(LIST_STRATA, ["fct_sampling_strata"])
+    names = {row["topic_id"]: row["topic_name"] for row in topics}
     return {
         "topics": [_describe_topic(number, row) for number, row in enumerate(topics[:MAXIMUM_TOPICS], start=1)],
         "count_topics_left_out": max(0, len(topics) - MAXIMUM_TOPICS),
@@ -106,7 +108,7 @@ def describe_test_set(source: Warehouse) -> dict[str, Any] | None:
         "strata": [
             {
                 **row,
-                "stratum_label": clean_label(row["stratum_label"]),
+                "stratum_label": _name_stratum(row["stratum_label"], names),
                 "share": format_percent(row["share_population"]),
                 "effective": format_number(row["count_accepted_effective"]),
             }
@@ -127,6 +129,11 @@ def describe_test_set(source: Warehouse) -> dict[str, Any] | None:
             {**row, "model": clean_label(row["model"])} for row in source.rows(COUNT_CALLS, ["fct_generation_calls"])
         ],
     }
+
+
+def _name_stratum(label: str, names: Mapping[str, str]) -> str:
+    """Return the label of a stratum with the names of topics in place of their ids."""
+    return clean_label(" | ".join(names.get(segment, segment) for segment in label.split(" | ")))
 
 
 def _describe_topic(number: int, row: Row) -> Row:
