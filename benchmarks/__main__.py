@@ -22,6 +22,7 @@ from benchmarks import (
     drift,
     engines,
     evidence,
+    growth,
     judges,
     out_of_fold,
     privacy,
@@ -81,6 +82,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "swaps": swaps.run,
     "evidence": evidence.run,
     "scale": scale.run,
+    "growth": growth.run,
 }
 
 

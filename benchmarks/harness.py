@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,8 @@ class Build:
     ----------
     seconds : float
         Wall time from start to end of the process, interpreter start included.
+    cpu_seconds : float
+        Processor time of the process and its children: what other work on the machine takes is not in it.
     peak_mebibytes : float
         Largest resident memory of the dbt process, MiB.
     exit_code : int
@@ -64,6 +67,7 @@ class Build:
     """
 
     seconds: float
+    cpu_seconds: float
     peak_mebibytes: float
     exit_code: int
     node_seconds: Mapping[str, float]
@@ -106,21 +110,27 @@ def build(
     }
     variables |= dict(environment or {})
     with (warehouse / "output.txt").open("w+", encoding="utf-8") as output:
-        started = time.perf_counter()
+        started, spent = time.perf_counter(), _children_seconds()
         process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=output, stderr=subprocess.STDOUT)
         peak = 0.0
         while process.poll() is None:
             peak = max(peak, _resident_peak_mebibytes(process.pid))
             time.sleep(_POLL_SECONDS)
-        seconds = time.perf_counter() - started
+        seconds, cpu_seconds = time.perf_counter() - started, _children_seconds() - spent
         output.seek(0)
         tail = output.read()[-_TAIL_CHARACTERS:]
     if not results.exists():
         raise BenchmarkError(f"dbt wrote no results (exit code {process.returncode}):\n{tail}")
-    return _read_results(results, seconds, peak, process.returncode, tail)
+    return _read_results(results, seconds, cpu_seconds, peak, process.returncode, tail)
 
 
-def _read_results(path: Path, seconds: float, peak: float, exit_code: int, tail: str) -> Build:
+def _children_seconds() -> float:
+    """Return the processor time of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _read_results(path: Path, seconds: float, cpu_seconds: float, peak: float, exit_code: int, tail: str) -> Build:
     node_seconds: dict[str, float] = {}
     failed_tests: list[str] = []
     skipped: list[str] = []
@@ -135,7 +145,7 @@ def _read_results(path: Path, seconds: float, peak: float, exit_code: int, tail:
                 raise BenchmarkError(f"{kind} {name} broke: {result['message']}\n{tail}")
         elif status in ("fail", "error"):
             failed_tests.append(name)
-    return Build(seconds, peak, exit_code, node_seconds, sorted(failed_tests), sorted(skipped))
+    return Build(seconds, cpu_seconds, peak, exit_code, node_seconds, sorted(failed_tests), sorted(skipped))
 
 
 def _resident_peak_mebibytes(process_id: int) -> float:

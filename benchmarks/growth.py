@@ -1,0 +1,183 @@
+"""How the cost of a build grows from a thousand to a million interactions, stage by stage.
+
+The encoder is `hashing:384` and the models of classes and names are switched off, so that what is measured is the work
+of the pipeline: landing, splitting, joins, statistics, gates, publication, and every data test.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import scale
+from benchmarks.harness import Build, Outcome, Table, argument_parser, build, finish, verdict, working_folder
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+SIZES_QUICK = (200, 1_000)
+#: Times the cost of a linear pipeline that the last step of growth may reach, from this size on.
+LIMIT_GROWTH = 1.15
+SIZE_BASE = 10_000
+#: How many interactions an honest projection is made for.
+SIZE_PROJECTED = 100_000_000
+_COUNT_SLOWEST = 25
+_LAYERS = 2
+_ENVIRONMENT = {
+    "HCAT_ENCODER": scale.ENCODER,
+    "HCAT_CLASSIFIER": "none",
+    "HCAT_TAGGER": "none",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """One size and what its build cost.
+
+    Parameters
+    ----------
+    count : int
+        Interactions.
+    measured : Build
+        Of a build from nothing.
+    stages : mapping of str to float
+        Seconds of the nodes by folder of the models, data tests together.
+    mebibytes : float
+        Warehouse, published copy and slices on disk, MiB.
+    """
+
+    count: int
+    measured: Build
+    stages: Mapping[str, float]
+    mebibytes: float
+
+
+def measure(work: Path, count: int) -> Grown:
+    """Return the cost of a build of ``count`` synthetic interactions in an empty warehouse."""
+    raw_logs, warehouse = work / f"raw_{count}", work / f"warehouse_{count}"
+    shutil.rmtree(raw_logs, ignore_errors=True)
+    shutil.rmtree(warehouse, ignore_errors=True)
+    scale.write_raw_logs(raw_logs, count, max(scale.COUNT_SENTENCES * count // scale.COUNT_INTERACTIONS, 100))
+    arguments = ("--exclude-resource-type", "unit_test")
+    measured = build(raw_logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
+    stages = stage_seconds(warehouse / "target" / "manifest.json", measured.node_seconds)
+    mebibytes = sum(path.stat().st_size for path in warehouse.rglob("*") if path.is_file()) / 2**20
+    shutil.rmtree(raw_logs)
+    shutil.rmtree(warehouse)
+    return Grown(count, measured, stages, mebibytes)
+
+
+def stage_seconds(manifest: Path, node_seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return the seconds of nodes by the folder that holds them, slowest first."""
+    nodes = json.loads(manifest.read_text(encoding="utf-8"))["nodes"]
+    stages: defaultdict[str, float] = defaultdict(float)
+    for unique_id, node in nodes.items():
+        kind, _, name = unique_id.split(".")[:3]
+        if name not in node_seconds:
+            continue
+        if kind == "model":
+            stage = "/".join(Path(node["original_file_path"]).parts[1:-1][:_LAYERS])
+        else:
+            stage = {"test": "data tests", "seed": "seeds"}.get(kind, kind)
+        stages[stage] += node_seconds[name]
+    return dict(sorted(stages.items(), key=lambda item: (-item[1], item[0])))
+
+
+def growth(smaller: Grown, larger: Grown) -> float:
+    """Return the cost of the larger build over that of a linear one from the smaller: at most 1 is linear or better."""
+    return larger.measured.cpu_seconds / smaller.measured.cpu_seconds / (larger.count / smaller.count)
+
+
+def marginal(smaller: Grown, larger: Grown) -> float:
+    """Return the processor seconds that each further thousand interactions cost between two sizes."""
+    return 1_000 * (larger.measured.cpu_seconds - smaller.measured.cpu_seconds) / (larger.count - smaller.count)
+
+
+def run(is_quick: bool = False, folder: Path | None = None, sizes: tuple[int, ...] = SIZES) -> Outcome:
+    """Return cost by size and stage, its growth and a projection; the limit holds from :data:`SIZE_BASE` on."""
+    sizes = SIZES_QUICK if is_quick else sizes
+    grown: list[Grown] = []
+    with working_folder(folder) as work:
+        for count in sizes:
+            grown.append(measure(work, count))
+            print(f"{count:,} interactions: {grown[-1].measured.seconds:,.0f} s", file=sys.stderr, flush=True)
+    base = next((each for each in grown if each.count >= SIZE_BASE), grown[0])
+    last = grown[-1]
+    is_linear = growth(base, last) <= LIMIT_GROWTH
+    lines = []
+    for place, each in enumerate(grown):
+        before = grown[place - 1] if place else None
+        lines.append(
+            (
+                f"{each.count:,}",
+                f"{each.measured.seconds:,.0f}",
+                f"{each.measured.cpu_seconds:,.0f}",
+                f"{1_000 * each.measured.cpu_seconds / each.count:.2f}",
+                "" if before is None else f"{marginal(before, each):.2f}",
+                f"{growth(base, each):.2f}" if each.count > base.count else "",
+                f"{each.measured.peak_mebibytes:,.0f}",
+                f"{each.mebibytes:,.0f}",
+            )
+        )
+    columns = (
+        "interactions", "seconds", "processor s", "per 1,000", "each further 1,000",
+        f"times linear from {base.count:,}", "peak memory, MiB", "disk, MiB",
+    )  # fmt: skip
+    tables = [
+        Table(f"Whole builds from nothing, DuckDB, encoder {scale.ENCODER}", columns, lines),
+        Table(
+            "Seconds by stage",
+            ("stage", *(f"{each.count:,}" for each in grown), f"times linear, {base.count:,} to {last.count:,}"),
+            [_stage_line(stage, grown, base, last) for stage in last.stages],
+        ),
+        Table(
+            f"Slowest nodes at {last.count:,}",
+            ("node", *(f"{each.count:,}" for each in grown), "times linear"),
+            [_node_line(name, grown, base, last) for name, _ in last.measured.slowest(_COUNT_SLOWEST)],
+        ),
+    ]
+    projected = marginal(grown[-2], last) * SIZE_PROJECTED / 1_000 / 3_600
+    failed = sorted({name for each in grown for name in (*each.measured.failed_tests, *each.measured.skipped)})
+    notes = [
+        f"Growth of processor time from {base.count:,} to {last.count:,}: {growth(base, last):.3f} times linear (limit "
+        f"{LIMIT_GROWTH}: {'quick' if is_quick else verdict(is_linear)}). The fixed start makes it smaller; what each "
+        "further thousand costs tells whether anything grows faster than the logs.",
+        "Each build lands, splits, measures, tests, gates and publishes everything; a nightly one does so for what is "
+        "new alone. Models of classes, sentiment heads apart, and of names are off: their cost is per text and linear.",
+        f"{SIZE_PROJECTED:,} interactions in one build at the last marginal cost: {projected:,.0f} processor hours and "
+        f"{last.mebibytes / last.count * SIZE_PROJECTED / 2**20:,.1f} TiB of disk, the encoder apart.",
+        f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}.",
+        f"Data tests and gates that failed, models skipped: {', '.join(failed) or 'none'}.",
+    ]
+    return Outcome("growth", "Growth with the logs", tables, notes, is_quick, is_quick or is_linear)
+
+
+def _stage_line(stage: str, grown: list[Grown], base: Grown, last: Grown) -> tuple[str, ...]:
+    return _line(stage, [each.stages.get(stage, 0.0) for each in grown], base.stages.get(stage, 0.0), base, last)
+
+
+def _node_line(name: str, grown: list[Grown], base: Grown, last: Grown) -> tuple[str, ...]:
+    seconds = [each.measured.node_seconds.get(name, 0.0) for each in grown]
+    return _line(name, seconds, base.measured.node_seconds.get(name, 0.0), base, last)
+
+
+def _line(name: str, seconds: list[float], first: float, base: Grown, last: Grown) -> tuple[str, ...]:
+    times = f"{seconds[-1] / first / (last.count / base.count):.2f}" if first and last.count > base.count else ""
+    return (name, *(f"{value:,.1f}" for value in seconds), times)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line; exit code 1 when the growth is more than linear."""
+    parser = argument_parser("growth", (__doc__ or "").splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="interactions of each build")
+    options = parser.parse_args(arguments)
+    outcome = run(options.quick, options.folder, tuple(options.sizes))
+    return finish(outcome, "python -m benchmarks.growth")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
