@@ -25,6 +25,8 @@ LIMIT_GROWTH = 1.15
 SIZE_BASE = 10_000
 #: How many interactions an honest projection is made for.
 SIZE_PROJECTED = 100_000_000
+#: The corpus grows with the logs: interactions per chunk of it, five of which each interaction retrieves.
+INTERACTIONS_PER_CHUNK = 5
 _COUNT_SLOWEST = 25
 _LAYERS = 2
 _ENVIRONMENT = {
@@ -61,7 +63,8 @@ def measure(work: Path, count: int) -> Grown:
     raw_logs, warehouse = work / f"raw_{count}", work / f"warehouse_{count}"
     shutil.rmtree(raw_logs, ignore_errors=True)
     shutil.rmtree(warehouse, ignore_errors=True)
-    scale.write_raw_logs(raw_logs, count, max(scale.COUNT_SENTENCES * count // scale.COUNT_INTERACTIONS, 100))
+    sentences = max(scale.COUNT_SENTENCES * count // scale.COUNT_INTERACTIONS, 100)
+    scale.write_raw_logs(raw_logs, count, sentences, count // INTERACTIONS_PER_CHUNK)
     arguments = ("--exclude-resource-type", "unit_test")
     measured = build(raw_logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
     stages = stage_seconds(warehouse / "target" / "manifest.json", measured.node_seconds)
@@ -150,6 +153,8 @@ def run(is_quick: bool = False, folder: Path | None = None, sizes: tuple[int, ..
         "new alone. Models of classes, sentiment heads apart, and of names are off: their cost is per text and linear.",
         f"{SIZE_PROJECTED:,} interactions in one build at the last marginal cost: {projected:,.0f} processor hours and "
         f"{last.mebibytes / last.count * SIZE_PROJECTED / 2**20:,.1f} TiB of disk, the encoder apart.",
+        f"Each interaction retrieves {scale.COUNT_CHUNKS} chunks of a corpus that grows with the logs, one chunk for "
+        f"{INTERACTIONS_PER_CHUNK} interactions; half a distinct sentence per interaction.",
         f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}.",
         f"Data tests and gates that failed, models skipped: {', '.join(failed) or 'none'}.",
     ]

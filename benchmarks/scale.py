@@ -146,19 +146,22 @@ def make_sentences(count: int, templates: tuple[str, ...], closing: str, random:
     return list(found)
 
 
-def write_raw_logs(folder: Path, count_interactions: int, count_sentences: int = COUNT_SENTENCES) -> None:
+def write_raw_logs(
+    folder: Path, count_interactions: int, count_sentences: int = COUNT_SENTENCES, count_chunks: int | None = None
+) -> None:
     """Write interactions, retrievals and queries as Parquet, streamed.
 
     Every interaction has one query sentence, :data:`COUNT_ANSWER_SENTENCES` answer sentences (the first two are taken
     from its own context) and :data:`COUNT_CHUNKS` chunks of :data:`SENTENCES_PER_CHUNK` sentences. Sentences of
     chunks are drawn one by one, so that nearly every chunk is a text of its own: a corpus whose chunks repeat, as in
-    production, is easier.
+    production, is easier. With ``count_chunks`` the chunks are drawn from a corpus of so many.
     """
     folder.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng(SEED)
     count_queries = min(COUNT_QUERIES, count_sentences // 5)
     questions = make_sentences(count_queries, _QUESTIONS, "", random)
     statements = np.array(make_sentences(count_sentences - count_queries, _STATEMENTS, ".", random), dtype=object)
+    corpus = None if count_chunks is None else _draw_chunks(statements, (count_chunks,), random)
     query_ids = [f"query-{number:06d}" for number in range(count_queries)]
     types = ["simple_factual" if number % 3 else "multi_hop" for number in range(count_queries)]
     queries = pa.table({"query_id": query_ids, "text": questions, "query_type": types})
@@ -168,16 +171,30 @@ def write_raw_logs(folder: Path, count_interactions: int, count_sentences: int =
     with first as interactions, second as retrievals:
         for start in range(0, count_interactions, _ROWS_PER_WRITE):
             numbers = range(start, min(start + _ROWS_PER_WRITE, count_interactions))
-            interaction_table, retrieval_table = _draw_interactions(numbers, statements, query_ids, random)
+            interaction_table, retrieval_table = _draw_interactions(numbers, statements, corpus, query_ids, random)
             interactions.write_table(interaction_table)
             retrievals.write_table(retrieval_table)
 
 
+def _draw_chunks(
+    statements: npt.NDArray[np.object_], shape: tuple[int, ...], random: np.random.Generator
+) -> npt.NDArray[np.object_]:
+    chunks: npt.NDArray[np.object_] = statements[random.integers(len(statements), size=(*shape, SENTENCES_PER_CHUNK))]
+    return chunks
+
+
 def _draw_interactions(
-    numbers: range, statements: npt.NDArray[np.object_], query_ids: list[str], random: np.random.Generator
+    numbers: range,
+    statements: npt.NDArray[np.object_],
+    corpus: npt.NDArray[np.object_] | None,
+    query_ids: list[str],
+    random: np.random.Generator,
 ) -> tuple[pa.Table, pa.Table]:
     count = len(numbers)
-    contexts = statements[random.integers(len(statements), size=(count, COUNT_CHUNKS, SENTENCES_PER_CHUNK))]
+    if corpus is None:
+        contexts = _draw_chunks(statements, (count, COUNT_CHUNKS), random)
+    else:
+        contexts = corpus[random.integers(len(corpus), size=(count, COUNT_CHUNKS))]
     drawn = statements[random.integers(len(statements), size=(count, COUNT_ANSWER_SENTENCES - 2))]
     queries = random.integers(len(query_ids), size=count)
     ids = [f"interaction-{number:07d}" for number in numbers]

@@ -435,6 +435,14 @@ def _find_in_lists(text: str, spans: Sequence[Span]) -> list[Span]:
     return found
 
 
+#: Short patterns without which the long one of a recogniser cannot match: Presidio takes long to find nothing.
+_NECESSARY: Final = {
+    "CreditCardRecognizer": re.compile(r"\d{4}[- ]?\d{3}"),
+    "IbanRecognizer": re.compile(r"[a-z]{2}\d{2}[ -]?[a-z0-9]{4}", re.IGNORECASE),
+    "CryptoRecognizer": re.compile(r"[a-z0-9]{26}", re.IGNORECASE),
+}
+
+
 def _ask_presidio(text: str, recognisers: Sequence[Any]) -> list[Span]:
     if not recognisers or not any(character.isdigit() for character in text):
         return []
@@ -442,9 +450,15 @@ def _ask_presidio(text: str, recognisers: Sequence[Any]) -> list[Span]:
     return [
         Span(result.start, result.end, PRESIDIO_TYPES[result.entity_type], "presidio")
         for recogniser in recognisers
+        if _can_match(type(recogniser).__name__, folded)
         for result in recogniser.analyze(folded, recogniser.supported_entities, None) or []
         if result.score >= MINIMUM_PRESIDIO_SCORE
     ]
+
+
+def _can_match(recogniser: str, folded: str) -> bool:
+    necessary = _NECESSARY.get(recogniser)
+    return necessary is None or necessary.search(folded) is not None
 
 
 # --- masks -------------------------------------------------------------------------------------------------------

@@ -486,6 +486,39 @@ def test_any_text_gives_spans_inside_it(text: str) -> None:
 # --- settings ----------------------------------------------------------------------------------------------------
 
 
+_CHECKED_VALUES = (
+    "4111 1111 1111 1111",
+    "4111-1111-1111-1111",
+    "4111111111111111",
+    "GB29 NWBK 6016 1331 9268 19",
+    "DE89 3704 0044 0532 0130 00",
+    "de89370400440532013000",
+    "1BoatSLRHtKNngkdXEeobR76b53LETtpyT",
+    "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+    "a 7 cards",
+    "ref 2024",
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(_CHECKED_VALUES),
+            st.text("0123456789 -abAB1\u017f\u212a", max_size=40),
+        ),
+        max_size=4,
+    )
+)
+def test_recognisers_of_presidio_are_left_out_only_where_they_find_nothing(parts: list[str]) -> None:
+    asked = privacy.load_presidio(privacy.DEFAULT_PRESIDIO_RECOGNISERS)
+    text = " and ".join([*parts, "1"])
+    gated = privacy._ask_presidio(text, asked)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(privacy, "_NECESSARY", {})
+        assert gated == privacy._ask_presidio(text, asked)
+
+
 def test_more_recognisers_of_presidio_can_be_named_and_stay_off_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     import socket
 
