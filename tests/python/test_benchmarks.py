@@ -19,7 +19,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 # benchmarks is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks import accuracy, contents, harness, ragtruth, scale, swaps, transfer, verdicts
+from benchmarks import accuracy, contents, growth, harness, ragtruth, scale, swaps, transfer, verdicts
 from benchmarks.discrimination import auroc, average_precision
 
 rows_of_scores = st.lists(
@@ -347,3 +347,31 @@ def test_results_are_read_and_a_broken_model_is_an_error(tmp_path: Path) -> None
     path.write_text(json.dumps({"results": [*good, result("model.hcat.c", "error")]}))
     with pytest.raises(harness.BenchmarkError, match="model c broke: no such column"):
         harness._read_results(path, 3.0, 100.0, 1, "")
+
+
+def _grown(count: int, cpu_seconds: float) -> growth.Grown:
+    return growth.Grown(count, harness.Build(0.0, cpu_seconds, 0.0, 0, {}, (), ()), {}, 0.0)
+
+
+def test_growth_is_one_for_a_linear_pipeline_and_a_fixed_start_makes_it_smaller() -> None:
+    small, linear, with_start = _grown(10, 2.0), _grown(1_000, 200.0), _grown(1_000, 101.0)
+    assert growth.growth(small, linear) == pytest.approx(1.0)
+    assert growth.growth(small, with_start) == pytest.approx(0.505)
+    # of 2 s for ten, one is the start: each further thousand costs 100 s
+    assert growth.marginal(small, with_start) == pytest.approx(100.0)
+
+
+def test_stages_of_growth_are_folders_of_models_and_data_tests_together(tmp_path: Path) -> None:
+    nodes = {
+        "model.hcat.a": {"original_file_path": "models/intermediate/text_units/a.sql"},
+        "model.hcat.b": {"original_file_path": "models/intermediate/text_units/b.py"},
+        "model.hcat.landed": {"original_file_path": "models/landing/landed.py"},
+        "test.hcat.not_null_a.1234": {"original_file_path": "models/intermediate/text_units/_units.yml"},
+        "model.hcat.not_run": {"original_file_path": "models/marts/core/not_run.sql"},
+    }
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
+    seconds = {"a": 1.0, "b": 2.0, "landed": 0.5, "not_null_a": 4.0}
+    stages = growth.stage_seconds(manifest, seconds)
+    assert stages == {"data tests": 4.0, "intermediate/text_units": 3.0, "landing": 0.5}
+    assert list(stages) == ["data tests", "intermediate/text_units", "landing"]
