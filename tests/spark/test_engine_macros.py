@@ -10,6 +10,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (ROOT / "macros" / "engine", ROOT / "macros")
+#: Values of a text that are hidden, the longer first.
+PRIVATE_VALUES = """array_of([
+    record({'length': -7, 'value': "'Ann Lee'", 'masked': "'<PERSON>'"}),
+    record({'length': -3, 'value': "'Ann'", 'masked': "'<NAME>'"}),
+])"""
+MASKED_WORDS = ["[masked]", "12", "[masked]"]
 #: Expression of macros -> its value on both engines.
 EXPRESSIONS = [
     ("array_at(array_of([10, 20]), 1)", 10),
@@ -17,7 +23,7 @@ EXPRESSIONS = [
     ("array_length(array_of([10, 20, 30]))", 3),
     ("array_map(array_of([1, 2]), 'each * 10')", [10, 20]),
     ("array_join(array_of([\"'a'\", 'null', \"'b'\"]), ', ')", "a, b"),
-    ("array_maximum(array_of([3, 'null', 2]))", 3),
+    ("array_at('array_sort(' ~ array_of(['null', 2]) ~ ')', 1)", 2),
     ("array_from(array_of([3, 1, 2]), 1)", [1, 2]),
     ("number_series(3)", [0, 1, 2]),
     ("number_series(0)", []),
@@ -26,7 +32,11 @@ EXPRESSIONS = [
         [date(2026, 2, 27), date(2026, 2, 28), date(2026, 3, 1)],
     ),
     ("days_between(\"date '2026-02-27'\", \"date '2026-03-01'\")", 2),
-    ("integer_division(7, 2)", 3),
+    ("dot_product(array_of(doubles([1, 2])), array_of(doubles([3, 4])))", 11.0),
+    ("has_word(\"'To Mr. Bern, bernina'\", \"'MR'\")", True),
+    ("has_word(\"'bernina'\", \"'bern'\")", False),
+    (f"mask_values(\"'Ann Lee and Ann'\", {PRIVATE_VALUES})", "<PERSON> and <NAME>"),
+    (f"mask_words(array_of([\"'lee'\", \"'12'\", \"'Bern instead of Ann'\"]), {PRIVATE_VALUES})", MASKED_WORDS),
     ('json_field("\'{\\"a b\\": {\\"c\\": 1}, \\"d\\": \\"x\\"}\'", "\'d\'")', "x"),
     ('json_field("\'{\\"a b\\": \\"y\\"}\'", "\'a b\'")', "y"),
     ('json_field("\'{\\"a\\": null}\'", "\'a\'")', None),
@@ -88,6 +98,11 @@ QUERIES = [
         " (values ('k', 1.0::double), ('k', 0.5::double), ('k', -1.0::double)) as t(name, score))"
         " select scores.score, steps.word from scores {{ join_within('steps', ['name'], 'scores', 'score') }}",
         [(0.5, "low"), (1.0, "high")],
+    ),
+    (
+        "select {{ mask_values(\"'Ann'\", 'nothing') }} from (select case when false then "
+        f"{{{{ {PRIVATE_VALUES} }}}} end as nothing) as t",
+        [("Ann",)],
     ),
     # null order, quoting, integer division and decimals, as models write them
     (

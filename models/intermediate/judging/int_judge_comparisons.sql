@@ -89,7 +89,7 @@ final as (
         end as metric_label,
         compared.label,
         -- only a rubric speaks in the raters' points
-        case when starts_with(compared.metric_name, 'rubric_llm') then compared.raw_score::integer end as metric_point,
+        case when contains(compared.metric_name, 'rubric_llm') then compared.raw_score::integer end as metric_point,
         compared.scale_point
     from compared
     inner join metrics on compared.metric_name = metrics.metric_name

@@ -25,7 +25,7 @@ metrics as (
 interactions as (
     select
         *,
-        coalesce(query_id, 'text_' || md5(lower(regexp_replace(trim(query_text), '\s+', ' ', 'g')))) as query_key
+        coalesce(query_id, 'text_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }}))) as query_key
     from {{ ref('int_interactions_joined') }}
 ),
 
@@ -60,7 +60,7 @@ sampled as (
 ),
 
 contexts as (
-    select interaction_id, array_agg(passage_text order by position) as contexts
+    select interaction_id, {{ ordered_array('passage_text', 'position') }} as contexts
     from passages
     where role = 'context'
     group by interaction_id
@@ -69,14 +69,12 @@ contexts as (
 sentences as (
     select
         passages.interaction_id,
-        array_agg(
-            case when passages.role = 'context' then passages_split.sentence_text end
-            order by passages.position, passages_split.sentence_index
-        ) filter (where passages.role = 'context') as context_sentences,
-        array_agg(
-            case when passages.role = 'answer' then passages_split.sentence_text end
-            order by passages_split.sentence_index
-        ) filter (where passages.role = 'answer') as answer_sentences
+        {{ ordered_array(
+            'passages_split.sentence_text', 'passages.position, passages_split.sentence_index',
+            "passages.role = 'context'"
+        ) }} as context_sentences,
+        {{ ordered_array('passages_split.sentence_text', 'passages_split.sentence_index', "passages.role = 'answer'") }}
+            as answer_sentences
     from passages
     inner join passages_split on passages.passage_id = passages_split.passage_id
     where passages.interaction_id in (select sampled.interaction_id from sampled)
@@ -84,7 +82,9 @@ sentences as (
 ),
 
 sample_answers as (
-    select samples.interaction_id, array_agg(interactions.answer order by samples.sample_position) as sample_answers
+    select
+        samples.interaction_id,
+        {{ ordered_array('interactions.answer', 'samples.sample_position') }} as sample_answers
     from samples
     inner join interactions on samples.other_interaction_id = interactions.interaction_id
     group by samples.interaction_id
@@ -115,13 +115,12 @@ guidelines as (
     select
         criterion,
         to_json(
-            array_agg(
-                struct_pack(
-                    scale_point := scale_point, scale_label := scale_label, guideline_text := guideline_text
-                )
-                order by scale_point
-            )
-        )::varchar as guideline
+            {{ ordered_array(
+                record(
+                    {'scale_point': 'scale_point', 'scale_label': 'scale_label', 'guideline_text': 'guideline_text'}
+                ), 'scale_point'
+            ) }}
+        )::string as guideline
     from scales
     group by criterion
 ),
@@ -132,7 +131,7 @@ wanted as (
         expected.interaction_id,
         expected.metric_name,
         metrics.base_metric as judge_task,
-        string_split(expected.metric_name, '__')[2] as subject,
+        nullif(split_part(expected.metric_name, '__', 2), '') as subject,
         sampled.sample_number,
         sampled.query_text,
         sampled.answer,
@@ -145,7 +144,7 @@ wanted as (
 -- a text that a task does not read is no part of its key
 materials as (
     select
-        wanted.* exclude (reference_answer),
+        wanted.{{ columns_except(['reference_answer']) }},
         case when wanted.judge_task in ('rubric_llm', 'correctness_llm') then wanted.reference_answer end
             as reference_answer,
         case when wanted.judge_task = 'rubric_llm' then guidelines.guideline end as guideline,
@@ -186,7 +185,7 @@ final as (
                 service.prompt_revision,
                 materials.judge_task,
                 coalesce(materials.subject, ''),
-                materials.count_questions::varchar,
+                materials.count_questions::string,
                 {%- for column in ['query_text', 'answer', 'reference_answer', 'guideline', 'other_answer'] %}
                 coalesce(md5(materials.{{ column }}), ''),
                 {%- endfor %}
@@ -194,7 +193,7 @@ final as (
                     'contexts', 'other_contexts', 'context_sentences', 'answer_sentences', 'sample_answers'
                 ] %}
                 -- as JSON: two lists with the same letters are told apart
-                coalesce(md5(to_json(materials.{{ column }})::varchar), ''){{ ',' if not loop.last }}
+                coalesce(md5(to_json(materials.{{ column }})::string), ''){{ ',' if not loop.last }}
                 {%- endfor %}
             )
         ) as judge_key,

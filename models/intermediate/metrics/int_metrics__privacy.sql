@@ -14,7 +14,7 @@ found as (
         interaction_id,
         count(*) as count_values,
         coalesce(bool_or(is_leak), false) as has_leak,
-        string_agg(distinct entity_type, ', ' order by entity_type) filter (where is_leak) as leaked_types
+        {{ array_join('array_sort(array_agg(distinct entity_type) filter (where is_leak))', ', ') }} as leaked_types
     from findings
     group by interaction_id
 ),
@@ -27,7 +27,7 @@ final as (
         coalesce(found.has_leak, false)::integer::double as raw_score,
         'scored' as score_status,
         coalesce(found.count_values, 0) as scored_count,
-        'leaked: ' || found.leaked_types as detail
+        'leaked: ' || nullif(found.leaked_types, '') as detail
     from interactions
     left join found on interactions.interaction_id = found.interaction_id
 )

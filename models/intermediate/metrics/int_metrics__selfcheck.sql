@@ -47,9 +47,8 @@ aggregated as (
         max(was_truncated) as was_truncated,
         count(*) as scored_count,
         max(count_samples) as count_samples,
-        arg_min(
-            sentence_index, (round(consistency, {{ var('hcat_similarity_digits') }}), sentence_index)
-        ) as worst_sentence_index
+        {%- set rounded = 'round(consistency, ' ~ var('hcat_similarity_digits') ~ ')' %}
+        min_by(sentence_index, {{ record({'score': rounded, 'sentence': 'sentence_index'}) }}) as worst_sentence_index
     from by_sentence
     group by interaction_id
 ),

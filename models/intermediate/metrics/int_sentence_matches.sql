@@ -39,7 +39,7 @@ exploded as (
         {%- do lists.update({
             'completeness_weight': 'context_completeness_weights', 'relevance': 'context_to_query_similarity'
         }) %}
-        {{ array_maximum('context_completeness_weights') }} is not null as is_weighted,
+        {{ array_at('array_sort(context_completeness_weights)', 1) }} is not null as is_weighted,
         {{ explode_together(lists) }},
         {%- else %}
         false as is_weighted,

@@ -36,7 +36,8 @@ chosen as (
         verdicts.*,
         count(*) over (partition by verdicts.interaction_id) as count_sources,
         -- sources that disagree are counted: they say how far rules and models can be believed
-        count(*) filter (where verdicts.is_correct) over (partition by verdicts.interaction_id) as count_saying_correct
+        count(case when verdicts.is_correct then 1 end) over (partition by verdicts.interaction_id)
+            as count_saying_correct
     from verdicts
     inner join sources on verdicts.correctness_source = sources.correctness_source
     qualify

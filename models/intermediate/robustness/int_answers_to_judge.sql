@@ -7,7 +7,7 @@ with interactions as (
 ),
 
 queries as (
-    select query_id, reference_answer, json_extract_string(tags, '$.template') as template
+    select query_id, reference_answer, {{ json_field('tags', "'template'") }} as template
     from {{ ref('stg_queries') }}
     where reference_answer is not null
 ),
@@ -24,7 +24,7 @@ template_answers as (
 ),
 
 rivals_listed as (
-    select template, array_agg(reference_answer order by reference_answer) as template_answers
+    select template, array_sort(array_agg(reference_answer)) as template_answers
     from template_answers
     group by template
 ),
@@ -49,7 +49,7 @@ final as (
         md5(
             concat_ws(
                 chr(31), '{{ var("hcat_judging_revision") }}', coalesce(query, ''), answer, true_answer,
-                coalesce(array_to_string(rivals, chr(30)), '')
+                coalesce({{ array_join('rivals', '\x1e') }}, '')
             )
         ) as input_key
     from joined

@@ -30,7 +30,7 @@ labelled as (
         labels.interaction_id,
         'label' as correctness_source,
         min(labels.label) = 1 as is_correct,
-        string_agg(labels.criterion || ': ' || labels.label_status, ', ' order by labels.criterion) as reason
+        {{ joined_text("labels.criterion || ': ' || labels.label_status", "', '", 'labels.criterion') }} as reason
     from labels
     inner join criteria on labels.criterion = criteria.criterion
     where labels.label is not null

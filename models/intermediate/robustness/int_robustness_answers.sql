@@ -32,14 +32,14 @@ contexts as (
 chunks_listed as (
     select
         interaction_id,
-        array_agg(distinct chunk_id order by chunk_id) as context_ids,
+        array_sort(array_agg(distinct chunk_id)) as context_ids,
         count(*) = count(chunk_id) as is_named
     from retrievals
     group by interaction_id
 ),
 
 texts_listed as (
-    select interaction_id, array_agg(passage_text order by position) as context_texts
+    select interaction_id, {{ ordered_array('passage_text', 'position') }} as context_texts
     from contexts
     group by interaction_id
 ),
@@ -55,7 +55,7 @@ described as (
         interactions.{{ column }},
         {%- endfor %}
         -- the same words are one query, whatever its id
-        md5(lower(regexp_replace(trim(interactions.query_text), '\s+', ' ', 'g'))) as query_key
+        md5(lower({{ replace_pattern('trim(interactions.query_text)', '\\s+', ' ') }})) as query_key
     from answers
     inner join interactions on answers.interaction_id = interactions.interaction_id
     left join queries on answers.query_id = queries.query_id
@@ -79,10 +79,10 @@ clustered as (
     select
         described.interaction_id,
         hypotheses.hypothesis,
-        json_extract_string(described.tags, '$."' || hypotheses.field || '"') as cluster
+        {{ json_field('described.tags', 'hypotheses.field') }} as cluster
     from described
     inner join hypotheses on hypotheses.source = 'query_tag'
-    where json_extract_string(described.tags, '$."' || hypotheses.field || '"') is not null
+    where {{ json_field('described.tags', 'hypotheses.field') }} is not null
 ),
 
 counted as (

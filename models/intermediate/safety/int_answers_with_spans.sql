@@ -5,7 +5,7 @@ with passages as (
 
 texts as (
     select text_hash, reading_key, spans from {{ ref('int_texts_masked') }}
-    where len(spans) > 0
+    where {{ array_length('spans') }} > 0
 ),
 
 answers as (
@@ -24,8 +24,9 @@ surroundings as (
     select
         passages.interaction_id,
         max(case when passages.role = 'query' then passages.passage_text end) as query,
-        array_agg(passages.passage_text order by passages.position, passages.passage_text)
-        filter (where passages.role = 'context') as contexts
+        {{ ordered_array(
+            'passages.passage_text', 'passages.position, passages.passage_text', "passages.role = 'context'"
+        ) }} as contexts
     from passages
     where passages.interaction_id in (select answers.interaction_id from answers)
     group by passages.interaction_id
@@ -37,7 +38,7 @@ final as (
         md5(
             concat_ws(
                 '|', answers.text_hash, answers.reading_key, md5(coalesce(surroundings.query, '')),
-                md5(coalesce(array_to_string(surroundings.contexts, chr(10)), ''))
+                md5(coalesce({{ array_join('surroundings.contexts', '\n') }}, ''))
             )
         ) as exposure_key,
         answers.answer,

@@ -9,8 +9,8 @@ with systems as (
 terms as (
     select
         dimension,
-        string_agg(first_term, ' / ' order by pair_id) as first_segment,
-        string_agg(second_term, ' / ' order by pair_id) as second_segment
+        {{ joined_text('first_term', "' / '", 'pair_id') }} as first_segment,
+        {{ joined_text('second_term', "' / '", 'pair_id') }} as second_segment
     from {{ ref('demographic_terms') }}
     where is_enabled
     group by dimension

@@ -19,7 +19,7 @@ planted as (
 ),
 
 ordered as (
-    select interaction_id, answer, regexp_extract(query_text, 'HCAT-[0-9A-Fa-f]+') as canary
+    select interaction_id, answer, regexp_extract(query_text, 'HCAT-[0-9A-Fa-f]+', 0) as canary
     from interactions
 ),
 

@@ -25,14 +25,14 @@ mentioned as (
         variants.query_id,
         terms.pair_id,
         terms.dimension,
-        starts_with(variants.query_text, terms.first_term || ' ') as is_first
+        left(variants.query_text, length(terms.first_term) + 1) = terms.first_term || ' ' as is_first
     from variants
     inner join terms
         on
             terms.usage = 'mentioned'
             and (
-                starts_with(variants.query_text, terms.first_term || ' ')
-                or starts_with(variants.query_text, terms.second_term || ' ')
+                left(variants.query_text, length(terms.first_term) + 1) = terms.first_term || ' '
+                or left(variants.query_text, length(terms.second_term) + 1) = terms.second_term || ' '
             )
 ),
 
@@ -42,19 +42,19 @@ swapped as (
         variants.query_id,
         terms.pair_id,
         terms.dimension,
-        regexp_matches(lower(variants.parent_text), '\b' || lower(terms.first_term) || '\b') as is_parent_first
+        {{ has_word('variants.parent_text', 'terms.first_term') }} as is_parent_first
     from variants
     inner join terms
         on
             terms.usage = 'swapped'
             and (
                 (
-                    regexp_matches(lower(variants.parent_text), '\b' || lower(terms.first_term) || '\b')
-                    and regexp_matches(lower(variants.query_text), '\b' || lower(terms.second_term) || '\b')
+                    {{ has_word('variants.parent_text', 'terms.first_term') }}
+                    and {{ has_word('variants.query_text', 'terms.second_term') }}
                 )
                 or (
-                    regexp_matches(lower(variants.parent_text), '\b' || lower(terms.second_term) || '\b')
-                    and regexp_matches(lower(variants.query_text), '\b' || lower(terms.first_term) || '\b')
+                    {{ has_word('variants.parent_text', 'terms.second_term') }}
+                    and {{ has_word('variants.query_text', 'terms.first_term') }}
                 )
             )
     where variants.query_id not in (select mentioned.query_id from mentioned)

@@ -5,7 +5,7 @@ with passages as (
 ),
 
 spans as (
-    select text_hash, text, unnest(spans) as span
+    select text_hash, text, {{ explode('spans') }} as span
     from {{ ref('int_texts_masked') }}
     where masked_text is not null
 ),
@@ -14,9 +14,7 @@ cut as (
     select distinct
         text_hash,
         -- sentences have their white space folded
-        regexp_replace(
-            substring(text, span['start'] + 1, span['end'] - span['start']), '\s+', ' ', 'g'
-        ) as value,
+        {{ replace_pattern("substring(text, span['start'] + 1, span['end'] - span['start'])", '\\s+', ' ') }} as value,
         span['masked'] as masked
     from spans
     where span['masked'] is not null
@@ -27,12 +25,12 @@ final as (
         passages.interaction_id,
         -- the longer first, so that a part of a value does not break it up
         array_agg(
-            distinct { 'length': 0 - length(cut.value), 'value': cut.value, 'masked': cut.masked }
+            distinct {{ record({'length': '0 - length(cut.value)', 'value': 'cut.value', 'masked': 'cut.masked'}) }}
         ) as private_values
     from passages
     inner join cut on md5(passages.passage_text) = cut.text_hash
     group by passages.interaction_id
 )
 
-select interaction_id, list_sort(private_values) as private_values
+select interaction_id, array_sort(private_values) as private_values
 from final

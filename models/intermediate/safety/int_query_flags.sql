@@ -40,7 +40,7 @@ relevancies as (
 ),
 
 canaries_found as (
-    select interaction_id, string_agg(canary_id, ', ' order by canary_id) as canary_ids
+    select interaction_id, {{ joined_text('canary_id', "', '", 'canary_id') }} as canary_ids
     from {{ ref('int_canaries_found') }}
     group by interaction_id
 ),
@@ -63,7 +63,8 @@ queries_screened as (
         interaction_id,
         min(injection_rule) as injection_rule,
         max(restricted_similarity) as restricted_similarity,
-        arg_max(restricted_topic, (restricted_similarity, restricted_topic)) as restricted_topic
+        max_by(restricted_topic, {{ record({'score': 'restricted_similarity', 'topic': 'restricted_topic'}) }})
+            as restricted_topic
     from sentences
     group by interaction_id
 ),
@@ -75,7 +76,8 @@ valued as (
         rules.subject,
         rules.comparison,
         rules.threshold,
-        rules.encoder_sha256 is null or starts_with(encoder.encoder_sha256, rules.encoder_sha256) as is_in_force,
+        rules.encoder_sha256 is null
+        or left(encoder.encoder_sha256, length(rules.encoder_sha256)) = rules.encoder_sha256 as is_in_force,
         case rules.flag_name
             when 'injection' then queries_screened.injection_rule
             when 'restricted_topic' then queries_screened.restricted_topic

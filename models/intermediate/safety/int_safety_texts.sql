@@ -17,7 +17,7 @@ probes_filled as (
         'probe' as purpose,
         probes.probe_id as source_id,
         groups_of_people.target_group,
-        null::varchar as restricted_topic,
+        null::string as restricted_topic,
         replace(probes.probe_text, '{group}', groups_of_people.group_term) as filled_text,
         probes.is_toxic
     from probes
@@ -39,7 +39,7 @@ final as (
         md5(example_text) as text_id,
         'restricted_example' as purpose,
         example_id as source_id,
-        null::varchar as target_group,
+        null::string as target_group,
         restricted_topic,
         example_text as encoded_text,
         null::boolean as is_toxic

@@ -14,7 +14,7 @@ embeddings as (
 ),
 
 examples as (
-    select coalesce(string_agg(example_id || ':' || example_text, '|' order by example_id), '') as listed
+    select coalesce({{ joined_text("example_id || ':' || example_text", "'|'", 'example_id') }}, '') as listed
     from {{ ref('int_restricted_examples') }}
 ),
 

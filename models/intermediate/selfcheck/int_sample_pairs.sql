@@ -33,7 +33,7 @@ sampled_sentences as (
 ),
 
 premises as (
-    select interaction_id, string_agg(encoded_text, ' ' order by sentence_index) as premise
+    select interaction_id, {{ joined_text('encoded_text', "' '", 'sentence_index') }} as premise
     from sampled_sentences
     group by interaction_id
 ),

@@ -1,6 +1,10 @@
 -- One row per chunk with its unit vector: the mean of its windows, by the encoder of this build. A join per window and
 -- not an aggregate of vectors: joins need no more memory than the engine allows.
 {%- set windows = range(var('hcat_topic_windows')) %}
+{%- set elements = [] %}
+{%- for number in windows %}
+    {%- do elements.append('coalesce(' ~ array_at('vector_' ~ number, 'each + 1') ~ '::double, 0)') %}
+{%- endfor %}
 
 with chunk_windows as (
     select * from {{ ref('int_chunk_windows') }}
@@ -40,20 +44,14 @@ joined as (
 summed as (
     select
         *,
-        list_transform(
-            range(1, {{ array_length('vector_0') }} + 1),
-            lambda position: vector_0[position]::double
-            {%- for number in windows if number %}
-            + coalesce(vector_{{ number }}[position], 0)
-            {%- endfor %}
-        ) as vector_sum
+        {{ array_map(number_series(array_length('vector_0')), elements | join(' + ')) }} as vector_sum
     from joined
 ),
 
 measured as (
     select
         *,
-        sqrt(list_dot_product(vector_sum, vector_sum)) as vector_length
+        sqrt({{ dot_product('vector_sum', 'vector_sum') }}) as vector_length
     from summed
 ),
 
@@ -71,7 +69,7 @@ final as (
             )
         ) as text_id,
         encoder_key,
-        list_transform(vector_sum, lambda number: (number / vector_length)::float) as embedding
+        {{ array_map('vector_sum', '(each / vector_length)::float') }} as embedding
     from measured
 )
 

@@ -97,7 +97,7 @@ described as (
 stratified as (
     select
         described.chunk_id,
-        string_agg(replace(described.segment, '|', '||'), ' | ' order by dimensions.position) as stratum_label
+        {{ joined_text("replace(described.segment, '|', '||')", "' | '", 'dimensions.position') }} as stratum_label
     from described
     inner join dimensions on described.dimension = dimensions.dimension
     group by described.chunk_id

@@ -5,7 +5,7 @@ with chunks as (
     select
         chunk_id,
         document_id,
-        trim(regexp_replace(chunk_text, '\s+', ' ', 'g')) as chunk_text
+        trim({{ replace_pattern('chunk_text', '\\s+', ' ') }}) as chunk_text
     from {{ ref('stg_chunks') }}
 ),
 
@@ -20,7 +20,7 @@ counted as (
 numbered as (
     select
         *,
-        unnest(range(count_windows))::integer as window_index
+        {{ explode(number_series('count_windows')) }} as window_index
     from counted
 ),
 

@@ -26,7 +26,7 @@ numbered as (
         {{ sampling_number('sampled chunk', 'chunk_strata.chunk_id') }} as draw_number,
         {{ sampling_number('start of stratum', 'chunk_strata.stratum_id') }} as start_number,
         -- whole numbers: a sum of them is the same in any order
-        {{ draw_size }}::hugeint as draw_size
+        {{ whole_number(draw_size) }} as draw_size
     from chunk_strata
     inner join strata_planned on chunk_strata.stratum_id = strata_planned.stratum_id
 ),

@@ -24,14 +24,14 @@ chunks as (
 sources as (
     select
         candidates.query_id,
-        unnest(coalesce(candidates.source_chunk_ids, [candidates.chunk_id])) as source_chunk_id
+        {{ explode('coalesce(candidates.source_chunk_ids, ' ~ array_of(['candidates.chunk_id']) ~ ')') }} as source_chunk_id
     from candidates
 ),
 
 source_texts as (
     select
         sources.query_id,
-        string_agg(chunks.chunk_text, chr(10) order by sources.source_chunk_id) as source_text
+        {{ joined_text('chunks.chunk_text', 'chr(10)', 'sources.source_chunk_id') }} as source_text
     from sources
     inner join chunks on sources.source_chunk_id = chunks.chunk_id
     group by sources.query_id

@@ -38,10 +38,10 @@ template_keys as (
     select
         query_type,
         md5(
-            string_agg(
-                concat_ws('|', template_id, template, coalesce(required_words, ''), coalesce(absent_words, '')),
-                '|' order by template_id
-            )
+            {{ joined_text(
+                "concat_ws('|', template_id, template, coalesce(required_words, ''), coalesce(absent_words, ''))",
+                "'|'", 'template_id'
+            ) }}
         ) as template_key
     from templates
     group by query_type
@@ -76,8 +76,8 @@ numbered_partners as (
 partners_listed as (
     select
         chunk_id,
-        array_agg(partner_chunk_id order by partner_number) as partner_chunk_ids,
-        array_agg(partner_text order by partner_number) as partner_texts
+        {{ ordered_array('partner_chunk_id', 'partner_number') }} as partner_chunk_ids,
+        {{ ordered_array('partner_text', 'partner_number') }} as partner_texts
     from numbered_partners
     where partner_number <= {{ count_partners }}
     group by chunk_id

@@ -52,7 +52,7 @@ strata as (
 pooled as (
     select
         sqrt(
-            sum((count_scored - 1) * score_standard_deviation * score_standard_deviation order by stratum_id)
+            {{ ordered_sum('(count_scored - 1) * score_standard_deviation * score_standard_deviation', 'stratum_id') }}
             / nullif(sum(count_scored - 1), 0)
         ) as pooled_deviation
     from strata_scored
@@ -155,7 +155,7 @@ bends as (
 distinct_bends as (
     select
         level,
-        sum(change_of_slope order by stratum_id, change_of_slope) as change_of_slope,
+        {{ ordered_sum('change_of_slope', 'stratum_id, change_of_slope') }} as change_of_slope,
         sum(change_of_constant) as change_of_constant,
         min(count_all_least) as count_all_least,
         min(count_total) as count_total

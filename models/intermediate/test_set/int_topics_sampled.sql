@@ -6,7 +6,7 @@ with embeddings as (
 windows as (
     select
         chunk_id,
-        string_agg(window_text, ' ' order by window_index) as topic_text
+        {{ joined_text('window_text', "' '", 'window_index') }} as topic_text
     from {{ ref('int_chunk_windows') }}
     group by chunk_id
 ),

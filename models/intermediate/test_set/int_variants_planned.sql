@@ -13,11 +13,10 @@ materials as (
     select
         variant_type,
         md5(
-            string_agg(
-                concat_ws('|', material, item_id, coalesce(text_before, ''), coalesce(text_after, '')),
-                chr(10)
-                order by material, item_id
-            )
+            {{ joined_text(
+                "concat_ws('|', material, item_id, coalesce(text_before, ''), coalesce(text_after, ''))",
+                'chr(10)', 'material, item_id'
+            ) }}
         ) as materials_hash
     from {{ ref('int_variant_materials') }}
     group by variant_type

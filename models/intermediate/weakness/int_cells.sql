@@ -23,7 +23,7 @@ read_back as (
         seen.cell_number,
         case
             when seen.cell_number > counted.count_segments
-                then {{ integer_division('(seen.cell_number - 1)', 'counted.count_segments') }}
+                then floor((seen.cell_number - 1) / counted.count_segments)::bigint
             else seen.cell_number
         end as first_segment_number,
         case

@@ -38,7 +38,8 @@ service as (
 ),
 
 statistics as (
-    select unnest(['percent_agreement', 'cohen_kappa', 'ranking_accuracy', 'paired_accuracy']) as statistic
+    select {{ explode(array_of(["'percent_agreement'", "'cohen_kappa'", "'ranking_accuracy'", "'paired_accuracy'"])) }}
+        as statistic
 ),
 
 compared_metrics as (

@@ -4,7 +4,10 @@ with groups_typed as (
 
 queries as (
     -- the root stands for its group; of a declared one the first
-    select query_group, arg_min(query_text, (variant_type <> 'original', query_id)) as example_query
+    select
+        query_group,
+        min_by(query_text, {{ record({'is_variant': "variant_type <> 'original'", 'query_id': 'query_id'}) }})
+            as example_query
     from {{ ref('dim_queries') }}
     where query_group is not null
     group by query_group

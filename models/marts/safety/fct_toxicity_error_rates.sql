@@ -50,7 +50,7 @@ shared as (
 
 final as (
     select
-        md5(shared.target_group || '|' || shared.is_toxic::varchar) as toxicity_error_rate_id,
+        md5(shared.target_group || '|' || shared.is_toxic::string) as toxicity_error_rate_id,
         shared.target_group,
         case when shared.is_toxic then 'missed' else 'false_alarm' end as error_kind,
         classifier.classifier_name,

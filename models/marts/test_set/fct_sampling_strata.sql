@@ -19,8 +19,8 @@ drawn as (
     select
         stratum_id,
         count(*) as count_sampled,
-        sum(sampling_weight order by chunk_id) as weight_sampled,
-        sum(sampling_weight * sampling_weight order by chunk_id) as squares_sampled
+        {{ ordered_sum('sampling_weight', 'chunk_id') }} as weight_sampled,
+        {{ ordered_sum('sampling_weight * sampling_weight', 'chunk_id') }} as squares_sampled
     from chunks_sampled
     group by stratum_id
 ),
@@ -28,8 +28,8 @@ drawn as (
 accepted as (
     select
         stratum_id,
-        sum(sampling_weight order by query_id) as weight_accepted,
-        sum(sampling_weight * sampling_weight order by query_id) as squares_accepted
+        {{ ordered_sum('sampling_weight', 'query_id') }} as weight_accepted,
+        {{ ordered_sum('sampling_weight * sampling_weight', 'query_id') }} as squares_accepted
     from queries_weighted
     where stratum_id is not null
     group by stratum_id

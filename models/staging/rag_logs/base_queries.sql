@@ -55,7 +55,7 @@ checked as (
                 sampling_weight_text is not null
                 and (sampling_weight is null or not {{ is_finite('sampling_weight') }} or sampling_weight <= 0)
                 then 'sampling_weight is not a finite number above 0: ' || left(sampling_weight_text, 80)
-            when tags_text is not null and coalesce(json_type(try_cast(tags_text as json)), '') <> 'OBJECT'
+            when tags_text is not null and not {{ is_json_object('tags_text') }}
                 then 'tags is not a JSON object: ' || left(tags_text, 80)
         end as check_failure
     from renamed
