@@ -52,8 +52,10 @@ NAME_FRAMES = (
 )
 
 
-def run(is_quick: bool) -> Outcome | None:
-    """Return error rates with intervals, or None without the labelled sets."""
+def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
+    """Return error rates with intervals, or None without the labelled sets; vectors are kept in the folder."""
+    if folder is not None:
+        heads.keep_embeddings(folder)
     toxic_folder, answers_folder, reviews_folder = (
         data_folder(name) for name in ("toxicity", "financebench", "ragtruth")
     )
@@ -501,7 +503,7 @@ def _interval(low: float, high: float) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark and return the exit code."""
     options = argument_parser("safety", __doc__ or "").parse_args(arguments)
-    outcome = run(options.quick)
+    outcome = run(options.quick, options.folder)
     if outcome is None:
         print(
             "safety skipped: HCAT_BENCHMARK_DATA is not set or lacks toxicity, financebench or ragtruth",

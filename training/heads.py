@@ -19,11 +19,13 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from hcat.classifier_heads import FOLDER, Floats, balance, fit_head, logistic, save_head, swap_directions
 from hcat.devices import check_packaged_weights
 from hcat.encoders import load_encoder, resolve_encoder
+from hcat.raw_contract import hash_text
 from hcat.text import split_sentences
 
 HERE = Path(__file__).parent
@@ -41,6 +43,9 @@ WEIGHTS = {"hatecheck": 0.5, "toxigen": 0.5, "davidson": 0.5, "made": 2.0, "feel
 SENTIMENT_RIDGE = 3e-3
 SENTIMENT_SWAP_PENALTY = 20.0
 SENTIMENT_MADE_WEIGHT = 0.5
+
+#: One in so many names stands in each frame of head_names.csv.
+NAME_SHARE = 3
 
 _BATCH_TOKENS = 2048
 _CHARACTERS_PER_TOKEN = 4
@@ -66,7 +71,38 @@ class Examples:
         )
 
 
+_kept: dict[str, npt.NDArray[np.float32]] = {}
+_kept_file: Path | None = None
+
+
+def keep_embeddings(folder: Path) -> None:
+    """Read the vectors that an earlier run left in a folder, and leave there what :func:`embed` computes from now on.
+
+    The file is named by the encoder's digest, so that vectors of another encoder are never taken.
+    """
+    global _kept_file
+    folder.mkdir(parents=True, exist_ok=True)
+    _kept_file = folder / f"embeddings_{check_packaged_weights()[:16]}.parquet"
+    if _kept_file.exists():
+        table = parquet.read_table(_kept_file)
+        vectors = np.asarray(table["embedding"].combine_chunks().flatten(), dtype=np.float32).reshape(len(table), -1)
+        _kept.update(zip(table["text_hash"].to_pylist(), vectors, strict=True))
+
+
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return vectors of the packaged encoder, shape (n, 384); those that are kept are not computed again."""
+    if _kept_file is None:
+        return _compute_embeddings(texts)
+    hashes = [hash_text(text) for text in texts]
+    missing = {each: text for each, text in zip(hashes, texts, strict=True) if each not in _kept}
+    if missing:
+        _kept.update(zip(missing, _compute_embeddings(list(missing.values())), strict=True))
+        vectors = pa.array([vector.tolist() for vector in _kept.values()], pa.list_(pa.float32()))
+        parquet.write_table(pa.table({"text_hash": list(_kept), "embedding": vectors}), _kept_file)
+    return np.stack([_kept[each] for each in hashes])
+
+
+def _compute_embeddings(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     """Return vectors of the packaged encoder, shape (n, 384), texts of like length batched together."""
     encoder = load_encoder(resolve_encoder("packaged", "", "cpu", "float32"))
     order = sorted(range(len(texts)), key=lambda row: (len(texts[row]), row))
@@ -216,13 +252,22 @@ def read_feelings() -> Examples:
 
 
 def read_named() -> Examples:
-    """Return the made sentences with every name (groups = frames): no labels, they say what must not move a score."""
+    """Return the made sentences with a third of the names each (groups = frames): no labels, nothing may move a score.
+
+    Many names in many frames tell the directions of names from the chance of a few; a third each is enough for that.
+    """
     with (HERE / "head_names.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     names = [row["text"] for row in rows if row["kind"] == "name"]
     frames = [row["text"] for row in rows if row["kind"] == "frame"]
-    texts = [frame.replace("{N}", name) for frame in frames for name in names]
-    groups = [frame for frame in frames for _ in names]
+    pairs = [
+        (frame, name)
+        for position, frame in enumerate(frames)
+        for number, name in enumerate(names)
+        if (position + number) % NAME_SHARE == 0
+    ]
+    texts = [frame.replace("{N}", name) for frame, name in pairs]
+    groups = [frame for frame, _ in pairs]
     return Examples(tuple(texts), embed(texts), np.full(len(texts), 0.5), tuple(groups))
 
 

@@ -8,7 +8,8 @@ text, and only for answers in which something was found.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib import metadata, resources
 from typing import Any, Final
@@ -76,6 +77,11 @@ RECOGNISED_SCHEMA: Final = pa.schema(
     ]
 )
 """One row per (distinct text, reading); `masked_text` is null where nothing is to be masked."""
+
+MASKED_RECORDS_SCHEMA: Final = pa.schema(
+    [("text_hash", pa.string()), ("reading_key", pa.string()), ("masked_text", pa.string())]
+)
+"""One row per (distinct record, reading); `masked_text` is null where nothing is to be masked."""
 
 EXPOSED_SCHEMA: Final = pa.schema([("interaction_id", pa.string()), ("exposure_key", pa.string()), *FINDING_TYPE])
 """One row per (interaction, distinct value of its answer), masked."""
@@ -219,6 +225,88 @@ def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int)
         Texts of a batch; what is found does not depend on it.
     """
     return map_batches(texts, partial(recognise_texts, masked_types=masked_types), RECOGNISED_SCHEMA, batch_texts)
+
+
+def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:
+    """Return JSON objects with their personal data masked (schema :data:`MASKED_RECORDS_SCHEMA`), still JSON.
+
+    Fields are read one by one, by rules alone: a value behind its name, as a person would read it ("account:
+    12345678"), and the name itself. Names of people in a field are not looked for, because labels such as a product
+    or a channel would be taken for them.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        text_hash, reading_key, text (str, a JSON object).
+    masked_types : sequence of str
+        Types that are hidden wherever the record is shown.
+
+    Raises
+    ------
+    ValueError
+        If a text is no JSON object.
+    """
+    records = [json.loads(text) for text in batch.column("text").to_pylist()]
+    for record in records:
+        if not isinstance(record, dict):
+            raise ValueError(f"a record must be a JSON object, got {type(record).__name__}")
+    lines = sorted({line for record in records for line in _list_lines(record)})
+    hidden = frozenset(masked_types)
+    read = find_spans(lines, model=None, presidio_recognisers=()) if lines else []
+    found = {
+        line: kept
+        for line, spans in zip(lines, read, strict=True)
+        if (kept := [span for span in spans if span.entity_type in hidden])
+    }
+    masked = [json.dumps(_mask(record, "", found), ensure_ascii=False) if found else None for record in records]
+    shown = [
+        None if text is None or json.loads(text) == record else text
+        for text, record in zip(masked, records, strict=True)
+    ]
+    columns = [batch.column("text_hash"), batch.column("reading_key"), pa.array(shown, pa.string())]
+    return pa.RecordBatch.from_arrays(columns, schema=MASKED_RECORDS_SCHEMA)
+
+
+def _list_lines(value: Any, name: str = "") -> Iterator[str]:
+    """Yield what is read of a record: names of fields, and single values behind their name."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from _list_lines(each, key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _list_lines(each, name)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield f"{name}: {value}"
+
+
+def _mask(value: Any, name: str, found: Mapping[str, Sequence[Span]]) -> Any:
+    """Return a value of a record with what was found in its lines masked; a masked number becomes a text."""
+    if isinstance(value, dict):
+        return {apply_masks(key, found.get(key, ())): _mask(each, key, found) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_mask(each, name, found) for each in value]
+    line, opening = f"{name}: {value}", len(name) + 2
+    spans = found.get(line, ()) if not isinstance(value, bool) else ()
+    if not spans:
+        return value
+    # what begins in the name of the field goes on into the value
+    inside = [span._replace(start=max(span.start, opening)) for span in spans if span.end > opening]
+    return apply_masks(line, inside)[opening:] if inside else value
+
+
+def mask_pending_records(records: Any, masked_types: Sequence[str], batch_texts: int) -> pa.RecordBatchReader:
+    """Return the masked form of records that were not read yet, streamed (schema :data:`MASKED_RECORDS_SCHEMA`).
+
+    Parameters
+    ----------
+    records : relation
+        As the batch of :func:`mask_records`.
+    masked_types : sequence of str
+    batch_texts : int
+        Records of a batch; what is found does not depend on it.
+    """
+    return map_batches(records, partial(mask_records, masked_types=masked_types), MASKED_RECORDS_SCHEMA, batch_texts)
 
 
 def expose_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

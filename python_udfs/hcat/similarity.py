@@ -49,7 +49,16 @@ COMPARED_SCHEMA = pa.schema(
     ]
 )
 
+#: List columns of a pair of answers whose elements are text ids.
+ANSWER_LISTS = ("first_text_ids", "second_text_ids")
+
+ANSWERS_SCHEMA = pa.schema(
+    [("answer_pair_id", pa.string()), ("input_key", pa.string()), ("similarity", pa.float64())]
+)
+
 Matrix = npt.NDArray[np.float32]
+
+_SIMILARITY_DIGITS = 6
 
 
 def best_matches(similarity: Matrix) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
@@ -165,6 +174,39 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
             columns[f"count_truncated_{role}"].append(0 if positions is None else int(truncated[positions].sum()))
     arrays = [pa.array(columns[field.name], field.type) for field in COMPARED_SCHEMA]
     return pa.RecordBatch.from_arrays(arrays, schema=COMPARED_SCHEMA)
+
+
+def compare_answers(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.RecordBatch:
+    """Return the similarity of each pair of answers, in [-1, 1] (schema :data:`ANSWERS_SCHEMA`).
+
+    It is the mean of both directions' mean S_max: 1 when every sentence of either answer has its equal in the other,
+    whatever their order. A sentence that one answer alone holds lowers it.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        answer_pair_id, input_key, and the lists :data:`ANSWER_LISTS`, none of them empty.
+    embeddings : Table
+        text_id (unique), embedding (unit vectors, float32), was_truncated; at least the ids that the batch names.
+
+    Raises
+    ------
+    KeyError
+        If a text of the batch has no embedding.
+    ValueError
+        If an answer of the batch holds no sentence.
+    """
+    matrix, _ = _to_matrix(embeddings)
+    known = embeddings["text_id"].combine_chunks() if embeddings.num_rows else pa.array([], pa.string())
+    firsts, seconds = (_positions(batch.column(name), known) for name in ANSWER_LISTS)
+    similarities = []
+    for first, second in zip(firsts, seconds, strict=True):
+        if first is None or second is None:
+            raise ValueError("both answers of a pair must hold a sentence, got an empty list")
+        cosines = np.clip(matrix[first] @ matrix[second].T, -1.0, 1.0).astype(np.float64)
+        similarities.append(round(float(cosines.max(axis=1).mean() + cosines.max(axis=0).mean()) / 2, _SIMILARITY_DIGITS))
+    columns = [batch.column("answer_pair_id"), batch.column("input_key"), pa.array(similarities, pa.float64())]
+    return pa.RecordBatch.from_arrays([column.cast(field.type) for column, field in zip(columns, ANSWERS_SCHEMA, strict=True)], schema=ANSWERS_SCHEMA)
 
 
 @cache

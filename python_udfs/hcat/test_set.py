@@ -168,7 +168,9 @@ def write_test_set(
 
 
 def read_test_set(warehouse: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the rows of ``fct_test_queries`` and ``fct_test_variants``, in the order of their ids.
+    """Return the rows of ``int_test_queries`` and ``int_test_variants``, in the order of their ids.
+
+    The marts of the same queries show personal data masked; what is asked must stand as it was made.
 
     Raises
     ------
@@ -177,7 +179,7 @@ def read_test_set(warehouse: Path) -> tuple[list[dict[str, Any]], list[dict[str,
     """
     from hcat.report import open_warehouse
 
-    tables = ("fct_test_queries", "fct_test_variants")
+    tables = ("int_test_queries", "int_test_variants")
     with open_warehouse(warehouse) as opened:
         missing = opened.lacks(*tables)
         if missing:

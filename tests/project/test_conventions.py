@@ -35,7 +35,6 @@ LAYER_EXCEPTIONS = {
     ("dim_queries", "stg_queries"): "a dimension is its staged source",
     ("fct_sentence_evidence", "stg_retrievals"): "the id of the chunk that holds the evidence",
     ("int_interactions_sampled_for_review", "fct_evaluations"): "ambiguity is that of the published probability",
-    ("int_variants_planned", "fct_test_queries"): "variants are made of the accepted queries",
     ("int_grammar_answers_rerun", "fct_grammar_queries"): "what is stored is what is run again",
     ("int_interaction_segments", "fct_interactions"): "segments are values of the published interaction",
     ("int_primary_evaluations", "fct_evaluations"): "weaknesses are judged on the published scores",

@@ -69,7 +69,7 @@ MODELS_WITH_LOGIC = {
     "int_generated_candidates",
     "fct_test_coverage",
     "int_variants_planned",
-    "fct_test_variants",
+    "int_test_variants",
     "int_grammar_constraints",
     "fct_grammar_queries",
     "fct_grammar_counts",

@@ -66,13 +66,13 @@ VARIANT_SCHEMA = pa.schema(
 
 
 def make_warehouse(folder: Path, queries=QUERIES, variants=VARIANTS, extra: dict[str, Any] | None = None) -> Path:
-    """Write a warehouse with the two marts; ``extra`` are further text columns of the queries."""
+    """Write a warehouse with the two tables; ``extra`` are further text columns of the queries."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "hcat.duckdb").unlink(missing_ok=True)
     schema = pa.schema([*SCHEMA, *[(name, pa.string()) for name in extra or {}]])
     tables = {
-        "fct_test_queries": pa.Table.from_pylist([DEFAULTS | (extra or {}) | row for row in queries], schema),
-        "fct_test_variants": pa.Table.from_pylist(
+        "int_test_queries": pa.Table.from_pylist([DEFAULTS | (extra or {}) | row for row in queries], schema),
+        "int_test_variants": pa.Table.from_pylist(
             [DEFAULTS | {"variant_status": "made"} | row for row in variants], VARIANT_SCHEMA
         ),
     }
@@ -212,8 +212,8 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"must hold queries, got none: `dbt build --select \+tag:test_set"):
         write_test_set(warehouse)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("drop table fct_test_variants")
-    with pytest.raises(ValueError, match="got no fct_test_variants"):
+        connection.execute("drop table int_test_variants")
+    with pytest.raises(ValueError, match="got no int_test_variants"):
         read_test_set(warehouse)
 
 

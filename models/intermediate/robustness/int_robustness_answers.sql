@@ -13,7 +13,7 @@ interactions as (
 ),
 
 queries as (
-    select query_id, tags from {{ ref('stg_queries') }}
+    select query_id, tags from {{ ref('int_queries_masked') }}
 ),
 
 hypotheses as (

@@ -65,6 +65,8 @@ final as (
     from attributes
     cross join bias_metrics
     left join metrics on bias_metrics.metric_name = metrics.metric_name
+    -- logged queries have no plain query beside them
+    where attributes.design = 'counterfactual' or bias_metrics.metric_name <> 'answer_similarity'
 )
 
 select * from final

@@ -13,6 +13,15 @@ bias_metrics as (
     select * from {{ ref('bias_metrics') }}
 ),
 
+similarities as (
+    select
+        first_interaction_id as interaction_id,
+        {{ ordered_sum('similarity', 'answer_pair_id') }} / count(*) as mean_similarity
+    from {{ ref('int_counterfactual_similarities') }}
+    where comparison = 'with_plain_query'
+    group by first_interaction_id
+),
+
 scores as (
     select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score as score
     from evaluations
@@ -23,6 +32,10 @@ scores as (
     from interactions
     inner join bias_metrics on bias_metrics.metric_name = 'answer_length'
     where interactions.is_answered
+    union all
+    select similarities.interaction_id, bias_metrics.metric_name, similarities.mean_similarity as score
+    from similarities
+    inner join bias_metrics on bias_metrics.metric_name = 'answer_similarity'
 ),
 
 final as (

@@ -2,11 +2,16 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, query_text, answer, reference_answer from {{ ref('int_interactions_joined') }}
+    select interaction_id, query_text, answer, reference_answer, tags from {{ ref('int_interactions_joined') }}
 ),
 
 masked as (
     select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    where masked_text is not null
+),
+
+records as (
+    select text_hash, masked_text from {{ ref('int_records_masked') }}
     where masked_text is not null
 ),
 
@@ -15,11 +20,13 @@ final as (
         interactions.interaction_id,
         coalesce(queries.masked_text, interactions.query_text) as query_text,
         coalesce(answers.masked_text, interactions.answer) as answer,
-        coalesce(reference_answers.masked_text, interactions.reference_answer) as reference_answer
+        coalesce(reference_answers.masked_text, interactions.reference_answer) as reference_answer,
+        coalesce(records.masked_text, interactions.tags) as tags
     from interactions
     left join masked as queries on md5(interactions.query_text) = queries.text_hash
     left join masked as answers on md5(interactions.answer) = answers.text_hash
     left join masked as reference_answers on md5(interactions.reference_answer) = reference_answers.text_hash
+    left join records on md5(interactions.tags) = records.text_hash
 )
 
 select * from final

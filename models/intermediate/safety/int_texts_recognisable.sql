@@ -14,6 +14,14 @@ queries as (
     select query_text, reference_answer from {{ ref('stg_queries') }}
 ),
 
+documents as (
+    select title, topic from {{ ref('stg_documents') }}
+),
+
+chunks as (
+    select topic from {{ ref('stg_chunks') }}
+),
+
 recognisers as (
     select * from {{ ref('int_privacy_recognisers') }}
 ),
@@ -34,6 +42,13 @@ united as (
     select query_text as text, null::boolean as is_in_known_language from queries
     union all
     select reference_answer as text, null::boolean as is_in_known_language from queries
+    union all
+    select title as text, null::boolean as is_in_known_language from documents
+    union all
+    -- labels: read by rules alone, which take no product for a person
+    select topic as text, false as is_in_known_language from documents
+    union all
+    select topic as text, false as is_in_known_language from chunks
 ),
 
 read_by as (

@@ -3,6 +3,15 @@ with interactions as (
     select * from {{ ref('int_interactions_joined') }}
 ),
 
+tags_masked as (
+    select interaction_id, tags from {{ ref('int_interactions_masked') }}
+),
+
+masked as (
+    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    where masked_text is not null
+),
+
 chunks as (
     select * from {{ ref('stg_chunks') }}
 ),
@@ -20,13 +29,15 @@ chunk_topics as (
 final as (
     select
         interactions.interaction_id,
-        coalesce({{ json_field('interactions.tags', "'topic'") }}, chunk_topics.topic) as topic,
+        coalesce({{ json_field('tags_masked.tags', "'topic'") }}, masked.masked_text, chunk_topics.topic) as topic,
         case
-            when {{ json_field('interactions.tags', "'topic'") }} is not null then 'logged_tag'
+            when {{ json_field('tags_masked.tags', "'topic'") }} is not null then 'logged_tag'
             when chunk_topics.topic is not null then 'source_chunk'
         end as topic_source
     from interactions
+    inner join tags_masked on interactions.interaction_id = tags_masked.interaction_id
     left join chunk_topics on {{ array_at('interactions.source_chunk_ids', 1) }} = chunk_topics.chunk_id
+    left join masked on md5(chunk_topics.topic) = masked.text_hash
 )
 
 select * from final

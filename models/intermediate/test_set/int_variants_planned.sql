@@ -1,6 +1,6 @@
 -- One row per (query of the test set, variant type) that is to get a variant: a seeded hash below the type's share.
 with test_queries as (
-    select * from {{ ref('fct_test_queries') }}
+    select * from {{ ref('int_test_queries') }}
 ),
 
 variant_types as (

@@ -13,17 +13,24 @@ chunks as (
     group by document_id
 ),
 
+masked as (
+    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    where masked_text is not null
+),
+
 final as (
     select
         coalesce(documents.document_id, chunks.document_id) as document_id,
-        documents.title,
-        coalesce(documents.topic, chunks.topic) as topic,
+        coalesce(titles.masked_text, documents.title) as title,
+        coalesce(topics.masked_text, documents.topic, chunks.topic) as topic,
         coalesce(chunks.count_chunks, 0)::integer as count_chunks,
         coalesce(chunks.count_characters, 0)::bigint as count_characters,
         -- chunks may name a document that no documents file describes
         documents.document_id is not null as is_described
     from documents
     full outer join chunks on documents.document_id = chunks.document_id
+    left join masked as titles on md5(documents.title) = titles.text_hash
+    left join masked as topics on md5(coalesce(documents.topic, chunks.topic)) = topics.text_hash
 )
 
 select * from final

@@ -18,8 +18,7 @@ relevance as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_texts_masked') }}
-    where masked_text is not null
+    select * from {{ ref('int_queries_masked') }}
 ),
 
 final as (
@@ -28,22 +27,21 @@ final as (
         queries_rooted.root_query_id,
         queries.parent_query_id,
         queries_grouped.query_group,
-        coalesce(masked_queries.masked_text, queries.query_text) as query_text,
-        coalesce(masked_references.masked_text, queries.reference_answer) as reference_answer,
+        masked.query_text,
+        masked.reference_answer,
         queries.query_type,
         queries.difficulty,
         queries.answer_type,
         queries.expected_behaviour,
         queries.variant_type,
-        queries.tags,
+        masked.tags,
         queries.source_chunk_ids,
         coalesce(relevance.count_relevant_chunks, 0)::integer as count_relevant_chunks,
         queries.sampling_weight
     from queries
     inner join queries_rooted on queries.query_id = queries_rooted.query_id
     inner join queries_grouped on queries.query_id = queries_grouped.query_id
-    left join masked as masked_queries on md5(queries.query_text) = masked_queries.text_hash
-    left join masked as masked_references on md5(queries.reference_answer) = masked_references.text_hash
+    inner join masked on queries.query_id = masked.query_id
     left join relevance on queries.query_id = relevance.query_id
 )
 

@@ -49,7 +49,7 @@ final as (
         masked.query_text,
         masked.answer,
         masked.reference_answer,
-        interactions.tags,
+        masked.tags,
 
         -- numerics
         coalesce(interactions.sample_index, 0) as sample_index,

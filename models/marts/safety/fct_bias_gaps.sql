@@ -6,6 +6,16 @@ tested as (
     select * from {{ ref('int_bias_gaps_tested') }}
 ),
 
+similarities as (
+    select
+        system,
+        dimension,
+        {{ ordered_sum('similarity', 'answer_pair_id') }} / count(*) as answer_similarity
+    from {{ ref('int_counterfactual_similarities') }}
+    where comparison = 'between_sides'
+    group by system, dimension
+),
+
 final as (
     select
         -- ids
@@ -30,6 +40,7 @@ final as (
         tested.difference,
         tested.difference_lower,
         tested.difference_upper,
+        similarities.answer_similarity,
         cells.margin,
         tested.p_value,
         tested.adjusted_p_value,
@@ -37,6 +48,11 @@ final as (
         tested.adjusted_equivalence_p_value
     from cells
     inner join tested on cells.bias_gap_id = tested.bias_gap_id
+    left join similarities
+        on
+            cells.design = 'counterfactual'
+            and cells.system = similarities.system
+            and cells.attribute = similarities.dimension
 )
 
 select * from final

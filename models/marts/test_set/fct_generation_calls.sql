@@ -3,35 +3,42 @@ with calls as (
     select * from {{ ref('int_generation_calls') }}
 ),
 
+masked as (
+    select text_hash, masked_text from {{ ref('int_test_texts_masked') }}
+    where masked_text is not null
+),
+
 final as (
     select
         -- ids
-        call_id,
-        generation_key,
-        chunk_id,
+        calls.call_id,
+        calls.generation_key,
+        calls.chunk_id,
 
         -- strings
-        query_type,
-        step,
-        model,
-        prompt_revision,
-        prompt_hash,
-        prompt,
-        answer,
-        call_status,
-        status_detail,
+        calls.query_type,
+        calls.step,
+        calls.model,
+        calls.prompt_revision,
+        calls.prompt_hash,
+        coalesce(masked_prompts.masked_text, calls.prompt) as prompt,
+        coalesce(masked_answers.masked_text, calls.answer) as answer,
+        calls.call_status,
+        calls.status_detail,
 
         -- numerics
-        call_round,
-        count_attempts,
-        prompt_tokens,
-        completion_tokens,
-        seconds,
+        calls.call_round,
+        calls.count_attempts,
+        calls.prompt_tokens,
+        calls.completion_tokens,
+        calls.seconds,
 
         -- booleans
-        is_last,
-        was_kept
+        calls.is_last,
+        calls.was_kept
     from calls
+    left join masked as masked_prompts on md5(calls.prompt) = masked_prompts.text_hash
+    left join masked as masked_answers on md5(calls.answer) = masked_answers.text_hash
 )
 
 select * from final

@@ -16,6 +16,11 @@ chunk_strata as (
     select chunk_id, stratum_id from {{ ref('int_chunk_strata') }}
 ),
 
+masked as (
+    select text_hash, masked_text from {{ ref('int_test_texts_masked') }}
+    where masked_text is not null
+),
+
 final as (
     select
         -- ids
@@ -28,8 +33,8 @@ final as (
 
         -- strings
         queries_checked.reason,
-        candidates.query_text,
-        candidates.reference_answer,
+        coalesce(masked_queries.masked_text, candidates.query_text) as query_text,
+        coalesce(masked_references.masked_text, candidates.reference_answer) as reference_answer,
         candidates.query_type,
         candidates.expected_behaviour,
         candidates.generator,
@@ -46,6 +51,8 @@ final as (
     left join chunk_topics
         on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
     left join chunk_strata on candidates.chunk_id = chunk_strata.chunk_id
+    left join masked as masked_queries on md5(candidates.query_text) = masked_queries.text_hash
+    left join masked as masked_references on md5(candidates.reference_answer) = masked_references.text_hash
 )
 
 select * from final

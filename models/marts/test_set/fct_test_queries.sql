@@ -1,61 +1,46 @@
--- One row per query of the test set, with the number of chunks that it stands for.
-with queries_checked as (
-    select query_id, similarity_to_chunk, copied_share from {{ ref('int_queries_checked') }}
-    where check_status = 'accepted'
+-- One row per query of the test set, with masks: what is asked stands in int_test_queries.
+with test_queries as (
+    select * from {{ ref('int_test_queries') }}
 ),
 
-candidates as (
-    select * from {{ ref('int_generated_candidates') }}
-),
-
-queries_weighted as (
-    select * from {{ ref('int_queries_weighted') }}
-),
-
-chunks_sampled as (
-    select chunk_id, inclusion_probability from {{ ref('int_chunks_sampled') }}
-),
-
-chunk_topics as (
-    select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
+masked as (
+    select text_hash, masked_text from {{ ref('int_test_texts_masked') }}
+    where masked_text is not null
 ),
 
 final as (
     select
         -- ids
-        candidates.query_id,
-        candidates.generation_key,
-        candidates.chunk_id,
-        chunk_topics.topic_id,
-        queries_weighted.stratum_id,
+        test_queries.query_id,
+        test_queries.generation_key,
+        test_queries.chunk_id,
+        test_queries.topic_id,
+        test_queries.stratum_id,
 
         -- strings
-        candidates.query_text,
-        candidates.reference_answer,
-        candidates.query_type,
-        candidates.difficulty,
-        candidates.answer_type,
-        candidates.expected_behaviour,
-        '{{ var("hcat_test_language") }}' as language,
-        candidates.generator,
-        candidates.generator_revision,
-        candidates.pattern,
-        queries_weighted.weighting_status,
+        coalesce(masked_queries.masked_text, test_queries.query_text) as query_text,
+        coalesce(masked_references.masked_text, test_queries.reference_answer) as reference_answer,
+        test_queries.query_type,
+        test_queries.difficulty,
+        test_queries.answer_type,
+        test_queries.expected_behaviour,
+        test_queries.language,
+        test_queries.generator,
+        test_queries.generator_revision,
+        test_queries.pattern,
+        test_queries.weighting_status,
 
         -- lists
-        candidates.source_chunk_ids,
+        test_queries.source_chunk_ids,
 
         -- numerics
-        chunks_sampled.inclusion_probability,
-        queries_weighted.sampling_weight,
-        queries_checked.similarity_to_chunk,
-        queries_checked.copied_share
-    from queries_checked
-    inner join candidates on queries_checked.query_id = candidates.query_id
-    left join queries_weighted on candidates.query_id = queries_weighted.query_id
-    left join chunks_sampled on candidates.chunk_id = chunks_sampled.chunk_id
-    left join chunk_topics
-        on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
+        test_queries.inclusion_probability,
+        test_queries.sampling_weight,
+        test_queries.similarity_to_chunk,
+        test_queries.copied_share
+    from test_queries
+    left join masked as masked_queries on md5(test_queries.query_text) = masked_queries.text_hash
+    left join masked as masked_references on md5(test_queries.reference_answer) = masked_references.text_hash
 )
 
 select * from final

@@ -1,0 +1,17 @@
+-- One row per distinct record of tags with its masked form (null where nothing is to be hidden).
+with recognisable as (
+    select text_hash, reading_key from {{ ref('int_records_recognisable') }}
+),
+
+recognised as (
+    select * from {{ ref('int_records_recognised') }}
+),
+
+final as (
+    select recognisable.text_hash, recognised.masked_text
+    from recognisable
+    inner join recognised
+        on recognisable.text_hash = recognised.text_hash and recognisable.reading_key = recognised.reading_key
+)
+
+select * from final

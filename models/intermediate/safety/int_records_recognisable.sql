@@ -1,0 +1,30 @@
+-- One row per distinct record of tags, as logged with an interaction or a query, and by whom it is to be read.
+with interactions as (
+    select tags from {{ ref('int_interactions_joined') }}
+),
+
+queries as (
+    select tags from {{ ref('stg_queries') }}
+),
+
+recognisers as (
+    select recogniser_key from {{ ref('int_privacy_recognisers') }}
+),
+
+united as (
+    select tags from interactions
+    union
+    select tags from queries
+),
+
+final as (
+    select
+        md5(united.tags) as text_hash,
+        md5(concat_ws('|', recognisers.recogniser_key, 'record')) as reading_key,
+        united.tags as text
+    from united
+    cross join recognisers
+    where united.tags is not null
+)
+
+select * from final

@@ -1,0 +1,63 @@
+-- One row per query of the test set as it is asked, {{ config(materialized='table') }}
+
+with the number of chunks that it stands for.
+with queries_checked as (
+    select query_id, similarity_to_chunk, copied_share from {{ ref('int_queries_checked') }}
+    where check_status = 'accepted'
+),
+
+candidates as (
+    select * from {{ ref('int_generated_candidates') }}
+),
+
+queries_weighted as (
+    select * from {{ ref('int_queries_weighted') }}
+),
+
+chunks_sampled as (
+    select chunk_id, inclusion_probability from {{ ref('int_chunks_sampled') }}
+),
+
+chunk_topics as (
+    select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
+),
+
+final as (
+    select
+        -- ids
+        candidates.query_id,
+        candidates.generation_key,
+        candidates.chunk_id,
+        chunk_topics.topic_id,
+        queries_weighted.stratum_id,
+
+        -- strings
+        candidates.query_text,
+        candidates.reference_answer,
+        candidates.query_type,
+        candidates.difficulty,
+        candidates.answer_type,
+        candidates.expected_behaviour,
+        '{{ var("hcat_test_language") }}' as language,
+        candidates.generator,
+        candidates.generator_revision,
+        candidates.pattern,
+        queries_weighted.weighting_status,
+
+        -- lists
+        candidates.source_chunk_ids,
+
+        -- numerics
+        chunks_sampled.inclusion_probability,
+        queries_weighted.sampling_weight,
+        queries_checked.similarity_to_chunk,
+        queries_checked.copied_share
+    from queries_checked
+    inner join candidates on queries_checked.query_id = candidates.query_id
+    left join queries_weighted on candidates.query_id = queries_weighted.query_id
+    left join chunks_sampled on candidates.chunk_id = chunks_sampled.chunk_id
+    left join chunk_topics
+        on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
+)
+
+select * from final

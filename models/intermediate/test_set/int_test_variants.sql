@@ -1,0 +1,101 @@
+-- One row per variant that was to be made of a query of the test set, as it is asked.
+{{ config(materialized='table') }}
+
+with test_queries as (
+    select * from {{ ref('int_test_queries') }}
+),
+
+variants_planned as (
+    select variant_key, parent_query_id, rate from {{ ref('int_variants_planned') }}
+),
+
+queries_varied as (
+    select * from {{ ref('int_queries_varied') }}
+),
+
+variant_types as (
+    select variant_type, meaning from {{ ref('test_variant_types') }}
+),
+
+joined as (
+    select
+        md5(concat_ws('|', planned.parent_query_id, planned.variant_key, varied.variant_number)) as query_id,
+        planned.parent_query_id,
+        varied.variant_type,
+        variant_types.meaning,
+        varied.variant_status,
+        varied.query_text,
+        case when variant_types.meaning in ('kept', 'attacked') then test_queries.reference_answer end
+            as reference_answer,
+        case when variant_types.meaning = 'out_of_scope' then 'off_topic' else test_queries.query_type end
+            as query_type,
+        test_queries.difficulty,
+        case when variant_types.meaning in ('kept', 'attacked') then test_queries.answer_type end as answer_type,
+        case when variant_types.meaning = 'out_of_scope' then 'refuse' else test_queries.expected_behaviour end
+            as expected_behaviour,
+        test_queries.language,
+        test_queries.topic_id,
+        varied.detail,
+        varied.item_id,
+        varied.canary,
+        case when variant_types.meaning <> 'out_of_scope' then test_queries.source_chunk_ids end as source_chunk_ids,
+        varied.variant_number,
+        planned.rate,
+        test_queries.sampling_weight
+    from variants_planned as planned
+    inner join queries_varied as varied on planned.variant_key = varied.variant_key
+    inner join test_queries on planned.parent_query_id = test_queries.query_id
+    inner join variant_types on varied.variant_type = variant_types.variant_type
+),
+
+-- the same words twice would count one answer twice: the first in a fixed order stands
+numbered as (
+    select
+        *,
+        row_number() over (
+            partition by query_text, variant_status
+            order by parent_query_id, variant_type, variant_number
+        ) as occurrence
+    from joined
+),
+
+final as (
+    select
+        query_id,
+        parent_query_id,
+        variant_type,
+        meaning,
+        case
+            when
+                variant_status = 'made'
+                and (
+                    occurrence > 1
+                    or exists (
+                        select 1 from test_queries
+                        where test_queries.query_text = numbered.query_text
+                    )
+                )
+                then 'duplicate'
+            else variant_status
+        end as variant_status,
+        query_text,
+        reference_answer,
+        query_type,
+        difficulty,
+        answer_type,
+        expected_behaviour,
+        language,
+        topic_id,
+        detail,
+        item_id,
+        canary,
+        source_chunk_ids,
+        variant_number,
+        '{{ var("hcat_random_seed") }}'::bigint as random_seed,
+        '{{ var("hcat_variant_revision") }}'::integer as variant_revision,
+        rate::double as rate,
+        sampling_weight
+    from numbered
+)
+
+select * from final
