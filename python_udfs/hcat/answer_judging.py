@@ -9,7 +9,7 @@ The true answer's kind chooses the rule:
 - ``boolean``: yes or no, by how the answer opens;
 - ``date``: equal by calendar (2023-04-01 = April 1, 2023); a coarser date or an unknown order decides nothing;
 - ``number``: equal after scale and unit (1.5 million = 1,500,000; 5 % = 0.05; 24 months = 2 years), rounding as far as
-  either side is written and by at most :data:`MAXIMUM_ROUNDING`;
+  either side is written and by at most :data:`MAXIMUM_ROUNDING`; a coarser rounding decides nothing;
 - ``list``: every item is in the answer;
 - ``phrase``: a name or few words that stand together in the answer, or a known form of the name (USA);
 - ``free_text``: more words; only an equal text decides.
@@ -501,10 +501,10 @@ def _is_rounded(left: Fraction, right: Fraction, number: _Number, wanted: _Numbe
 
 def _agrees_as_written(number: _Number, wanted: _Number) -> bool:
     """Return whether a number is the wanted one, rounded more than is taken for equal: 0.4 billion and 389 million."""
-    if number.measure != wanted.measure or (number.unit != wanted.unit and number.unit and wanted.unit):
-        share, plain = _as_shares(number, wanted)
-        return share is not number and _is_rounded(abs(share.value), abs(plain.value), share, plain)
     share, plain = _as_shares(number, wanted)
+    is_other_unit = number.measure != wanted.measure or (number.unit != wanted.unit and number.unit and wanted.unit)
+    if share is number and is_other_unit:
+        return False
     return _is_rounded(abs(share.value), abs(plain.value), share, plain)
 
 
