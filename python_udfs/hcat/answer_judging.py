@@ -9,7 +9,7 @@ The true answer's kind chooses the rule:
 - ``boolean``: yes or no, by how the answer opens;
 - ``date``: equal by calendar (2023-04-01 = April 1, 2023); a coarser date or an unknown order decides nothing;
 - ``number``: equal after scale and unit (1.5 million = 1,500,000; 5 % = 0.05; 24 months = 2 years), rounding as far as
-  either side is written and by at most :data:`MAXIMUM_ROUNDING`;
+  either side is written and by at most :data:`MAXIMUM_ROUNDING`; a coarser rounding decides nothing;
 - ``list``: every item is in the answer;
 - ``phrase``: a name or few words that stand together in the answer, or a known form of the name (USA);
 - ``free_text``: more words; only an equal text decides.
@@ -63,6 +63,7 @@ REASONS: Final = {
     "coarser_date": "a date that agrees and says less",
     "date_order": "day and month may be exchanged",
     "scale": "the digits agree, by another power of a thousand",
+    "rounding": "agrees as far as one side is written, which is too little to tell",
     "sign": "the amount agrees, the sign does not or is not said",
     "number_word": "the number is perhaps written as a word",
     "several_candidates": "names other values beside the true one",
@@ -440,6 +441,8 @@ def _judge_number(said: str, truth: str, query: str) -> tuple[Status, str]:
         return "undecided", "sign"
     if any(_differs_by_scale(number, wanted) for number in left):
         return "undecided", "scale"
+    if any(_agrees_as_written(number, wanted) for number in left):
+        return "undecided", "rounding"
     if any(_is_close(number.value, wanted.value, number, wanted) for number in left):
         return "incorrect", "other_unit"
     if left:
@@ -464,33 +467,56 @@ def _is_same(number: _Number, wanted: _Number) -> bool:
         return False
     if _is_close(left, right, number, wanted):
         return True
-    # 5 % = 0.05, but 5 is not 500 %
-    if (number.unit == "%") != (wanted.unit == "%"):
-        share, plain = (left, right) if number.unit == "%" else (right, left)
-        return abs(plain) <= 1 and share == plain * 100
-    return False
+    share, plain = _as_shares(number, wanted)
+    return share is not number and _is_close(share.value, plain.value, share, plain)
+
+
+def _as_shares(number: _Number, wanted: _Number) -> tuple[_Number, _Number]:
+    """Return both numbers, the one in percent as a share where the other is one: 5 % = 0.05, but 5 is not 500 %."""
+    if (number.unit == "%") == (wanted.unit == "%"):
+        return number, wanted
+    share, plain = (number, wanted) if number.unit == "%" else (wanted, number)
+    if abs(plain.value) > 1:
+        return number, wanted
+    return _scaled(share, Fraction(1, 100)), plain
+
+
+def _scaled(number: _Number, factor: Fraction) -> _Number:
+    return number._replace(value=number.value * factor, half_place=number.half_place * factor)
 
 
 def _is_close(left: Fraction, right: Fraction, number: _Number, wanted: _Number) -> bool:
-    """Return whether two values are equal, or one is the other rounded."""
-    difference = abs(left - right)
-    if not difference:
-        return True
-    # a year or an ordinal is not rounded
+    """Return whether two values are equal, or one is the other rounded by little."""
+    return left == right or (
+        _is_rounded(left, right, number, wanted) and abs(left - right) <= MAXIMUM_ROUNDING * abs(right)
+    )
+
+
+def _is_rounded(left: Fraction, right: Fraction, number: _Number, wanted: _Number) -> bool:
+    """Return whether two values agree as far as one of them is written; a year or an ordinal is not rounded."""
     if "year" in (number.kind, wanted.kind) or "ordinal" in (number.kind, wanted.kind):
         return False
-    is_rounded = difference <= max(number.half_place, wanted.half_place)
-    return is_rounded and difference <= MAXIMUM_ROUNDING * abs(right)
+    return abs(left - right) <= max(number.half_place, wanted.half_place)
+
+
+def _agrees_as_written(number: _Number, wanted: _Number) -> bool:
+    """Return whether a number is the wanted one, rounded more than is taken for equal: 0.4 billion and 389 million."""
+    share, plain = _as_shares(number, wanted)
+    is_other_unit = number.measure != wanted.measure or (number.unit != wanted.unit and number.unit and wanted.unit)
+    if share is number and is_other_unit:
+        return False
+    return _is_rounded(abs(share.value), abs(plain.value), share, plain)
 
 
 def _differs_by_scale(number: _Number, wanted: _Number) -> bool:
     if not number.value or not wanted.value or (number.unit != wanted.unit and number.unit and wanted.unit):
         return False
-    ratio = abs(number.value / wanted.value)
     digits = str(abs(wanted.value.numerator)).rstrip("0")
-    return len(digits) >= _DIGITS_OF_A_SCALE and any(
-        ratio in (10**power, Fraction(1, 10**power)) for power in (3, 6, 9)
-    )
+    if len(digits) < _DIGITS_OF_A_SCALE:
+        return False
+    factors = [factor for power in (3, 6, 9) for factor in (Fraction(10**power), Fraction(1, 10**power))]
+    scaled = (_scaled(number, factor) for factor in factors)
+    return any(_is_close(abs(each.value), abs(wanted.value), each, wanted) for each in scaled)
 
 
 def _judge_list(said: str, truth: str, query: str) -> tuple[Status, str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import importlib.util
 import json
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +44,18 @@ def load(path: Path) -> Any:
 
 
 class Chat:
-    """Answers like a language model that keeps to the schema of a reply and not to all the rules; counts its calls."""
+    """Answers like a language model that keeps to the schema of a reply and not to all the rules; counts its calls.
+
+    What it says depends on the prompt alone.
+    """
 
     def __init__(self) -> None:
         self.count = 0
         self.prompts: list[str] = []
 
-    def answer(self, messages: list[dict[str, str]], maximum_tokens: int) -> tuple[str, int, int]:
+    def answer(
+        self, messages: list[dict[str, str]], maximum_tokens: int, schema: Mapping[str, Any] | None
+    ) -> tuple[str, int, int]:
         """Return templates for the tables, or texts of a style."""
         self.count += 1
         self.prompts.append(json.dumps(messages))
@@ -57,35 +64,48 @@ class Chat:
             templates = list(OWN_TEMPLATE)
         else:
             holders = " and ".join(body["placeholders"])
-            templates = [f"Model {self.count} asks in the style {body['style'][:9]} by {holders}"]
+            asked = hashlib.md5(messages[1]["content"].encode(), usedforsecurity=False).hexdigest()[:8]
+            templates = [f"Model {asked} asks in the style {body['style'][:9]} by {holders}"]
         return json.dumps({"templates": templates}), 100, 20
 
 
-@pytest.fixture(scope="module")
-def chat() -> Iterator[tuple[Chat, str]]:
-    """Serve the chat on the loopback address."""
+@contextmanager
+def serve(chat: Chat) -> Iterator[str]:
+    """Serve a chat on the loopback address and yield that."""
     example = load(REPOSITORY / "examples" / "language_model_service" / "service.py")
-    chat = Chat()
     server = example.make_server(chat, 0)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
-    yield chat, f"http://127.0.0.1:{server.server_port}/v1"
+    yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()
     server.server_close()
 
 
 @pytest.fixture(scope="module")
-def build(dbt: Dbt, chat: tuple[Chat, str], tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Build queries of the relational demo with a language model."""
-    variables = {
+def chat() -> Iterator[tuple[Chat, str]]:
+    """Serve the chat of the build."""
+    chat = Chat()
+    with serve(chat) as url:
+        yield chat, url
+
+
+def settings(url: str) -> dict[str, Any]:
+    """Return the variables of a build of queries with a language model."""
+    return {
         "hcat_grammar": True,
         "hcat_generator": "language_model",
-        "hcat_language_model_url": chat[1],
+        "hcat_language_model_url": url,
         "hcat_language_model": "chat of the test",
         "hcat_language_model_concurrency": 1,
         # fewer than by default: each one is six calls
         "hcat_grammar_templates": 14,
     }
+
+
+@pytest.fixture(scope="module")
+def build(dbt: Dbt, chat: tuple[Chat, str], tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Build queries of the relational demo with a language model."""
+    variables = settings(chat[1])
     built = dbt(
         "build --select +tag:grammar --indirect-selection cautious",
         DEMO,
@@ -161,12 +181,33 @@ def test_people_win(build: Build) -> None:
     assert by_people == [("used", 1)]
 
 
+def test_another_build_writes_the_same_bytes(
+    dbt: Dbt, build: Build, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    # a fresh warehouse and another process, whose hashes of texts begin elsewhere
+    with serve(Chat()) as url:
+        again = dbt(
+            "run --select +fct_grammar_queries +fct_rejected_grammar_queries",
+            DEMO,
+            tmp_path_factory.mktemp("grammar_again"),
+            variables=settings(url),
+        )
+    assert again.exit_code == 0, again.output
+    written = [
+        write_queries(each.warehouse, tmp_path / f"{number}.jsonl") for number, each in enumerate((build, again))
+    ]
+    assert written[0].sha256 == written[1].sha256
+    assert (tmp_path / "0.jsonl").read_bytes() == (tmp_path / "1.jsonl").read_bytes()
+    listed = "select * from fct_rejected_grammar_queries order by query_group"
+    assert build.query(listed) == again.query(listed)
+
+
 def test_an_application_with_planted_faults(build: Build, tmp_path: Path) -> None:
     path = tmp_path / "queries.jsonl"
     written = write_queries(build.warehouse, path)
     rows = read_lines(path)
     assert written.count_queries == len(rows)
-    assert {next(iter(row["tags"])) for row in rows} == {"length", "register", "form"}
+    assert {name for row in rows for name in row["tags"]} == {"length", "register", "form", "template"}
     assert {row["source_group"] == row["query_group"] for row in rows} == {True}
     before = path.read_bytes()
     assert not write_queries(build.warehouse, path).is_new

@@ -266,6 +266,21 @@ def test_the_same_prompt_is_never_sent_twice(serve: Callable[[Answer], Server]) 
     assert [row["answer"] for row in again] == [row["answer"] for row in rows]
 
 
+def test_what_a_call_cost_is_not_forgotten_when_the_one_after_it_is_tried_again(
+    serve: Callable[[Answer], Server],
+) -> None:
+    # the budget ends between the key facts and the query
+    first = call(requests(), settings(serve(well), maximum_calls=1))
+    assert statuses(first) == [("key_facts", "answered"), ("queries", "budget_exhausted")]
+    kept = [(row["prompt_hash"], row["answer"]) for row in first]
+    written = [(row["call_id"], row["call_status"]) for row in first]
+    batches = call_pending(requests(), settings(serve(well)), kept, written)
+    again = [row for batch in batches for row in batch.to_pylist()]
+    # the row of the key facts, which says what they cost, stays; the other one is replaced under its id
+    assert [(row["call_id"], row["call_status"]) for row in again] == [(first[1]["call_id"], "answered")]
+    assert first[0]["prompt_tokens"] > 0
+
+
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_the_budget_of_calls_stops_at_the_same_place_and_says_so(
     serve: Callable[[Answer], Server], concurrency: int

@@ -357,7 +357,9 @@ def test_queries_are_texts_times_fillings(bank: duckdb.DuckDBPyConnection) -> No
     assert len(queries) == 8 * len(groups)
     assert set(Counter(row["query_group"] for row in queries).values()) == {8}
     assert len({row["query_id"] for row in queries}) == len({row["query_text"] for row in queries}) == len(queries)
-    assert {tuple(json.loads(row["tags"]).items()) for row in queries} == {
+    tags = [json.loads(row["tags"]) for row in queries]
+    assert [each.pop("template") for each in tags] == [row["sql_template_id"] for row in queries]
+    assert {tuple(each.items()) for each in tags} == {
         (("length", "short"),),
         (("length", "long"),),
         (("register", "formal"),),
@@ -468,3 +470,31 @@ def test_beyond_the_budget_the_enumerator_alone_writes(bank: duckdb.DuckDBPyConn
     assert len(statuses(known, template_status="accepted", origin="enumerated")) == 3
     # the next build tries again
     assert list(tables.call_for_templates(materials, SERVICE, ledger)) != []
+
+
+def test_what_a_call_cost_is_not_forgotten_when_it_is_asked_again(
+    bank: duckdb.DuckDBPyConnection, asked: list[Any]
+) -> None:
+    # the first reply is no JSON and is paid for; the budget ends before it is asked for again
+    materials = gather(bank, settings={"generator": "language_model", "templates": 3})
+    ledger = pa.Table.from_batches(list(tables.call_for_templates(materials, SERVICE | {"maximum_calls": 1})))
+    paid, waiting = ledger.to_pylist()[:2]
+    assert [(row["call_status"], row["prompt_tokens"]) for row in (paid, waiting)] == [
+        ("invalid_reply", 10),
+        ("budget_exhausted", 0),
+    ]
+    again = pa.Table.from_batches(list(tables.call_for_templates(materials, SERVICE, ledger))).to_pylist()
+    assert again[0]["call_id"] == waiting["call_id"]
+    assert again[0]["call_status"] == "answered"
+    assert paid["call_id"] not in {row["call_id"] for row in again}
+
+
+def test_templates_checks_and_texts_are_of_one_set_of_materials(bank: duckdb.DuckDBPyConnection) -> None:
+    materials = gather(bank, edits(("own", "SELECT * FROM branches;", True)), settings={"templates": 2})
+    made = tables.make_templates(materials).to_pylist()
+    assert [row["template_status"] for row in made].count("accepted") == 2
+    for row in made:
+        assert [check["criterion"] for check in row["checks"]] == list(CRITERIA)
+        assert bool(row["texts"]) == (row["template_status"] == "accepted")
+    count_texts = tables.texts_table(materials).num_rows
+    assert sum(len(row["texts"]) for row in made) == count_texts > 0

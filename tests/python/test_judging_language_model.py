@@ -15,7 +15,7 @@ from test_judging import GUIDELINE, HOSTILE, request
 
 from hcat.judging.tables import JUDGE_CALLS_SCHEMA, VERDICT_STATUSES, judge_pending, read_verdicts
 
-REPLY_TOKENS = 12
+REPLY_TOKENS = 24
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,8 @@ def test_a_small_judge_gives_a_number_or_a_status(url: str) -> None:
     settings = {"base_url": url, "model": "small", "concurrency": 1, "repairs": 0, "reply_tokens": REPLY_TOKENS}
     table = pa.Table.from_pylist(rows)
     calls = pa.Table.from_batches(judge_pending(table, settings), schema=JUDGE_CALLS_SCHEMA)
-    assert {row["call_status"] for row in calls.to_pylist()} <= {"answered", "invalid_reply"}
+    # written within the schema, so that every reply can be read
+    assert {row["call_status"] for row in calls.to_pylist()} == {"answered"}
     assert all(row["answer"] and row["prompt_tokens"] > 50 for row in calls.to_pylist())
     verdicts = read_verdicts(table, calls, lambda texts: np.ones((len(texts), 1), dtype=np.float32)).to_pylist()
     assert len(verdicts) == len(rows)
@@ -51,3 +52,4 @@ def test_a_small_judge_gives_a_number_or_a_status(url: str) -> None:
         assert row["verdict_status"] in VERDICT_STATUSES
         assert (row["verdict_score"] is not None) == (row["verdict_status"] == "judged")
         assert row["detail"]
+    assert {row["verdict_status"] for row in verdicts if row["judge_task"] != "ranking_llm"} == {"judged"}

@@ -9,4 +9,5 @@ def model(dbt, session):
     pending = select_pending(requests, done, ["generation_key"])
     work = read_rows(order_by(pending, "chunk_id, query_type"))
     kept = read_pairs(session, this, "prompt_hash", "answer")
-    return stream(CALLS_SCHEMA, call_pending(work, dbt.config.meta_get("language_model"), kept))
+    written = read_pairs(session, this, "call_id", "call_status")
+    return stream(CALLS_SCHEMA, call_pending(work, dbt.config.meta_get("language_model"), kept, written))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
-from hcat.generation.endpoint import LanguageModel, Reply
+from hcat.generation.endpoint import UNSETTLED, LanguageModel, Reply
 from hcat.generation.prompts import hash_prompt, repair_prompt
 from hcat.generation.replies import ReplyError
 from hcat.raw_contract import hash_text
@@ -77,6 +77,23 @@ def converse(
         messages = repair_prompt(messages, reply.text, problem)
     rows[-1]["is_last"] = True
     return rows, value
+
+
+def drop_replays(rows: Iterable[dict[str, Any]], written: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return the rows of a ledger without kept answers that stand in it already: what an answer cost stays.
+
+    An answer that cannot be used is read again from what was kept when the call after it failed; its row says that
+    nothing was spent, and must not take the place of the one that was paid for.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        New rows.
+    written : iterable of (str, str)
+        Call id and status of the ledger so far.
+    """
+    paid = {call_id for call_id, status in written if status not in UNSETTLED}
+    return [row for row in rows if not (row["was_kept"] and row["call_id"] in paid)]
 
 
 def ledger_row(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, ledger_row
+from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays, ledger_row
 from hcat.generation.endpoint import UNSETTLED, LanguageModel, Reply, Service, in_waves
 from hcat.generation.offline import REFUSED_TYPES, Outcome, Settings, Source, Template, generate
 from hcat.generation.prompts import (
@@ -161,7 +161,10 @@ def _rows(request: Mapping[str, Any], outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def call_pending(
-    requests: pa.Table, settings: Mapping[str, Any], kept: Iterable[tuple[str, str]] = ()
+    requests: pa.Table,
+    settings: Mapping[str, Any],
+    kept: Iterable[tuple[str, str]] = (),
+    written: Iterable[tuple[str, str]] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Ask the language model for what is requested and yield the ledger of calls (schema :data:`CALLS_SCHEMA`).
 
@@ -173,6 +176,8 @@ def call_pending(
         Fields of :class:`hcat.generation.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
     kept : iterable of (str, str)
         Prompt hash and answer of earlier calls.
+    written : iterable of (str, str)
+        Call id and status of the ledger so far (:func:`hcat.generation.conversation.drop_replays`).
 
     Raises
     ------
@@ -181,6 +186,7 @@ def call_pending(
     """
     if requests.num_rows == 0:
         return
+    ledger = list(written)
     service = Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))
     model = LanguageModel(service, dict(sorted(pair for pair in kept if pair[1] is not None)))
     chunks: dict[tuple[str, bool], list[dict[str, Any]]] = {}
@@ -189,7 +195,7 @@ def call_pending(
         chunks.setdefault((request["chunk_id"], request["partner_chunk_ids"] is not None), []).append(request)
     most = max((1 + len(each)) * (1 + service.repairs) for each in chunks.values())
     for rows in in_waves(model, list(chunks.values()), most, lambda each: _call_for_chunk(model, each)):
-        yield pa.RecordBatch.from_pylist(rows, schema=CALLS_SCHEMA)
+        yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=CALLS_SCHEMA)
 
 
 def _call_for_chunk(model: LanguageModel, requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from hcat.generation.conversation import converse
+from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
 from hcat.generation.endpoint import UNSETTLED, LanguageModel, Service, in_waves
 from hcat.generation.replies import ReplyError
 from hcat.grammar.filling import Value, check_answer, query_group_id, select_combinations, write_value
@@ -82,6 +82,9 @@ ORIGINS_IN_ORDER: Final = ("person", "imported", "language_model", "enumerated")
 
 GENERATORS: Final = ("offline", "language_model")
 
+#: Tag of a query that names its SQL template.
+TEMPLATE_TAG: Final = "template"
+
 SQL_STEP: Final = "sql_templates"
 TEXT_STEP: Final = "text_templates"
 
@@ -127,6 +130,19 @@ TEXT_SCHEMA = pa.schema(
         ("text_number", pa.int64()),
     ]
 )
+#: Fields of a check and of a text that their SQL template says already.
+_OF_THE_TEMPLATE: Final = frozenset({"candidate_id", "sql_template_id"})
+
+#: One row per SQL template with its checks and its texts: what is made of one set of materials.
+MADE_SCHEMA = pa.schema(
+    [
+        *TEMPLATE_SCHEMA,
+        *[
+            (name, pa.list_(pa.struct([each for each in schema if each.name not in _OF_THE_TEMPLATE])))
+            for name, schema in (("checks", CHECK_SCHEMA), ("texts", TEXT_SCHEMA))
+        ],
+    ]
+)
 FILLING_SCHEMA = pa.schema(
     [
         ("query_group", pa.string()),
@@ -168,26 +184,11 @@ CALL_SCHEMA = pa.schema(
         ("call_id", pa.string()),
         ("generation_key", pa.string()),
         ("sql_template_id", pa.string()),
-        ("step", pa.string()),
         ("style", pa.string()),
-        ("model", pa.string()),
-        ("prompt_revision", pa.string()),
-        ("prompt_hash", pa.string()),
-        ("prompt", pa.string()),
-        ("answer", pa.string()),
-        ("call_status", pa.string()),
-        ("status_detail", pa.string()),
-        ("call_round", pa.int32()),
-        ("count_attempts", pa.int32()),
-        ("prompt_tokens", pa.int32()),
-        ("completion_tokens", pa.int32()),
-        ("seconds", pa.float64()),
-        ("is_last", pa.bool_()),
-        ("was_kept", pa.bool_()),
+        *LEDGER_FIELDS,
     ]
 )
 
-_KEY_VARIABLE = "HCAT_LLM_API_KEY"
 _PLACES = frozenset(
     ("address", "city", "country", "county", "district", "location", "place", "region", "street", "town", "village")
 )
@@ -471,6 +472,33 @@ def _count_asked(settings: Settings) -> int:
     return min(settings.maximum_templates, MAXIMUM_TEMPLATES)
 
 
+def make_templates(materials: Materials) -> pa.Table:
+    """Return every SQL template with its checks and texts (schema :data:`MADE_SCHEMA`); only accepted ones have texts.
+
+    One table, so that templates, criteria and texts are of the same materials; SQL takes it apart.
+    """
+    checks, texts = (
+        _lists_by(table, key)
+        for table, key in ((checks_table(materials), "candidate_id"), (texts_table(materials), "sql_template_id"))
+    )
+    rows = [
+        row
+        | {
+            "checks": checks[row["candidate_id"]],
+            "texts": texts[row["sql_template_id"]] if row["template_status"] == "accepted" else [],
+        }
+        for row in templates_table(materials).to_pylist()
+    ]
+    return pa.Table.from_pylist(rows, schema=MADE_SCHEMA)
+
+
+def _lists_by(table: pa.Table, key: str) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in table.to_pylist():
+        found[row[key]].append({name: value for name, value in row.items() if name not in _OF_THE_TEMPLATE})
+    return found
+
+
 def templates_table(materials: Materials) -> pa.Table:
     """Return one row per SQL template in their order (schema :data:`TEMPLATE_SCHEMA`)."""
     rows = []
@@ -665,12 +693,13 @@ def call_for_templates(
         row["generation_key"] for row in before.to_pylist() if row["is_last"] and row["call_status"] not in UNSETTLED
     }
     kept = {row["prompt_hash"]: row["answer"] for row in before.to_pylist() if row["answer"] is not None}
-    model = LanguageModel(Service(**service, key=os.environ.get(_KEY_VARIABLE, "")), dict(sorted(kept.items())))
+    written = [(row["call_id"], row["call_status"]) for row in before.to_pylist()]
+    model = LanguageModel(Service(**service, key=os.environ.get(KEY_VARIABLE, "")), dict(sorted(kept.items())))
     prompt = sql_templates_prompt(schema, _count_asked(settings), settings.requirements)
     asked: list[dict[str, Any]] = []
     if generation_key(prompt) not in settled:
         asked = _ask(model, prompt, _count_asked(settings), {"sql_template_id": None, "step": SQL_STEP, "style": None})
-        yield pa.RecordBatch.from_pylist(asked, schema=CALL_SCHEMA)
+        yield pa.RecordBatch.from_pylist(drop_replays(asked, written), schema=CALL_SCHEMA)
     known = pa.concat_tables([pa.Table.from_pylist(asked, schema=CALL_SCHEMA), before])
     work: list[tuple[list[dict[str, str]], dict[str, Any]]] = []
     for candidate in collect_templates(replace(materials, calls=known)):
@@ -684,7 +713,7 @@ def call_for_templates(
                 work.append((prompt, shared))
     most = 1 + model.service.repairs
     for rows in in_waves(model, work, most, lambda each: _ask(model, each[0], settings.texts_per_style, each[1])):
-        yield pa.RecordBatch.from_pylist(rows, schema=CALL_SCHEMA)
+        yield pa.RecordBatch.from_pylist(drop_replays(rows, written), schema=CALL_SCHEMA)
 
 
 def _ask(
@@ -845,7 +874,8 @@ def fill_queries(fillings: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch
                 "query_group": group,
                 "sql_template_id": filling["sql_template_id"],
                 "text_template_id": text["text_template_id"],
-                "tags": json.dumps({text["hypothesis"]: text["style"]}),
+                # other answers of one template are its rivals (int_answers_to_judge)
+                "tags": json.dumps({text["hypothesis"]: text["style"], TEMPLATE_TAG: filling["sql_template_id"]}),
                 "query_text": fill_text(text["text_template"], said),
             }
             for text in by_template[filling["sql_template_id"]]

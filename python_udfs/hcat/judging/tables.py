@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.answer_judging import judge_answer
-from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse
-from hcat.generation.endpoint import UNSETTLED, LanguageModel, Service, in_waves
+from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
+from hcat.generation.endpoint import LanguageModel, Service, in_waves
 from hcat.generation.replies import ReplyError
 from hcat.judging import prompts, replies, scores
 from hcat.raw_contract import hash_text
@@ -146,12 +146,11 @@ def judge_pending(
         return
     service = Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))
     model = LanguageModel(service, dict(sorted(pair for pair in kept if pair[1] is not None)))
-    paid = {call_id for call_id, status in written if status not in UNSETTLED}
+    ledger = list(written)
     work = list({row["judge_key"]: row for row in reversed(requests.to_pylist())}.values())[::-1]
     most = max(_count_steps(row) for row in work) * (1 + service.repairs)
     for rows in in_waves(model, work, most, lambda row: _judge(model, row)):
-        new = [row for row in rows if not (row["was_kept"] and row["call_id"] in paid)]
-        yield pa.RecordBatch.from_pylist(new, schema=JUDGE_CALLS_SCHEMA)
+        yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=JUDGE_CALLS_SCHEMA)
 
 
 def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hcat.privacy import mask_text
+from hcat.report.grammar import describe_grammar
 from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
@@ -164,6 +165,7 @@ def describe_data(source: Warehouse) -> dict[str, Any]:
         "statuses": _describe_statuses(source),
         "representativeness": _describe_representativeness(source),
         "test_set": describe_test_set(source),
+        "grammar": describe_grammar(source),
         "gaps": _find_gaps(source, bool(records["counts"])),
     }
 

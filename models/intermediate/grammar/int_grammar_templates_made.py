@@ -1,4 +1,4 @@
-from hcat.grammar.tables import gather, texts_table
+from hcat.grammar.tables import gather, make_templates
 from hcat.relations import read_rows
 
 
@@ -10,4 +10,4 @@ def model(dbt, session):
     text_edits = read_rows(dbt.ref("grammar_text_templates"))
     imports = read_rows(dbt.ref("int_grammar_imports"))
     calls = read_rows(dbt.ref("int_grammar_calls"))
-    return texts_table(gather(settings, columns, constraints, edits, text_edits, imports, calls))
+    return make_templates(gather(settings, columns, constraints, edits, text_edits, imports, calls))

@@ -1,0 +1,11 @@
+-- One row per SQL template that somebody wrote, with what became of it.
+with made as (
+    select * from {{ ref('int_grammar_templates_made') }}
+),
+
+final as (
+    select {{ columns_except(['checks', 'texts']) }}
+    from made
+)
+
+select * from final

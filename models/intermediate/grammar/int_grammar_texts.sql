@@ -1,0 +1,13 @@
+-- One row per text template of an accepted SQL template, with what became of it.
+with made as (
+    select * from {{ ref('int_grammar_templates_made') }}
+),
+
+final as (
+    select
+        sql_template_id,
+        {{ explode_records('texts') }}  -- noqa: AL03
+    from made
+)
+
+select * from final
