@@ -113,24 +113,46 @@ def compare_databases(first: Path, second: Path) -> list[Difference]:
         return [_compare(left, right, table, columns[table]) for table in sorted(set(columns) - RUN_TABLES)]
 
 
+def compare_embeddings(database: Path, tables: Path) -> Difference:
+    """Return how the vectors of texts differ between a warehouse of DuckDB and the Parquet tables of Spark.
+
+    Vectors differ where the largest difference of an element is above :data:`TOLERANCE`.
+    """
+    with duckdb.connect(str(database), read_only=True) as connection:
+        spark = f"read_parquet('{tables.absolute()}/*/int_texts_embedded/*.parquet')"
+        row = connection.execute(
+            "select count(first.text_id), count(*) filter (where first.text_id is null or second.text_id is null),"
+            " count(*) filter (where distance > ?), coalesce(max(distance), 0)"
+            " from int_texts_embedded as first full outer join (select text_id, encoder_key, embedding from"
+            f" {spark}) as second using (text_id, encoder_key), lateral (select list_max(list_transform("
+            "list_zip(first.embedding, second.embedding), lambda pair: abs(pair[1] - pair[2])))::double as distance)",
+            [TOLERANCE],
+        ).fetchall()[0]
+    return Difference("int_texts_embedded", row[0], row[1], row[2], row[3], ())
+
+
 def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
     """Build the demo on both engines and compare the published marts; None without Spark or Java."""
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
         return None
     environment = _HASHING if is_quick else {}
+    arguments = ("--exclude-resource-type", "unit_test", *(("--exclude-resource-type", "test") if is_quick else ()))
     with working_folder(folder) as work:
         builds = {
             name: build(
                 ROOT / "seeds" / "demo",
                 work / name,
-                arguments=("--exclude-resource-type", "unit_test", "--exclude-resource-type", "test"),
+                arguments=arguments,
                 environment=environment | {"HCAT_TARGET": name},
             )
             for name in ("duckdb", "spark")
         }
         published = Path("published") / "candidate" / "hcat.duckdb"
         differences = compare_databases(work / "duckdb" / published, work / "spark" / published)
-    is_equal = all(difference.is_equal for difference in differences)
+        embeddings = compare_embeddings(work / "duckdb" / "hcat.duckdb", work / "spark" / "spark")
+    failed = {name: set(measured.failed_tests) for name, measured in builds.items()}
+    same_tests_fail = failed["duckdb"] == failed["spark"]
+    is_equal = all(difference.is_equal for difference in differences) and embeddings.is_equal and same_tests_fail
     tables = (
         Table(
             "Marts of the demo on Spark against DuckDB",
@@ -148,9 +170,25 @@ def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
             ],
         ),
         Table(
-            "Time of the build, data tests left out",
-            ("engine", "seconds"),
-            [(name, f"{measured.seconds:,.0f}") for name, measured in builds.items()],
+            "Embeddings on Spark against DuckDB",
+            ("texts", "without partner", "vectors that differ", "largest difference", "verdict"),
+            [
+                (
+                    f"{embeddings.count_rows:,}",
+                    str(embeddings.count_unmatched),
+                    str(embeddings.count_cells),
+                    f"{embeddings.largest:.1e}",
+                    verdict(embeddings.is_equal),
+                )
+            ],
+        ),
+        Table(
+            "The builds" + (", data tests left out" if is_quick else ""),
+            ("engine", "seconds", "data tests and gates that fail", "verdict"),
+            [
+                (name, f"{measured.seconds:,.0f}", ", ".join(measured.failed_tests) or "none", verdict(same_tests_fail))
+                for name, measured in builds.items()
+            ],
         ),
     )
     notes = (

@@ -1,0 +1,101 @@
+"""A part of the project itself on both engines, from raw logs to scores: equal rows, and a rerun that resumes."""
+
+import json
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "seeds" / "demo"
+#: What is built: landing, staging, splitting, embedding and comparing, SQL and Python, tables, views and increments.
+SELECTED = "+int_metrics__similarity"
+#: Entities whose records belong to an interaction.
+OF_INTERACTIONS = ("interactions", "retrievals", "ratings")
+
+
+def write_logs(folder: Path, count_interactions: int) -> None:
+    """Write the demo's logs with the first interactions alone."""
+    first = [json.loads(line)["interaction_id"] for line in (DEMO / "interactions.jsonl").read_text().splitlines()]
+    kept = set(first[:count_interactions])
+    folder.mkdir(exist_ok=True)
+    for path in DEMO.glob("*.jsonl"):
+        lines = path.read_text().splitlines()
+        if path.stem in OF_INTERACTIONS:
+            lines = [line for line in lines if json.loads(line)["interaction_id"] in kept]
+        (folder / f"{path.stem}_{count_interactions}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def build(spark, spark_target, tmp_path_factory):
+    """Run `dbt build` of the selected models on a target in this process."""
+    from dbt.cli.main import dbtRunner
+
+    folder = tmp_path_factory.mktemp("smoke")
+    outputs = {
+        "spark": {**spark_target, "schema": "smoke"},
+        "duckdb": {
+            "type": "duckdb",
+            "path": str(folder / "hcat.duckdb"),
+            "threads": 2,
+            "settings": {"TimeZone": "UTC"},
+        },
+    }
+    (folder / "profiles.yml").write_text(yaml.safe_dump({"hcat": {"target": "spark", "outputs": outputs}}))
+    settings = {
+        "HCAT_RAW_LOGS": str(folder / "logs"),
+        "HCAT_WAREHOUSE": str(folder),
+        "HCAT_ENCODER": "hashing:8",
+        "HCAT_CLASSIFIER": "hashing",
+    }
+
+    def run(target, count_interactions):
+        write_logs(folder / "logs", count_interactions)
+        words = ["--quiet", "build", "--select", SELECTED, "--indirect-selection", "cautious", "--target", target]
+        words += ["--project-dir", str(ROOT), "--profiles-dir", str(folder)]
+        words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]
+        here = os.getcwd()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in settings.items():
+                patch.setenv(name, value)
+            try:
+                outcome = dbtRunner().invoke(words)
+            finally:
+                os.chdir(here)
+        results = getattr(outcome.result, "results", [])
+        assert outcome.success, [str(outcome.exception), *(result.message for result in results if result.message)]
+        return folder
+
+    return run
+
+
+def test_a_rerun_resumes_and_both_engines_give_the_same_scores(build, spark):
+    build("spark", 4)
+    embedded = spark.table("smoke.int_texts_embedded")
+    before = {row.text_id: row.embedding for row in embedded.collect()}
+    assert before
+    # the files of the first build stay: their records come again, and are neither landed nor embedded twice
+    build("spark", 8)
+    spark.catalog.refreshTable("smoke.int_texts_embedded")
+    after = [(row.text_id, row.embedding) for row in spark.table("smoke.int_texts_embedded").collect()]
+    assert len(after) == len(dict(after)) > len(before)
+    assert {text_id: dict(after)[text_id] for text_id in before} == before
+
+    folder = build("duckdb", 8)
+    there = spark.table("smoke.int_metrics__similarity").toArrow().to_pylist()
+    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
+        schema = connection.sql(
+            "select table_schema from information_schema.tables where table_name = 'int_texts_embedded'"
+        ).fetchall()[0][0]
+        here = connection.sql(f"select * from {schema}.int_metrics__similarity").to_arrow_table().to_pylist()
+        embeddings = dict(connection.sql(f"select text_id, embedding from {schema}.int_texts_embedded").fetchall())
+    assert {text_id: list(vector) for text_id, vector in after} == {
+        text_id: list(vector) for text_id, vector in embeddings.items()
+    }
+    expected = {row["evaluation_id"]: row for row in here}
+    assert len(there) == len(expected) > 0
+    for row in there:
+        other = expected[row["evaluation_id"]]
+        assert row == {**other, "raw_score": pytest.approx(other["raw_score"], abs=1e-6)}
