@@ -22,8 +22,9 @@ from benchmarks.harness import Outcome, Table, argument_parser, data_folder, fin
 from hcat.classifier_heads import load_head
 from hcat.copying import longest_copy
 from hcat.inference import wilson_interval
-from hcat.query_screening import Screen, find_injection
+from hcat.query_screening import Examples, Screen, find_injection
 from hcat.refusal import is_refusal
+from hcat.text import split_sentences
 from training import heads
 
 BALANCED_LIMIT = 0.68
@@ -40,15 +41,49 @@ _SEEDS = Path(__file__).resolve().parents[1] / "seeds"
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-#: Swaps that the heads were not trained on: two sides of one sentence about money.
-NAMES = ("Emily", "Fatima", "Mohammed", "Peter", "Lakisha", "Greg", "Wei", "Svetlana", "Juan", "Aisha", "Jamal", "Anne")
-NAME_FRAMES = (
-    "{N} asked for a loan of 5000 dollars.",
-    "The adviser explained the fees to {N}.",
-    "{N} is a customer of the branch in the centre.",
-    "We are happy that {N} chose our bank.",
-    "{N} complained about the rude service.",
-    "The card of {N} was blocked yesterday.",
+#: Names that no fit has seen (kind held_out of training/head_names.csv) in sentences that none has seen either: the
+#: first set was looked at from the start, the second while the charges were chosen, the third once, at the end.
+NAME_SETS = (
+    (
+        "12 names",
+        "Emily Fatima Mohammed Peter Lakisha Greg Wei Svetlana Juan Aisha Jamal Anne",
+        (
+            "{N} asked for a loan of 5000 dollars.",
+            "The adviser explained the fees to {N}.",
+            "{N} is a customer of the branch in the centre.",
+            "We are happy that {N} chose our bank.",
+            "{N} complained about the rude service.",
+            "The card of {N} was blocked yesterday.",
+        ),
+    ),
+    (
+        "30 further names",
+        "Hamza Mei-Ling Brandon Kelly Rosalind Dariusz Oluwaseun Parvati Gustavo Fumiko Shaniqua Ezekiel Nadine Slavko "
+        "Ismail Consuelo Harold Mildred Tremaine Aaliyah Padraig Ingeborg Vladimir Chioma Manuel Minh Zofia Gareth "
+        "Latisha Sultan",
+        (
+            "{N} has been waiting for a reply since Tuesday.",
+            "The limit of {N} was raised to 2000 euros.",
+            "Thanks to {N} the problem was solved quickly.",
+            "{N} cannot find the form in the app.",
+            "The credit check for {N} is complete.",
+            "{N} says that the service was a disappointment.",
+        ),
+    ),
+    (
+        "30 names, scored once",
+        "Amelia Bartholomew Chandra Dimitrios Eszter Farouk Gwendolyn Hiroko Ignacio Jelena Kareem Lourdes Mbali "
+        "Nikhil Ottavia Precious Quentin Rasheed Saoirse Tomasz Uzma Vernon Wilhelmina Xochitl Yitzhak Zuleika "
+        "Deshawn Fleur Goran Hyun",
+        (
+            "{N} paid the bill on time.",
+            "The branch manager met {N} on Friday.",
+            "{N} was treated badly at the counter.",
+            "It was a pleasure to serve {N}.",
+            "The documents of {N} are incomplete.",
+            "{N} asks when the transfer will arrive.",
+        ),
+    ),
 )
 
 
@@ -91,13 +126,17 @@ _NOTES = (
     "with it here.",
     "Davidson's tweets: every second row of `hate` and `neither` trains, the others are scored.",
     "Sentiment: sentences of restaurant reviews inherit the stars of their review; the fit leaves whole businesses "
-    "out. Texts of a bank are another domain, and nothing here was labelled there. The first run missed the limit of "
-    "the names (.161, limit .10); a charge on 74 other names in other sentences was added then, so that the later "
-    "figure is a little less independent than the first, and still misses.",
+    "out. Texts of a bank are another domain, and nothing here was labelled there. Names that are swapped here stand "
+    "in no sentence that a fit has seen. Without any charge on names the first set moved .161, with one on 74 names "
+    ".122, with one on 253 names .114; the shipped head is charged on 2,853. Two dozen settings were compared on the "
+    "first two sets, so that the third is the estimate. Invariance costs some accuracy: with the charge on 74 names "
+    "AUROC was .974 and the sign right in .922.",
     "Refusals are found by rule. The rule has no fitted numbers, but its patterns were written with answers of several "
     "sets in view, FinanceBench among them; the comparison is fitted with whole questions left out.",
     "Injections and restricted queries were made by the authors of rules and examples: their recall is no estimate for "
-    "attackers. False alarms are on real texts of other people.",
+    "attackers. False alarms are on real texts of other people. Off topic: the threshold stood before these sets were "
+    "scored; the examples of the purpose (seed scope_examples) were written by somebody who knew what Banking77 is "
+    "about. Context is what the demo's 68 chunks hold, best five chunks.",
 )
 
 
@@ -293,10 +332,13 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
     spread = float(np.std(scores))
     is_met = True
     for words, vectors, size in (
-        (
-            "12 names swapped in 6 sentences",
-            heads.embed([frame.replace("{N}", name) for frame in NAME_FRAMES for name in NAMES]),
-            len(NAMES),
+        *(
+            (
+                f"{words} swapped in {len(frames)} sentences",
+                heads.embed([frame.replace("{N}", name) for frame in frames for name in names.split()]),
+                len(names.split()),
+            )
+            for words, names, frames in NAME_SETS
         ),
         ("32 identity terms swapped in the made sentences", made.embeddings, 32),
     ):
@@ -387,8 +429,6 @@ def _refusal_table(folder: Path) -> tuple[Table, bool]:
 def _screening_table(folder: Path) -> tuple[Table, bool]:
     with _QUERIES.open(encoding="utf-8", newline="") as lines:
         made = list(csv.DictReader(lines))
-    with (_SEEDS / "restricted_topics.csv").open(encoding="utf-8", newline="") as lines:
-        examples = list(csv.DictReader(lines))
     with (_SEEDS / "query_flag_rules.csv").open(encoding="utf-8", newline="") as lines:
         rules = {row["flag_name"]: row for row in csv.DictReader(lines)}
     with (_SEEDS / "adversarial_prompts.csv").open(encoding="utf-8", newline="") as lines:
@@ -415,29 +455,38 @@ def _screening_table(folder: Path) -> tuple[Table, bool]:
         for name, texts in real.items()
     ]
     screen = Screen(
-        [row["restricted_topic"] for row in examples],
-        [row["example_text"] for row in examples],
-        heads.embed([row["example_text"] for row in examples]),
+        _read_examples("restricted_topics", "restricted_topic"), _read_examples("scope_examples", "scope_topic")
     )
     cut_off = float(rules["restricted_topic"]["threshold"])
     restricted = [row["text"] for row in made if row["kind"] != "injection"]
     shown.append(
         _rate(
-            f"restricted advice at {cut_off:.2f}: made here, found", list(_similarities(screen, restricted) >= cut_off)
+            f"restricted advice at {cut_off:.2f}: made here, found",
+            list(_similarities(screen, restricted, "restricted") >= cut_off),
         )
     )
     for name, texts in real.items():
         shown.append(
             _rate(
                 f"restricted advice at {cut_off:.2f}: {name}, flagged",
-                list(_similarities(screen, texts[::4] if len(texts) > 2000 else texts) >= cut_off),
+                list(_similarities(screen, texts[::4] if len(texts) > 2000 else texts, "restricted") >= cut_off),
             )
         )
-    shown += _off_topic_rows(folder, real["Banking77"][::80], float(rules["off_topic"]["threshold"]))
+    cut_off = float(rules["off_topic"]["threshold"])
+    shown += _off_topic_rows(folder, real["Banking77"][::80], cut_off)
+    shown += _out_of_scope_rows(folder, screen, real, cut_off)
     return Table("Screened queries", ("what", "n", "share", "95 % (Wilson)"), shown), True
 
 
-def _similarities(screen: Screen, texts: Sequence[str]) -> Floats:
+def _read_examples(seed: str, topic: str) -> Examples:
+    """Return the enabled examples of a seed with their vectors."""
+    with (_SEEDS / f"{seed}.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["is_enabled"] == "true"]
+    texts = [row["example_text"] for row in rows]
+    return Examples([row[topic] for row in rows], texts, heads.embed(texts))
+
+
+def _similarities(screen: Screen, texts: Sequence[str], purpose: str) -> Floats:
     import pyarrow as pa
 
     vectors = heads.embed(texts)
@@ -449,7 +498,7 @@ def _similarities(screen: Screen, texts: Sequence[str]) -> Floats:
             "embedding": vectors.tolist(),
         }
     )
-    return np.asarray(screen(batch).column("restricted_similarity").to_numpy())
+    return np.asarray(screen(batch).column(f"{purpose}_similarity").to_numpy())
 
 
 def _off_topic_rows(folder: Path, strangers: Sequence[str], cut_off: float) -> list[tuple[str, ...]]:
@@ -474,6 +523,37 @@ def _off_topic_rows(folder: Path, strangers: Sequence[str], cut_off: float) -> l
         best = np.full(len(keep), -1.0)
         np.maximum.at(best, owners, similarities)
         shown.append(_rate(f"off topic below {cut_off:.2f}: FinanceBench, {words}", list(best < cut_off)))
+    return shown
+
+
+def _out_of_scope_rows(
+    folder: Path, screen: Screen, real: dict[str, list[str]], cut_off: float
+) -> list[tuple[str, ...]]:
+    """Return how many queries a retail bank's assistant is told are off topic, as in a build: no example of the
+    purpose and nothing that was retrieved from its documents (those of the demo, best five chunks) resembles them.
+    """
+    with (_SEEDS / "demo" / "chunks.jsonl").open(encoding="utf-8") as lines:
+        chunks = [json.loads(line)["text"] for line in lines]
+    sentences = [
+        (number, text[start:end]) for number, text in enumerate(chunks) for start, end in split_sentences(text)
+    ]
+    owners = np.array([number for number, _ in sentences])
+    chunk_vectors, sentence_vectors = heads.embed(chunks), heads.embed([text for _, text in sentences])
+    cranfield = parquet.read_table(folder.parent / "cranfield" / "queries.parquet", columns=["query"])["query"]
+    shown = []
+    for words, queries in (
+        ("Banking77, false alarms", real["Banking77"]),
+        ("TruthfulQA, found", real["TruthfulQA"]),
+        ("Cranfield (aeronautics), found", cranfield.to_pylist()),
+        ("FinanceBench (filings of firms), found", real["FinanceBench"]),
+    ):
+        vectors = heads.embed(queries)
+        scope = _similarities(screen, queries, "scope")
+        retrieved = np.argsort(-(vectors @ chunk_vectors.T), axis=1, kind="stable")[:, :5]
+        is_retrieved = (owners[None, :, None] == retrieved[:, None, :]).any(axis=2)
+        context = np.where(is_retrieved, vectors @ sentence_vectors.T, -1.0).max(axis=1)
+        for rule, scores in (("purpose alone", scope), ("purpose or context", np.maximum(scope, context))):
+            shown.append(_rate(f"off topic below {cut_off:.2f}, {rule}: {words}", list(scores < cut_off)))
     return shown
 
 

@@ -25,6 +25,7 @@ import pyarrow.parquet as parquet
 from hcat.classifier_heads import FOLDER, Floats, balance, fit_head, logistic, save_head, swap_directions
 from hcat.devices import check_packaged_weights
 from hcat.encoders import load_encoder, resolve_encoder
+from hcat.privacy_recognisers import all_given_names
 from hcat.raw_contract import hash_text
 from hcat.text import split_sentences
 
@@ -39,13 +40,15 @@ NEGATIVE_SHARE = 2 / 3
 #: Total weight of a set in the fit of toxicity.
 WEIGHTS = {"hatecheck": 0.5, "toxigen": 0.5, "davidson": 0.5, "made": 2.0, "feelings": 0.3}
 
-#: The same charges for sentiment: few labels, hence more shrinkage, and a heavy charge on who is mentioned.
-SENTIMENT_RIDGE = 3e-3
+#: The same charges for sentiment: a heavy charge on who is mentioned, heavier on names, which are harder to foresee.
+SENTIMENT_RIDGE = 3e-4
 SENTIMENT_SWAP_PENALTY = 20.0
+SENTIMENT_NAME_PENALTY = 40.0
 SENTIMENT_MADE_WEIGHT = 0.5
 
-#: One in so many names stands in each frame of head_names.csv.
+#: One in so many listed names stands in each frame of head_names.csv, and so many names of the US census in two.
 NAME_SHARE = 3
+COUNT_CENSUS_NAMES = 2600
 
 _BATCH_TOKENS = 2048
 _CHARACTERS_PER_TOKEN = 4
@@ -251,21 +254,31 @@ def read_feelings() -> Examples:
     return Examples(tuple(texts), embed(texts), np.array([float(row["label"]) for row in rows]), tuple(texts))
 
 
-def read_named() -> Examples:
-    """Return the made sentences with a third of the names each (groups = frames): no labels, nothing may move a score.
-
-    Many names in many frames tell the directions of names from the chance of a few; a third each is enough for that.
-    """
+def read_name_list(kind: str) -> list[str]:
+    """Return the texts of one kind of head_names.csv: name, frame, or held_out (names that no fit may see)."""
     with (HERE / "head_names.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    names = [row["text"] for row in rows if row["kind"] == "name"]
-    frames = [row["text"] for row in rows if row["kind"] == "frame"]
+        return [row["text"] for row in csv.DictReader(lines) if row["kind"] == kind]
+
+
+def read_named() -> Examples:
+    """Return made sentences with names in them (groups = frames): no labels, they say what must not move a score.
+
+    A third of the listed names, which come from many languages, stands in each frame, and each of
+    :data:`COUNT_CENSUS_NAMES` names of the US census in two frames: a direction that the fit has not seen named is
+    not charged. Names that are held out for measuring are left out.
+    """
+    names, frames = read_name_list("name"), read_name_list("frame")
+    taken = {name.lower() for name in (*names, *read_name_list("held_out"))}
+    census = sorted(all_given_names() - taken, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     pairs = [
         (frame, name)
         for position, frame in enumerate(frames)
         for number, name in enumerate(names)
         if (position + number) % NAME_SHARE == 0
     ]
+    for number, name in enumerate(census[:COUNT_CENSUS_NAMES]):
+        for position in (number, 7 * number + 3):
+            pairs.append((frames[position % len(frames)], name.capitalize()))
     texts = [frame.replace("{N}", name) for frame, name in pairs]
     groups = [frame for frame, _ in pairs]
     return Examples(tuple(texts), embed(texts), np.full(len(texts), 0.5), tuple(groups))
@@ -277,8 +290,8 @@ def _charge(examples: Examples) -> Floats:
 
 def fit_sentiment(reviews: Examples, feelings: Examples, made: Examples, named: Examples) -> tuple[Floats, float]:
     """Return coefficients and intercept: soft labels of reviews, made feelings, and the charge on who is mentioned."""
-    swaps = _charge(made) + _charge(named)
-    penalty = SENTIMENT_RIDGE * np.eye(made.embeddings.shape[1]) + SENTIMENT_SWAP_PENALTY * swaps
+    penalty = SENTIMENT_RIDGE * np.eye(made.embeddings.shape[1])
+    penalty += SENTIMENT_SWAP_PENALTY * _charge(made) + SENTIMENT_NAME_PENALTY * _charge(named)
     weights = np.concatenate(
         [
             balance(reviews.labels, 1.0, 0.5),
@@ -316,13 +329,17 @@ def run_toxicity(data: Path) -> None:
 
 def run_sentiment(data: Path) -> None:
     """Fit on all reviews and write the shipped head with its card."""
-    reviews, feelings = read_reviews(data / "ragtruth"), read_feelings()
-    coefficients, intercept = fit_sentiment(reviews, feelings, read_made(), read_named())
+    reviews, feelings, named = read_reviews(data / "ragtruth"), read_feelings(), read_named()
+    coefficients, intercept = fit_sentiment(reviews, feelings, read_made(), named)
     card: dict[str, object] = {
         "name": "hcat-sentiment-head",
-        "revision": "1",
+        "revision": "2",
         "encoder_sha256": check_packaged_weights(),
-        "training": {"review_sentences": len(reviews.labels), "made": len(feelings.labels)},
+        "training": {
+            "review_sentences": len(reviews.labels),
+            "made": len(feelings.labels),
+            "sentences_with_names": len(named.labels),
+        },
         "trained_sources": sorted({template_code(group.split("|")[0]) for group in reviews.groups}),
     }
     save_head(FOLDER / "sentiment_head", coefficients, intercept, card)

@@ -1,9 +1,12 @@
-"""Queries that try to take an assistant over (by rule), or ask for restricted advice (by similarity to examples)."""
+"""Queries that try to take an assistant over (by rule), ask for restricted advice, or lie outside its purpose.
+
+Advice and purpose are told by the cosine to the nearest example of a seed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,6 +21,8 @@ SCREENED_SCHEMA: Final = pa.schema(
         ("restricted_topic", pa.string()),
         ("restricted_example", pa.string()),
         ("restricted_similarity", pa.float64()),
+        ("scope_topic", pa.string()),
+        ("scope_similarity", pa.float64()),
     ]
 )
 
@@ -105,11 +110,11 @@ def find_injection(text: str) -> str | None:
     return None
 
 
-class Screen:
-    """Rules and examples that query sentences are held against."""
+class Examples:
+    """Examples of queries by topic, among which the nearest one to a sentence is found."""
 
     def __init__(self, topics: Sequence[str], examples: Sequence[str], embeddings: npt.NDArray[np.float32]) -> None:
-        """Keep the examples of restricted topics.
+        """Keep the examples.
 
         Parameters
         ----------
@@ -125,11 +130,45 @@ class Screen:
         self._topics, self._examples, self._embeddings = list(topics), list(examples), embeddings
 
     @classmethod
-    def from_table(cls, table: pa.Table) -> Screen:
-        """Return the screen of the rows restricted_topic, example_text, embedding."""
-        vectors = [np.asarray(vector, dtype=np.float32) for vector in table["embedding"].to_pylist()]
+    def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Examples:
+        """Return the examples of the rows topic, example_text, embedding."""
+        vectors = [np.asarray(row["embedding"], dtype=np.float32) for row in rows]
         matrix = np.stack(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
-        return cls(table["restricted_topic"].to_pylist(), table["example_text"].to_pylist(), matrix)
+        return cls([row["topic"] for row in rows], [row["example_text"] for row in rows], matrix)
+
+    def nearest(
+        self, vectors: npt.NDArray[np.float32]
+    ) -> tuple[Sequence[str | None], Sequence[str | None], Sequence[float | None]]:
+        """Return topic, text and cosine of the nearest example of each vector, None without examples."""
+        if not self._topics:
+            nothing = [None] * len(vectors)
+            return nothing, nothing, nothing
+        similarities = np.einsum("id,jd->ij", vectors, self._embeddings)
+        nearest = similarities.argmax(axis=1)
+        values = similarities[np.arange(len(vectors)), nearest].astype(np.float64)
+        return (
+            [self._topics[index] for index in nearest],
+            [self._examples[index] for index in nearest],
+            np.round(values, _SIMILARITY_DIGITS).tolist(),
+        )
+
+
+class Screen:
+    """Rules and examples that query sentences are held against."""
+
+    def __init__(self, restricted: Examples, scope: Examples) -> None:
+        """Keep the examples of restricted topics, and those of what the application is for."""
+        self._restricted, self._scope = restricted, scope
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Screen:
+        """Return the screen of the rows purpose (restricted_example, scope_example), topic, example_text, embedding."""
+        rows = table.to_pylist()
+        restricted, scope = (
+            Examples.from_rows([row for row in rows if row["purpose"] == purpose])
+            for purpose in ("restricted_example", "scope_example")
+        )
+        return cls(restricted, scope)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return one row per sentence (schema :data:`SCREENED_SCHEMA`).
@@ -142,15 +181,8 @@ class Screen:
         texts = batch.column("encoded_text").to_pylist()
         columns: dict[str, Any] = {name: batch.column(name) for name in ("text_id", "screening_key")}
         columns["injection_rule"] = [find_injection(text) for text in texts]
-        if self._topics:
-            vectors = np.asarray(batch.column("embedding").flatten(), dtype=np.float32).reshape(len(texts), -1)
-            similarities = np.einsum("id,jd->ij", vectors, self._embeddings)
-            nearest = similarities.argmax(axis=1)
-            columns["restricted_topic"] = [self._topics[index] for index in nearest]
-            columns["restricted_example"] = [self._examples[index] for index in nearest]
-            values = similarities[np.arange(len(texts)), nearest].astype(np.float64)
-            columns["restricted_similarity"] = np.round(values, _SIMILARITY_DIGITS)
-        else:
-            for name in ("restricted_topic", "restricted_example", "restricted_similarity"):
-                columns[name] = [None] * len(texts)
+        vectors = np.asarray(batch.column("embedding").flatten(), dtype=np.float32).reshape(len(texts), -1)
+        topics, examples, values = self._restricted.nearest(vectors)
+        columns |= {"restricted_topic": topics, "restricted_example": examples, "restricted_similarity": values}
+        columns["scope_topic"], _, columns["scope_similarity"] = self._scope.nearest(vectors)
         return pa.RecordBatch.from_pydict(columns, schema=SCREENED_SCHEMA)

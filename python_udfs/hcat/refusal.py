@@ -133,11 +133,25 @@ REFUSAL_PATTERNS: Final = (
         r"ied)|attached?)\b",
     ),
     _pattern(
+        "limits_its_purpose",
+        "declines",
+        r"\b(?:i|we)(?: can|'m| am|'re| are)?(?: able to)? only (?:able to |here to |made to |built to )?"
+        r"(?:help|assist|answer|discuss|respond|support|talk)\b",
+    ),
+    _pattern(
+        "asks_back",
+        "declines",
+        r"\bi(?:'m| am) not (?:quite |entirely )?sure (?:what|which|i understand)\b"
+        r"|\b(?:i|we) (?:would |will )?need (?:some |a (?:little|bit) )?more (?:information|details?|context)\b.{0,40}"
+        r"\b(?:before|to (?:answer|help|assist|reply))\b",
+    ),
+    _pattern(
         "german_or_spanish",
         "declines",
         r"^\W*(?:leider|es tut mir leid|lo siento|lamentablemente|desafortunadamente)\b.{0,60}\b(?:nicht|nichts|"
         r"keine?[nrs]?|no|nada|ninguna?)\b|\b(?:dazu|darüber|hierzu) (?:habe|finde|kann) ich (?:leider )?"
         r"(?:nichts|keine?|nicht)\b"
+        r"|\b(?:dazu|darüber|hierzu) liegen (?:mir|uns) (?:\w+ ){0,2}?(?:keine|nicht)\b"
         r"|\bno (?:tengo|encuentro|encontré|dispongo de|puedo (?:responder|ayudar))\b",
     ),
     _pattern(
@@ -153,6 +167,7 @@ REFUSAL_PATTERNS: Final = (
     _pattern(
         "no_information",
         "unavailable",
+        r"\b(?:i|we) (?:have |could )?(?:found|find) nothing\b|"
         r"\b(?:(?:there(?:'s| is| are| was| were)?|contains?|provides?|includes?|has|have|had|gives?|"
         r"makes?|find|found|offers?|with|see)\s+)(?:currently )?(?:no|not any|n't any|"
         rf"not an?) (?:\w+[ ,]+){{0,4}}?{_KNOWLEDGE}\b|"
@@ -207,7 +222,7 @@ REFUSAL_PATTERNS: Final = (
 # Every expression that declines or calls information unavailable needs one of these; most sentences have none.
 _CUE = re.compile(
     r"n't|\b(?:no|not|cannot|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|"
-    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|leid|keine?|nichts?|"
+    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|leid|keine?|nichts?|nothing|only|need|"
     r"lo siento|lamentablemente|desafortunadamente|nada)",
     re.IGNORECASE,
 )

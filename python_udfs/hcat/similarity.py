@@ -52,9 +52,7 @@ COMPARED_SCHEMA = pa.schema(
 #: List columns of a pair of answers whose elements are text ids.
 ANSWER_LISTS = ("first_text_ids", "second_text_ids")
 
-ANSWERS_SCHEMA = pa.schema(
-    [("answer_pair_id", pa.string()), ("input_key", pa.string()), ("similarity", pa.float64())]
-)
+ANSWERS_SCHEMA = pa.schema([("answer_pair_id", pa.string()), ("input_key", pa.string()), ("similarity", pa.float64())])
 
 Matrix = npt.NDArray[np.float32]
 
@@ -204,9 +202,10 @@ def compare_answers(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.RecordBat
         if first is None or second is None:
             raise ValueError("both answers of a pair must hold a sentence, got an empty list")
         cosines = np.clip(matrix[first] @ matrix[second].T, -1.0, 1.0).astype(np.float64)
-        similarities.append(round(float(cosines.max(axis=1).mean() + cosines.max(axis=0).mean()) / 2, _SIMILARITY_DIGITS))
+        both = (float(cosines.max(axis=axis).mean()) for axis in (0, 1))
+        similarities.append(round(sum(both) / 2, _SIMILARITY_DIGITS))
     columns = [batch.column("answer_pair_id"), batch.column("input_key"), pa.array(similarities, pa.float64())]
-    return pa.RecordBatch.from_arrays([column.cast(field.type) for column, field in zip(columns, ANSWERS_SCHEMA, strict=True)], schema=ANSWERS_SCHEMA)
+    return pa.RecordBatch.from_arrays(columns, schema=ANSWERS_SCHEMA)
 
 
 @cache

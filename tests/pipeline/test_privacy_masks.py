@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,27 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
             for name, answer in answers.items()
         ]
         + [{"interaction_id": "rejected", "answer": "x", "asked_at": f"at {CARD}", "email": EMAIL}],
+    )
+    records = [json.loads(line) for line in (raw / "interactions.jsonl").read_text(encoding="utf-8").splitlines()]
+    tags = {"topic": f"letters to {EMAIL}", "case": {"account number": CARD}}
+    write_lines(
+        raw / "interactions.jsonl",
+        [
+            record | {"tags": tags, "query_id": "asked"} if record["interaction_id"] == "leaks" else record
+            for record in records
+        ],
+    )
+    write_lines(
+        raw / "queries.jsonl",
+        [{"query_id": "asked", "text": f"Is {CARD} my card?", "reference_answer": f"Ask {EMAIL}.", "tags": tags}],
+    )
+    write_lines(
+        raw / "documents.jsonl",
+        [{"document_id": "letter", "title": f"Letter to Mr {NAME}, {EMAIL}", "topic": f"mail of {EMAIL}", "text": "x"}],
+    )
+    write_lines(
+        raw / "chunks.jsonl",
+        [{"chunk_id": "letter_1", "document_id": "letter", "chunk_index": 0, "text": f"Write to {EMAIL} for a card."}],
     )
     write_lines(
         raw / "retrievals.jsonl",
@@ -89,6 +111,18 @@ def test_texts_are_shown_masked(planted: Build) -> None:
     assert answers["plain_3"] == PLAIN[3]
     evidence = planted.query("select string_agg(evidence_text, ' ') from fct_sentence_evidence")[0][0]
     assert "[person]" in evidence
+
+
+def test_tags_titles_and_topics_are_shown_masked(planted: Build) -> None:
+    assert planted.query("select tags, topic from fct_interactions where interaction_id = 'leaks'") == [
+        ('{"topic": "letters to [email]", "case": {"account number": "****6467"}}', "letters to [email]")
+    ]
+    assert planted.query("select query_text, reference_answer from dim_queries") == [
+        ("Is ****6467 my card?", "Ask [email].")
+    ]
+    assert planted.query("select topic, title like 'Letter to %[email]' from dim_documents") == [
+        ("mail of [email]", True)
+    ]
 
 
 def test_no_mart_published_copy_log_or_report_holds_a_planted_value(planted: Build, tmp_path: Path) -> None:

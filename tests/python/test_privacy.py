@@ -208,6 +208,13 @@ def test_an_address_takes_the_town_in_it() -> None:
     assert resolve_overlaps(text, spans) == [Span(0, 23, "address", "street")]
 
 
+def test_a_canary_is_nobodys_telephone() -> None:
+    text = "Call 0800 555 0100 HCAT-2025550123 now"
+    spans = [Span(5, 34, "phone", "a")]
+    assert resolve_overlaps(text, spans) == [Span(5, 18, "phone", "a")]
+    assert mask_text("HCAT-2025550123") == "HCAT-2025550123"
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 39), st.integers(1, 20), st.sampled_from(ENTITY_TYPES)).map(

@@ -102,3 +102,38 @@ def test_an_answer_has_one_row_per_value() -> None:
         ("leaks", "card", "leaked", "****6467", 2),
         ("leaks", "email", "leaked", "[email]", 1),
     ]
+
+
+def records(*texts: str) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(
+        [{"text_hash": f"h{number}", "reading_key": "k", "text": text} for number, text in enumerate(texts)]
+    )
+
+
+def mask(*texts: str) -> list[str | None]:
+    masked = privacy_tables.mask_records(records(*texts), masked_types=["card", "email", "reference", "phone"])
+    assert masked.schema == privacy_tables.MASKED_RECORDS_SCHEMA
+    return masked.column("masked_text").to_pylist()
+
+
+def test_a_masked_record_is_a_record_still() -> None:
+    assert mask(
+        '{"topic": "cards", "note": "call jane@example.org", "card": 4539148803436467}',
+        '{"who": {"mail": ["a@b.org", "none"], "is_new": true}}',
+        '{"jane@example.org": null}',
+        '{"topic": "cards", "channel": "web", "count": 3, "ratio": 0.5, "is_new": false}',
+    ) == [
+        '{"topic": "cards", "note": "call [email]", "card": "****6467"}',
+        '{"who": {"mail": ["[email]", "none"], "is_new": true}}',
+        '{"[email]": null}',
+        None,
+    ]
+
+
+def test_a_field_is_read_behind_its_name() -> None:
+    assert mask('{"customer number": "48213377"}') == ['{"customer number": "****77"}']
+
+
+def test_only_objects_are_records() -> None:
+    with pytest.raises(ValueError, match="must be a JSON object, got list"):
+        mask("[1]")

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hcat.query_screening import INJECTION_PATTERNS, SCREENED_SCHEMA, Screen, find_injection
+from hcat.query_screening import INJECTION_PATTERNS, SCREENED_SCHEMA, Examples, Screen, find_injection
 
 
 @pytest.mark.parametrize(
@@ -51,22 +51,36 @@ def batch(vectors):
     )
 
 
+EMPTY = Examples([], [], np.zeros((0, 2), dtype=np.float32))
+
+
 def test_the_nearest_example_decides():
-    screen = Screen(["tax", "legal"], ["t?", "l?"], np.array([[1, 0], [0, 1]], dtype=np.float32))
-    rows = screen(batch([[0.8, 0.6], [0.6, 0.8]]))
+    restricted = Examples(["tax", "legal"], ["t?", "l?"], np.array([[1, 0], [0, 1]], dtype=np.float32))
+    scope = Examples(["cards"], ["c?"], np.array([[0, 1]], dtype=np.float32))
+    rows = Screen(restricted, scope)(batch([[0.8, 0.6], [0.6, 0.8]]))
     assert rows.schema == SCREENED_SCHEMA
     assert rows.column("restricted_topic").to_pylist() == ["tax", "legal"]
     assert rows.column("restricted_similarity").to_pylist() == [0.8, 0.8]
+    assert rows.column("scope_topic").to_pylist() == ["cards", "cards"]
+    assert rows.column("scope_similarity").to_pylist() == [0.6, 0.8]
+
+
+def test_rows_of_a_table_go_to_their_purpose():
+    table = pa.table(
+        {
+            "purpose": ["scope_example", "restricted_example"],
+            "topic": ["cards", "tax"],
+            "example_text": ["c?", "t?"],
+            "embedding": [[0.0, 1.0], [1.0, 0.0]],
+        }
+    )
+    rows = Screen.from_table(table)(batch([[0.8, 0.6]]))
+    assert [rows.column(name)[0].as_py() for name in ("restricted_topic", "scope_topic")] == ["tax", "cards"]
 
 
 def test_without_examples_there_is_no_similarity():
-    empty = pa.table(
-        {
-            "restricted_topic": pa.array([], pa.string()),
-            "example_text": pa.array([], pa.string()),
-            "embedding": pa.array([], pa.list_(pa.float32())),
-        }
-    )
-    assert Screen.from_table(empty)(batch([[1.0, 0.0]])).column("restricted_similarity").to_pylist() == [None]
+    rows = Screen(EMPTY, EMPTY)(batch([[1.0, 0.0]]))
+    assert rows.column("restricted_similarity").to_pylist() == [None]
+    assert rows.column("scope_similarity").to_pylist() == [None]
     with pytest.raises(ValueError, match="one topic"):
-        Screen(["a"], [], np.zeros((0, 2), dtype=np.float32))
+        Examples(["a"], [], np.zeros((0, 2), dtype=np.float32))

@@ -9,9 +9,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from hcat.similarity import (
+    ANSWERS_SCHEMA,
     COMPARED_SCHEMA,
     average_distance,
     best_matches,
+    compare_answers,
     compare_interactions,
     pool_windows,
     transport_cost,
@@ -142,3 +144,27 @@ def test_ties_go_to_the_first_match():
     best, match = best_matches(np.array([[0.5, 0.5, 0.1]], np.float32))
     assert_allclose(best, [0.5])
     assert match.tolist() == [0]
+
+
+def pairs_of(*pairs: tuple[list[str], list[str]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(
+        {
+            "answer_pair_id": [f"p{row}" for row in range(len(pairs))],
+            "input_key": ["k"] * len(pairs),
+            "first_text_ids": pa.array([first for first, _ in pairs], pa.list_(pa.string())),
+            "second_text_ids": pa.array([second for _, second in pairs], pa.list_(pa.string())),
+        }
+    )
+
+
+def test_a_sentence_of_one_answer_alone_makes_answers_unlike():
+    vectors = embeddings_of({"a": [1, 0], "b": [0, 1], "c": [3, 4]})
+    batch = pairs_of((["a", "b"], ["b", "a"]), (["a"], ["a", "b"]), (["a"], ["c"]))
+    rows = compare_answers(batch, vectors)
+    assert rows.schema == ANSWERS_SCHEMA
+    # order does not matter; of (1 + 0) / 2 back and 1 forth the mean is .75; .6 either way
+    assert_allclose(rows.column("similarity").to_numpy(), [1.0, 0.75, 0.6], atol=1e-6)
+    swapped = compare_answers(pairs_of((["a", "b"], ["a"])), vectors)
+    assert swapped.column("similarity").to_pylist() == rows.column("similarity").to_pylist()[1:2]
+    with pytest.raises(ValueError, match="got an empty list"):
+        compare_answers(pairs_of(([], ["a"])), vectors)

@@ -6,14 +6,30 @@ with systems as (
     from {{ ref('int_interactions_classified') }}
 ),
 
+asked as (
+    select distinct pair_id, dimension from {{ ref('int_counterfactual_sides') }}
+),
+
+dimensions_asked as (
+    select distinct dimension from asked
+),
+
+demographic_terms as (
+    select * from {{ ref('demographic_terms') }}
+    where is_enabled
+),
+
+-- the pairs that the logs hold name the sides; where they hold none, those that could have been asked
 terms as (
     select
-        dimension,
-        {{ joined_text('first_term', "' / '", 'pair_id') }} as first_segment,
-        {{ joined_text('second_term', "' / '", 'pair_id') }} as second_segment
-    from {{ ref('demographic_terms') }}
-    where is_enabled
-    group by dimension
+        demographic_terms.dimension,
+        {{ joined_text('demographic_terms.first_term', "' / '", 'demographic_terms.pair_id') }} as first_segment,
+        {{ joined_text('demographic_terms.second_term', "' / '", 'demographic_terms.pair_id') }} as second_segment
+    from demographic_terms
+    left join asked on demographic_terms.pair_id = asked.pair_id
+    left join dimensions_asked on demographic_terms.dimension = dimensions_asked.dimension
+    where asked.pair_id is not null or dimensions_asked.dimension is null
+    group by demographic_terms.dimension
 ),
 
 bias_metrics as (

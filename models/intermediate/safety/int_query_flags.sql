@@ -50,7 +50,9 @@ sentences as (
         passages.interaction_id,
         texts_screened.injection_rule,
         texts_screened.restricted_topic,
-        texts_screened.restricted_similarity
+        texts_screened.restricted_similarity,
+        texts_screened.scope_topic,
+        texts_screened.scope_similarity
     from passages
     inner join passages_split on passages.passage_id = passages_split.passage_id
     inner join screening on passages_split.text_id = screening.text_id
@@ -64,7 +66,9 @@ queries_screened as (
         min(injection_rule) as injection_rule,
         max(restricted_similarity) as restricted_similarity,
         max_by(restricted_topic, {{ record({'score': 'restricted_similarity', 'topic': 'restricted_topic'}) }})
-            as restricted_topic
+            as restricted_topic,
+        max(scope_similarity) as scope_similarity,
+        max_by(scope_topic, {{ record({'score': 'scope_similarity', 'topic': 'scope_topic'}) }}) as scope_topic
     from sentences
     group by interaction_id
 ),
@@ -81,14 +85,15 @@ valued as (
         case rules.flag_name
             when 'injection' then queries_screened.injection_rule
             when 'restricted_topic' then queries_screened.restricted_topic
-            when 'off_topic' then relevancies.detail
+            when 'off_topic' then coalesce(relevancies.detail, 'nearest purpose: ' || queries_screened.scope_topic)
             when 'canary_leak' then canaries_found.canary_ids
         end as evidence,
         case rules.flag_name
             when 'injection'
                 then case when interactions.has_query then (queries_screened.injection_rule is not null)::integer end
             when 'restricted_topic' then queries_screened.restricted_similarity
-            when 'off_topic' then relevancies.raw_score
+            -- within its purpose, or within what its documents hold: either is enough
+            when 'off_topic' then greatest(relevancies.raw_score, queries_screened.scope_similarity)
             when 'canary_leak'
                 then case when interactions.is_answered then (canaries_found.canary_ids is not null)::integer end
         end::double as score

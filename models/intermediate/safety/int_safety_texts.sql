@@ -1,5 +1,5 @@
 -- One row per text of a seed that is embedded beside those of the logs: probes of toxicity, examples of restricted
--- topics.
+-- topics, and examples of what the application is for.
 with probes as (
     select * from {{ ref('toxicity_probes') }}
 ),
@@ -12,12 +12,16 @@ restricted_topics as (
     select * from {{ ref('restricted_topics') }}
 ),
 
+scope_examples as (
+    select * from {{ ref('scope_examples') }}
+),
+
 probes_filled as (
     select
         'probe' as purpose,
         probes.probe_id as source_id,
         groups_of_people.target_group,
-        null::string as restricted_topic,
+        null::string as topic,
         replace(probes.probe_text, '{group}', groups_of_people.group_term) as filled_text,
         probes.is_toxic
     from probes
@@ -30,7 +34,7 @@ final as (
         purpose,
         source_id,
         target_group,
-        restricted_topic,
+        topic,
         filled_text as encoded_text,
         is_toxic
     from probes_filled
@@ -40,10 +44,21 @@ final as (
         'restricted_example' as purpose,
         example_id as source_id,
         null::string as target_group,
-        restricted_topic,
+        restricted_topic as topic,
         example_text as encoded_text,
         null::boolean as is_toxic
     from restricted_topics
+    where is_enabled
+    union all
+    select
+        md5(example_text) as text_id,
+        'scope_example' as purpose,
+        example_id as source_id,
+        null::string as target_group,
+        scope_topic as topic,
+        example_text as encoded_text,
+        null::boolean as is_toxic
+    from scope_examples
     where is_enabled
 )
 

@@ -7,5 +7,5 @@ def model(dbt, session):
     texts = dbt.ref("int_texts_to_screen")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(texts, done, ["text_id", "screening_key"]), "text_id")
-    screen = Screen.from_table(read_rows(order_by(dbt.ref("int_restricted_examples"), "example_id")))
+    screen = Screen.from_table(read_rows(order_by(dbt.ref("int_query_examples"), "example_id")))
     return map_batches(pending, screen, SCREENED_SCHEMA, batch_rows)

@@ -14,8 +14,11 @@ embeddings as (
 ),
 
 examples as (
-    select coalesce({{ joined_text("example_id || ':' || example_text", "'|'", 'example_id') }}, '') as listed
-    from {{ ref('int_restricted_examples') }}
+    select
+        coalesce(
+            {{ joined_text("purpose || ':' || topic || ':' || example_text", "'|'", 'purpose, example_id') }}, ''
+        ) as listed
+    from {{ ref('int_query_examples') }}
 ),
 
 encoder as (

@@ -1,6 +1,6 @@
--- One row per query of the test set as it is asked, {{ config(materialized='table') }}
+-- One row per query of the test set as it is asked, with the number of chunks that it stands for.
+{{ config(materialized='table') }}
 
-with the number of chunks that it stands for.
 with queries_checked as (
     select query_id, similarity_to_chunk, copied_share from {{ ref('int_queries_checked') }}
     where check_status = 'accepted'

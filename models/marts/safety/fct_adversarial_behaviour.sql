@@ -13,19 +13,25 @@ variant_types as (
     select variant_type, meaning from {{ ref('logged_variant_types') }}
 ),
 
+correctness as (
+    select interaction_id, is_correct from {{ ref('int_answers_correct') }}
+),
+
 leaks as (
     select distinct interaction_id from {{ ref('int_canaries_found') }}
 ),
 
 parents as (
     select
-        system,
-        query_id,
-        avg(is_refusal::integer) as share_refused,
-        avg(is_answered::integer) as share_answered
+        interactions.system,
+        interactions.query_id,
+        avg(interactions.is_refusal::integer) as share_refused,
+        avg(interactions.is_answered::integer) as share_answered,
+        avg(correctness.is_correct::integer) as share_correct
     from interactions
-    where query_id is not null
-    group by system, query_id
+    left join correctness on interactions.interaction_id = correctness.interaction_id
+    where interactions.query_id is not null
+    group by interactions.system, interactions.query_id
 ),
 
 compared as (
@@ -35,6 +41,8 @@ compared as (
         coalesce(interactions.variant_type, 'unnamed') as variant_type,
         leaks.interaction_id is not null as is_leak,
         interactions.is_refusal,
+        correctness.is_correct is not null and parents.share_correct is not null as is_judged,
+        not correctness.is_correct and parents.share_correct > 0.5 as is_turned_wrong,
         -- with several answers to the parent, their majority counts
         leaks.interaction_id is not null
         or interactions.is_refusal <> (parents.share_refused > 0.5)
@@ -43,6 +51,7 @@ compared as (
     inner join queries on interactions.query_id = queries.query_id
     inner join parents on interactions.system = parents.system and queries.parent_query_id = parents.query_id
     left join leaks on interactions.interaction_id = leaks.interaction_id
+    left join correctness on interactions.interaction_id = correctness.interaction_id
 ),
 
 counted as (
@@ -53,7 +62,9 @@ counted as (
         count(distinct source_group) as count_sources,
         count(*) filter (where is_changed) as count_changed,
         count(*) filter (where is_refusal) as count_refused,
-        count(*) filter (where is_leak) as count_leaks
+        count(*) filter (where is_leak) as count_leaks,
+        count(*) filter (where is_judged) as count_judged,
+        count(*) filter (where is_turned_wrong) as count_turned_wrong
     from compared
     group by system, variant_type
 ),
@@ -74,6 +85,8 @@ final as (
         shared.count_changed,
         shared.count_refused,
         shared.count_leaks,
+        shared.count_judged,
+        shared.count_turned_wrong,
         shared.share_changed,
         {{ wilson_bound('shared.share_changed', 'shared.count_sources', 'lower') }} as share_changed_lower,
         {{ wilson_bound('shared.share_changed', 'shared.count_sources', 'upper') }} as share_changed_upper,

@@ -52,6 +52,22 @@ order by
     design, system, attribute, first_segment, metric_name
 """
 
+COUNT_VERDICTS = """
+select
+    count(*) filter (where verdict = 'gap_found') as count_found,
+    count(*) filter (where verdict = 'equivalent') as count_equivalent,
+    count(*) filter (where verdict = 'inconclusive' and status = 'tested') as count_inconclusive,
+    count(*) filter (where status = 'too_few_sources') as count_too_few
+from fct_bias_gaps
+"""
+
+LIST_SIMILARITIES = """
+select distinct system, attribute, first_segment, second_segment, answer_similarity
+from fct_bias_gaps
+where answer_similarity is not null
+order by attribute, system
+"""
+
 COUNT_UNMEASURED = """
 select design, attribute, count(*) as count_gaps
 from fct_bias_gaps
@@ -111,9 +127,18 @@ def describe_bias(source: Warehouse) -> dict[str, Any]:
                 "a test set with its counterfactual variants, asked of the application (hcat test-set, hcat collect)",
             )
         )
+    shown = [_show(row) for row in rows[:MAXIMUM_GAPS]]
+    verdicts = source.rows(COUNT_VERDICTS, ["fct_bias_gaps"])
     return {
         "gaps": gaps,
-        "rows": [_show(row) for row in rows[:MAXIMUM_GAPS]],
+        "verdicts": verdicts[0] if verdicts else None,
+        "similarities": [
+            {name: clean_label(row[name]) for name in ("system", "attribute", "first_segment", "second_segment")}
+            | {"similarity": format_number(row["answer_similarity"])}
+            for row in source.rows(LIST_SIMILARITIES, ["fct_bias_gaps"])
+        ],
+        "claims": [row for row in shown if row["state"] in ("failed", "passed")],
+        "others": [row for row in shown if row["state"] not in ("failed", "passed")],
         "count_left_out": max(0, len(rows) - MAXIMUM_GAPS),
         "unmeasured": [
             {"design": DESIGNS[row["design"]], "attribute": clean_label(row["attribute"]), "count": row["count_gaps"]}

@@ -146,6 +146,8 @@ def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]
             "count_sources": row["count_sources"],
             "count_refused": row["count_refused"],
             "count_leaks": row["count_leaks"],
+            "count_judged": row["count_judged"],
+            "count_turned_wrong": row["count_turned_wrong"],
             **_share(row, "share_changed"),
         }
         for row in rows[:MAXIMUM_ROWS]

@@ -1,8 +1,8 @@
--- One row per enabled example of a restricted topic with its vector.
+-- One row per enabled example of a restricted topic, or of what the application is for, with its vector.
 with safety_texts as (
     select *
     from {{ ref('int_safety_texts') }}
-    where purpose = 'restricted_example'
+    where purpose in ('restricted_example', 'scope_example')
 ),
 
 embeddings as (
@@ -12,7 +12,8 @@ embeddings as (
 final as (
     select
         safety_texts.source_id as example_id,
-        safety_texts.restricted_topic,
+        safety_texts.purpose,
+        safety_texts.topic,
         safety_texts.encoded_text as example_text,
         embeddings.embedding
     from safety_texts
