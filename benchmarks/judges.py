@@ -201,8 +201,8 @@ def _run(is_quick: bool, folder: Path) -> Outcome | None:
         f" {silent} without either {verdict(complete and silent == 0)}",
         f"a rerun with no budget keeps every verdict: {asked} settled calls before, {repeated} after"
         f" {verdict(asked == repeated)}",
-        "The local server decodes within the schema of the reply, so that every reply has its form; what a model of 135M"
-        " parameters says inside of it is near guessing, and agreement shows that.",
+        "The local server decodes within the schema of the reply, so that every reply has its form. What a model of"
+        " 135M parameters says inside of it is near guessing, and agreement shows that.",
         "The ratings of the demo are made up by the project's authors; agreement says nothing about a judge in use.",
     ]
     tables = [

@@ -32,6 +32,7 @@ STATUSES: Final = {
     "nothing_accepted": "no accepted answer: no precision",
     "nothing_correct": "no right answer: no recall",
     "no_verdicts": "no answer with a verdict of the metric and a known correctness",
+    "no_threshold": "no threshold is decided for the metric, so that it accepts and rejects nothing",
 }
 READINGS: Final = {
     "low": "the whole interval lies below the floor: optimistic (precision), cynical (recall)",
@@ -41,6 +42,7 @@ READINGS: Final = {
 
 #: What is read. ``source_group`` holds answers that succeed and fail together (the query group). ``is_accepted`` is the
 #: metric's verdict by its decided threshold, null without a score or a decision; ``is_correct`` is null when undecided.
+#: ``has_threshold`` says whether the metric has a decision at all, in force or not.
 VERDICT_SCHEMA = pa.schema(
     [
         ("system_id", pa.string()),
@@ -48,6 +50,7 @@ VERDICT_SCHEMA = pa.schema(
         ("source_group", pa.string()),
         ("is_accepted", pa.bool_()),
         ("is_correct", pa.bool_()),
+        ("has_threshold", pa.bool_()),
     ]
 )
 
@@ -204,7 +207,7 @@ def measure_reliability(verdicts: pa.Table, settings: ReliabilitySettings | None
                 groups[is_counted],
                 chosen.confidence,
                 chosen.minimum_groups,
-                empty if len(is_hit) else "no_verdicts",
+                empty if len(is_hit) else "no_verdicts" if found["has_threshold"] else "no_threshold",
             )
             rows.append(
                 {
@@ -248,7 +251,8 @@ def _read_metrics(verdicts: pa.Table) -> Iterable[tuple[tuple[str, str], dict[st
         if None in (row["system_id"], row["metric"], row["source_group"]):
             raise ValueError("system_id, metric and source_group must not be null")
         of_metric = found.setdefault(
-            (row["system_id"], row["metric"]), {"used": [], "without_verdict": 0, "undecided": 0}
+            (row["system_id"], row["metric"]),
+            {"used": [], "without_verdict": 0, "undecided": 0, "has_threshold": row["has_threshold"]},
         )
         if row["is_accepted"] is None:
             of_metric["without_verdict"] += 1

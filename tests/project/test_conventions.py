@@ -225,6 +225,7 @@ VOCABULARIES = {
         "nothing_accepted",
         "nothing_correct",
         "no_verdicts",
+        "no_threshold",
     },
     ("fct_bias_gaps", "design"): {"counterfactual", "logged_groups"},
     ("fct_bias_gaps", "status"): {"tested", "too_few_sources", "no_scores"},

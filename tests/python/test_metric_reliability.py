@@ -27,7 +27,8 @@ from hcat.metric_reliability import (
 def table_of(rows: Sequence[tuple[str, str, bool | None, bool | None]]) -> pa.Table:
     names: tuple[str, ...] = ("metric", "source_group", "is_accepted", "is_correct")
     return pa.Table.from_pylist(
-        [{"system_id": "app", **dict(zip(names, row, strict=True))} for row in rows], schema=VERDICT_SCHEMA
+        [{"system_id": "app", "has_threshold": True, **dict(zip(names, row, strict=True))} for row in rows],
+        schema=VERDICT_SCHEMA,
     )
 
 
@@ -120,6 +121,11 @@ def test_empty_denominators_have_a_status_and_no_number() -> None:
         assert row["status"] in STATUSES
         assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
     assert measure_reliability(table_of([])).num_rows == 0
+    # a metric that nobody decided a threshold for is listed, and says so
+    open_metric = table_of([("c", "g", None, True)])
+    position = open_metric.schema.get_field_index("has_threshold")
+    open_metric = open_metric.set_column(position, "has_threshold", pa.array([False]))
+    assert set(measure_reliability(open_metric)["status"].to_pylist()) == {"no_threshold"}
 
 
 @settings(max_examples=60, deadline=None)

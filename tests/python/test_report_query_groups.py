@@ -108,6 +108,7 @@ def make_page(folder: Path, text: str = "") -> str:
                 reliability | {"measure": "precision", "status": "estimated", "measured_value": 0.9, "value_lower": 0.8}
                 | {"value_upper": 0.95},
                 reliability | {"measure": "recall", "status": "nothing_correct"},
+                reliability | {"metric_name": f"open{text}", "measure": "recall", "status": "no_threshold"},
             ],
         )  # fmt: skip
     page = report.render_report(warehouse)
@@ -128,6 +129,7 @@ def test_figures_of_groups_variants_and_metrics_are_shown(page: str) -> None:
     assert "90.0 %[80.0, 95.0] %" not in text.replace(" [", "[")  # no context can be compared in groups of one
     assert "−20.0" in text or "-20.0" in text
     assert "25.0 %" in text
+    assert "No threshold is decided for open: without a verdict" in text
     assert "3 / 1" in text
     assert "by lot 80.0 %" in text
     assert "nothing right" in text

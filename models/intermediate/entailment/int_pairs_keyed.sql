@@ -4,6 +4,9 @@ with pairs as (
     union all
     -- answers held against other answers to the same query
     select pair_id, premise, hypothesis from {{ ref('int_sample_pairs') }}
+    union all
+    -- answers held against true answers
+    select pair_id, premise, hypothesis from {{ ref('int_correctness_pairs') }}
 ),
 
 windows as (

@@ -24,6 +24,16 @@ answers_judged as (
         on judged.interaction_id = answers_to_judge.interaction_id and judged.input_key = answers_to_judge.input_key
 ),
 
+pairs as (
+    select * from {{ ref('int_correctness_pairs') }}
+),
+
+pairs_entailed as (
+    select entailed.*
+    from {{ ref('int_pairs_entailed') }} as entailed
+    inner join {{ ref('int_classifier') }} as classifier on entailed.classifier_key = classifier.classifier_key
+),
+
 -- one criterion that people deny makes an answer wrong
 labelled as (
     select
@@ -69,6 +79,37 @@ compared as (
     where answers_judged.facts_status <> 'undecided' and not interactions.is_refusal
 ),
 
+-- the most probable class of both directions: one says the other and no more, or either contradicts
+directions as (
+    select
+        pairs.interaction_id,
+        min(case when pairs_entailed.margin > 0 then 1 else 0 end) = 1 as is_entailed,
+        max(
+            case
+                when
+                    pairs_entailed.probability_contradiction > pairs_entailed.probability_entailment
+                    and pairs_entailed.probability_contradiction
+                    > 1 - pairs_entailed.probability_entailment - pairs_entailed.probability_contradiction
+                    then 1
+                else 0
+            end
+        )
+        = 1 as is_contradicted
+    from pairs
+    inner join pairs_entailed on pairs.pair_id = pairs_entailed.pair_id
+    group by pairs.interaction_id
+),
+
+entailed as (
+    select
+        interaction_id,
+        'entailment' as correctness_source,
+        is_entailed as is_correct,
+        case when is_entailed then 'entail each other' else 'contradiction' end as reason
+    from directions
+    where is_entailed <> is_contradicted
+),
+
 final as (
     select interaction_id, correctness_source, is_correct, reason from labelled
     union all
@@ -76,6 +117,8 @@ final as (
     where is_correct is not null
     union all
     select interaction_id, correctness_source, is_correct, reason from compared
+    union all
+    select interaction_id, correctness_source, is_correct, reason from entailed
 )
 
 select * from final

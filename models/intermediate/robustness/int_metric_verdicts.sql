@@ -1,5 +1,5 @@
--- One row per (interaction of known correctness, metric that needs no reference and has a decided threshold): what the
--- metric says of the answer beside what is true.
+-- One row per (interaction of known correctness, metric that needs no reference): what the metric says of the answer
+-- by its decided threshold, if it has one, beside what is true.
 with evaluations as (
     select * from {{ ref('fct_evaluations') }}
 ),
@@ -11,8 +11,8 @@ metrics as (
         coalesce(requires, '') not like '%reference%'
         and coalesce(requires, '') not like '%relevance%'
         and coalesce(requires, '') like '%answer%'
-        -- what the query expects is a kind of reference
-        and family <> 'behaviour'
+        -- what the query expects is a kind of reference; harm to people does not tell whether an answer is true
+        and family not in ('behaviour', 'safety', 'privacy')
 ),
 
 decided as (
@@ -31,11 +31,12 @@ final as (
         coalesce(answers.query_group, answers.source_group) as source_group,
         answers.interaction_id,
         not evaluations.is_failing as is_accepted,
-        answers.is_correct
+        answers.is_correct,
+        decided.metric_name is not null as has_threshold
     from answers
     inner join evaluations on answers.interaction_id = evaluations.interaction_id
     inner join metrics on evaluations.metric_name = metrics.metric_name
-    inner join decided on evaluations.metric_name = decided.metric_name
+    left join decided on evaluations.metric_name = decided.metric_name
 )
 
 select * from final

@@ -136,8 +136,16 @@ select
     max(count_undecided) as count_undecided,
     {columns}
 from fct_metric_reliability
+where status <> 'no_threshold'
 group by system, metric_name
 order by system, metric_name
+"""
+
+LIST_UNDECIDED_METRICS = """
+select distinct metric_name
+from fct_metric_reliability
+where status = 'no_threshold'
+order by metric_name
 """
 
 
@@ -167,6 +175,7 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
     groups = source.rows(LIST_GROUPS, ["fct_robustness_groups"])
     variants = source.rows(LIST_VARIANTS, ["fct_robustness_variants"])
     reliabilities = source.rows(_reliability_query(), ["fct_metric_reliability"])
+    undecided_metrics = source.rows(LIST_UNDECIDED_METRICS, ["fct_metric_reliability"])
     shown = types[:MAXIMUM_CLUSTERS]
     return {
         "gaps": gaps,
@@ -184,6 +193,7 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
         "variants": [_show_variant(row) for row in variants[:MAXIMUM_VARIANTS]],
         "count_variants_left_out": max(0, len(variants) - MAXIMUM_VARIANTS),
         "reliabilities": [_show_reliability(row) for row in reliabilities[:MAXIMUM_RELIABILITIES]],
+        "metrics_without_threshold": [row["metric_name"] for row in undecided_metrics],
         "count_reliabilities_left_out": max(0, len(reliabilities) - MAXIMUM_RELIABILITIES),
     }
 

@@ -1,0 +1,65 @@
+-- One row per (interaction, direction) that neither rules nor facts decide: answer and true answer as premise and
+-- hypothesis, each behind the query that makes a statement of it. None where the seed names no source 'entailment'.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select interaction_id, is_refusal from {{ ref('int_interactions_classified') }}
+),
+
+answers_to_judge as (
+    select * from {{ ref('int_answers_to_judge') }}
+),
+
+answers_judged as (
+    select * from {{ ref('int_answers_judged') }}
+),
+
+sources as (
+    select correctness_source from {{ ref('correctness_sources') }}
+    where correctness_source = 'entailment'
+),
+
+classifier as (
+    select location from {{ ref('int_classifier') }}
+    where location <> 'none'
+),
+
+undecided as (
+    select
+        answers_to_judge.interaction_id,
+        trim(coalesce(answers_to_judge.query, '') || ' ' || answers_to_judge.answer) as answer_said,
+        trim(coalesce(answers_to_judge.query, '') || ' ' || answers_to_judge.true_answer) as truth_said
+    from answers_to_judge
+    inner join answers_judged
+        on
+            answers_to_judge.interaction_id = answers_judged.interaction_id
+            and answers_to_judge.input_key = answers_judged.input_key
+    inner join interactions on answers_to_judge.interaction_id = interactions.interaction_id
+    cross join sources
+    cross join classifier
+    where
+        -- what a rule suspects (a negation, several values) is not overruled
+        answers_judged.facts_status = 'undecided'
+        and not interactions.is_refusal
+        and trim(answers_to_judge.answer) <> ''
+),
+
+directed as (
+    select interaction_id, 'answer_entails_truth' as direction, answer_said as premise, truth_said as hypothesis
+    from undecided
+    union all
+    select interaction_id, 'truth_entails_answer' as direction, truth_said as premise, answer_said as hypothesis
+    from undecided
+),
+
+final as (
+    select
+        interaction_id,
+        direction,
+        md5(md5(premise) || '|' || md5(hypothesis)) as pair_id,
+        premise,
+        hypothesis
+    from directed
+)
+
+select * from final
