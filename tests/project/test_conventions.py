@@ -121,6 +121,7 @@ NUMBERS_OF_FILES = {
     "int_metrics_numbered": ({"3", "10"}, "largest score whose squares fit 64 bits in billionths; decimal digits"),
     "wilson_interval": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
+    "int_judge_requests": ({"2"}, "the second part of a metric's name is its subject"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
     "fct_adversarial_behaviour": ({"0.5"}, "a majority is more than half"),
     "share_of_hash": ({"13", "4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
