@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,34 @@ def _compile(path: Path) -> Any:
     return Environment(extensions=_EXTENSIONS).compile(path.read_text(encoding="utf-8"))
 
 
+def _load(environment: Any, path: Path) -> Any:
+    from jinja2 import Template
+
+    return Template.from_code(environment, _compile(path), environment.make_globals(None))
+
+
+@functools.cache
+def _make_environment(variables: str) -> Any:
+    """Return the environment of templates with the project's macros, for vars as JSON."""
+    from jinja2 import Environment, StrictUndefined
+
+    values = json.loads(variables)
+    environment = Environment(undefined=StrictUndefined, extensions=_EXTENSIONS)
+    names = environment.globals
+    names |= {
+        "adapter": _Adapter(names),
+        "return": _return,
+        "ref": lambda table: table,
+        "config": lambda **_: "",
+        "var": lambda key: values[key],
+    }
+    # a template each, so that macros find one another by name and not each other's texts
+    for path in sorted((ROOT / "macros").rglob("*.sql")):
+        macros = vars(_load(environment, path).module)
+        names |= {key: _make_callable(value) for key, value in macros.items() if callable(value)}
+    return environment
+
+
 def render_model(name: str, variables: Mapping[str, Any]) -> str:
     """Return the SQL of a model with its references as table names.
 
@@ -61,33 +90,15 @@ def render_model(name: str, variables: Mapping[str, Any]) -> str:
     name : str
         Name of the model.
     variables : mapping of str to object
-        The project's vars that the model and its macros read.
+        The project's vars that the model and its macros read, as dbt_project.yml may hold them.
 
     Raises
     ------
     ValueError
         If the project has no such model, or two.
     """
-    from jinja2 import Environment, StrictUndefined, Template
-
     paths = list((ROOT / "models").rglob(f"{name}.sql"))
     if len(paths) != 1:
         raise ValueError(f"a model must have one file, got {len(paths)} of {name}")
-    environment = Environment(undefined=StrictUndefined, extensions=_EXTENSIONS)
-    names = environment.globals
-    names |= {
-        "adapter": _Adapter(names),
-        "return": _return,
-        "ref": lambda table: table,
-        "config": lambda **_: "",
-        "var": lambda key: variables[key],
-    }
-
-    def load(path: Path) -> Template:
-        return Template.from_code(environment, _compile(path), environment.make_globals(None))
-
-    # a template each, so that macros find one another by name and not each other's texts
-    for path in sorted((ROOT / "macros").rglob("*.sql")):
-        macros = vars(load(path).module)
-        names |= {key: _make_callable(value) for key, value in macros.items() if callable(value)}
-    return load(paths[0]).render()
+    rendered: str = _load(_make_environment(json.dumps(variables, sort_keys=True)), paths[0]).render()
+    return rendered

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import fcntl
+import functools
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEMO = REPOSITORY / "seeds" / "demo"
 #: Random vectors: a build of the pipeline without the cost of a model.
 HASHING = "hashing:32"
+#: Interactions of the build that other builds go on from.
+COUNT_SMALL = 12
 ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements")
+
+#: The models from documents to a test set, from tables to queries, and those of a judge exist only when they are asked
+#: for. The judge has no budget: nothing is sent, and every verdict is a status.
+EVERYTHING = {
+    "hcat_test_set": True,
+    "hcat_grammar": True,
+    "hcat_judge": True,
+    "hcat_language_model_url": "http://127.0.0.1:9/v1",
+    "hcat_language_model": "nobody",
+    "hcat_language_model_calls": 0,
+}
 
 #: Tables that tell builds apart on purpose: ids and times of the build, and the files that were published by it.
 RUN_TABLES = (
@@ -61,9 +79,10 @@ class Build:
         return [line for line in self.output.splitlines() if line.startswith("GATE ") or " GATE " in line]
 
 
-def dbt_command(arguments: Iterable[str], target: Path, variables: Mapping[str, Any] | None = None) -> list[str]:
-    """Return the command line of dbt with folders of its own, so that parallel builds do not collide."""
-    command = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", *arguments]
+def dbt_arguments(arguments: Iterable[str], target: Path, variables: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the arguments of dbt with folders of its own, so that parallel builds do not collide."""
+    # what is printed is tested; the log file would repeat it with every statement
+    command = ["--no-use-colors", "--log-level-file", "none", *arguments]
     if "build" in command:
         # unit tests need no data and have a run of their own
         command += ["--exclude-resource-type", "unit_test"]
@@ -87,9 +106,36 @@ def dbt_environment(
         "HCAT_DEVICE": "cpu",
         "DBT_PROFILES_DIR": str(REPOSITORY),
         "PYTHONHASHSEED": "0",
-        "OMP_NUM_THREADS": "2",
+        # tests run side by side, one on each core
+        "OMP_NUM_THREADS": "1",
     }
     return environment
+
+
+def link_warehouse(warehouse: Path, target: Path) -> Path:
+    """Return a path to a warehouse that is the same for all builds of one target folder.
+
+    dbt parses the whole project again when the path of the database is another one.
+    """
+    warehouse.mkdir(parents=True, exist_ok=True)
+    target.mkdir(parents=True, exist_ok=True)
+    link = target / "warehouse"
+    link.unlink(missing_ok=True)
+    link.symlink_to(warehouse.resolve())
+    return link
+
+
+@functools.cache
+def start_server() -> subprocess.Popen[str]:
+    """Return this process's server of dbt commands; it ends with its standard input."""
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("dbt_server.py"))],
+        cwd=REPOSITORY,
+        env=dbt_environment(DEMO, DEMO),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
 
 
 def run_dbt(
@@ -103,19 +149,108 @@ def run_dbt(
     classifier: str | None = None,
 ) -> tuple[int, str]:
     """Run dbt in the repository and return (exit code, everything that it printed)."""
-    warehouse.mkdir(parents=True, exist_ok=True)
-    completed = subprocess.run(
-        dbt_command(arguments, target, variables),
-        cwd=REPOSITORY,
-        env=dbt_environment(raw, warehouse, encoder, classifier),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        timeout=600,
-        check=False,
-    )
-    return completed.returncode, completed.stdout
+    output = target / "output.txt"
+    request = {
+        "environment": dbt_environment(raw, link_warehouse(warehouse, target), encoder, classifier),
+        "arguments": dbt_arguments(arguments, target, variables),
+        "output": str(output),
+        "timeout_seconds": 1200,
+    }
+    server = start_server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(request) + "\n")
+    server.stdin.flush()
+    reply = server.stdout.readline()
+    assert reply, "the server of dbt commands has ended"
+    return int(reply), output.read_text(encoding="utf-8", errors="replace")
+
+
+def start_dbt(
+    arguments: Iterable[str],
+    raw: Path,
+    warehouse: Path,
+    target: Path,
+    output: Path,
+    *,
+    variables: Mapping[str, Any] | None = None,
+    encoder: str = HASHING,
+) -> subprocess.Popen[bytes]:
+    """Start dbt in the repository as a program of its own, which prints to a file and may be killed."""
+    program = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
+    environment = dbt_environment(raw, link_warehouse(warehouse, target), encoder)
+    # a file: nobody reads while the build runs, and a pipe would fill and stop it
+    with output.open("wb") as lines:
+        return subprocess.Popen(
+            [*program, *dbt_arguments(arguments, target, variables)],
+            cwd=REPOSITORY,
+            env=environment,
+            stdout=lines,
+            stderr=subprocess.STDOUT,
+        )
+
+
+@dataclass(frozen=True)
+class Dbt:
+    """Runs dbt commands; those with the same variables share the parsed project."""
+
+    folder: Path
+
+    def target(self, variables: Mapping[str, Any] | None) -> Path:
+        """Return the folder of artefacts for some variables: dbt parses the project again when they change."""
+        return self.folder / hashlib.md5(json.dumps(variables).encode()).hexdigest()[:8]
+
+    def __call__(
+        self,
+        arguments: str | list[str],
+        raw: Path,
+        warehouse: Path,
+        *,
+        variables: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Build:
+        """Run a command to its end."""
+        words = arguments.split() if isinstance(arguments, str) else arguments
+        target = self.target(variables)
+        exit_code, output = run_dbt(words, raw, warehouse, target, variables=variables, **settings)
+        return Build(exit_code, output, raw, warehouse)
+
+    def start(
+        self,
+        arguments: str,
+        raw: Path,
+        warehouse: Path,
+        output: Path,
+        *,
+        variables: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> subprocess.Popen[bytes]:
+        """Start a command that prints to a file and return its process."""
+        target = self.target(variables)
+        return start_dbt(arguments.split(), raw, warehouse, target, output, variables=variables, **settings)
+
+
+def copy_build(build: Build, folder: Path) -> Build:
+    """Return a build whose logs and warehouse are copies, to build on."""
+    raw, warehouse = (shutil.copytree(path, folder / path.name) for path in (build.raw, build.warehouse))
+    return Build(build.exit_code, build.output, raw, warehouse)
+
+
+def copy_made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return a copy of a folder that ``make`` fills once, whoever asks first of the processes that run tests.
+
+    A copy, because a warehouse that dbt works on is closed to others.
+    """
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    made, finished = base / name, base / f"{name}.finished"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not finished.exists():
+            make(made)
+            finished.touch()
+    return shutil.copytree(made, factory.mktemp(f"copy_of_{name}") / name, symlinks=True)
 
 
 def query(database: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import REPOSITORY, Build, dbt_command, dbt_environment, query, write_lines
-from conftest import Dbt
+from builds import COUNT_SMALL, Build, Dbt, copy_build, query, write_lines
 
-COUNT_FIRST = 12
+COUNT_FIRST = COUNT_SMALL
 COUNT_MORE = 5
 
 #: Answers every line on standard input with what it reads; it knows neither dbt nor hcat.
@@ -61,39 +61,30 @@ class Watched:
     warehouse: Path
 
 
-def interactions(first: int, count: int) -> list[dict[str, Any]]:
-    return [
-        {"interaction_id": f"i_{number}", "query_text": f"What is fee {number}?", "answer": f"It is {number} dollars."}
-        for number in range(first, first + count)
-    ]
-
-
 @pytest.fixture(scope="module")
-def first(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+def first(small: Build, tmp_path_factory: pytest.TempPathFactory) -> Build:
     """The build before."""
-    raw, warehouse = tmp_path_factory.mktemp("bi_logs"), tmp_path_factory.mktemp("bi_warehouse")
-    write_lines(raw / "interactions.jsonl", interactions(0, COUNT_FIRST))
-    build = dbt("build", raw, warehouse)
-    assert build.exit_code == 0, build.output
-    return build
+    assert small.exit_code == 0, small.output
+    return copy_build(small, tmp_path_factory.mktemp("first"))
 
 
 @pytest.fixture(scope="module")
-def watched(first: Build, tmp_path_factory: pytest.TempPathFactory) -> Watched:
+def watched(dbt: Dbt, first: Build, tmp_path_factory: pytest.TempPathFactory) -> Watched:
     """The next build of the same warehouse with more logs, watched by a reader from its start to its end."""
-    write_lines(first.raw / "interactions_later.jsonl", interactions(COUNT_FIRST, COUNT_MORE))
+    more = [
+        {"interaction_id": f"i_{number}", "query_text": f"What is rate {number}?", "answer": f"It is {number} dollars."}
+        for number in range(COUNT_MORE)
+    ]
+    write_lines(first.raw / "interactions_later.jsonl", more)
     published, warehouse = first.warehouse / "published" / "hcat.duckdb", first.warehouse / "hcat.duckdb"
     log = tmp_path_factory.mktemp("bi_output") / "build.log"
-    with (
-        subprocess.Popen(
-            [sys.executable, "-c", READER, str(published), str(warehouse)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as reader,
-        log.open("w") as output,
-    ):
+    with subprocess.Popen(
+        [sys.executable, "-c", READER, str(published), str(warehouse)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as reader:
 
         def read() -> dict[str, Any]:
             assert reader.stdin is not None
@@ -110,20 +101,14 @@ def watched(first: Build, tmp_path_factory: pytest.TempPathFactory) -> Watched:
             return dict(json.loads(line))
 
         before, meanwhile = read(), []
-        command = dbt_command(["build"], tmp_path_factory.mktemp("bi_target"))
-        build = subprocess.Popen(
-            command,
-            cwd=REPOSITORY,
-            env=dbt_environment(first.raw, first.warehouse),
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+        build = dbt.start("build", first.raw, first.warehouse, log)
         try:
             while build.poll() is None:
                 seen = read()
                 # only what was read from its first to its last query while the build ran
                 if build.poll() is None:
                     meanwhile.append(seen)
+                time.sleep(0.02)
         finally:
             if build.poll() is None:
                 build.kill()

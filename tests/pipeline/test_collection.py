@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builds import DEMO, REPOSITORY, read_lines, write_lines
-from conftest import Dbt
+from builds import DEMO, REPOSITORY, Dbt, read_lines, write_lines
 
 from hcat.collection.run import identify
 from hcat.landing import read_entity

@@ -7,27 +7,18 @@ from typing import Any
 
 import pyarrow.parquet as parquet
 import pytest
-from builds import Build, query, write_lines
-from conftest import Dbt
+from builds import COUNT_SMALL, Build, Dbt, copy_build, query, write_lines
 
 from hcat.publication import ALWAYS_PUBLISHED
 
-COUNT_GOOD = 12
+COUNT_GOOD = COUNT_SMALL
 COUNT_BLANK = 60
 
 
 @pytest.fixture(scope="module")
-def good(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+def good(small: Build, tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Interactions alone: no ratings, documents, references or retrievals."""
-    raw, warehouse = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("warehouse")
-    write_lines(
-        raw / "interactions.jsonl",
-        [
-            {"interaction_id": f"good_{number}", "query_text": f"What is fee {number}?", "answer": f"It is {number}."}
-            for number in range(COUNT_GOOD)
-        ],
-    )
-    return dbt("build", raw, warehouse)
+    return copy_build(small, tmp_path_factory.mktemp("good"))
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import DEMO, REPOSITORY, Build, read_lines
-from conftest import Dbt
+from builds import DEMO, REPOSITORY, Build, Dbt, read_lines
 
 from hcat.grammar.export import write_queries
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import hostile
 import pytest
-from builds import ENTITIES, Build, write_lines
-from conftest import Dbt
+from builds import ENTITIES, Build, Dbt, write_lines
 
 LATE_CONTEXT = "The monthly fee of the basic account is five euros."
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import REPOSITORY, Build, dbt_environment, write_lines
-from conftest import Dbt
+from builds import REPOSITORY, Build, Dbt, dbt_environment, write_lines
 
 CARD, IBAN, EMAIL = "4539 1488 0343 6467", "GB82 WEST 1234 5698 7654 32", "jane.planted@example.org"
 SSN, NAME, STREET = "536-90-4399", "Marigold Quenneville", "17 Plantation Street"

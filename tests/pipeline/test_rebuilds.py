@@ -5,7 +5,6 @@ middle, run somewhere else, or fed in two parts; and a published copy that can b
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,15 @@ import pyarrow.parquet as parquet
 import pytest
 from builds import (
     DEMO,
-    REPOSITORY,
     RUN_TABLES,
     Build,
+    Dbt,
     checksum_tables,
-    dbt_command,
-    dbt_environment,
     differing_tables,
     query,
     read_lines,
     write_lines,
 )
-from conftest import Dbt
 
 ENCODER = "packaged"
 #: Topics of the demo that are built: enough texts for several slices, few enough for a test.
@@ -78,23 +74,18 @@ def read_published(folder: Path) -> tuple[int, int]:
 
 
 def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
-    demo: Build, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
+    dbt: Dbt, demo: Build, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
 ) -> None:
     output = tmp_path / "output.txt"
-    # a file: nobody reads while the build runs, and a pipe would fill and stop it
-    with output.open("w", encoding="utf-8") as lines:
-        process = subprocess.Popen(
-            dbt_command(["build"], tmp_path, VARIABLES),
-            cwd=REPOSITORY,
-            env=dbt_environment(demo.raw, demo.warehouse, ENCODER),
-            stdout=lines,
-            stderr=subprocess.STDOUT,
-        )
-        seen: list[tuple[int, int]] = []
-        while process.poll() is None:
-            # dbt writes in its own process; any error of this reader fails the test
-            seen.append(read_published(demo.warehouse / "published"))
-            time.sleep(0.05)
+    # its data tests would look at the same tables as those of the first build
+    process = dbt.start(
+        "build --exclude-resource-type test", demo.raw, demo.warehouse, output, variables=VARIABLES, encoder=ENCODER
+    )
+    seen: list[tuple[int, int]] = []
+    while process.poll() is None:
+        # dbt writes in its own process; any error of this reader fails the test
+        seen.append(read_published(demo.warehouse / "published"))
+        time.sleep(0.05)
     assert process.returncode == 0, output.read_text(encoding="utf-8")
     assert len(seen) > 20
     assert set(seen) == set(demo.query("select count(*), count(raw_score) from fct_evaluations"))
@@ -111,48 +102,40 @@ def count_slices(warehouse: Path, key: str) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in paths}
 
 
-@pytest.mark.parametrize(
-    ("key", "work", "result"),
-    [("text_id", "int_texts", "int_texts_embedded"), ("pair_id", "int_pairs_keyed", "int_pairs_entailed")],
-)
-def test_a_killed_build_loses_nothing_and_repeats_no_finished_slice(
-    dbt: Dbt,
-    raw: Path,
-    demo_checksums: dict[str, tuple[int, int]],
-    tmp_path: Path,
-    key: str,
-    work: str,
-    result: str,
+#: Keys of sliced work, where the work and its result stand, in the order of a build.
+SLICED = (("text_id", "int_texts", "int_texts_embedded"), ("pair_id", "int_pairs_keyed", "int_pairs_entailed"))
+
+
+def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slice(
+    dbt: Dbt, raw: Path, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    warehouse.mkdir()
-    process = subprocess.Popen(
-        dbt_command(["build"], tmp_path / "target", VARIABLES),
-        cwd=REPOSITORY,
-        env=dbt_environment(raw, warehouse, ENCODER),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 240
-    while not count_slices(warehouse, key) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.005)
-    process.kill()
-    assert process.wait() == -9, "the build ended before it could be killed"
-    finished = count_slices(warehouse, key)
-    tables = query(warehouse / "hcat.duckdb", "select table_name from information_schema.tables")
-    assert (result,) not in tables
+    finished: dict[str, dict[Path, int]] = {}
+    for key, _, result in SLICED:
+        process = dbt.start("build", raw, warehouse, tmp_path / "output.txt", variables=VARIABLES, encoder=ENCODER)
+        deadline = time.monotonic() + 240
+        while not count_slices(warehouse, key) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.kill()
+        assert process.wait() == -9, "the build ended before it could be killed"
+        finished[key] = count_slices(warehouse, key)
+        tables = query(warehouse / "hcat.duckdb", "select table_name from information_schema.tables")
+        assert (result,) not in tables
 
-    rebuilt = dbt("build", raw, warehouse, variables=VARIABLES, encoder=ENCODER)
+    # its data tests would look at the tables of the undisturbed build, which are compared below
+    rebuilt = dbt("build --exclude-resource-type test", raw, warehouse, variables=VARIABLES, encoder=ENCODER)
     assert rebuilt.exit_code == 0, rebuilt.output
-    count_work = rebuilt.query(f"select count(*) from {work}")[0][0]
-    slices = count_slices(warehouse, key)
-    assert 0 < len(finished) < len(slices), "the build was killed after its last slice"
-    assert {path: slices[path] for path in finished} == finished
-    scored = [value for path in slices for value in parquet.read_table(path)[key].to_pylist()]
-    assert len(scored) == len(set(scored)) == count_work
-    assert sum(parquet.read_metadata(path).num_rows for path in finished) == len(finished) * SLICE_TEXTS
+    for key, work, _ in SLICED:
+        count_work = rebuilt.query(f"select count(*) from {work}")[0][0]
+        slices = count_slices(warehouse, key)
+        assert 0 < len(finished[key]) < len(slices), "the build was killed after its last slice"
+        assert {path: slices[path] for path in finished[key]} == finished[key]
+        scored = [value for path in slices for value in parquet.read_table(path)[key].to_pylist()]
+        assert len(scored) == len(set(scored)) == count_work
+        rows = sum(parquet.read_metadata(path).num_rows for path in finished[key])
+        assert rows == len(finished[key]) * SLICE_TEXTS
 
-    # another folder, a kill in between: every table of the undisturbed build, to the last bit
+    # another folder, two kills in between: every table of the undisturbed build, to the last bit
     checksums = checksum_tables(warehouse / "hcat.duckdb")
     assert differing_tables(demo_checksums, checksums) - set(RUN_TABLES) == set()
     assert checksums.keys() == demo_checksums.keys()

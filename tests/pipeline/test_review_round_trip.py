@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builds import DEMO, Build, read_lines, write_lines
-from conftest import Dbt
+from builds import DEMO, Build, Dbt, read_lines, write_lines
 from numpy.testing import assert_allclose
 
 from hcat.review_sampling import draw_review_sample

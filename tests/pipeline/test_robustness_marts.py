@@ -11,8 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from builds import REPOSITORY, Build, write_lines
-from conftest import Dbt
+from builds import REPOSITORY, Build, Dbt, write_lines
 
 COUNT_BRANCHES = 20
 STYLES = {

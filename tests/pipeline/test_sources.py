@@ -12,8 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from builds import DEMO, ENTITIES, Build, read_lines, write_lines
-from conftest import Dbt
+from builds import DEMO, ENTITIES, Build, Dbt, read_lines, write_lines
 
 STAGING = "build --select +path:models/staging --exclude-resource-type test"
 LANDING = "build --select landed_interactions"

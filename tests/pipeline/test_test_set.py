@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builds import DEMO, REPOSITORY, read_lines
-from conftest import Dbt
+from builds import DEMO, REPOSITORY, Dbt, read_lines
 from test_collection import load_service
 
 #: A small plan: few topics, few chunks, every kind of variant.

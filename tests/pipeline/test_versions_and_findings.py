@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builds import Build, write_lines
-from conftest import Dbt
+from builds import Build, Dbt, write_lines
 
 COUNT_LOANS = 40
 COUNT_CARDS = 200

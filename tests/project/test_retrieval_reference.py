@@ -39,7 +39,9 @@ def score_by_reference(judgements: Judgements, retrieved: Ranking) -> dict[tuple
     return {(name, ours): scores[name][theirs] for name in scores for ours, theirs in MEASURES.items()}
 
 
-def score_by_build(folder: Path, judgements: Judgements, retrieved: Ranking) -> dict[tuple[str, str], float]:
+def score_by_build(
+    folder: Path, target: Path, judgements: Judgements, retrieved: Ranking
+) -> dict[tuple[str, str], float]:
     """Return the scores that dbt computes from raw logs of the same content."""
     raw = folder / "raw"
     write_lines(raw / "queries.jsonl", ({"query_id": name, "text": f"Question {name}?"} for name in judgements))
@@ -64,7 +66,7 @@ def score_by_build(folder: Path, judgements: Judgements, retrieved: Ranking) -> 
         ),
     )
     warehouse = folder / "warehouse"
-    exit_code, output = run_dbt(["run", "--select", "+int_metrics__retrieval"], raw, warehouse, folder / "target")
+    exit_code, output = run_dbt(["run", "--select", "+int_metrics__retrieval"], raw, warehouse, target)
     assert exit_code == 0, output
     rows = query(warehouse / "hcat.duckdb", "select interaction_id, metric_name, raw_score from int_metrics__retrieval")
     return {(name, metric): score for name, metric, score in rows}
@@ -77,7 +79,7 @@ def assert_same(ours: Mapping[tuple[str, str], float], reference: Mapping[tuple[
         assert ours[key] == pytest.approx(expected, abs=1e-9), key
 
 
-def test_random_judgements_agree_with_pytrec_eval(tmp_path: Path) -> None:
+def test_random_judgements_agree_with_pytrec_eval(tmp_path: Path, plain_target: Path) -> None:
     generator = random.Random(20260101)
     chunks = [f"chunk_{number:02d}" for number in range(40)]
     judgements, retrieved = {}, {}
@@ -89,10 +91,10 @@ def test_random_judgements_agree_with_pytrec_eval(tmp_path: Path) -> None:
         retrieved[name] = generator.sample(chunks, generator.randint(1, 20))
     reference = score_by_reference(judgements, retrieved)
     assert len(reference) == 200 * len(MEASURES)
-    assert_same(score_by_build(tmp_path, judgements, retrieved), reference)
+    assert_same(score_by_build(tmp_path, plain_target, judgements, retrieved), reference)
 
 
-def test_cranfield_agrees_with_pytrec_eval(tmp_path: Path) -> None:
+def test_cranfield_agrees_with_pytrec_eval(tmp_path: Path, plain_target: Path) -> None:
     folder = os.environ.get("HCAT_BENCHMARK_DATA")
     if not folder:
         pytest.skip("HCAT_BENCHMARK_DATA is not set: the Cranfield collection lies there")
@@ -115,7 +117,7 @@ def test_cranfield_agrees_with_pytrec_eval(tmp_path: Path) -> None:
         for name, row in zip(queries["query_id"], similarities, strict=True)
     }
     reference = score_by_reference(judgements, retrieved)
-    ours = score_by_build(tmp_path, judgements, retrieved)
+    ours = score_by_build(tmp_path, plain_target, judgements, retrieved)
     # a query without any relevant document tells nothing: pytrec_eval calls it 0, here it is not judged
     judged = {name for name, grades in judgements.items() if max(grades.values()) > 0}
     assert len(judged) > 200

@@ -8,12 +8,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from builds import DEMO, REPOSITORY, run_dbt
+from builds import DEMO, REPOSITORY, dbt_environment, link_warehouse, run_dbt
 
 #: SQL of the aggregations of MetricFlow.
 AGGREGATIONS = {
@@ -316,11 +317,11 @@ OF_TWO_WAREHOUSES = {"compare_findings_of_two_builds"}
 
 
 @pytest.fixture(scope="module")
-def compiled(target: Path, warehouse: Path) -> Path:
+def compiled(plain_target: Path, warehouse: Path) -> Path:
     """Return the folder of compiled recipes."""
-    exit_code, output = run_dbt(["compile", "--select", "path:analyses"], DEMO, warehouse.parent, target)
+    exit_code, output = run_dbt(["compile", "--select", "path:analyses"], DEMO, warehouse.parent, plain_target)
     assert exit_code == 0, output
-    return target / "compiled" / "hcat" / "analyses"
+    return plain_target / "compiled" / "hcat" / "analyses"
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -407,19 +408,43 @@ def test_drift_is_ordered_by_alarm_and_certainty(compiled: Path, warehouse: Path
 # Documentation
 
 
-def test_documented_selectors_select_something(manifest: dict[str, Any], target: Path, tmp_path: Path) -> None:
+#: Lists what selections select in one process, which parses the project once: (was it a success, count) of each.
+LISTING = """
+import json, sys
+from dbt.cli.main import dbtRunner
+folders = sys.argv[1:]
+manifest = dbtRunner().invoke(["--quiet", "parse", *folders]).result
+found = []
+for selection in json.load(sys.stdin):
+    arguments = ["--quiet", "ls", "--resource-type", "all", *selection.split(), *folders]
+    listed = dbtRunner(manifest=manifest).invoke(arguments)
+    found.append([listed.success, len(listed.result or [])])
+print(json.dumps(found))
+"""
+
+
+def test_documented_selectors_select_something(plain_target: Path, tmp_path: Path) -> None:
     text = (REPOSITORY / "docs" / "operations.md").read_text(encoding="utf-8")
     commands = re.findall(
         r"^dbt (?:build|test|run|compile|ls) .*?(--select [^#\n]+|--exclude [^#\n]+)", text, re.MULTILINE
     )
     selections = sorted({" ".join(words.split()) for words in commands})
     assert len(selections) >= 5
-    for selection in selections:
-        exit_code, output = run_dbt(
-            ["--quiet", "ls", "--resource-type", "all", *selection.split()], DEMO, tmp_path, target
-        )
-        assert exit_code == 0, output
-        assert output.strip(), f"`{selection}` selects nothing"
+    listed = subprocess.run(
+        [sys.executable, "-c", LISTING, "--target-path", str(plain_target), "--log-path", str(plain_target)],
+        cwd=REPOSITORY,
+        env=dbt_environment(DEMO, link_warehouse(tmp_path, plain_target)),
+        input=json.dumps(selections),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert listed.returncode == 0, listed.stdout + listed.stderr
+    found = json.loads(listed.stdout.splitlines()[-1])
+    assert len(found) == len(selections)
+    for selection, (is_success, count) in zip(selections, found, strict=True):
+        assert is_success, f"`{selection}`: {listed.stdout}"
+        assert count, f"`{selection}` selects nothing"
 
 
 def test_documented_exit_codes_name_every_command() -> None:

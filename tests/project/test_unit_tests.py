@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from builds import DEMO, run_dbt
-from conftest import EVERYTHING
+from builds import DEMO, EVERYTHING, run_dbt
 
 #: SQL that carries the arithmetic and the decisions: each has at least one unit test.
 MODELS_WITH_LOGIC = {
