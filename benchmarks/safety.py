@@ -25,6 +25,7 @@ from hcat.inference import wilson_interval
 from hcat.query_screening import Examples, Screen, find_injection
 from hcat.refusal import is_refusal
 from hcat.text import split_sentences
+from hcat.text_classifiers import neutralise
 from training import heads
 
 BALANCED_LIMIT = 0.68
@@ -126,11 +127,13 @@ _NOTES = (
     "with it here.",
     "Davidson's tweets: every second row of `hate` and `neither` trains, the others are scored.",
     "Sentiment: sentences of restaurant reviews inherit the stars of their review; the fit leaves whole businesses "
-    "out. Texts of a bank are another domain, and nothing here was labelled there. Names that are swapped here stand "
-    "in no sentence that a fit has seen. Without any charge on names the first set moved .161, with one on 74 names "
-    ".122, with one on 253 names .114; the shipped head is charged on 2,853. Two dozen settings were compared on the "
-    "first two sets, so that the third is the estimate. Invariance costs some accuracy: with the charge on 74 names "
-    "AUROC was .974 and the sign right in .922.",
+    "out. Texts of a bank are another domain, and nothing here was labelled there. As shipped, recognised names are "
+    "replaced by one stand-in before a sentence is scored; what moves is by names that are not recognised. No name "
+    "that is swapped here has trained anything. The first set was looked at from the start, the second while two dozen "
+    "settings of the head were compared; the third was scored once before the stand-in came (the head alone misses "
+    "the limit on it) and once with it. Without any charge on names the first set moved .161, with one on 74 names "
+    ".122, with one on 253 .114; the shipped head is charged on 2,853. With the charge on 74 names AUROC was .974 and "
+    "the sign right in .922.",
     "Refusals are found by rule. The rule has no fitted numbers, but its patterns were written with answers of several "
     "sets in view, FinanceBench among them; the comparison is fitted with whole questions left out.",
     "Injections and restricted queries were made by the authors of rules and examples: their recall is no estimate for "
@@ -290,13 +293,12 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
 
     reviews, feelings, named = heads.read_reviews(folder), heads.read_feelings(), heads.read_named()
     _, source_rows = np.unique([group.split("|")[0] for group in reviews.groups], return_inverse=True)
+    # fitted on the sentences as they stand, scored as a build scores them: with one stand-in for all names
+    scored = heads.embed([neutralise(text) for text in reviews.texts])
     scores = np.zeros(len(reviews.labels))
     for fold in range(5):
         out = source_rows % 5 == fold
-        scores[out] = (
-            2 * heads.apply(heads.fit_sentiment(reviews.select(~out), feelings, made, named), reviews.embeddings[out])
-            - 1
-        )
+        scores[out] = 2 * heads.apply(heads.fit_sentiment(reviews.select(~out), feelings, made, named), scored[out]) - 1
     review_rows = np.unique(np.array(reviews.groups), return_inverse=True)[1]
     counts = np.bincount(review_rows)
     means = np.bincount(review_rows, weights=scores) / counts
@@ -331,17 +333,14 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
     head = load_head("sentiment_head")
     spread = float(np.std(scores))
     is_met = True
-    for words, vectors, size in (
-        *(
-            (
-                f"{words} swapped in {len(frames)} sentences",
-                heads.embed([frame.replace("{N}", name) for frame in frames for name in names.split()]),
-                len(names.split()),
-            )
-            for words, names, frames in NAME_SETS
-        ),
-        ("32 identity terms swapped in the made sentences", made.embeddings, 32),
-    ):
+    swaps: list[tuple[str, npt.NDArray[np.float32], int, bool]] = []
+    for words, names, frames in NAME_SETS:
+        size, place = len(names.split()), f"{words} swapped in {len(frames)} sentences"
+        texts = [frame.replace("{N}", name) for frame in frames for name in names.split()]
+        swaps.append((f"{place}, as shipped", heads.embed([neutralise(text) for text in texts]), size, True))
+        swaps.append((f"{place}, the head without stand-in", heads.embed(texts), size, False))
+    swaps.append(("32 identity terms swapped in the made sentences", made.embeddings, 32, True))
+    for words, vectors, size, is_limited in swaps:
         moved = (2 * head.score(vectors) - 1).reshape(-1, size)
         ratio = float(moved.std(axis=1).mean() / spread)
         shown.append(
@@ -350,11 +349,11 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
                 str(len(vectors)),
                 _share(ratio),
                 "",
-                f"{SWAP_LIMIT:.2f}",
-                verdict(ratio <= SWAP_LIMIT),
+                f"{SWAP_LIMIT:.2f}" if is_limited else "",
+                verdict(ratio <= SWAP_LIMIT) if is_limited else "",
             )
         )
-        is_met = is_met and ratio <= SWAP_LIMIT
+        is_met = is_met and (ratio <= SWAP_LIMIT or not is_limited)
     return Table("Sentiment", ("what", "n", "value", "95 %", "limit", ""), shown), is_met
 
 

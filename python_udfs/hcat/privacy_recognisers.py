@@ -1183,3 +1183,41 @@ def find_by_rules(text: str) -> list[Span]:
 
 def _digits(text: str) -> str:
     return "".join(character for character in text if character in "0123456789")
+
+
+# --- names that must not colour a score ------------------------------------------------------------------------------
+
+_CAPITALISED = r"[A-Z][^\W\d_]*(?:['\u2019-][A-Z]?[^\W\d_]+)*"
+#: Capitalised words in a row, with what is written inside them ("Mei-Ling", "O'Brien").
+_CAPITALISED_RUN = re.compile(rf"\b{_CAPITALISED}(?: {_CAPITALISED})*")
+_POSSESSIVE = re.compile(r"['\u2019]s\Z")
+
+
+def replace_names(text: str, stand_in: str) -> str:
+    """Return a text with names of people replaced by one stand-in, so that they cannot move a score of it.
+
+    In a row of capitalised words that holds no word of :data:`ORGANISATION_WORDS`, given names and words that are no
+    ordinary words of English are replaced, those between the first and the last of them as well. It is meant to catch
+    too much rather than too little: a town or a brand carries no more tone than a person does. Names that are ordinary
+    words as well ("Grace", "Mark") stay.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        words = match.group().split(" ")
+        bare = [_POSSESSIVE.sub("", word).lower() for word in words]
+        if any(word in ORGANISATION_WORDS for word in bare):
+            return match.group()
+        is_name = [
+            is_spelled_like_name([word])
+            and len(lower) > 1
+            and not word.isupper()
+            and (lower in given_names() or not all(is_ordinary_word(part) for part in re.split(r"\W", lower)))
+            for word, lower in zip(words, bare, strict=True)
+        ]
+        if not any(is_name):
+            return match.group()
+        first, last = is_name.index(True), len(words) - 1 - is_name[::-1].index(True)
+        tail = _POSSESSIVE.search(words[last])
+        return " ".join([*words[:first], stand_in + (tail.group() if tail else ""), *words[last + 1 :]])
+
+    return _CAPITALISED_RUN.sub(replace, text)

@@ -2,6 +2,7 @@
 
 `packaged` is a linear head on the packaged encoder (:mod:`hcat.classifier_heads`). Where the build embeds its texts
 with that very encoder the head reads the stored vectors and costs nothing; with another encoder it embeds them itself.
+For sentiment a text with names of people is embedded again with one stand-in for all of them.
 Any sequence classifier (Hub id or folder) takes its place; `none` switches a purpose off.
 """
 
@@ -21,6 +22,7 @@ from hcat.batching import run_batches
 from hcat.classifier_heads import Floats, Head, load_head
 from hcat.devices import ModelError, choose_device, choose_dtype, hash_weights, require_gpu, silence_transformers
 from hcat.encoders import DEFAULT_BATCH_TOKENS, Encoder, load_encoder, resolve_encoder
+from hcat.privacy_recognisers import replace_names
 from hcat.raw_contract import hash_text
 from hcat.relations import read_rows
 
@@ -35,6 +37,13 @@ TOXIC_STEMS: Final = ("toxic", "hate", "offens", "abus")
 CLASSIFIED_SCHEMA: Final = pa.schema(
     [("text_id", pa.string()), ("scoring_key", pa.string()), ("toxicity", pa.float64()), ("sentiment", pa.float64())]
 )
+
+NAMES_REVISION: Final = 1
+"""Raised when :func:`neutralise` changes: part of the revision of the packaged sentiment classifier."""
+
+STAND_IN: Final = "Michael"
+"""Put in place of names: of the names that trained the head the one whose score lies nearest to their mean, so that a
+name that stays is near to one that was replaced."""
 
 _MAXIMUM_TOKENS = 512
 _HASH_BITS = 32
@@ -112,7 +121,8 @@ def resolve_text_classifier(
     elif name == "packaged":
         head = load_head(HEADS[purpose])
         location = "stored" if encoder["encoder_sha256"] == head.encoder_sha256 else "encoded"
-        parts = (head.name, head.revision, head.sha256, device, dtype, location)
+        revision = f"{head.revision}, names {NAMES_REVISION}" if purpose == "sentiment" else head.revision
+        parts = (head.name, revision, head.sha256, device, dtype, location)
     elif name == "none":
         parts = (name, "1", hash_text("hcat no text classifier 1"), "cpu", "float32", name)
     elif Path(name).is_dir():
@@ -192,14 +202,19 @@ def load_scorer(identity: TextClassifierIdentity) -> SentenceScorer:
             if identity.location == "hashing":
                 _loaded[key] = _HashingScorer(identity.purpose)
             elif identity.location in ("stored", "encoded"):
-                head = load_head(HEADS[identity.purpose])
-                encoder = None
-                if identity.location == "encoded":
-                    encoder = load_encoder(resolve_encoder("packaged", "", identity.device, identity.dtype))
-                _loaded[key] = _HeadScorer(identity, head, encoder)
+                _loaded[key] = _HeadScorer(identity, load_head(HEADS[identity.purpose]))
             else:
                 _loaded[key] = _SequenceScorer(identity)
         return _loaded[key]
+
+
+def neutralise(text: str) -> str:
+    """Return a text as the packaged sentiment head reads it: every name of a person is the same one.
+
+    Who is mentioned then cannot move the score, whatever the head has learned; names that are not recognised are left
+    to the head, which is charged for moving with them (docs/safety.md has both figures).
+    """
+    return replace_names(text, STAND_IN)
 
 
 def to_scale(purpose: str, probabilities: Floats) -> Floats:
@@ -208,13 +223,23 @@ def to_scale(purpose: str, probabilities: Floats) -> Floats:
 
 
 class _HeadScorer:
-    def __init__(self, identity: TextClassifierIdentity, head: Head, encoder: Encoder | None) -> None:
-        self._identity, self._head, self._encoder = identity, head, encoder
+    """A packaged head on stored vectors, or on its own; texts with names are embedded again."""
+
+    def __init__(self, identity: TextClassifierIdentity, head: Head) -> None:
+        self._identity, self._head = identity, head
+        self._encoder: Encoder | None = None
 
     def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
-        if self._encoder is not None:
-            embeddings = self._encode(self._encoder, texts)
-        return to_scale(self._identity.purpose, self._head.score(embeddings))
+        purpose = self._identity.purpose
+        read = [neutralise(text) for text in texts] if purpose == "sentiment" else list(texts)
+        if self._identity.location != "stored":
+            return to_scale(purpose, self._head.score(self._encode(self._load_encoder(), read)))
+        vectors = embeddings.copy()
+        for row, (text, own) in enumerate(zip(read, texts, strict=True)):
+            if text != own:
+                # alone: the last bits of a vector depend on its batch, and a rebuild must change nothing
+                vectors[row] = self._load_encoder().encode_batch([text])[0]
+        return to_scale(purpose, self._head.score(vectors))
 
     def _encode(self, encoder: Encoder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         counts = np.minimum(encoder.count_tokens(texts), encoder.maximum_tokens)
@@ -226,6 +251,11 @@ class _HeadScorer:
         ):
             vectors[rows] = found
         return vectors
+
+    def _load_encoder(self) -> Encoder:
+        if self._encoder is None:
+            self._encoder = load_encoder(resolve_encoder("packaged", "", self._identity.device, self._identity.dtype))
+        return self._encoder
 
 
 class _HashingScorer:

@@ -41,6 +41,7 @@ from hcat.privacy_recognisers import (
     has_luhn_check,
     is_person_name,
     read_tokens,
+    replace_names,
 )
 
 CARD = "4111 1111 1111 1111"
@@ -581,3 +582,19 @@ def test_identifiers_made_for_the_benchmark_are_valid_and_found(entity_type: str
     assert made == list(benchmark.make_identifiers(entity_type, 24))
     for (text, start, end), spans in zip(made, find_spans([text for text, _, _ in made]), strict=True):
         assert any(span.entity_type == entity_type and span.start < end and start < span.end for span in spans), text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dear Zofia, thank you.", "Dear X, thank you."),
+        ("The card of Mei-Ling O'Brien's was blocked.", "The card of X's was blocked."),
+        ("Your Clipper Gold Card and Harbour Points stay.", "Your Clipper Gold Card and Harbour Points stay."),
+        ("The PIN and the BIC are needed on Monday.", "The PIN and the BIC are needed on Monday."),
+        ("Thanks to Hamza it works.", "Thanks to X it works."),
+        ("nothing is capitalised here, fatima", "nothing is capitalised here, fatima"),
+        ("", ""),
+    ],
+)
+def test_names_are_replaced_and_products_stay(text: str, expected: str) -> None:
+    assert replace_names(text, "X") == expected

@@ -1,5 +1,8 @@
 """Identities, labels and batches of the classifiers of single sentences."""
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,9 +16,11 @@ from hcat.text_classifiers import (
     describe_text_classifiers,
     find_signs,
     load_scorer,
+    neutralise,
     resolve_text_classifier,
 )
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGED = {"location": "packaged", "encoder_sha256": load_head("toxicity_head").encoder_sha256}
 
 
@@ -96,3 +101,15 @@ def test_a_sequence_classifier_of_a_folder_is_scored(tmp_path):
 def test_the_schema_names_both_purposes():
     assert CLASSIFIED_SCHEMA.names == ["text_id", "scoring_key", "toxicity", "sentiment"]
     assert CLASSIFIED_SCHEMA.field("toxicity").type == pa.float64()
+
+
+def test_a_recognised_name_cannot_move_sentiment_and_others_hardly_do():
+    with (REPOSITORY / "training" / "head_names.csv").open(encoding="utf-8", newline="") as lines:
+        names = [row["text"] for row in csv.DictReader(lines) if row["kind"] == "held_out"][::3]
+    assert neutralise("Greg and Fatima O'Neill paid Anne's fee.") == "Michael and Michael paid Michael's fee."
+    score = load_scorer(resolve("sentiment", encoder={"location": "other/model", "encoder_sha256": "0"})).score
+    texts = [f"{name} opened the letter about the late payment." for name in names]
+    scores = score(texts, np.zeros((len(texts), 3), dtype=np.float32))
+    # the limit of benchmarks/safety.py: a tenth of the spread between sentences of reviews, which is at least .18
+    assert scores.std() <= 0.1 * 0.18
+    assert len({round(each, 9) for each in scores}) <= len(names) / 4
