@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from benchmarks.engines import compare_databases
+from benchmarks.engines import compare_databases, compare_embeddings
 from benchmarks.harness import BenchmarkError
 
 
@@ -38,3 +38,18 @@ def test_tables_with_other_columns_are_an_error(tmp_path):
     second = write(tmp_path / "b.duckdb", "1, 2", columns="id, grade")
     with pytest.raises(BenchmarkError, match="fct_scores"):
         compare_databases(first, second)
+
+
+def test_vectors_are_compared_by_text_and_encoder(tmp_path):
+    rows = "(values ('a', 'k', [0.5::float, 1.0]), ('b', 'k', [0.0::float, 1.0]), ('c', 'k', [1.0::float, 0.0]))"
+    database, folder = tmp_path / "a.duckdb", tmp_path / "spark" / "hcat.db" / "int_texts_embedded"
+    folder.mkdir(parents=True)
+    with duckdb.connect(str(database)) as connection:
+        table = f"select * from {rows} as t(text_id, encoder_key, embedding)"
+        connection.execute(f"create table int_texts_embedded as {table}")
+        other = "case when text_id = 'b' then [0.0::float, 0.75] else embedding end"
+        changed = f"select * replace ({other} as embedding) from ({table}) where text_id <> 'c'"
+        connection.execute(f"copy ({changed}) to '{folder}/part.parquet' (format parquet)")
+    difference = compare_embeddings(database, tmp_path / "spark")
+    assert (difference.count_rows, difference.count_unmatched, difference.count_cells) == (3, 1, 1)
+    assert difference.largest == 0.25

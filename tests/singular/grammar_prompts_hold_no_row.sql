@@ -6,7 +6,7 @@ with fillings as (
 ),
 
 row_values as (
-    select unnest(filled_values) as row_value from fillings
+    select {{ explode('filled_values') }} as row_value from fillings
     union
     select reference_answer as row_value from fillings
     where reference_answer is not null
@@ -24,6 +24,6 @@ inner join row_values
         contains(prompts.prompt, '"' || row_values.row_value || '"')
         or contains(prompts.prompt, chr(39) || row_values.row_value || chr(39))
         or (
-            regexp_matches(row_values.row_value, '[a-zA-Z] [a-zA-Z0-9]|[0-9]{4}')
+            {{ matches_pattern('row_values.row_value', '[a-zA-Z] [a-zA-Z0-9]|[0-9]{4}') }}
             and contains(prompts.prompt, row_values.row_value)
         )
