@@ -887,6 +887,8 @@ def make_interactions(
                             answer, fault = set_answer, set_fault
                 log_generator = seeded_random(random_seed, "log", key)
                 asked_at = draw_asked_at(rules, version, log_generator)
+                if query.tests_risks:
+                    asked_at = datetime.combine(rules["risk_session"], asked_at.time(), UTC)
                 interactions.append(
                     {
                         "interaction_id": interaction_id,

@@ -41,10 +41,7 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
     tags = {"topic": f"letters to {EMAIL}", "case": {"account number": CARD}}
     write_lines(
         raw / "interactions.jsonl",
-        [
-            record | {"tags": tags, "query_id": "asked"} if record["interaction_id"] == "leaks" else record
-            for record in records
-        ],
+        [record | {"tags": tags} if record["interaction_id"] == "leaks" else record for record in records],
     )
     write_lines(
         raw / "queries.jsonl",
