@@ -186,7 +186,7 @@ def test_another_build_writes_the_same_bytes(
     # a fresh warehouse and another process, whose hashes of texts begin elsewhere
     with serve(Chat()) as url:
         again = dbt(
-            "run --select +fct_grammar_queries +fct_rejected_grammar_queries",
+            "build --select +tag:grammar --exclude-resource-type test",
             DEMO,
             tmp_path_factory.mktemp("grammar_again"),
             variables=settings(url),
