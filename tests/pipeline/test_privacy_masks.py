@@ -110,9 +110,9 @@ def test_texts_are_shown_masked(planted: Build) -> None:
 
 
 def test_tags_titles_and_topics_are_shown_masked(planted: Build) -> None:
-    assert planted.query("select tags, topic from fct_interactions where interaction_id = 'leaks'") == [
-        ('{"topic": "letters to [email]", "case": {"account number": "****6467"}}', "letters to [email]")
-    ]
+    tags, topic = planted.query("select tags, topic from fct_interactions where interaction_id = 'leaks'")[0]
+    assert json.loads(tags) == {"topic": "letters to [email]", "case": {"account number": "****6467"}}
+    assert topic == "letters to [email]"
     assert planted.query("select query_text, reference_answer from dim_queries") == [
         ("Is ****6467 my card?", "Ask [email].")
     ]

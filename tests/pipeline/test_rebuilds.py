@@ -96,44 +96,51 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     assert query(demo.warehouse / "hcat.duckdb", "select max(landing_number) from landed_interactions") == [(1,)]
 
 
-def count_slices(warehouse: Path, key: str) -> dict[Path, int]:
-    """Return the time of writing of every finished slice whose rows have this key."""
+def list_slices(warehouse: Path, key: str) -> dict[Path, tuple[int, int]]:
+    """Return time of writing and rows of every finished slice whose rows have this key."""
     paths = [path for path in (warehouse / "slices").rglob("*.parquet") if key in parquet.read_schema(path).names]
-    return {path: path.stat().st_mtime_ns for path in paths}
+    return {path: (path.stat().st_mtime_ns, parquet.read_metadata(path).num_rows) for path in paths}
 
 
 #: Keys of sliced work, where the work and its result stand, in the order of a build.
 SLICED = (("text_id", "int_texts", "int_texts_embedded"), ("pair_id", "int_pairs_keyed", "int_pairs_entailed"))
+
+SLICED_RESULTS = {key: result for key, _, result in SLICED}
 
 
 def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slice(
     dbt: Dbt, raw: Path, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    finished: dict[str, dict[Path, int]] = {}
+    finished: dict[str, dict[Path, tuple[int, int]]] = {}
+    # the slices of a model are there until its next build finds nothing to do
+    slices: dict[str, dict[Path, tuple[int, int]]] = {}
     for key, _, result in SLICED:
         process = dbt.start("build", raw, warehouse, tmp_path / "output.txt", variables=VARIABLES, encoder=ENCODER)
         deadline = time.monotonic() + 240
-        while not count_slices(warehouse, key) and process.poll() is None and time.monotonic() < deadline:
+        while not list_slices(warehouse, key) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
         process.kill()
         assert process.wait() == -9, "the build ended before it could be killed"
-        finished[key] = count_slices(warehouse, key)
+        slices |= {done: list_slices(warehouse, done) for done in finished}
+        finished[key] = list_slices(warehouse, key)
         tables = query(warehouse / "hcat.duckdb", "select table_name from information_schema.tables")
         assert (result,) not in tables
 
     # its data tests would look at the tables of the undisturbed build, which are compared below
     rebuilt = dbt("build --exclude-resource-type test", raw, warehouse, variables=VARIABLES, encoder=ENCODER)
     assert rebuilt.exit_code == 0, rebuilt.output
+    slices[SLICED[-1][0]] = list_slices(warehouse, SLICED[-1][0])
     for key, work, _ in SLICED:
         count_work = rebuilt.query(f"select count(*) from {work}")[0][0]
-        slices = count_slices(warehouse, key)
-        assert 0 < len(finished[key]) < len(slices), "the build was killed after its last slice"
-        assert {path: slices[path] for path in finished[key]} == finished[key]
-        scored = [value for path in slices for value in parquet.read_table(path)[key].to_pylist()]
-        assert len(scored) == len(set(scored)) == count_work
-        rows = sum(parquet.read_metadata(path).num_rows for path in finished[key])
-        assert rows == len(finished[key]) * SLICE_TEXTS
+        assert 0 < len(finished[key]) < len(slices[key]), "the build was killed after its last slice"
+        assert {path: slices[key][path] for path in finished[key]} == finished[key]
+        assert {rows for _, rows in finished[key].values()} == {SLICE_TEXTS}
+        assert sum(rows for _, rows in slices[key].values()) == count_work
+        # none is lost and none is there twice
+        assert rebuilt.query(f"select count(*), count(distinct {key}) from {SLICED_RESULTS[key]}") == [
+            (count_work,) * 2
+        ]
 
     # another folder, two kills in between: every table of the undisturbed build, to the last bit
     checksums = checksum_tables(warehouse / "hcat.duckdb")
