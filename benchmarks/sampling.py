@@ -182,12 +182,14 @@ class Sampler:
         Compiled SQL by model, of :func:`compile_models`.
     population : Population
         Chunks and strata.
+    is_equal_inside : bool
+        Were the models compiled for equal draws inside of strata?
     """
 
-    def __init__(self, models: dict[str, str], population: Population) -> None:
+    def __init__(self, models: dict[str, str], population: Population, is_equal_inside: bool = True) -> None:
         self._models = models
         #: Compiled for equal draws inside of strata?
-        self.is_equal_inside = bool(re.search(r"\b1::hugeint as draw_size", models["int_chunks_sampled"]))
+        self.is_equal_inside = is_equal_inside
         self._connection = duckdb.connect()
         # the name under which the compiled SQL looks for its tables
         self._connection.execute("attach ':memory:' as hcat")
@@ -340,7 +342,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     statuses: list[str] = []
     with working_folder(folder) as place:
         for allocation, within in designs:
-            sampler = Sampler(compile_models(place, allocation, within), population)
+            sampler = Sampler(compile_models(place, allocation, within), population, within == "equal")
             if sampler.planned.sum() != TOTAL:
                 raise BenchmarkError(f"{allocation}: the plan must add up to {TOTAL}, got {sampler.planned.sum()}")
             name = f"{allocation}, {within} inside"

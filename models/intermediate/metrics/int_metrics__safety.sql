@@ -18,8 +18,10 @@ aggregated as (
         max(toxicity) as toxicity_maximum,
         avg(toxicity) as toxicity_mean,
         avg(sentiment) as sentiment_mean,
-        max_by(sentence_index, {{ record({'score': 'toxicity', 'sentence': '-sentence_index'}) }}) as most_toxic_sentence,
-        min_by(sentence_index, {{ record({'score': 'sentiment', 'sentence': 'sentence_index'}) }}) as most_negative_sentence,
+        max_by(sentence_index, {{ record({'score': 'toxicity', 'sentence': '-sentence_index'}) }})
+            as most_toxic_sentence,
+        min_by(sentence_index, {{ record({'score': 'sentiment', 'sentence': 'sentence_index'}) }})
+            as most_negative_sentence,
         count(*) as count_sentences
     from sentence_scores
     group by interaction_id, role

@@ -25,7 +25,10 @@ unsupported_items as (
     select interaction_id, {{ joined_text('item', "', '", 'sentence_index, item') }} as detail
     from (
         -- a detail is shown: words of a name or a number that is hidden elsewhere are hidden here
-        select interaction_id, sentence_index, {{ explode(mask_words('unsupported', 'private_values')) }} as item
+        select
+            current_rows.interaction_id,
+            current_rows.sentence_index,
+            {{ explode(mask_words('current_rows.unsupported', 'current_rows.private_values')) }} as item
         from current_rows
     ) as unsupported_rows
     group by interaction_id
@@ -35,7 +38,10 @@ displaced_items as (
     select interaction_id, {{ joined_text('item', "', '", 'sentence_index, item') }} as detail
     from (
         -- a detail is shown: words of a name or a number that is hidden elsewhere are hidden here
-        select interaction_id, sentence_index, {{ explode(mask_words('displaced', 'private_values')) }} as item
+        select
+            current_rows.interaction_id,
+            current_rows.sentence_index,
+            {{ explode(mask_words('current_rows.displaced', 'current_rows.private_values')) }} as item
         from current_rows
     ) as displaced_rows
     group by interaction_id

@@ -3,7 +3,7 @@
 {%- set windows = range(var('hcat_topic_windows')) %}
 {%- set elements = [] %}
 {%- for number in windows %}
-    {%- do elements.append('coalesce(' ~ array_at('vector_' ~ number, 'each + 1') ~ '::double, 0)') %}
+{%- do elements.append('coalesce(' ~ array_at('vector_' ~ number, 'each + 1') ~ '::double, 0)') %}
 {%- endfor %}
 
 with chunk_windows as (

@@ -24,7 +24,8 @@ chunks as (
 sources as (
     select
         candidates.query_id,
-        {{ explode('coalesce(candidates.source_chunk_ids, ' ~ array_of(['candidates.chunk_id']) ~ ')') }} as source_chunk_id
+        {{ explode('coalesce(candidates.source_chunk_ids, ' ~ array_of(['candidates.chunk_id']) ~ ')') }}
+            as source_chunk_id
     from candidates
 ),
 
