@@ -132,8 +132,8 @@ _NOTES = (
     "that is swapped here has trained anything. The first set was looked at from the start, the second while two dozen "
     "settings of the head were compared; the third was scored once before the stand-in came (the head alone misses "
     "the limit on it) and twice with it, because the wording of the stand-in changed in between. Without any charge on "
-    "names the first set moved .161, with one on 74 names .122, with one on 253 .114; the shipped head is charged on 2,853. With the charge on 74 names AUROC was .974 and "
-    "the sign right in .922.",
+    "names the first set moved .161, with one on 74 names .122, with one on 253 .114; the shipped head is charged on "
+    "2,853. With the charge on 74 names AUROC was .974 and the sign right in .922.",
     "Refusals are found by rule. The rule has no fitted numbers, but its patterns were written with answers of several "
     "sets in view, FinanceBench among them; the comparison is fitted with whole questions left out.",
     "Injections and restricted queries were made by the authors of rules and examples: their recall is no estimate for "
