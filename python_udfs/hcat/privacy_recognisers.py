@@ -1187,9 +1187,9 @@ def _digits(text: str) -> str:
 
 # --- names that must not colour a score ------------------------------------------------------------------------------
 
-_CAPITALISED = r"[A-Z][^\W\d_]*(?:['\u2019-][A-Z]?[^\W\d_]+)*"
+_CAPITALISED = r"[A-Z][^\W\d_]*(?:['\u2019-][A-Z]?[^\W\d_]+){0,4}"
 #: Capitalised words in a row, with what is written inside them ("Mei-Ling", "O'Brien").
-_CAPITALISED_RUN = re.compile(rf"\b{_CAPITALISED}(?: {_CAPITALISED})*")
+_CAPITALISED_RUN = re.compile(rf"\b{_CAPITALISED}(?: {_CAPITALISED}){{0,12}}")
 _POSSESSIVE = re.compile(r"['\u2019]s\Z")
 
 

@@ -193,7 +193,8 @@ def test_a_build_in_two_parts_equals_a_build_at_once(
         for name, value in expected.items():
             other = in_parts[row_key][name]
             if isinstance(value, float) and other is not None:
-                assert other == pytest.approx(value, rel=0, abs=TOLERANCE), (row_key, name)
+                # absolute below 1, relative above: bounds of few sources are far outside of a score's range
+                assert other == pytest.approx(value, rel=TOLERANCE, abs=TOLERANCE), (row_key, name)
             else:
                 assert other == value, (row_key, name)
 

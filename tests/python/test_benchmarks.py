@@ -342,11 +342,11 @@ def test_results_are_read_and_a_broken_model_is_an_error(tmp_path: Path) -> None
         result("model.hcat.b", "skipped"),
     ]
     path.write_text(json.dumps({"results": good}))
-    built = harness._read_results(path, 3.0, 100.0, 1, "")
+    built = harness._read_results(path, 3.0, 2.0, 100.0, 1, "")
     assert (built.failed_tests, built.skipped, built.slowest(1)) == (["t"], ["b"], [("a", 1.5)])
     path.write_text(json.dumps({"results": [*good, result("model.hcat.c", "error")]}))
     with pytest.raises(harness.BenchmarkError, match="model c broke: no such column"):
-        harness._read_results(path, 3.0, 100.0, 1, "")
+        harness._read_results(path, 3.0, 2.0, 100.0, 1, "")
 
 
 def _grown(count: int, cpu_seconds: float) -> growth.Grown:

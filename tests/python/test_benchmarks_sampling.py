@@ -77,10 +77,17 @@ def population() -> Population:
 
 
 @pytest.fixture(scope="module", params=[("proportional", "equal"), ("neyman", "size")], ids="-".join)
-def models(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def design(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Return allocation and probabilities inside of strata."""
+    chosen: tuple[str, str] = request.param
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def models(design: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the compiled models."""
     folder: Path = tmp_path_factory.mktemp("sampling")
-    return compile_models(folder, *request.param)
+    return compile_models(folder, *design)
 
 
 def ask_for(models: dict[str, str], total: int) -> dict[str, str]:
@@ -90,9 +97,9 @@ def ask_for(models: dict[str, str], total: int) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def sampler(models: dict[str, str], population: Population) -> Sampler:
+def sampler(design: tuple[str, str], models: dict[str, str], population: Population) -> Sampler:
     """Return the models over the population, with 77 of its chunks asked for."""
-    return Sampler(ask_for(models, 77), population)
+    return Sampler(ask_for(models, 77), population, design[1] == "equal")
 
 
 def fill(weights: np.ndarray, populations: np.ndarray, total: int) -> np.ndarray:
