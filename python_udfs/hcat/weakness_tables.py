@@ -175,6 +175,8 @@ def judge_weaknesses(
     error = np.where(has_difference, whole.test_error, np.nan)
     degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
     margin = two_sided_quantile(degrees, settings.confidence) * error
+    # no two values of a scale lie further apart than its ends; few sources would say more than that
+    span = np.where(is_share, 1.0, limits[1] - limits[0])
     columns: dict[str, Any] = {
         **{name: keys.columns[name] for name in _KEY_COLUMNS},
         "measurement": measurements,
@@ -191,8 +193,8 @@ def judge_weaknesses(
         "shrunken_value": _shrink_cells(keys, whole),
         "rest_value": whole.rest_value,
         "difference": whole.difference,
-        "difference_lower": whole.difference - margin,
-        "difference_upper": whole.difference + margin,
+        "difference_lower": np.maximum(whole.difference - margin, -span),
+        "difference_upper": np.minimum(whole.difference + margin, span),
         "difference_bound": judged.difference_bound,
         "difference_standard_error": error,
         "degrees_of_freedom": degrees,

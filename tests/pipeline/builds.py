@@ -154,7 +154,7 @@ def run_dbt(
         "environment": dbt_environment(raw, link_warehouse(warehouse, target), encoder, classifier),
         "arguments": dbt_arguments(arguments, target, variables),
         "output": str(output),
-        "timeout_seconds": 1200,
+        "timeout_seconds": 600,
     }
     server = start_server()
     assert server.stdin is not None

@@ -24,9 +24,7 @@ def test_logged_weights_decide_which_context_counts(dbt: Dbt, tmp_path_factory: 
         ]
         + [{"interaction_id": "first", "rank": 3, "text": "Apples.", "completeness_weight": -1}],
     )
-    build = dbt(
-        "build --select +fct_evaluations stg_retrievals__rejected --indirect-selection cautious", raw, warehouse
-    )
+    build = dbt("build", raw, warehouse)
     assert build.exit_code == 0, build.output
     scores = dict(
         build.query(

@@ -117,12 +117,7 @@ def test_a_contradicted_field_is_named_and_costs_most(built):
 def test_a_rerun_entails_nothing_again(built, dbt: Dbt):
     build, _ = built
     count = build.query("select count(*) from int_pairs_entailed")
-    again = dbt(
-        "build --select +int_pairs_entailed --exclude-resource-type test",
-        build.raw,
-        build.warehouse,
-        encoder="packaged",
-    )
+    again = dbt("build", build.raw, build.warehouse, encoder="packaged")
     assert again.exit_code == 0, again.output
     assert again.query("select count(*) from int_pairs_entailed") == count
 
@@ -141,8 +136,6 @@ def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory
 
 def test_an_unknown_classifier_is_one_line(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):
     build, _ = built
-    broken = dbt(
-        "build --select +int_classifier", build.raw, tmp_path_factory.mktemp("broken"), classifier="someone/model"
-    )
+    broken = dbt("build", build.raw, tmp_path_factory.mktemp("broken"), classifier="someone/model")
     assert broken.exit_code != 0
     assert "hcat classifier: classifier 'someone/model' is no folder" in broken.output

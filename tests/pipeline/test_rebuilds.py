@@ -77,10 +77,7 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     dbt: Dbt, demo: Build, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
 ) -> None:
     output = tmp_path / "output.txt"
-    # its data tests would look at the same tables as those of the first build
-    process = dbt.start(
-        "build --exclude-resource-type test", demo.raw, demo.warehouse, output, variables=VARIABLES, encoder=ENCODER
-    )
+    process = dbt.start("build", demo.raw, demo.warehouse, output, variables=VARIABLES, encoder=ENCODER)
     seen: list[tuple[int, int]] = []
     while process.poll() is None:
         # dbt writes in its own process; any error of this reader fails the test
@@ -96,25 +93,27 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     assert query(demo.warehouse / "hcat.duckdb", "select max(landing_number) from landed_interactions") == [(1,)]
 
 
-def list_slices(warehouse: Path, key: str) -> dict[Path, tuple[int, int]]:
-    """Return time of writing and rows of every finished slice whose rows have this key."""
+#: Slice -> time of writing, keys of its rows.
+Slices = dict[Path, tuple[int, list[str]]]
+
+
+def list_slices(warehouse: Path, key: str) -> Slices:
+    """Return every finished slice whose rows have this key."""
     paths = [path for path in (warehouse / "slices").rglob("*.parquet") if key in parquet.read_schema(path).names]
-    return {path: (path.stat().st_mtime_ns, parquet.read_metadata(path).num_rows) for path in paths}
+    return {path: (path.stat().st_mtime_ns, parquet.read_table(path)[key].to_pylist()) for path in paths}
 
 
 #: Keys of sliced work, where the work and its result stand, in the order of a build.
 SLICED = (("text_id", "int_texts", "int_texts_embedded"), ("pair_id", "int_pairs_keyed", "int_pairs_entailed"))
-
-SLICED_RESULTS = {key: result for key, _, result in SLICED}
 
 
 def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slice(
     dbt: Dbt, raw: Path, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    finished: dict[str, dict[Path, tuple[int, int]]] = {}
+    finished: dict[str, Slices] = {}
     # the slices of a model are there until its next build finds nothing to do
-    slices: dict[str, dict[Path, tuple[int, int]]] = {}
+    slices: dict[str, Slices] = {}
     for key, _, result in SLICED:
         process = dbt.start("build", raw, warehouse, tmp_path / "output.txt", variables=VARIABLES, encoder=ENCODER)
         deadline = time.monotonic() + 240
@@ -127,20 +126,16 @@ def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slic
         tables = query(warehouse / "hcat.duckdb", "select table_name from information_schema.tables")
         assert (result,) not in tables
 
-    # its data tests would look at the tables of the undisturbed build, which are compared below
-    rebuilt = dbt("build --exclude-resource-type test", raw, warehouse, variables=VARIABLES, encoder=ENCODER)
+    rebuilt = dbt("build", raw, warehouse, variables=VARIABLES, encoder=ENCODER)
     assert rebuilt.exit_code == 0, rebuilt.output
     slices[SLICED[-1][0]] = list_slices(warehouse, SLICED[-1][0])
     for key, work, _ in SLICED:
         count_work = rebuilt.query(f"select count(*) from {work}")[0][0]
         assert 0 < len(finished[key]) < len(slices[key]), "the build was killed after its last slice"
         assert {path: slices[key][path] for path in finished[key]} == finished[key]
-        assert {rows for _, rows in finished[key].values()} == {SLICE_TEXTS}
-        assert sum(rows for _, rows in slices[key].values()) == count_work
-        # none is lost and none is there twice
-        assert rebuilt.query(f"select count(*), count(distinct {key}) from {SLICED_RESULTS[key]}") == [
-            (count_work,) * 2
-        ]
+        scored = [value for _, keys in slices[key].values() for value in keys]
+        assert len(scored) == len(set(scored)) == count_work
+        assert sum(len(keys) for _, keys in finished[key].values()) == len(finished[key]) * SLICE_TEXTS
 
     # another folder, two kills in between: every table of the undisturbed build, to the last bit
     checksums = checksum_tables(warehouse / "hcat.duckdb")
@@ -193,8 +188,7 @@ def test_a_build_in_two_parts_equals_a_build_at_once(
         for name, value in expected.items():
             other = in_parts[row_key][name]
             if isinstance(value, float) and other is not None:
-                # absolute below 1, relative above: bounds of few sources are far outside of a score's range
-                assert other == pytest.approx(value, rel=TOLERANCE, abs=TOLERANCE), (row_key, name)
+                assert other == pytest.approx(value, rel=0, abs=TOLERANCE), (row_key, name)
             else:
                 assert other == value, (row_key, name)
 
