@@ -1129,6 +1129,36 @@ def _has_middle_initial(words: Sequence[str]) -> bool:
     return len(words) >= 3 and len(words[0]) > 1 and any(len(word) == 1 for word in words[1:-1]) and len(words[-1]) > 1
 
 
+_PERSON_ROLES = _word_set(
+    "customer client user employee manager owner adviser advisor holder cardholder contact payee beneficiary signatory "
+    "reviewer clerk teller author person agent officer borrower applicant guarantor spouse caller sender recipient"
+)
+_NAME_PARTS = _word_set("first last full given family middle maiden sur")
+_NAMES_OF_PERSONS = _word_set("surname username fullname firstname lastname forename nickname maidenname")
+_FIELD_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def is_person_field(field: str, value: str) -> bool:
+    """Return whether a field of a record holds a person's name, by what the field is called.
+
+    "customer_name", "lastName" and "surname" hold names whatever their value; "owner" and "account_manager" do when a
+    word of the value is a given name, a surname or no ordinary word of English, and none is one of an organisation
+    ("Nguyen", not "retail banking"); a plain "name" may be that of a product, and is left to :func:`find_persons`.
+    """
+    words = [word.lower() for word in _FIELD_WORD.findall(field)]
+    words[-1:] = [word if word in _PERSON_ROLES else word.removesuffix("s") for word in words[-1:]]
+    if not words or not any(map(str.isalpha, value)):
+        return False
+    if words[-1] in _NAMES_OF_PERSONS or (words[-1] == "name" and set(words) & (_PERSON_ROLES | _NAME_PARTS)):
+        return True
+    if words[-1] not in _PERSON_ROLES:
+        return False
+    parts = re.findall(r"[^\W\d_]{2,}", value.lower())
+    return not ORGANISATION_WORDS.intersection(parts) and any(
+        part in all_given_names() | surnames() or not is_ordinary_word(part) for part in parts
+    )
+
+
 def find_cued_places(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
     """Yield places by cues: capitalised words behind "live in", "travelling to", "originally from"."""
     for index, token in enumerate(tokens):

@@ -28,7 +28,7 @@ from hcat.privacy import (
     make_reader,
     mask_value,
 )
-from hcat.privacy_recognisers import Span
+from hcat.privacy_recognisers import Span, is_person_field
 from hcat.relations import map_batches
 
 PACKAGED: Final = "packaged"
@@ -40,6 +40,8 @@ ENTITY_CLASSES: Final = ("identifier", "personal", "place")
 """What a leak means: `identifier` proves itself by a check digit or a fixed form; `personal` is a name, a telephone, an
 address, a date or an amount, some of which are false alarms; `place` is weak personal data."""
 
+#: Between the name of a field and its value, where a record is read.
+_FIELD_MARK: Final = ": "
 _RULE_FILES: Final = ("privacy.py", "privacy_recognisers.py", "privacy_tables.py")
 _RULE_LIBRARIES: Final = ("names",)
 _TAGGER_LIBRARIES: Final = ("spacy", "presidio-analyzer", DEFAULT_MODEL)
@@ -231,8 +233,8 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
     """Return JSON objects with their personal data masked (schema :data:`MASKED_RECORDS_SCHEMA`), still JSON.
 
     Fields are read one by one, by rules alone: a value behind its name, as a person would read it ("account:
-    12345678"), and the name itself. Names of people in a field are not looked for, because labels such as a product
-    or a channel would be taken for them.
+    12345678"), and the name itself. The tagger is not asked, because it takes labels such as a product or a channel
+    for people; a field that is called after a person ("customer_name", "owner") is hidden as a whole instead.
 
     Parameters
     ----------
@@ -256,7 +258,7 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
     found = {
         line: kept
         for line, spans in zip(lines, read, strict=True)
-        if (kept := [span for span in spans if span.entity_type in hidden])
+        if (kept := [span for span in _read_line(line, spans) if span.entity_type in hidden])
     }
     masked = [json.dumps(_mask(record, "", found), ensure_ascii=False) if found else None for record in records]
     shown = [
@@ -265,6 +267,18 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
     ]
     columns = [batch.column("text_hash"), batch.column("reading_key"), pa.array(shown, pa.string())]
     return pa.RecordBatch.from_arrays(columns, schema=MASKED_RECORDS_SCHEMA)
+
+
+def _read_line(line: str, spans: Sequence[Span]) -> Sequence[Span]:
+    """Return the spans of a line of a record; a field called after a person is one name as a whole."""
+    field, is_field, value = line.partition(_FIELD_MARK)
+    if not is_field or not is_person_field(field, value):
+        return spans
+    opening = len(field) + len(_FIELD_MARK)
+    # an e-mail address or a number keeps its own mask
+    if any(span.start <= opening and span.end == len(line) for span in spans):
+        return spans
+    return [Span(opening, len(line), "person", "field")]
 
 
 def _list_lines(value: Any, name: str = "") -> Iterator[str]:
@@ -277,7 +291,7 @@ def _list_lines(value: Any, name: str = "") -> Iterator[str]:
         for each in value:
             yield from _list_lines(each, name)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield f"{name}: {value}"
+        yield f"{name}{_FIELD_MARK}{value}"
 
 
 def _mask(value: Any, name: str, found: Mapping[str, Sequence[Span]]) -> Any:
@@ -286,7 +300,7 @@ def _mask(value: Any, name: str, found: Mapping[str, Sequence[Span]]) -> Any:
         return {apply_masks(key, found.get(key, ())): _mask(each, key, found) for key, each in value.items()}
     if isinstance(value, list):
         return [_mask(each, name, found) for each in value]
-    line, opening = f"{name}: {value}", len(name) + 2
+    line, opening = f"{name}{_FIELD_MARK}{value}", len(name) + len(_FIELD_MARK)
     spans = found.get(line, ()) if not isinstance(value, bool) else ()
     if not spans:
         return value

@@ -8,6 +8,7 @@ other topics.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from hcat.privacy_recognisers import all_given_names, given_names, surnames
 from hcat.text import content_words
 
 Floats = npt.NDArray[np.float64]
@@ -45,6 +47,9 @@ UMAP_NEIGHBOURS: Final = 15
 SUBSAMPLE_SHARE: Final = 0.8
 #: Share of a cluster's members that lie at or below the similarity from which a later text belongs to it.
 MEMBER_QUANTILE: Final = 0.05
+#: A word with so many digits in a row names no topic: it may be somebody's number.
+_LONG_NUMBER: Final = re.compile(r"\d{5}")
+_LOWER_CASE_WORD: Final = re.compile(r"\b[a-z]+\b")
 
 
 _thread_limit_lock = threading.RLock()
@@ -349,12 +354,34 @@ def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> di
     return {row: (column, float(cosines[row, column])) for row, column in pairs if gains[row, column] > 0}
 
 
+def naming_words(texts: Sequence[str]) -> list[list[str]]:
+    """Return the content words of each text that may name a topic: from three characters, at least one a letter.
+
+    Names of people and words with five digits in a row are left out: a topic's name is shown to readers who may not
+    see the texts, and neither says what a topic is about. A name is a given name, or a word that can be one or a
+    surname ("Mark", "Price") and never stands in lower case in these texts.
+    """
+    in_lower_case = {word for text in texts for word in _LOWER_CASE_WORD.findall(text)}
+    names = given_names() | ((all_given_names() | surnames()) - in_lower_case)
+    return [
+        [
+            word
+            for word in content_words(text)
+            if len(word) > 2
+            and any(map(str.isalpha, word))
+            and word.removesuffix("'s") not in names
+            and not _LONG_NUMBER.search(word)
+        ]
+        for text in texts
+    ]
+
+
 def count_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list[Counter[str]]:
-    """Return the content words of each cluster with their numbers: from three characters, at least one a letter."""
+    """Return the words of each cluster that may name it (:func:`naming_words`), with their numbers."""
     counts = [Counter[str]() for _ in range(count_topics)]
-    for text, label in zip(texts, labels.tolist(), strict=True):
+    for words, label in zip(naming_words(texts), labels.tolist(), strict=True):
         if label != NOISE:
-            counts[label].update(word for word in content_words(text) if len(word) > 2 and any(map(str.isalpha, word)))
+            counts[label].update(words)
     return counts
 
 

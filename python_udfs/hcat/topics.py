@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.text import content_words
-from hcat.topic_models import weigh_words
+from hcat.topic_models import naming_words, weigh_words
 
 #: Words of a topic's name.
 COUNT_NAME_WORDS = 3
@@ -69,8 +68,8 @@ def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) ->
 
 def _name_clusters(passages: Sequence[str], assigned: npt.NDArray[np.int64], count_clusters: int) -> dict[int, str]:
     counts = [Counter[str]() for _ in range(count_clusters)]
-    for passage, cluster in zip(passages, assigned, strict=True):
-        counts[cluster].update(word for word in content_words(passage) if len(word) > 2)
+    for words_of_passage, cluster in zip(naming_words(passages), assigned, strict=True):
+        counts[cluster].update(words_of_passage)
     words = weigh_words(counts, COUNT_NAME_WORDS)
     sizes = np.bincount(assigned, minlength=count_clusters)
     first_member = [int(np.argmax(assigned == cluster)) for cluster in range(count_clusters)]

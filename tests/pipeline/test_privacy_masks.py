@@ -38,10 +38,15 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
         + [{"interaction_id": "rejected", "answer": "x", "asked_at": f"at {CARD}", "email": EMAIL}],
     )
     records = [json.loads(line) for line in (raw / "interactions.jsonl").read_text(encoding="utf-8").splitlines()]
-    tags = {"topic": f"letters to {EMAIL}", "case": {"account number": CARD}}
+    tags = {"topic": f"letters to {EMAIL}", "case": {"account number": CARD}, "customer_name": NAME}
     write_lines(
         raw / "interactions.jsonl",
-        [record | {"tags": tags} if record["interaction_id"] == "leaks" else record for record in records],
+        [
+            record | {"tags": tags, "customer_group": f"friends of {EMAIL}"}
+            if record["interaction_id"] == "leaks"
+            else record
+            for record in records
+        ],
     )
     write_lines(
         raw / "queries.jsonl",
@@ -109,10 +114,16 @@ def test_texts_are_shown_masked(planted: Build) -> None:
     assert "[person]" in evidence
 
 
-def test_tags_titles_and_topics_are_shown_masked(planted: Build) -> None:
-    tags, topic = planted.query("select tags, topic from fct_interactions where interaction_id = 'leaks'")[0]
-    assert json.loads(tags) == {"topic": "letters to [email]", "case": {"account number": "****6467"}}
-    assert topic == "letters to [email]"
+def test_tags_groups_titles_and_topics_are_shown_masked(planted: Build) -> None:
+    tags, topic, customer_group = planted.query(
+        "select tags, topic, customer_group from fct_interactions where interaction_id = 'leaks'"
+    )[0]
+    assert json.loads(tags) == {
+        "topic": "letters to [email]",
+        "case": {"account number": "****6467"},
+        "customer_name": "[person]",
+    }
+    assert (topic, customer_group) == ("letters to [email]", "friends of [email]")
     assert planted.query("select query_text, reference_answer from dim_queries") == [
         ("Is ****6467 my card?", "Ask [email].")
     ]

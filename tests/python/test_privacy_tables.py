@@ -134,6 +134,24 @@ def test_a_field_is_read_behind_its_name() -> None:
     assert mask('{"customer number": "48213377"}') == ['{"customer number": "****77"}']
 
 
+def test_a_field_called_after_a_person_is_a_name() -> None:
+    texts = (
+        '{"customer_name": "bob jones", "channel": "app"}',
+        '{"accountManager": "Nguyen"}',
+        '{"lastName": "Okonkwo", "owners": ["Bob", "retail banking"]}',
+        '{"customer": "retail", "product_name": "Clipper Gold Card", "name": "Grace Period", "owner": 7}',
+        '{"contact": "jane@example.org"}',
+    )
+    masked = privacy_tables.mask_records(records(*texts), masked_types=["person", "email"])
+    assert masked.column("masked_text").to_pylist() == [
+        '{"customer_name": "[person]", "channel": "app"}',
+        '{"accountManager": "[person]"}',
+        '{"lastName": "[person]", "owners": ["[person]", "retail banking"]}',
+        None,
+        '{"contact": "[email]"}',
+    ]
+
+
 def test_only_objects_are_records() -> None:
     with pytest.raises(ValueError, match="must be a JSON object, got list"):
         mask("[1]")

@@ -188,6 +188,12 @@ def test_counted_are_words_with_letters_of_texts_that_have_a_topic() -> None:
     assert counts == [Counter(fees=1, atm=1, x1y=1), Counter(loans=1)]
 
 
+def test_names_of_people_and_long_numbers_name_no_topic() -> None:
+    texts = ["Jasmine Smith's mortgage, case 4711002x. Price it.", "Mark the price of 2024q1, Mark"]
+    counts = count_words(texts, np.array([0, 1]), 2)
+    assert counts == [Counter(mortgage=1, case=1, price=1), Counter({"price": 1, "2024q1": 1})]
+
+
 def test_centres_are_means() -> None:
     vectors = np.array([[1, 0], [0, 1], [0, 1]], dtype=np.float32)
     assert find_centres(vectors, np.array([0, 0, 1])).tolist() == [[0.5, 0.5], [0, 1]]

@@ -109,8 +109,8 @@ by_points as (
         interaction_id,
         metric_name,
         'multinomial' as family,
-        coalesce(sum(exp(log_odds - largest)) filter (where scale_point >= accept_from), 0)
-        / (exp(-max(largest)) + sum(exp(log_odds - largest))) as probability
+        {{ ordered_sum('case when scale_point >= accept_from then exp(log_odds - largest) else 0 end', 'scale_point') }}
+        / (exp(-max(largest)) + {{ ordered_sum('exp(log_odds - largest)', 'scale_point') }}) as probability
     from shifted
     group by interaction_id, metric_name
 ),

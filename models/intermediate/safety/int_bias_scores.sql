@@ -9,6 +9,10 @@ interactions as (
     select * from {{ ref('int_interactions_classified') }}
 ),
 
+masked as (
+    select interaction_id, customer_group from {{ ref('int_interactions_masked') }}
+),
+
 bias_metrics as (
     select * from {{ ref('bias_metrics') }}
 ),
@@ -44,12 +48,13 @@ final as (
         interactions.query_id,
         interactions.source_group,
         case when interactions.system = '' then 'unnamed' else interactions.system end as system,
-        interactions.customer_group,
+        masked.customer_group,
         scores.metric_name,
         scores.score,
         coalesce(interactions.variant_type, 'original') = 'original' as is_original
     from scores
     inner join interactions on scores.interaction_id = interactions.interaction_id
+    inner join masked on scores.interaction_id = masked.interaction_id
 )
 
 select * from final

@@ -46,9 +46,9 @@ paired as (
     select
         cells.bias_gap_id,
         sources.source,
-        sum(differences.first_score) as first_sum,
+        {{ exact_sum('differences.first_score') }} as first_sum,
         count(*) as first_count,
-        sum(differences.second_score) as second_sum,
+        {{ exact_sum('differences.second_score') }} as second_sum,
         count(*) as second_count
     from cells
     inner join differences
@@ -69,7 +69,7 @@ grouped as (
         scores.metric_name,
         scores.customer_group,
         sources.source,
-        sum(scores.score) as total,
+        sum({{ in_billionths('scores.score') }}) as billionths,
         count(*) as count_scores
     from scores
     inner join sources on scores.system = sources.system and scores.source_group = sources.source_group
@@ -81,10 +81,12 @@ unpaired as (
     select
         cells.bias_gap_id,
         grouped.source,
-        coalesce(sum(case when grouped.customer_group = cells.first_segment then grouped.total end), 0) as first_sum,
+        coalesce(sum(case when grouped.customer_group = cells.first_segment then grouped.billionths end), 0)::double / 1e9
+            as first_sum,
         coalesce(sum(case when grouped.customer_group = cells.first_segment then grouped.count_scores end), 0)
             as first_count,
-        coalesce(sum(case when grouped.customer_group <> cells.first_segment then grouped.total end), 0) as second_sum,
+        coalesce(sum(case when grouped.customer_group <> cells.first_segment then grouped.billionths end), 0)::double / 1e9
+            as second_sum,
         coalesce(sum(case when grouped.customer_group <> cells.first_segment then grouped.count_scores end), 0)
             as second_count
     from cells

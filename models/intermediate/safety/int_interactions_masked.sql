@@ -2,7 +2,7 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, query_text, answer, reference_answer, tags from {{ ref('int_interactions_joined') }}
+    select interaction_id, query_text, answer, reference_answer, customer_group, tags from {{ ref('int_interactions_joined') }}
 ),
 
 masked as (
@@ -21,11 +21,13 @@ final as (
         coalesce(queries.masked_text, interactions.query_text) as query_text,
         coalesce(answers.masked_text, interactions.answer) as answer,
         coalesce(reference_answers.masked_text, interactions.reference_answer) as reference_answer,
+        coalesce(customer_groups.masked_text, interactions.customer_group) as customer_group,
         coalesce(records.masked_text, interactions.tags) as tags
     from interactions
     left join masked as queries on md5(interactions.query_text) = queries.text_hash
     left join masked as answers on md5(interactions.answer) = answers.text_hash
     left join masked as reference_answers on md5(interactions.reference_answer) = reference_answers.text_hash
+    left join masked as customer_groups on md5(interactions.customer_group) = customer_groups.text_hash
     left join records on md5(interactions.tags) = records.text_hash
 )
 

@@ -7,7 +7,7 @@ with interaction_passages as (
 ),
 
 interactions as (
-    select interaction_id, language from {{ ref('int_interactions_joined') }}
+    select interaction_id, language, customer_group from {{ ref('int_interactions_joined') }}
 ),
 
 queries as (
@@ -46,6 +46,8 @@ united as (
     select title as text, null::boolean as is_in_known_language from documents
     union all
     -- labels: read by rules alone, which take no product for a person
+    select customer_group as text, false as is_in_known_language from interactions
+    union all
     select topic as text, false as is_in_known_language from documents
     union all
     select topic as text, false as is_in_known_language from chunks

@@ -24,7 +24,7 @@ final as (
         interactions.application_version,
         case when interactions.system = '' then 'unnamed' else interactions.system end as system,
         interactions.language,
-        interactions.customer_group,
+        masked.customer_group,
         topics.topic,
         topics.topic_source,
         interactions.query_type,
