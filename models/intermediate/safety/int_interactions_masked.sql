@@ -2,7 +2,8 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, query_text, answer, reference_answer, customer_group, tags from {{ ref('int_interactions_joined') }}
+    select interaction_id, query_text, answer, reference_answer, customer_group, tags
+    from {{ ref('int_interactions_joined') }}
 ),
 
 masked as (
