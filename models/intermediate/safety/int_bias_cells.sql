@@ -1,9 +1,18 @@
 -- One row per gap that is looked for: (system, demographic dimension, metric), and (system, customer group, metric).
-with systems as (
+with interactions as (
+    select * from {{ ref('int_interactions_classified') }}
+),
+
+masked as (
+    select interaction_id, customer_group from {{ ref('int_interactions_masked') }}
+),
+
+systems as (
     select
-        case when system = '' then 'unnamed' else system end as system,
-        customer_group
-    from {{ ref('int_interactions_classified') }}
+        case when interactions.system = '' then 'unnamed' else interactions.system end as system,
+        masked.customer_group
+    from interactions
+    inner join masked on interactions.interaction_id = masked.interaction_id
 ),
 
 asked as (
