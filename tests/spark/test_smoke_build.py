@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -20,7 +22,6 @@ def write_logs(folder: Path, count_interactions: int) -> None:
     """Write the demo's logs with the first interactions alone."""
     first = [json.loads(line)["interaction_id"] for line in (DEMO / "interactions.jsonl").read_text().splitlines()]
     kept = set(first[:count_interactions])
-    folder.mkdir(exist_ok=True)
     for path in DEMO.glob("*.jsonl"):
         lines = path.read_text().splitlines()
         if path.stem in OF_INTERACTIONS:
@@ -29,33 +30,66 @@ def write_logs(folder: Path, count_interactions: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def build(spark, spark_target, tmp_path_factory):
-    """Run `dbt build` of the selected models on a target in this process."""
-    from dbt.cli.main import dbtRunner
-
+def folder(spark_target, tmp_path_factory):
+    """Folder of both builds, with a profile of both engines."""
     folder = tmp_path_factory.mktemp("smoke")
     outputs = {
         "spark": {**spark_target, "schema": "smoke"},
         "duckdb": {
             "type": "duckdb",
-            "path": str(folder / "hcat.duckdb"),
-            "threads": 2,
+            "path": str(folder / "duckdb" / "hcat.duckdb"),
+            "threads": 1,
             "settings": {"TimeZone": "UTC"},
         },
     }
     (folder / "profiles.yml").write_text(yaml.safe_dump({"hcat": {"target": "spark", "outputs": outputs}}))
+    for target in outputs:
+        (folder / target / "logs").mkdir(parents=True)
+    return folder
+
+
+def describe_build(folder, target):
+    """Return the words and the environment of `dbt build` of the selected models on a target."""
+    words = ["--quiet", "build", "--select", SELECTED, "--indirect-selection", "cautious", "--target", target]
+    words += ["--project-dir", str(ROOT), "--profiles-dir", str(folder)]
+    words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]
     settings = {
-        "HCAT_RAW_LOGS": str(folder / "logs"),
-        "HCAT_WAREHOUSE": str(folder),
+        "HCAT_RAW_LOGS": str(folder / target / "logs"),
+        "HCAT_WAREHOUSE": str(folder / target),
         "HCAT_ENCODER": "hashing:8",
         "HCAT_CLASSIFIER": "hashing",
     }
+    return words, settings
 
-    def run(target, count_interactions):
-        write_logs(folder / "logs", count_interactions)
-        words = ["--quiet", "build", "--select", SELECTED, "--indirect-selection", "cautious", "--target", target]
-        words += ["--project-dir", str(ROOT), "--profiles-dir", str(folder)]
-        words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]
+
+@pytest.fixture(scope="module")
+def build_on_duckdb(folder):
+    """Return a function that waits for a build of eight interactions on DuckDB, in a process of its own."""
+    write_logs(folder / "duckdb" / "logs", 8)
+    words, settings = describe_build(folder, "duckdb")
+    run = "from dbt.cli.main import cli; cli()"
+    with open(folder / "duckdb" / "output.txt", "w+") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-c", run, *words], env={**os.environ, **settings}, stdout=output, stderr=subprocess.STDOUT
+        )
+
+        def wait():
+            assert process.wait() == 0, (folder / "duckdb" / "output.txt").read_text()
+            return folder / "duckdb" / "hcat.duckdb"
+
+        yield wait
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def build_on_spark(folder, spark):
+    """Return a function that builds the first so many interactions in the session of this process."""
+    from dbt.cli.main import dbtRunner
+
+    def run(count_interactions):
+        write_logs(folder / "spark" / "logs", count_interactions)
+        words, settings = describe_build(folder, "spark")
         here = os.getcwd()
         with pytest.MonkeyPatch.context() as patch:
             for name, value in settings.items():
@@ -66,26 +100,24 @@ def build(spark, spark_target, tmp_path_factory):
                 os.chdir(here)
         results = getattr(outcome.result, "results", [])
         assert outcome.success, [str(outcome.exception), *(result.message for result in results if result.message)]
-        return folder
 
     return run
 
 
-def test_a_rerun_resumes_and_both_engines_give_the_same_scores(build, spark):
-    build("spark", 4)
+def test_a_rerun_resumes_and_both_engines_give_the_same_scores(build_on_duckdb, build_on_spark, spark):
+    build_on_spark(4)
     embedded = spark.table("smoke.int_texts_embedded")
     before = {row.text_id: row.embedding for row in embedded.collect()}
     assert before
     # the files of the first build stay: their records come again, and are neither landed nor embedded twice
-    build("spark", 8)
+    build_on_spark(8)
     spark.catalog.refreshTable("smoke.int_texts_embedded")
     after = [(row.text_id, row.embedding) for row in spark.table("smoke.int_texts_embedded").collect()]
     assert len(after) == len(dict(after)) > len(before)
     assert {text_id: dict(after)[text_id] for text_id in before} == before
 
-    folder = build("duckdb", 8)
     there = spark.table("smoke.int_metrics__similarity").toArrow().to_pylist()
-    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
+    with duckdb.connect(str(build_on_duckdb()), read_only=True) as connection:
         schema = connection.sql(
             "select table_schema from information_schema.tables where table_name = 'int_texts_embedded'"
         ).fetchall()[0][0]
