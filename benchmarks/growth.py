@@ -27,6 +27,9 @@ SIZE_BASE = 10_000
 SIZE_PROJECTED = 100_000_000
 #: The corpus grows with the logs: interactions per chunk of it, five of which each interaction retrieves.
 INTERACTIONS_PER_CHUNK = 5
+#: Apache Spark in one process takes minutes for any size; its growth is that from here.
+SIZES_ON_SPARK = (1_000, 10_000)
+ENGINES = {"duckdb": "DuckDB", "spark": "Apache Spark, one process with two cores"}
 _COUNT_SLOWEST = 25
 _LAYERS = 2
 _ENVIRONMENT = {
@@ -50,15 +53,23 @@ class Grown:
         Seconds of the nodes by folder of the models, data tests together.
     mebibytes : float
         Warehouse, published copy and slices on disk, MiB.
+    engine : str
+        One of :data:`ENGINES`.
     """
 
     count: int
     measured: Build
     stages: Mapping[str, float]
     mebibytes: float
+    engine: str = "duckdb"
+
+    @property
+    def cost(self) -> float:
+        """Seconds that are compared: of the processor; elapsed ones on Spark, whose work is done by other processes."""
+        return self.measured.cpu_seconds if self.engine == "duckdb" else self.measured.seconds
 
 
-def measure(work: Path, count: int) -> Grown:
+def measure(work: Path, count: int, engine: str = "duckdb") -> Grown:
     """Return the cost of a build of ``count`` synthetic interactions in an empty warehouse."""
     raw_logs, warehouse = work / f"raw_{count}", work / f"warehouse_{count}"
     shutil.rmtree(raw_logs, ignore_errors=True)
@@ -66,12 +77,13 @@ def measure(work: Path, count: int) -> Grown:
     sentences = max(scale.COUNT_SENTENCES * count // scale.COUNT_INTERACTIONS, 100)
     scale.write_raw_logs(raw_logs, count, sentences, count // INTERACTIONS_PER_CHUNK)
     arguments = ("--exclude-resource-type", "unit_test")
-    measured = build(raw_logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
+    environment = _ENVIRONMENT | {"HCAT_TARGET": engine}
+    measured = build(raw_logs, warehouse, arguments=arguments, environment=environment)
     stages = stage_seconds(warehouse / "target" / "manifest.json", measured.node_seconds)
     mebibytes = sum(path.stat().st_size for path in warehouse.rglob("*") if path.is_file()) / 2**20
     shutil.rmtree(raw_logs)
     shutil.rmtree(warehouse)
-    return Grown(count, measured, stages, mebibytes)
+    return Grown(count, measured, stages, mebibytes, engine)
 
 
 def stage_seconds(manifest: Path, node_seconds: Mapping[str, float]) -> dict[str, float]:
@@ -92,24 +104,27 @@ def stage_seconds(manifest: Path, node_seconds: Mapping[str, float]) -> dict[str
 
 def growth(smaller: Grown, larger: Grown) -> float:
     """Return the cost of the larger build over that of a linear one from the smaller: at most 1 is linear or better."""
-    return larger.measured.cpu_seconds / smaller.measured.cpu_seconds / (larger.count / smaller.count)
+    return larger.cost / smaller.cost / (larger.count / smaller.count)
 
 
 def marginal(smaller: Grown, larger: Grown) -> float:
-    """Return the processor seconds that each further thousand interactions cost between two sizes."""
-    return 1_000 * (larger.measured.cpu_seconds - smaller.measured.cpu_seconds) / (larger.count - smaller.count)
+    """Return the seconds that each further thousand interactions cost between two sizes."""
+    return 1_000 * (larger.cost - smaller.cost) / (larger.count - smaller.count)
 
 
-def run(is_quick: bool = False, folder: Path | None = None, sizes: tuple[int, ...] = SIZES) -> Outcome:
+def run(
+    is_quick: bool = False, folder: Path | None = None, sizes: tuple[int, ...] = SIZES, engine: str = "duckdb"
+) -> Outcome:
     """Return cost by size and stage, its growth and a projection; the limit holds from :data:`SIZE_BASE` on."""
     sizes = SIZES_QUICK if is_quick else sizes
+    time = "processor time" if engine == "duckdb" else "elapsed time"
     grown: list[Grown] = []
     with working_folder(folder) as work:
         for count in sizes:
-            grown.append(measure(work, count))
+            grown.append(measure(work, count, engine))
             print(f"{count:,} interactions: {grown[-1].measured.seconds:,.0f} s", file=sys.stderr, flush=True)
-    base = next((each for each in grown if each.count >= SIZE_BASE), grown[0])
     last = grown[-1]
+    base = next((each for each in grown[:-1] if each.count >= SIZE_BASE), grown[0])
     is_linear = growth(base, last) <= LIMIT_GROWTH
     lines = []
     for place, each in enumerate(grown):
@@ -118,11 +133,11 @@ def run(is_quick: bool = False, folder: Path | None = None, sizes: tuple[int, ..
             (
                 f"{each.count:,}",
                 f"{each.measured.seconds:,.0f}",
-                f"{each.measured.cpu_seconds:,.0f}",
-                f"{1_000 * each.measured.cpu_seconds / each.count:.2f}",
+                f"{each.measured.cpu_seconds:,.0f}" if engine == "duckdb" else "not seen",
+                f"{1_000 * each.cost / each.count:.2f}",
                 "" if before is None else f"{marginal(before, each):.2f}",
                 f"{growth(base, each):.2f}" if each.count > base.count else "",
-                f"{each.measured.peak_mebibytes:,.0f}",
+                f"{each.measured.peak_mebibytes:,.0f}" if engine == "duckdb" else "not seen",
                 f"{each.mebibytes:,.0f}",
             )
         )
@@ -131,7 +146,7 @@ def run(is_quick: bool = False, folder: Path | None = None, sizes: tuple[int, ..
         f"times linear from {base.count:,}", "peak memory, MiB", "disk, MiB",
     )  # fmt: skip
     tables = [
-        Table(f"Whole builds from nothing, DuckDB, encoder {scale.ENCODER}", columns, lines),
+        Table(f"Whole builds from nothing, {ENGINES[engine]}, encoder {scale.ENCODER}", columns, lines),
         Table(
             "Seconds by stage",
             ("stage", *(f"{each.count:,}" for each in grown), f"times linear, {base.count:,} to {last.count:,}"),
@@ -146,19 +161,22 @@ def run(is_quick: bool = False, folder: Path | None = None, sizes: tuple[int, ..
     projected = marginal(grown[-2], last) * SIZE_PROJECTED / 1_000 / 3_600
     failed = sorted({name for each in grown for name in (*each.measured.failed_tests, *each.measured.skipped)})
     notes = [
-        f"Growth of processor time from {base.count:,} to {last.count:,}: {growth(base, last):.3f} times linear (limit "
+        f"Growth of {time} from {base.count:,} to {last.count:,}: {growth(base, last):.3f} times linear (limit "
         f"{LIMIT_GROWTH}: {'quick' if is_quick else verdict(is_linear)}). The fixed start makes it smaller; what each "
         "further thousand costs tells whether anything grows faster than the logs.",
         "Each build lands, splits, measures, tests, gates and publishes everything; a nightly one does so for what is "
         "new alone. Models of classes, sentiment heads apart, and of names are off: their cost is per text and linear.",
-        f"{SIZE_PROJECTED:,} interactions in one build at the last marginal cost: {projected:,.0f} processor hours and "
+        f"{SIZE_PROJECTED:,} interactions in one build at the last marginal cost: {projected:,.0f} hours of {time} and "
         f"{last.mebibytes / last.count * SIZE_PROJECTED / 2**20:,.1f} TiB of disk, the encoder apart.",
         f"Each interaction retrieves {scale.COUNT_CHUNKS} chunks of a corpus that grows with the logs, one chunk for "
         f"{INTERACTIONS_PER_CHUNK} interactions; half a distinct sentence per interaction.",
-        f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}.",
+        f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}."
+        if engine == "duckdb"
+        else f"Memory of Spark: {os.environ.get('HCAT_SPARK_MEMORY', 'as in profiles.yml')}; not measured.",
         f"Data tests and gates that failed, models skipped: {', '.join(failed) or 'none'}.",
     ]
-    return Outcome("growth", "Growth with the logs", tables, notes, is_quick, is_quick or is_linear)
+    name, title = ("growth", "") if engine == "duckdb" else (f"growth_{engine}", ", Apache Spark")
+    return Outcome(name, f"Growth with the logs{title}", tables, notes, is_quick, is_quick or is_linear)
 
 
 def _stage_line(stage: str, grown: list[Grown], base: Grown, last: Grown) -> tuple[str, ...]:
@@ -178,10 +196,13 @@ def _line(name: str, seconds: list[float], first: float, base: Grown, last: Grow
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; exit code 1 when the growth is more than linear."""
     parser = argument_parser("growth", (__doc__ or "").splitlines()[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="interactions of each build")
+    parser.add_argument("--sizes", type=int, nargs="+", help="interactions of each build")
+    parser.add_argument("--engine", choices=list(ENGINES), default="duckdb")
     options = parser.parse_args(arguments)
-    outcome = run(options.quick, options.folder, tuple(options.sizes))
-    return finish(outcome, "python -m benchmarks.growth")
+    sizes = options.sizes or (SIZES if options.engine == "duckdb" else SIZES_ON_SPARK)
+    outcome = run(options.quick, options.folder, tuple(sizes), options.engine)
+    command = "python -m benchmarks.growth" + ("" if options.engine == "duckdb" else f" --engine {options.engine}")
+    return finish(outcome, command)
 
 
 if __name__ == "__main__":

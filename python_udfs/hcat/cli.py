@@ -71,9 +71,9 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of the last build: one HTML file that needs no network."""
-    from hcat.report import find_database, write_report
+    from hcat.report import find_folder, write_report
 
-    path = write_report(warehouse, output or find_database(warehouse).parent / "report.html", metric)
+    path = write_report(warehouse, output or find_folder(warehouse) / "report.html", metric)
     typer.echo(str(path))
 
 

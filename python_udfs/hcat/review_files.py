@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.raw_contract import hash_text
-from hcat.report import Row, Warehouse, clean_label, find_database, open_warehouse
+from hcat.report import Row, Warehouse, clean_label, find_folder, open_warehouse
 from hcat.text import clean_text
 
 #: Columns of a sheet, in their order; raters fill the last three.
@@ -268,7 +268,7 @@ def export_labels(
             for row in opened.rows(_LIST_TEXTS, ("int_interaction_passages",), review_round=found.name)
         }
         needs = _describe_needs(opened)
-    path = output or find_database(warehouse).parent / f"review_{found.name}.csv"
+    path = output or find_folder(warehouse) / f"review_{found.name}.csv"
     rows: list[list[str]] = []
     count_cut = 0
     for review_id in sorted(found.drawn, key=lambda each: hash_text("review order", each)):

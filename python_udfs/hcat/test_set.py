@@ -125,11 +125,11 @@ def write_test_set(
     WarehouseError
         If the warehouse cannot be read.
     """
-    from hcat.report import find_database
+    from hcat.report import find_folder
 
     if only is not None and only not in PARTS:
         raise ValueError(f"only must be {' or '.join(PARTS)}, got {only!r}")
-    path = output or find_database(warehouse).parent / "test_set" / f"queries.{file_format or 'jsonl'}"
+    path = output or find_folder(warehouse) / "test_set" / f"queries.{file_format or 'jsonl'}"
     suffix = f".{file_format}" if file_format else path.suffix
     if suffix not in FORMATS or path.suffix != suffix:
         known = " or ".join(f"*{known}" for known in FORMATS)

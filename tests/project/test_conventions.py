@@ -457,7 +457,7 @@ def test_references_follow_the_layers(manifest: dict[str, Any], references: list
         "staging": {"base"},
         "intermediate": {"staging", "intermediate", "seed", "base", "landing"},
         "marts": {"intermediate", "marts", "seed"},
-        "publication": {"marts", "publication"},
+        "publication": {"marts", "publication", "seed"},
         "semantic": {"marts"},
     }
     # only the count of records looks below staging

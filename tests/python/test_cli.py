@@ -31,6 +31,18 @@ def test_report_is_written_beside_the_warehouse(
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+def test_a_build_on_spark_is_read_from_what_it_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_warehouse(tmp_path / "published" / "candidate")
+    assert run(monkeypatch, "report", "--warehouse", str(tmp_path)) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "report.html")
+    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
+    shown = capsys.readouterr().out
+    assert str(tmp_path / "published" / "candidate" / "hcat.duckdb") in shown
+    assert str(tmp_path / "report.html") in shown
+
+
 def test_output_metric_and_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,13 +35,16 @@ sentences as (
     where interaction_passages.role <> 'reference'
 ),
 
--- one list per role, sorted afterwards: seven ordered lists beside each other run out of memory at scale
+-- one list per role, sorted afterwards: seven ordered lists beside each other run out of memory at scale. A role without
+-- sentences has no list; some engines would make an empty one.
 sentences_gathered as (
     select
-        interaction_id,
-        array_sort(array_agg(sentence) filter (where role = 'query')) as query_sentences,
-        array_sort(array_agg(sentence) filter (where role = 'answer')) as answer_sentences,
-        array_sort(array_agg(sentence) filter (where role = 'context')) as context_sentences
+        {%- for role in ['query', 'answer', 'context'] %}
+        case
+            when bool_or(role = '{{ role }}') then array_sort(array_agg(sentence) filter (where role = '{{ role }}'))
+        end as {{ role }}_sentences,
+        {%- endfor %}
+        interaction_id
     from sentences
     group by interaction_id
 ),

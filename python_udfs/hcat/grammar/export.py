@@ -93,9 +93,9 @@ def write_queries(warehouse: Path, output: Path | None = None, *, is_replacing: 
     WarehouseError
         If the warehouse cannot be read.
     """
-    from hcat.report import find_database, open_warehouse
+    from hcat.report import find_folder, open_warehouse
 
-    path = output or find_database(warehouse).parent / "grammar" / "queries.jsonl"
+    path = output or find_folder(warehouse) / "grammar" / "queries.jsonl"
     if path.suffix != ".jsonl":
         raise ValueError(f"queries are written to a file *.jsonl, got {path}")
     tables = ("fct_grammar_queries", "fct_rejected_grammar_queries")

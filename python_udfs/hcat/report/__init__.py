@@ -10,7 +10,7 @@ One module per section beside the template of the same name; :mod:`hcat.report.d
 """
 
 from hcat.report.document import SECTIONS, build_context, render_report, write_report
-from hcat.report.reading import Row, Warehouse, WarehouseError, find_database, open_warehouse
+from hcat.report.reading import Row, Warehouse, WarehouseError, find_database, find_folder, open_warehouse
 from hcat.report.showing import clean_label, clean_text
 from hcat.report.summary import summarise
 
@@ -23,6 +23,7 @@ __all__ = [
     "clean_label",
     "clean_text",
     "find_database",
+    "find_folder",
     "open_warehouse",
     "render_report",
     "summarise",

@@ -63,18 +63,36 @@ class Warehouse:
         return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
 
 
+#: Where the last build is read, first found first. After a build on Apache Spark there is only what it published.
+_DATABASES = (Path("hcat.duckdb"), Path("published", "candidate", "hcat.duckdb"))
+
+
 def find_database(warehouse: Path) -> Path:
-    """Return the database file of ``warehouse``, a folder that holds ``hcat.duckdb`` or such a file itself.
+    """Return the database file of ``warehouse``: the folder of a warehouse or of a published copy, or the file itself.
 
     Raises
     ------
     WarehouseError
         If there is none.
     """
-    path = warehouse if warehouse.is_file() else warehouse / "hcat.duckdb"
-    if not path.is_file():
-        raise WarehouseError(f"no warehouse at {path}: run `dbt build` first, or name its folder with --warehouse")
-    return path
+    for path in (warehouse, *(warehouse / name for name in _DATABASES)):
+        if path.is_file():
+            return path
+    raise WarehouseError(
+        f"no warehouse at {warehouse / _DATABASES[0]}: run `dbt build` first, or name its folder with --warehouse"
+    )
+
+
+def find_folder(warehouse: Path) -> Path:
+    """Return the folder beside whose database a report or a sheet is written.
+
+    Raises
+    ------
+    WarehouseError
+        If there is no database.
+    """
+    path = find_database(warehouse)
+    return path.parent if warehouse.is_file() else warehouse
 
 
 @contextmanager

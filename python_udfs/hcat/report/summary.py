@@ -9,7 +9,7 @@ from typing import Any
 from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
 from hcat.report.ledger import read_build
 from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
-from hcat.report.reading import Row, Warehouse, find_database, open_warehouse
+from hcat.report.reading import Row, Warehouse, find_database, find_folder, open_warehouse
 from hcat.report.showing import clean_label, format_number, format_percent, format_period, format_time
 from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import rank_segments
@@ -48,8 +48,9 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
         ("weakest segment", _summarise_weakness(weak)),
         ("warehouse", str(path)),
     ]
-    published = path.parent / "published" / "hcat.duckdb"
-    report = path.parent / "report.html"
+    folder = find_folder(warehouse)
+    published = folder / "published" / "hcat.duckdb"
+    report = folder / "report.html"
     lines.append(("published copy", str(published) if published.is_file() else "none yet"))
     lines.append(("report", str(report) if report.is_file() else "none yet: run `hcat report`"))
     return lines
