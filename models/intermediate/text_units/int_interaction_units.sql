@@ -35,8 +35,8 @@ sentences as (
     where interaction_passages.role <> 'reference'
 ),
 
--- one list per role, sorted afterwards: seven ordered lists beside each other run out of memory at scale. A role without
--- sentences has no list; some engines would make an empty one.
+-- one list per role, sorted afterwards: seven ordered lists beside each other run out of memory at scale. A role
+-- without sentences has no list; some engines would make an empty one.
 sentences_gathered as (
     select
         {%- for role in ['query', 'answer', 'context'] %}
