@@ -83,6 +83,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "evidence": evidence.run,
     "scale": scale.run,
     "growth": growth.run,
+    "growth_spark": growth.run_on_spark,
 }
 
 

@@ -5,9 +5,7 @@ The same models run on both, through macros that hide differences of SQL; whethe
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from benchmarks.harness import (
     argument_parser,
     build,
     finish,
+    has_spark,
     verdict,
     working_folder,
 )
@@ -133,7 +132,7 @@ def compare_embeddings(database: Path, tables: Path) -> Difference:
 
 def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
     """Build the demo on both engines and compare the published marts; None without Spark or Java."""
-    if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
+    if not has_spark():
         return None
     environment = _HASHING if is_quick else {}
     arguments = ("--exclude-resource-type", "unit_test", *(("--exclude-resource-type", "test") if is_quick else ()))

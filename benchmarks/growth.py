@@ -16,7 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import scale
-from benchmarks.harness import Build, Outcome, Table, argument_parser, build, finish, verdict, working_folder
+from benchmarks.harness import (
+    Build,
+    Outcome,
+    Table,
+    argument_parser,
+    build,
+    finish,
+    has_spark,
+    verdict,
+    working_folder,
+)
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 SIZES_QUICK = (200, 1_000)
@@ -177,6 +187,11 @@ def run(
     ]
     name, title = ("growth", "") if engine == "duckdb" else (f"growth_{engine}", ", Apache Spark")
     return Outcome(name, f"Growth with the logs{title}", tables, notes, is_quick, is_quick or is_linear)
+
+
+def run_on_spark(is_quick: bool) -> Outcome | None:
+    """Return the same on Apache Spark; None where it cannot run."""
+    return run(is_quick, sizes=SIZES_ON_SPARK, engine="spark") if has_spark() else None
 
 
 def _stage_line(stage: str, grown: list[Grown], base: Grown, last: Grown) -> tuple[str, ...]:

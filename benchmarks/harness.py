@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import platform
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -171,6 +173,11 @@ def working_folder(given: Path | None) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="hcat-benchmark-") as folder:
         yield Path(folder)
+
+
+def has_spark() -> bool:
+    """Tell whether Apache Spark can run here: PySpark is installed and Java on the path."""
+    return importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None
 
 
 def data_folder(name: str) -> Path | None:
