@@ -81,12 +81,14 @@ unpaired as (
     select
         cells.bias_gap_id,
         grouped.source,
-        coalesce(sum(case when grouped.customer_group = cells.first_segment then grouped.billionths end), 0)::double / 1e9
-            as first_sum,
+        coalesce(
+            sum(case when grouped.customer_group = cells.first_segment then grouped.billionths end), 0
+        )::double / 1e9 as first_sum,
         coalesce(sum(case when grouped.customer_group = cells.first_segment then grouped.count_scores end), 0)
             as first_count,
-        coalesce(sum(case when grouped.customer_group <> cells.first_segment then grouped.billionths end), 0)::double / 1e9
-            as second_sum,
+        coalesce(
+            sum(case when grouped.customer_group <> cells.first_segment then grouped.billionths end), 0
+        )::double / 1e9 as second_sum,
         coalesce(sum(case when grouped.customer_group <> cells.first_segment then grouped.count_scores end), 0)
             as second_count
     from cells
