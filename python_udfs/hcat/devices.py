@@ -56,8 +56,8 @@ def silence_transformers() -> None:
     """Switch off the loading bars and warnings of transformers: a build's output is for its own lines."""
     from transformers.utils import logging
 
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
 
 
 def packaged_folder() -> Path:

@@ -183,7 +183,7 @@ def test_every_column_of_the_published_copy_is_described(manifest: dict[str, Any
     documented = {
         node["name"]: {column["name"] for column in node["columns"].values() if column["description"]}
         for node in manifest["nodes"].values()
-        if node["resource_type"] == "model"
+        if node["resource_type"] in {"model", "seed"}
     }
     published = warehouse.parent / "published" / "hcat.duckdb"
     with duckdb.connect(str(published), read_only=True) as connection:
