@@ -57,7 +57,7 @@ class Build:
     cpu_seconds : float
         Processor time of the process and its children: what other work on the machine takes is not in it.
     peak_mebibytes : float
-        Largest resident memory of the dbt process, MiB.
+        Largest resident memory of the dbt process and those that it started, MiB.
     exit_code : int
         0 = all passed; 1 = models were built and at least one data test or gate failed.
     node_seconds : mapping of str to float
@@ -153,15 +153,19 @@ def _read_results(path: Path, seconds: float, cpu_seconds: float, peak: float, e
 def _resident_peak_mebibytes(process_id: int) -> float:
     """Return the high-water mark of resident memory since the process's program started, 0 where there is no /proc.
 
-    The kernel keeps the mark, so polling misses growth of the last moment only. `getrusage` would not do: its value
-    survives exec and starts at the size of the process that forked.
+    Those of the processes that it has started are added. The kernel keeps the mark, so polling misses growth of the
+    last moment only. `getrusage` would not do: its value survives exec and starts at the size of the process that
+    forked.
     """
+    folder = Path(f"/proc/{process_id}")
     try:
-        status = Path(f"/proc/{process_id}/status").read_text(encoding="ascii", errors="replace")
+        status = (folder / "status").read_text(encoding="ascii", errors="replace")
+        children = [number for path in folder.glob("task/*/children") for number in path.read_text().split()]
     except OSError:
-        return 0.0
+        return 0.0  # it has ended meanwhile
     match = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
-    return int(match.group(1)) / 1024 if match else 0.0
+    own = int(match.group(1)) / 1024 if match else 0.0
+    return own + sum(_resident_peak_mebibytes(int(number)) for number in children)
 
 
 @contextlib.contextmanager

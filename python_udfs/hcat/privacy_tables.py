@@ -226,7 +226,9 @@ def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int)
     batch_texts : int
         Texts of a batch; what is found does not depend on it.
     """
-    return map_batches(texts, partial(recognise_texts, masked_types=masked_types), RECOGNISED_SCHEMA, batch_texts)
+    return map_batches(
+        texts, partial(recognise_texts, masked_types=masked_types), RECOGNISED_SCHEMA, batch_texts, in_processes=True
+    )
 
 
 def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:
@@ -320,7 +322,9 @@ def mask_pending_records(records: Any, masked_types: Sequence[str], batch_texts:
     batch_texts : int
         Records of a batch; what is found does not depend on it.
     """
-    return map_batches(records, partial(mask_records, masked_types=masked_types), MASKED_RECORDS_SCHEMA, batch_texts)
+    return map_batches(
+        records, partial(mask_records, masked_types=masked_types), MASKED_RECORDS_SCHEMA, batch_texts, in_processes=True
+    )
 
 
 def expose_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -22,6 +22,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
+
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
 Streamed = Any
@@ -363,25 +365,52 @@ def first_column(relation: Any) -> str:
     return f'"{relation.columns[0]}"'
 
 
-def map_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> Streamed:
-    """Return ``function`` applied to every batch of ``relation``, streamed."""
+def map_batches(
+    relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int, *, in_processes: bool = False
+) -> Streamed:
+    """Return ``function`` applied to every batch of ``relation``, streamed.
+
+    With ``in_processes`` a long relation is shared out to processes (:mod:`hcat.processes`): for rules in Python.
+    """
     if is_distributed(relation):
         return _distribute_batches(relation, function, schema, batch_rows)
-    return stream(schema, (function(batch) for batch in read_batches(relation, batch_rows)))
+    processes = _count_processes(relation) if in_processes else 1
+    return stream(schema, _map(function, ((batch,) for batch in read_batches(relation, batch_rows)), processes))
+
+
+def _count_processes(relation: Any) -> int:
+    processes = count_processes()
+    return processes if processes > 1 and count_rows(relation) >= ROWS_WORTH_PROCESSES else 1
+
+
+def _map(
+    function: Callable[..., pa.RecordBatch], calls: Iterator[tuple[Any, ...]], processes: int
+) -> Iterator[pa.RecordBatch]:
+    if processes > 1:
+        return map_in_processes(function, calls, processes)
+    return (function(*call) for call in calls)
 
 
 def map_batches_with_lookup(
-    session: Any, relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int
+    session: Any,
+    relation: Any,
+    lookup: Lookup,
+    function: LookupFunction,
+    schema: pa.Schema,
+    batch_rows: int,
+    *,
+    in_processes: bool = False,
 ) -> Streamed:
     """Return ``function(batch, rows of the lookup that the batch names)`` over ``relation``, streamed.
 
     The table given to ``function`` holds at least the keys of the batch, once each, ordered by key; results must not
-    depend on what else it holds.
+    depend on what else it holds. ``in_processes`` as for :func:`map_batches`.
     """
     if is_distributed(relation):
         return _cogroup_lookup(relation, lookup, function, schema, batch_rows)
+    processes = _count_processes(relation) if in_processes else 1
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def calls() -> Iterator[tuple[pa.RecordBatch, pa.Table]]:
         source = lookup.relation.sql_query()
         # a cursor of its own: the stream of work stays open on the session meanwhile
         cursor = session.cursor()
@@ -396,7 +425,8 @@ def map_batches_with_lookup(
                     whole = (
                         cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table().combine_chunks()
                     )
-                yield function(batch, whole)
+                # a process is sent what its batch names
+                yield batch, _select_named(batch, whole, lookup) if processes > 1 else whole
             else:
                 batch_keys = pa.table({"key": _distinct_keys(batch, lookup.list_columns)})
                 cursor.register("hcat_batch_keys", batch_keys)
@@ -405,9 +435,16 @@ def map_batches_with_lookup(
                     f" where source.{lookup.key} in (select key from hcat_batch_keys) order by source.{lookup.key}"
                 ).to_arrow_table()
                 cursor.unregister("hcat_batch_keys")
-                yield function(batch, rows.combine_chunks())
+                yield batch, rows.combine_chunks()
 
-    return stream(schema, batches())
+    return stream(schema, _map(function, calls(), processes))
+
+
+def _select_named(batch: pa.RecordBatch, whole: pa.Table, lookup: Lookup) -> pa.Table:
+    """Return the rows of a lookup that a batch names, in their order."""
+    keys = whole[lookup.key].combine_chunks()
+    named = pc.index_in(_distinct_keys(batch, lookup.list_columns), value_set=keys.cast(pa.string()))
+    return whole.take(pc.array_take(named, pc.sort_indices(named)).drop_null())
 
 
 def _estimate_mebibytes(cursor: Any, source: str) -> float:

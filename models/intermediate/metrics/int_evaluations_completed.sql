@@ -1,4 +1,8 @@
 -- One row per (interaction, catalogued metric): the score, or the status that says why there is none.
+-- A table: joined further without being counted first, it is guessed at a thousandth of its rows, and what is taken for
+-- the small side of a join is then held in memory whole.
+{{ config(materialized='table') }}
+
 with expected as (
     select * from {{ ref('int_evaluations_expected') }}
 ),

@@ -9,4 +9,6 @@ def model(dbt, session):
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(units, done, ["interaction_id", "input_key"]), "interaction_id")
     texts = Lookup(dbt.ref("int_texts"), "text_id", SUPPORT_LISTS, budget)
-    return map_batches_with_lookup(session, pending, texts, SupportMeasure(), SUPPORT_SCHEMA, batch_rows)
+    return map_batches_with_lookup(
+        session, pending, texts, SupportMeasure(), SUPPORT_SCHEMA, batch_rows, in_processes=True
+    )

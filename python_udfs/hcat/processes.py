@@ -1,0 +1,108 @@
+"""Rules over texts, shared out to processes of this machine; results come back in the order of the work.
+
+Splitting, support and the search for personal data are Python, and threads of one interpreter do not run it side by
+side. Apache Spark brings workers of its own; on DuckDB these do the same for one machine. Models (encoders,
+classifiers) stay in the build's own process: their libraries use all cores by themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
+from typing import Any, Final, TypeVar
+
+Result = TypeVar("Result")
+
+PROCESSES_VARIABLE: Final = "HCAT_PROCESSES"
+DEFAULT_MAXIMUM: Final = 8
+"""Processes without a setting, where there are so many cores: each keeps what it read, up to hundreds of MiB."""
+
+ROWS_WORTH_PROCESSES: Final = 10_000
+"""Fewer rows are done before a process has started."""
+
+_CALLS_AHEAD: Final = 2
+
+
+class ProcessError(RuntimeError):
+    """Processes cannot be started or have died; the message says what to set."""
+
+
+def count_processes() -> int:
+    """Return how many processes share the work: the environment variable HCAT_PROCESSES, or one per core, at most 8.
+
+    Raises
+    ------
+    ProcessError
+        If the variable is no whole number from 1.
+    """
+    setting = os.environ.get(PROCESSES_VARIABLE, "auto")
+    if setting == "auto":
+        return min(len(os.sched_getaffinity(0)), DEFAULT_MAXIMUM)
+    if not setting.isascii() or not setting.isdigit() or int(setting) < 1:
+        raise ProcessError(f"{PROCESSES_VARIABLE} must be auto or a whole number from 1, got {setting!r}")
+    return int(setting)
+
+
+def map_in_processes(
+    function: Callable[..., Result], calls: Iterator[tuple[Any, ...]], processes: int
+) -> Iterator[Result]:
+    """Yield ``function(*call)`` for each call, in order.
+
+    Parameters
+    ----------
+    function : callable
+        Must be picklable; each process has its own copy for all of its calls, so that it may keep what it read. A
+        result must not depend on what was kept.
+    calls : iterator of tuple
+        Arguments; read a few ahead of the results, never all.
+    processes : int
+        Processes to start, at least 1.
+
+    Raises
+    ------
+    ProcessError
+        If a process dies without an answer; an error of the function itself is raised as it is.
+    """
+    # spawned, not forked: the build has threads, and a fork of one may wait for a lock that nobody holds any more
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _start_process, (function,))
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for call in calls:
+            waiting.append(pool.submit(_call, *call))
+            if len(waiting) >= _CALLS_AHEAD * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise ProcessError(
+            f"a process that read texts ended without an answer, for want of memory most likely; "
+            f"{PROCESSES_VARIABLE}=1 reads them in the build's own process"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_function: Callable[..., Any]
+
+
+def _start_process(function: Callable[..., Any]) -> None:
+    global _function
+    _function = function
+    # a build that is killed takes no leave, and the processes would wait for it for ever
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _call(*arguments: Any) -> Any:
+    return _function(*arguments)
