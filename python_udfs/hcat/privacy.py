@@ -253,7 +253,7 @@ def resolve_overlaps(text: str, spans: Iterable[Span]) -> list[Span]:
     """
     order = {entity_type: position for position, entity_type in enumerate(ENTITY_TYPES)}
     # two places side by side in one address are one finding: an address takes what lies in it
-    waiting = sorted(set(spans), key=lambda span: (order[span.entity_type], span.start - span.end, span.start))
+    waiting = sorted(dict.fromkeys(spans), key=lambda span: (order[span.entity_type], span.start - span.end, span.start))
     owner = [-1] * len(text)
     for canary in CANARY.finditer(text):
         owner[canary.start() : canary.end()] = [0] * len(canary.group())
