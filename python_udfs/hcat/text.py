@@ -337,8 +337,7 @@ def _append_prose(
                 breaks.append(stop.end())
         breaks.extend(stop.end() for stop in _CASELESS_END.finditer(text, start, end))
     if _POSSIBLE_END.search(shadow, start, end):
-        offsets = blingfire.text_to_sentences_and_offsets(shadow[start:end].replace("\n", " ").replace("\r", " "))[1]
-        breaks.extend(start + first for first, _ in offsets[1:])
+        breaks.extend(_find_sentence_starts(shadow, start, end)[1:])
         breaks.extend(stop.end() for stop in _BEFORE_TITLE.finditer(shadow, start, end))
     if not breaks:
         _append_cut(text, start, end, spans)
@@ -362,6 +361,21 @@ def _append_prose(
             pieces.append((piece_start, piece_end))
     for piece_start, piece_end in pieces:
         _append_cut(text, piece_start, piece_end, spans)
+
+
+def _find_sentence_starts(shadow: str, start: int, end: int) -> list[int]:
+    """Return where the library starts a sentence.
+
+    It gives offsets too, but maps them byte by byte. Its sentences are stretches of the text, so they are looked up.
+    """
+    prose = shadow[start:end].replace("\n", " ").replace("\r", " ")
+    starts = []
+    position = 0
+    for sentence in blingfire.text_to_sentences(prose).split("\n"):
+        position = prose.find(sentence, position)
+        starts.append(start + position)
+        position += len(sentence)
+    return starts
 
 
 def looks_like_json(text: str, start: int, end: int) -> bool:
