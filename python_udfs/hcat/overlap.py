@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from hcat.text import CJK_CHARACTERS, STOP_WORDS, WORD_PATTERN
+from hcat.text import CJK_CHARACTERS, STOP_WORDS, find_words
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -406,7 +406,7 @@ def extract_features(text: str) -> TextFeatures:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow in lower case, and positions must stay
         lower = text.translate(_LOWER_ASCII)
-    tokens = [(*match.span(), match.group()) for match in WORD_PATTERN.finditer(text)]
+    tokens = [(*match.span(), match.group()) for match in find_words(text)]
     analyses = [_analyse(surface) for _, _, surface in tokens]
     folded = [word for word, _, _ in analyses]
     cues = _CUES.intersection(folded)  # most sentences have few, and most rules need one

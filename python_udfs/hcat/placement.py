@@ -30,6 +30,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from hcat.kinds import WEEKDAY, name_shape, replaceable_numbers
@@ -73,6 +75,7 @@ class Placed(NamedTuple):
 
     items: tuple[_Item, ...]
     is_field: bool
+    has_mention: bool
 
 
 class Displacement(NamedTuple):
@@ -97,16 +100,23 @@ def place_mentions(text: str, features: TextFeatures) -> Placed:
         )
         for mention in features.entity_mentions
     ]
+    has_mention = bool(found)
     taken = bytearray(len(text))
     for start, end, _ in found:
         taken[start:end] = b"\1" * (end - start)
     found += [
-        (mention.start, mention.end, _Item(mention.keys[:1]))
+        (mention.start, mention.end, _word_item(mention.keys[0]))
         for mention in features.word_mentions
         if not taken[mention.start]
     ]
-    found.sort(key=lambda each: each[:2])
-    return Placed(tuple(item for _, _, item in found), _FIELD.match(text) is not None)
+    found.sort(key=itemgetter(0, 1))
+    return Placed(tuple([item for _, _, item in found]), _FIELD.match(text) is not None, has_mention)
+
+
+@lru_cache(maxsize=1 << 16)
+def _word_item(stem: str) -> _Item:
+    """Return the item of a plain word: one for all the sentences that have the word."""
+    return _Item((stem,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +128,9 @@ class Places:
     sentences : tuple of Placed
         Context sentences in order.
     positions : dict
-        Key or part -> context sentence -> positions in it.
+        Key or part of the answer -> context sentence -> positions in it.
+    mentions : dict
+        Number or entity -> context sentence -> (position, item) of its mentions.
     words : frozenset of str
         Stems that the context has as plain words: such a "name" is a capital in a heading.
     known : frozenset of str
@@ -127,29 +139,52 @@ class Places:
 
     sentences: tuple[Placed, ...]
     positions: dict[str, dict[int, list[int]]] = field(default_factory=dict)
+    mentions: dict[str, dict[int, list[tuple[int, _Item]]]] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
 
     @classmethod
-    def from_sentences(cls, sentences: Sequence[Placed], query: Iterable[Placed] = ()) -> Places:
-        """Return the index of context sentences; the query's numbers and names have a place nowhere, but are known."""
+    def from_sentences(
+        cls, sentences: Sequence[Placed], answer: Iterable[Placed], query: Iterable[Placed] = ()
+    ) -> Places:
+        """Return the index of context sentences for the sentences of one answer.
+
+        The query's numbers and names have a place nowhere, but are known. Only what the answer sentences say is looked
+        up later, and nothing where they have no number or name: the rest is left out.
+        """
+        asked = {key for each in answer if each.has_mention for item in each.items for key in item.matches}
+        if not asked:
+            return cls(tuple(sentences))
         positions: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        mentions: dict[str, dict[int, list[tuple[int, _Item]]]] = {
+            _NUMBER: defaultdict(list),
+            _ENTITY: defaultdict(list),
+        }
         words: set[str] = set()
         for number, sentence in enumerate(sentences):
             for position, item in enumerate(sentence.items):
-                for key in dict.fromkeys(item.matches):
-                    positions[key][number].append(position)
-                if not item.group:
+                if item.group:
+                    mentions[item.group][number].append((position, item))
+                else:
                     words.update(item.keys)
+                for key in dict.fromkeys(item.matches) if item.group else item.keys:
+                    if key in asked:
+                        positions[key][number].append(position)
         known = frozenset(key for each in query for item in each.items if item.group for key in item.matches)
-        return cls(tuple(sentences), {key: dict(where) for key, where in positions.items()}, frozenset(words), known)
+        return cls(
+            sentences=tuple(sentences),
+            positions={key: dict(where) for key, where in positions.items()},
+            mentions={group: dict(where) for group, where in mentions.items()},
+            words=frozenset(words),
+            known=known,
+        )
 
 
 class _Neighbour(NamedTuple):
     """A word, number or name beside the mention: its weight, and where the context has it."""
 
     weight: float
-    where: dict[int, tuple[int, ...]]
+    where: dict[int, Sequence[int]]
 
 
 def find_displaced(sentence: Placed, places: Places) -> Displacement:
@@ -169,7 +204,7 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
     """
     worst = {_NUMBER: 0.0, _ENTITY: 0.0}
     displaced: list[str] = []
-    if not any(item.group for item in sentence.items) or not places.sentences:
+    if not sentence.has_mention or not places.sentences:
         return Displacement(0.0, 0.0, ())
     located = [_locate(item, places) for item in sentence.items]
     candidates = _sentences_worth_a_look(located, len(places.sentences))
@@ -206,25 +241,32 @@ class _Said(NamedTuple):
     words: set[str]
 
 
-def _locate(item: _Item, places: Places) -> tuple[float, dict[int, tuple[int, ...]]]:
+def _locate(item: _Item, places: Places) -> tuple[float, dict[int, Sequence[int]]]:
     """Return the rarity of an item (0 if the context lacks it) and its positions by context sentence."""
     rarity = 0.0
-    where: dict[int, set[int]] = defaultdict(set)
+    where: dict[int, Sequence[int]] = {}
     for key in dict.fromkeys(item.matches):
         found = places.positions.get(key)
         if found:
             rarity = max(rarity, math.log(1 + len(places.sentences) / len(found)))
+            if not where:  # most items have one form
+                where = dict(found)
+                continue
             for number, positions in found.items():
-                where[number].update(positions)
-    return rarity, {number: tuple(sorted(positions)) for number, positions in where.items()}
+                where[number] = sorted({*where.get(number, ()), *positions})
+    return rarity, where
 
 
 def _sentences_worth_a_look(
-    located: Sequence[tuple[float, dict[int, tuple[int, ...]]]], count_sentences: int
+    located: Sequence[tuple[float, dict[int, Sequence[int]]]], count_sentences: int
 ) -> list[int]:
     """Return the context sentences near the words of the answer sentence; of too many, those near most of them."""
-    shared: dict[int, float] = defaultdict(float)
     reach = len(NEAR_BESIDE)
+    if count_sentences <= MAXIMUM_PLACES:
+        holding = {number for _, where in located for number in where}
+        near = {number + distance for number in holding for distance in range(-reach, reach + 1)}
+        return sorted(near.intersection(range(count_sentences)))
+    shared: dict[int, float] = defaultdict(float)
     for rarity, where in located:
         for number in where:
             for neighbour in range(max(0, number - reach), min(count_sentences, number + reach + 1)):
@@ -234,7 +276,7 @@ def _sentences_worth_a_look(
 
 
 def _weigh_neighbours(
-    index: int, located: Sequence[tuple[float, dict[int, tuple[int, ...]]]], count_sentences: int
+    index: int, located: Sequence[tuple[float, dict[int, Sequence[int]]]], count_sentences: int
 ) -> tuple[list[_Neighbour], float]:
     """Return the neighbours of a mention that the context has, weights adding up to 1, and the share of all weight."""
     rarest = math.log(1 + count_sentences)
@@ -275,15 +317,15 @@ def _compare(
     is_in_record = any(places.sentences[number].is_field for number in own)
     best_own = best_rival = 0.0
     rival = ""
+    mentions = places.mentions[item.group]
     for number in candidates:
-        sentence = places.sentences[number]
-        beside = _sum_beside(neighbours, number)
-        for position, other in enumerate(sentence.items):
-            if other.group != item.group:
-                continue
+        beside: Sequence[float] = ()
+        for position, other in mentions.get(number, ()):
             is_own = _is_same(item, other)
-            if not is_own and not _is_rival(item, other, said, places, is_in_record and sentence.is_field):
+            are_both_fields = is_in_record and places.sentences[number].is_field
+            if not is_own and not _is_rival(item, other, said, places, are_both_fields):
                 continue
+            beside = beside or _sum_beside(neighbours, number)
             fit = _fit(neighbours, beside, number, position)
             if is_own:
                 best_own = max(best_own, fit)
@@ -298,8 +340,10 @@ def _is_same(item: _Item, other: _Item) -> bool:
         return False
     if not set(item.keys).isdisjoint(other.keys):
         return True
+    if not item.parts or not other.parts:
+        return False
     parts, others = set(item.parts), set(other.parts)
-    return bool(parts) and bool(others) and (parts <= others or others <= parts)
+    return parts <= others or others <= parts
 
 
 def _is_rival(item: _Item, other: _Item, said: _Said, places: Places, are_both_fields: bool) -> bool:

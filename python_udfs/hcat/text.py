@@ -6,6 +6,7 @@ shown in place.
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 import blingfire
@@ -49,6 +50,8 @@ WORD_PATTERN: Final = re.compile(
     rf"[^\W\d_]\.(?:[^\W\d_]\.)+|\d+(?:[.,]\d+)+|[{CJK_CHARACTERS}]|{_LETTERS}(?:['\u2019]{_LETTERS})*"
 )
 """A word, letters with dots (U.S.), a number with its separators, or one CJK character, in text of any case."""
+# The same in ASCII, where it is found in a fraction of the time.
+_ASCII_WORD_OF_ANY_CASE = re.compile(_ASCII_WORD.pattern.replace("a-z", "A-Za-z"))
 
 
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
@@ -212,6 +215,11 @@ def content_words(text: str) -> list[str]:
     return [
         folded for word in words if (folded := word.replace(".", "") if word[-1] == "." else word) not in STOP_WORDS
     ]
+
+
+def find_words(text: str) -> Iterator[re.Match[str]]:
+    """Return the matches of :data:`WORD_PATTERN` in a text."""
+    return (_ASCII_WORD_OF_ANY_CASE if text.isascii() else WORD_PATTERN).finditer(text)
 
 
 def count_content_words(text: str) -> int:
