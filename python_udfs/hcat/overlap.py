@@ -371,6 +371,12 @@ _YEAR_DIGITS = 4
 _RANGE_CHARACTERS = 5  # of the longest mark between the ends of a range
 _COUNT_CHARACTERS = 8  # of the longest count before "in" or "out of", and one more
 _CHARACTERS_BEFORE = 16  # enough for the word that says whether a half is a fraction
+_CHARACTERS_BEFORE_DIGITS = 5  # of the longest "hk$ ." of an amount
+_CITATION_CUES = ("passage", "context", "chunk", "excerpt", "snippet", "source", "[", "step", "words")
+# Without these there is no time of day, no identifier, no date in numbers; they are found faster.
+_CLOCK_CUE = re.compile(r"\d(?::|\s?[ap]\.?m)")
+_LETTER_BESIDE_DIGIT = re.compile(r"[0-9](?:[-/(]?[A-Za-z]|(?<=[A-Za-z][0-9])|(?<=[A-Za-z][-/][0-9]))")
+_THREE_NUMBERS = re.compile(r"\d[-/.]\d\d?[-/.]\d")
 _IDENTIFIER_BREAK = re.compile("[-/]")
 _PUNCTUATION = re.compile(r"[\W_]")
 _CAMEL_BREAK = re.compile("(?<=[a-z])(?=[A-Z])")
@@ -414,11 +420,13 @@ def extract_features(text: str) -> TextFeatures:
     claimed = bytearray(len(text))  # marks the characters that a number, an address or an identifier has taken
     entity_mentions = list(_find_addresses(text, lower, claimed))
     has_digit = _DIGIT.search(text) is not None
+    # most numbers are plain, and a text that has no cue of a special form is spared the pattern of that form
     number_mentions: list[Mention] = []
     offered: set[str] = set()
     if has_digit:
-        for citation in _CITATION.finditer(lower):
-            _claim(*citation.span(), claimed)
+        if any(cue in lower for cue in _CITATION_CUES):
+            for citation in _CITATION.finditer(lower):
+                _claim(*citation.span(), claimed)
         _claim_tops_of_scales(lower, claimed)
     if "days" in lower or "24" in lower:
         for match in _MANNER_OF_SPEAKING.finditer(lower):
@@ -427,8 +435,10 @@ def extract_features(text: str) -> TextFeatures:
     if is_period or (has_digit and ("q" in lower or "h1" in lower or "h2" in lower)):
         _find_periods(text, lower, claimed, number_mentions, offered)
     if has_digit:
-        entity_mentions.extend(_find_identifiers(text, claimed))
-        _find_numeric_dates(text, lower, claimed, number_mentions, offered)
+        if _LETTER_BESIDE_DIGIT.search(text):
+            entity_mentions.extend(_find_identifiers(text, claimed))
+        if _THREE_NUMBERS.search(text):
+            _find_numeric_dates(text, lower, claimed, number_mentions, offered)
     if not cues.isdisjoint(_MONTHS):
         _find_month_dates(text, lower, claimed, number_mentions, offered)
     has_number_words = not cues.isdisjoint(_NUMBER_CUES)
@@ -856,8 +866,8 @@ def _find_amounts(
     text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]
 ) -> list[_Amount]:
     """Add times, fiscal years and decades, and return the amounts."""
-    amounts = []
-    for match in _CLOCK.finditer(lower):
+    amounts: list[_Amount] = []
+    for match in _CLOCK.finditer(lower) if _CLOCK_CUE.search(lower) else ():
         hour = int(match["hour"] or match["full_hour"])
         half = match["half"] or match["full_half"]
         if half and hour <= 12:
@@ -877,7 +887,10 @@ def _find_amounts(
             if _claim(match.start(), match.end(), claimed):
                 mentions.append(Mention(match.start(), match.end(), match.group(), (match["decade"],)))
                 offered.add(match["decade"])
-    for match in _AMOUNT.finditer(lower):
+    first_digit = _DIGIT.search(lower)
+    if first_digit is None:
+        return amounts
+    for match in _AMOUNT.finditer(lower, max(0, first_digit.start() - _CHARACTERS_BEFORE_DIGITS)):
         start, end = match.span()
         if not _claim(start, end, claimed):
             continue

@@ -27,9 +27,10 @@ from hcat.privacy_recognisers import (
     DATE_PATTERN,
     ORGANISATION_WORDS,
     Span,
+    Token,
     all_given_names,
-    find_by_rules,
     find_emails,
+    find_in_tokens,
     fold_text,
     given_names,
     is_ordinary_word,
@@ -232,9 +233,11 @@ def find_spans(
     found: dict[str, list[Span]] = {}
     tags = _tag(distinct, model, batch_size) if model is not None else iter([[] for _ in distinct])
     for text, tagged in zip(distinct, tags, strict=True):
-        spans = find_by_rules(text) + tagged + _ask_presidio(text, asked)
+        folded = fold_text(text)
+        tokens = read_tokens(folded)
+        spans = find_in_tokens(folded, tokens) + tagged + _ask_presidio(text, asked)
         spans = _prefer_cued_places(spans)
-        spans += _find_again(text, spans) + _find_in_lists(text, spans)
+        spans += _find_again(text, spans, tokens if folded == text else None) + _find_in_lists(text, spans)
         found[text] = resolve_overlaps(text, spans)
     return [found[text] for text in texts]
 
@@ -253,7 +256,8 @@ def resolve_overlaps(text: str, spans: Iterable[Span]) -> list[Span]:
     """
     order = {entity_type: position for position, entity_type in enumerate(ENTITY_TYPES)}
     # two places side by side in one address are one finding: an address takes what lies in it
-    waiting = sorted(dict.fromkeys(spans), key=lambda span: (order[span.entity_type], span.start - span.end, span.start))
+    distinct = dict.fromkeys(spans)  # in the order found, which decides between equal ones
+    waiting = sorted(distinct, key=lambda span: (order[span.entity_type], span.start - span.end, span.start))
     owner = [-1] * len(text)
     for canary in CANARY.finditer(text):
         owner[canary.start() : canary.end()] = [0] * len(canary.group())
@@ -392,8 +396,11 @@ def _is_tagged_person(words: Sequence[str]) -> bool:
     return lower[-1] in surnames() and (len(lower) == 1 or lower[0] in all_given_names())
 
 
-def _find_again(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Return single words of a full name found elsewhere in the same text: "Ana Dias ... Dias"."""
+def _find_again(text: str, spans: Sequence[Span], tokens: Sequence[Token] | None) -> list[Span]:
+    """Return single words of a full name found elsewhere in the same text: "Ana Dias ... Dias".
+
+    ``tokens`` are those of the text, None where they are not known yet.
+    """
     parts = {
         word.text
         for span in spans
@@ -408,7 +415,7 @@ def _find_again(text: str, spans: Sequence[Span]) -> list[Span]:
         return []
     return [
         Span(token.start, token.end, "person", "named_before")
-        for token in read_tokens(text)
+        for token in (read_tokens(text) if tokens is None else tokens)
         if token.text in parts or token.text.removesuffix("'s") in parts
     ]
 

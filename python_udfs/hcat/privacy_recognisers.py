@@ -80,11 +80,12 @@ def read_tokens(text: str) -> list[Token]:
     tokens = []
     end_before = 0
     for match in _TOKEN.finditer(text):
-        word = match.group()
+        start, end = match.span()
+        word = text[start:end]
         kind = "word" if word[0].isalpha() else "number" if word[0] in "0123456789" else "mark"
-        opens_line = end_before == 0 or "\n" in text[end_before : match.start()]
-        tokens.append(Token(match.start(), match.end(), word, word.lower(), kind, opens_line))
-        end_before = match.end()
+        opens_line = end_before == 0 or text.find("\n", end_before, start) >= 0
+        tokens.append(Token(start, end, word, word.lower(), kind, opens_line))
+        end_before = end
     return tokens
 
 
@@ -224,13 +225,17 @@ _SPELLED_RIGHT = re.compile(
     r"[\w-]{1,40}(?:(?: dot | \(dot\) | \[dot\] |\(dot\)|\[dot\]|\.)[\w-]{2,40}){1,3}", re.IGNORECASE
 )
 _TOP_DOMAIN = re.compile(r"(?:com|net|org|edu|gov|info|io|co|uk|us|de|fr|eu|biz|bank|[a-z]{2})\Z", re.IGNORECASE)
+_SPELLED_CUE = re.compile(r"[Dd][Oo][Tt]|[(\[][Aa][Tt]")
 _SPELLED_WINDOW = 160
 
 
 def find_emails(text: str) -> Iterator[Span]:
     """Yield e-mail addresses, also spelled ("jane dot doe at example dot com")."""
-    for match in _EMAIL.finditer(text):
-        yield Span(match.start(), match.end(), "email", "pattern")
+    if "@" in text:
+        for match in _EMAIL.finditer(text):
+            yield Span(match.start(), match.end(), "email", "pattern")
+    if _SPELLED_CUE.search(text) is None:
+        return
     for at in _SPELLED_AT.finditer(text):
         right = _SPELLED_RIGHT.match(text, at.end())
         if right is None or not re.search(r"dot|\(at|\[at", at.group() + right.group(), re.IGNORECASE):
@@ -419,6 +424,7 @@ _MOVED = re.compile(
 )
 
 
+_MONEY: Final = ("$", "\u20ac", "\u00a3", "\u00a5", "usd", "eur", "gbp", "chf", "dollars", "pounds")
 _PRICE = re.compile(r"\b(?:costs?|fees?|price[sd]?|charges?)\b", re.IGNORECASE)
 
 
@@ -428,6 +434,9 @@ def find_transactions(text: str) -> Iterator[Span]:
     "Your balance is $250" and "you withdrew $250" name one person's money; "the fee is $250" and "a letter about your
     balance costs $15" do not.
     """
+    lower = text.lower()
+    if not any(sign in lower for sign in _MONEY):
+        return
     for expression in (_OWNED, _MOVED):
         for match in expression.finditer(text):
             if _PRICE.search(match.group(), 0, match.start(1) - match.start()):
@@ -482,6 +491,7 @@ _PARTICLES: Final = _word_set(
     e u tee tn mnt of and the nad
     """
 )
+_STREET_PARTICLES: Final = _PARTICLES - {"and", "of", "the"}
 _MONTHS: Final = _word_set(
     """
     january february march april may june july august september october november december jan feb mar apr jun jul aug
@@ -514,6 +524,15 @@ _STATES = (
     "OR|PA|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY"
 )
 _ZIP = re.compile(rf"\b(?:{_STATES})[ ,]{{1,2}}[0-9]{{5}}(?:-[0-9]{{4}})?\b")
+_FIVE_DIGITS = re.compile(r"[0-9]{5}")
+#: Expression, rule, and a short expression without which the long one cannot match.
+_ADDRESS_PATTERNS: Final = (
+    (_MILITARY, "military", _FIVE_DIGITS),
+    (_BOX, "box", re.compile(r"[Bb][Oo][Xx] ?[0-9]")),
+    (_UK_POSTCODE, "postcode", re.compile(r"[0-9][A-Z]{2}")),
+    (_ZIP, "state_code", _FIVE_DIGITS),
+)
+_CORNER_CUE = re.compile(r"[Cc][Oo][Rr][Nn][Ee][Rr] ")
 _CORNER = re.compile(r"\b(?:the )?corner of (?=[^\W_])", re.IGNORECASE)
 MAXIMUM_ADDRESS_LINES: Final = 5
 _MAXIMUM_LEFT = 8
@@ -528,8 +547,8 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
     line, a military or post box, or a postcode; goes on over commas and up to five lines as long as they hold only
     capitalised words and numbers.
     """
-    for expression, rule in ((_MILITARY, "military"), (_BOX, "box"), (_UK_POSTCODE, "postcode"), (_ZIP, "state_code")):
-        for match in expression.finditer(text):
+    for expression, rule, necessary in _ADDRESS_PATTERNS:
+        for match in expression.finditer(text) if necessary.search(text) else ():
             index = _token_at(tokens, match.end())
             end = match.end() if rule == "military" else _extend_right(tokens, index, match.end(), text)
             yield Span(match.start(), end, "address", rule)
@@ -549,7 +568,7 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
             name = tokens[index - 1]
             if name.kind == "word" and name.text[0].isupper() and not is_ordinary_word(name.lower):
                 yield Span(name.start, token.end, "address", "street_name")
-    for match in _CORNER.finditer(text):
+    for match in _CORNER.finditer(text) if _CORNER_CUE.search(text) else ():
         index = _token_at(tokens, match.end())
         past = index
         while past < len(tokens) and past - index < 14 and _is_address_token(tokens[past]):
@@ -625,7 +644,7 @@ def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[i
             elif token.lower in _STREET_OPENERS:
                 words += 1
                 has_street = True
-            elif token.lower in _PARTICLES - {"and", "of", "the"} or _has_street_ending(token.lower):
+            elif token.lower in _STREET_PARTICLES or _has_street_ending(token.lower):
                 words += 1
             else:
                 break
@@ -874,6 +893,8 @@ _NOT_NAMES: Final = _word_set(
     russian polish czech dutch
     """
 )
+_NEVER_IN_NAMES: Final = ORGANISATION_WORDS | _NOT_NAMES
+_NEVER_IN_PLACES: Final = ORGANISATION_WORDS | _MONTHS
 _NAME_PARTICLES: Final = _word_set(
     """
     de da dos das del della di du la le van von der den ter ten bin ibn al el af zu
@@ -938,6 +959,8 @@ _PLACE_CUE = re.compile(
     r"\bvisit(?:ed|ing)?|(?:city|town|village|state|country|province|region) of|native of|citizen of)[ \t]{1,2}\Z",
     re.IGNORECASE,
 )
+# How every cue of a place ends; it is tried first because it looks back ten characters only.
+_PLACE_CUE_END = re.compile(r"(?:in|to|from|of|visit(?:ed|ing)?)[ \t]{1,2}\Z", re.IGNORECASE)
 MAXIMUM_NAME_WORDS: Final = 4
 
 
@@ -978,6 +1001,7 @@ def _ordinary_words() -> frozenset[str]:
     return frozenset(word for word in vocabulary if len(word) > 1 and word.isalpha() and word.isascii())
 
 
+@lru_cache(maxsize=1 << 16)
 def is_ordinary_word(lower: str) -> bool:
     """Return whether a lower-case word is a frequent word of English (or made of one: "restated") and no given name."""
     if lower in given_names():
@@ -1009,7 +1033,7 @@ def is_person_name(words: Sequence[str], *, is_cued: bool = False) -> bool:
     """
     lower = [word.lower().removesuffix("'s").removesuffix("\u2019s") for word in words]
     long = [word for word in lower if len(word) > 1]
-    if not long or not is_spelled_like_name(words) or any(word in ORGANISATION_WORDS | _NOT_NAMES for word in long):
+    if not long or not is_spelled_like_name(words) or not _NEVER_IN_NAMES.isdisjoint(long):
         return False
     if " ".join(lower) in COMPANIES_LIKE_PERSONS:
         return False
@@ -1083,14 +1107,16 @@ def find_persons(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
 def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_lower: bool) -> str | None:
     """Return why the capitalised run from ``index`` to ``past`` is a person, or None."""
     words = [token.text for token in tokens[index:past] if token.kind == "word"]
+    if all(is_ordinary_word(word.lower()) for word in words):
+        return None  # every rule needs one: given names are no ordinary words either
     before = text[max(0, tokens[index].start - 50) : tokens[index].start]
     after = text[tokens[past - 1].end : tokens[past - 1].end + 100]
     if is_part_of_firm(text, tokens[index].start, tokens[past - 1].end):
         return None
-    if _STRONG_CUE.search(before):
-        is_sure = any(word.lower() in given_names() or not is_ordinary_word(word.lower()) for word in words)
-        if is_sure and is_person_name(words, is_cued=True) and not (is_lower and len(words) > 3):
-            return "cue_before"
+    # expressions that look back are dear: what the words are is asked first
+    is_rare = is_person_name(words, is_cued=True)
+    if is_rare and not (is_lower and len(words) > 3) and _STRONG_CUE.search(before):
+        return "cue_before"
     if is_lower:
         return None
     if _has_middle_initial(words) and is_person_name(words):
@@ -1101,10 +1127,9 @@ def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_l
     has_given = words[0].lower() in given_names()
     if has_given and len(words) >= 2 and is_person_name(words):
         return "given_name"
-    is_rare = is_person_name(words, is_cued=True) and any(not is_ordinary_word(word.lower()) for word in words)
-    if _AFTER_CUE.match(after) and is_rare:
+    if is_rare and _AFTER_CUE.match(after):
         return "cue_after"
-    if len(words) == 1 and _PRONOUN.match(after) and is_rare:
+    if is_rare and len(words) == 1 and _PRONOUN.match(after):
         return "pronoun"
     if has_given and len(words) == 1 and not _is_followed_by_place_mark(after):
         return "given_name_alone"
@@ -1115,7 +1140,7 @@ def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_l
     all_rare = all(not is_ordinary_word(word.lower()) for word in words if len(word) > 1)
     if all_rare and 2 <= len(words) <= 3 and is_person_name(words) and not _PLACE_CUE.search(before):
         return "rare_words"
-    if _WEAK_CUE.search(before) and len(words) >= 2 and is_person_name(words):
+    if len(words) >= 2 and is_person_name(words) and _WEAK_CUE.search(before):
         return "cue_before"
     return None
 
@@ -1155,7 +1180,7 @@ def is_person_field(field: str, value: str) -> bool:
         return False
     parts = re.findall(r"[^\W\d_]{2,}", value.lower())
     return not ORGANISATION_WORDS.intersection(parts) and any(
-        part in all_given_names() | surnames() or not is_ordinary_word(part) for part in parts
+        part in all_given_names() or part in surnames() or not is_ordinary_word(part) for part in parts
     )
 
 
@@ -1164,11 +1189,13 @@ def find_cued_places(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
     for index, token in enumerate(tokens):
         if token.kind != "word" or not token.text[0].isupper() or (index and tokens[index - 1].text[0].isupper()):
             continue
+        if not _PLACE_CUE_END.search(text, max(0, token.start - 10), token.start):
+            continue
         if not _PLACE_CUE.search(text, max(0, token.start - 50), token.start):
             continue
         past = read_name(tokens, index)
         words = [part.lower for part in tokens[index:past] if part.kind == "word"]
-        if any(len(word) > 1 for word in words) and not any(word in ORGANISATION_WORDS | _MONTHS for word in words):
+        if any(len(word) > 1 for word in words) and _NEVER_IN_PLACES.isdisjoint(words):
             yield Span(token.start, tokens[past - 1].end, "place", "cue_before")
 
 
@@ -1182,26 +1209,33 @@ def _name_span(tokens: Sequence[Token], start: int, past: int, rule: str) -> Spa
 
 # --- all of them -------------------------------------------------------------------------------------------------
 
-_NUMBER_RECOGNISERS: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (
-    find_cards,
-    find_ibans,
-    find_ssns,
-    find_national_insurance_numbers,
-    find_phones,
-    find_accounts,
-    find_references,
-    find_birth_dates,
-    find_transactions,
+_SIX_CLOSE_DIGITS = re.compile(r"[0-9](?:[ ./()-]{0,3}[0-9]){5}")
+_FOUR_CLOSE_DIGITS = re.compile(r"[0-9](?:[ -]?[0-9]){3}")
+#: Recognisers of numbers, each with a short expression without which it finds nothing: most texts have few digits.
+_NUMBER_RECOGNISERS: Final[tuple[tuple[Callable[[str], Iterator[Span]], re.Pattern[str]], ...]] = (
+    (find_cards, _SIX_CLOSE_DIGITS),
+    (find_ibans, _DIGIT_RUN),
+    (find_ssns, _SIX_CLOSE_DIGITS),
+    (find_national_insurance_numbers, _SIX_CLOSE_DIGITS),
+    (find_phones, _SIX_CLOSE_DIGITS),
+    (find_accounts, _FOUR_CLOSE_DIGITS),
+    (find_references, re.compile(r"[0-9](?:[A-Z/-]{0,110}[0-9]){3}", re.IGNORECASE)),
+    (find_birth_dates, _DIGIT_RUN),
+    (find_transactions, _DIGIT_RUN),
 )
 
 
 def find_by_rules(text: str) -> list[Span]:
     """Return what all recognisers find in a text, overlaps included, places in characters of ``text``."""
     folded = fold_text(text)
-    tokens = read_tokens(folded)
+    return find_in_tokens(folded, read_tokens(folded))
+
+
+def find_in_tokens(folded: str, tokens: Sequence[Token]) -> list[Span]:
+    """Return :func:`find_by_rules` of a folded text whose tokens are read."""
     found: list[Span] = []
-    if _DIGIT_RUN.search(folded):
-        for recognise in _NUMBER_RECOGNISERS:
+    for recognise, necessary in _NUMBER_RECOGNISERS:
+        if necessary.search(folded):
             found += recognise(folded)
     found += find_emails(folded)
     found += find_spelled_numbers(folded)
