@@ -130,8 +130,8 @@ class SupportMeasure:
             records = Records.from_fields((each.fields, each.features.words) for each in read)
             places = Places.from_sentences(
                 [self._features[text_id].placed for text_id in context_ids],
-                [self._features[text_id].placed for text_id in answer_ids],
                 [self._features[text_id].placed for text_id in query_ids or []],
+                [self._features[text_id].placed for text_id in answer_ids],
             )
             for index, text_id in enumerate(answer_ids):
                 answer = self._features[text_id]

@@ -145,16 +145,18 @@ class Places:
 
     @classmethod
     def from_sentences(
-        cls, sentences: Sequence[Placed], answer: Iterable[Placed], query: Iterable[Placed] = ()
+        cls, sentences: Sequence[Placed], query: Iterable[Placed] = (), answer: Iterable[Placed] | None = None
     ) -> Places:
-        """Return the index of context sentences for the sentences of one answer.
+        """Return the index of context sentences; the query's numbers and names have a place nowhere, but are known.
 
-        The query's numbers and names have a place nowhere, but are known. Only what the answer sentences say is looked
-        up later, and nothing where they have no number or name: the rest is left out.
+        With the sentences of the one answer that is asked of, what they do not say is left out, and everything where
+        they have no number or name.
         """
-        asked = {key for each in answer if each.has_mention for item in each.items for key in item.matches}
-        if not asked:
-            return cls(tuple(sentences))
+        asked = None
+        if answer is not None:
+            asked = {key for each in answer if each.has_mention for item in each.items for key in item.matches}
+            if not asked:
+                return cls(tuple(sentences))
         positions: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         mentions: dict[str, dict[int, list[tuple[int, _Item]]]] = {
             _NUMBER: defaultdict(list),
@@ -168,7 +170,7 @@ class Places:
                 else:
                     words.update(item.keys)
                 for key in dict.fromkeys(item.matches) if item.group else item.keys:
-                    if key in asked:
+                    if asked is None or key in asked:
                         positions[key][number].append(position)
         known = frozenset(key for each in query for item in each.items if item.group for key in item.matches)
         return cls(

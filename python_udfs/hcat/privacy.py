@@ -27,10 +27,9 @@ from hcat.privacy_recognisers import (
     DATE_PATTERN,
     ORGANISATION_WORDS,
     Span,
-    Token,
     all_given_names,
+    find_by_rules,
     find_emails,
-    find_in_tokens,
     fold_text,
     given_names,
     is_ordinary_word,
@@ -233,11 +232,9 @@ def find_spans(
     found: dict[str, list[Span]] = {}
     tags = _tag(distinct, model, batch_size) if model is not None else iter([[] for _ in distinct])
     for text, tagged in zip(distinct, tags, strict=True):
-        folded = fold_text(text)
-        tokens = read_tokens(folded)
-        spans = find_in_tokens(folded, tokens) + tagged + _ask_presidio(text, asked)
+        spans = find_by_rules(text) + tagged + _ask_presidio(text, asked)
         spans = _prefer_cued_places(spans)
-        spans += _find_again(text, spans, tokens if folded == text else None) + _find_in_lists(text, spans)
+        spans += _find_again(text, spans) + _find_in_lists(text, spans)
         found[text] = resolve_overlaps(text, spans)
     return [found[text] for text in texts]
 
@@ -396,11 +393,8 @@ def _is_tagged_person(words: Sequence[str]) -> bool:
     return lower[-1] in surnames() and (len(lower) == 1 or lower[0] in all_given_names())
 
 
-def _find_again(text: str, spans: Sequence[Span], tokens: Sequence[Token] | None) -> list[Span]:
-    """Return single words of a full name found elsewhere in the same text: "Ana Dias ... Dias".
-
-    ``tokens`` are those of the text, None where they are not known yet.
-    """
+def _find_again(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Return single words of a full name found elsewhere in the same text: "Ana Dias ... Dias"."""
     parts = {
         word.text
         for span in spans
@@ -415,7 +409,7 @@ def _find_again(text: str, spans: Sequence[Span], tokens: Sequence[Token] | None
         return []
     return [
         Span(token.start, token.end, "person", "named_before")
-        for token in (read_tokens(text) if tokens is None else tokens)
+        for token in read_tokens(text)
         if token.text in parts or token.text.removesuffix("'s") in parts
     ]
 

@@ -75,8 +75,12 @@ def fold_text(text: str) -> str:
     return text if text.isascii() else text.translate(_FOLD)
 
 
-def read_tokens(text: str) -> list[Token]:
-    """Return the tokens of a text in order; ``text`` should be folded by :func:`fold_text`."""
+@lru_cache(maxsize=32)
+def read_tokens(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text in order; ``text`` should be folded by :func:`fold_text`.
+
+    The last ones are kept: the rules, and what looks for a name again, read the same text.
+    """
     tokens = []
     end_before = 0
     for match in _TOKEN.finditer(text):
@@ -86,7 +90,7 @@ def read_tokens(text: str) -> list[Token]:
         opens_line = end_before == 0 or text.find("\n", end_before, start) >= 0
         tokens.append(Token(start, end, word, word.lower(), kind, opens_line))
         end_before = end
-    return tokens
+    return tuple(tokens)
 
 
 # --- numbers with check digits -----------------------------------------------------------------------------------
@@ -1228,11 +1232,7 @@ _NUMBER_RECOGNISERS: Final[tuple[tuple[Callable[[str], Iterator[Span]], re.Patte
 def find_by_rules(text: str) -> list[Span]:
     """Return what all recognisers find in a text, overlaps included, places in characters of ``text``."""
     folded = fold_text(text)
-    return find_in_tokens(folded, read_tokens(folded))
-
-
-def find_in_tokens(folded: str, tokens: Sequence[Token]) -> list[Span]:
-    """Return :func:`find_by_rules` of a folded text whose tokens are read."""
+    tokens = read_tokens(folded)
     found: list[Span] = []
     for recognise, necessary in _NUMBER_RECOGNISERS:
         if necessary.search(folded):

@@ -13,13 +13,11 @@ from hcat.placement import Displacement, Places, find_displaced, place_mentions
 
 
 def find(sentence: str, *context: str, query: str = "") -> Displacement:
-    answer = place_mentions(sentence, extract_features(sentence))
     places = Places.from_sentences(
         [place_mentions(text, extract_features(text)) for text in context],
-        [answer],
         [place_mentions(query, extract_features(query))] if query else [],
     )
-    return find_displaced(answer, places)
+    return find_displaced(place_mentions(sentence, extract_features(sentence)), places)
 
 
 FEES = (
