@@ -23,6 +23,13 @@ GRAMMAR ?= $(HCAT_WAREHOUSE)/grammar
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+# Spark is tested where Java is; elsewhere its tests are skipped and say so
+SPARK := $(if $(shell command -v java),.venv/installed-spark)
+
+.venv/installed-spark: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,spark]'
+	touch $@
+
 # a failed gate still leaves a report and a summary behind, and the exit code says that it failed
 build: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
@@ -51,7 +58,7 @@ lint: .venv/installed
 	$(BIN)/sqlfluff lint models macros tests analyses --disable-progress-bar
 
 # in the order of the folders, builds first: the many short files then fill what is left of either worker's time
-test: lint
+test: $(SPARK) lint
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 bench: .venv/installed

@@ -18,8 +18,10 @@ import json
 import math
 import os
 import re
+import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -238,6 +240,19 @@ def _check_gates(rows: Sequence[dict[str, Any]]) -> tuple[dict[int, dict[str, _C
     return checks, errors
 
 
+@contextmanager
+def _taken_as_missing(module: str) -> Iterator[None]:
+    """Let imports of a module fail as if it were not installed; one that is loaded already stays."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sys.modules.pop(module, None)
+
+
 def _open_batch_definition() -> Any:
     """Return a batch definition for frames in memory, in a context that writes, sends and prints nothing."""
     # Read at import by releases that report usage; the context setting below covers the others.
@@ -245,12 +260,17 @@ def _open_batch_definition() -> Any:
     # scikit-learn and Great Expectations load narwhals from two ends; models that loaded both at once, each in its
     # thread, would lock each other
     import sklearn  # noqa: F401
-    import great_expectations as gx  # isort: skip
-    from great_expectations.data_context.types.base import (
-        DataContextConfig,
-        InMemoryStoreBackendDefaults,
-        ProgressBarsConfig,
-    )
+
+    # Great Expectations imports Spark Connect where PySpark is installed. In a process that runs no file (`python -c`)
+    # PySpark takes that import for one of its doctests and, without grpc, calls sys.exit(0): the thread of the model
+    # ends, and dbt waits for it for good. The gates need frames of pandas alone.
+    with _taken_as_missing("pyspark.sql.connect"):
+        import great_expectations as gx
+        from great_expectations.data_context.types.base import (
+            DataContextConfig,
+            InMemoryStoreBackendDefaults,
+            ProgressBarsConfig,
+        )
 
     context = gx.get_context(
         mode="ephemeral",

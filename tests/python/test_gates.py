@@ -1,5 +1,6 @@
 """Gates: every verdict by hand, every fail-closed cause, properties, and silence of the real Great Expectations."""
 
+import importlib
 import json
 import math
 import os
@@ -482,6 +483,7 @@ def test_a_gate_alone_gets_the_verdict_it_gets_in_company() -> None:
 
 
 # Every way to leave a trace is an audit event: opening a file to write, making a folder, opening a socket.
+# The run is no file: where PySpark is installed and grpc is not, an import of Spark Connect would end it.
 SILENT_RUN = """
 import os, sys
 traces = []
@@ -541,3 +543,14 @@ def test_nothing_is_written_sent_or_printed(tmp_path: Path) -> None:
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
     assert list(folder.iterdir()) == []
     assert list(home.iterdir()) == []
+
+
+def test_a_module_is_taken_as_missing_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    with gates._taken_as_missing("colorsys"), pytest.raises(ModuleNotFoundError):
+        importlib.import_module("colorsys")
+    assert importlib.import_module("colorsys").rgb_to_hsv
+    # what is loaded is in use
+    with gates._taken_as_missing("colorsys"):
+        assert importlib.import_module("colorsys").rgb_to_hsv
+    assert "colorsys" in sys.modules
