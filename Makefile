@@ -57,7 +57,7 @@ lint: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/sqlfluff lint models macros tests analyses --disable-progress-bar
 
-# in the order of the folders, builds first: the many short files then fill what is left of either worker's time
+# in the order of `testpaths`, a file on one worker
 test: $(SPARK) lint
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
