@@ -216,7 +216,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     sizes = options.sizes or (SIZES if options.engine == "duckdb" else SIZES_ON_SPARK)
     outcome = run(options.quick, options.folder, tuple(sizes), options.engine)
-    command = "python -m benchmarks.growth" + ("" if options.engine == "duckdb" else f" --engine {options.engine}")
+    command = "python -m benchmarks.growth"
+    if options.engine != "duckdb":
+        command += f" --engine {options.engine}"
+    if options.sizes:
+        command += f" --sizes {' '.join(map(str, options.sizes))}"
     return finish(outcome, command)
 
 
