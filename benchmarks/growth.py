@@ -214,6 +214,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sizes", type=int, nargs="+", help="interactions of each build")
     parser.add_argument("--engine", choices=list(ENGINES), default="duckdb")
     options = parser.parse_args(arguments)
+    if options.sizes and len(options.sizes) < 2:
+        parser.error("growth needs two sizes at least")
     sizes = options.sizes or (SIZES if options.engine == "duckdb" else SIZES_ON_SPARK)
     outcome = run(options.quick, options.folder, tuple(sizes), options.engine)
     command = "python -m benchmarks.growth"
