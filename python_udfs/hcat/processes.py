@@ -13,14 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
+from multiprocessing import current_process, get_context, parent_process
 from typing import Any, Final, TypeVar
 
 Result = TypeVar("Result")
 
 PROCESSES_VARIABLE: Final = "HCAT_PROCESSES"
 DEFAULT_MAXIMUM: Final = 8
-"""Processes without a setting, where there are so many cores: each keeps what it read, up to hundreds of MiB."""
+"""Processes without a setting, where there are so many cores: each keeps what it read, up to 1 GiB."""
 
 ROWS_WORTH_PROCESSES: Final = 10_000
 """Fewer rows are done before a process has started."""
@@ -42,10 +42,17 @@ def count_processes() -> int:
     """
     setting = os.environ.get(PROCESSES_VARIABLE, "auto")
     if setting == "auto":
-        return min(len(os.sched_getaffinity(0)), DEFAULT_MAXIMUM)
+        if current_process().daemon:  # of a scheduler's pool: it may start none
+            return 1
+        return min(_count_cores(), DEFAULT_MAXIMUM)
     if not setting.isascii() or not setting.isdigit() or int(setting) < 1:
         raise ProcessError(f"{PROCESSES_VARIABLE} must be auto or a whole number from 1, got {setting!r}")
     return int(setting)
+
+
+def _count_cores() -> int:
+    """Return how many cores this process may use; all of the machine where the system does not tell (macOS)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def map_in_processes(

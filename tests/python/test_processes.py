@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,25 @@ def test_one_process_for_each_core_up_to_eight(monkeypatch: pytest.MonkeyPatch) 
     for cores, expected in ((1, 1), (3, 3), (64, 8)):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: set(range(cores)))
         assert count_processes() == expected
+
+
+def test_cores_are_counted_where_the_system_knows_no_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(PROCESSES_VARIABLE)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    for cores, expected in ((None, 1), (4, 4)):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert count_processes() == expected
+
+
+def test_a_process_that_may_start_none_starts_none() -> None:
+    daemon = get_context("spawn").Pool(1)
+    with daemon:
+        assert daemon.apply(count_without_setting) == 1
+
+
+def count_without_setting() -> int:
+    del os.environ[PROCESSES_VARIABLE]
+    return count_processes()
 
 
 @pytest.mark.parametrize("setting", ["0", "-1", "two", "", "1.5", "²"])
