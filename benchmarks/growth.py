@@ -1,7 +1,8 @@
 """How the cost of a build grows from a thousand to a million interactions, stage by stage.
 
 The encoder is `hashing:384` and the models of classes and names are switched off, so that what is measured is the work
-of the pipeline: landing, splitting, joins, statistics, gates, publication, and every data test.
+of the pipeline: landing, splitting, joins, statistics, gates, publication, and every data test. A slice of the logs is
+built with the packaged models beside it, because their cost comes on top.
 """
 
 from __future__ import annotations
@@ -39,8 +40,11 @@ SIZE_PROJECTED = 100_000_000
 INTERACTIONS_PER_CHUNK = 5
 #: Apache Spark in one process takes minutes for any size; its growth is that from here.
 SIZES_ON_SPARK = (1_000, 10_000)
+#: Interactions of the slice that is built with the packaged encoder, classifier and tagger too.
+SIZE_WITH_MODELS = 1_000
 ENGINES = {"duckdb": "DuckDB", "spark": "Apache Spark, one process with two cores"}
 _COUNT_SLOWEST = 25
+_COUNT_SLOWEST_WITH_MODELS = 8
 _LAYERS = 2
 _ENVIRONMENT = {
     "HCAT_ENCODER": scale.ENCODER,
@@ -79,7 +83,7 @@ class Grown:
         return self.measured.cpu_seconds if self.engine == "duckdb" else self.measured.seconds
 
 
-def measure(work: Path, count: int, engine: str = "duckdb") -> Grown:
+def measure(work: Path, count: int, engine: str = "duckdb", *, has_models: bool = False) -> Grown:
     """Return the cost of a build of ``count`` synthetic interactions in an empty warehouse."""
     raw_logs, warehouse = work / f"raw_{count}", work / f"warehouse_{count}"
     shutil.rmtree(raw_logs, ignore_errors=True)
@@ -87,7 +91,7 @@ def measure(work: Path, count: int, engine: str = "duckdb") -> Grown:
     sentences = max(scale.COUNT_SENTENCES * count // scale.COUNT_INTERACTIONS, 100)
     scale.write_raw_logs(raw_logs, count, sentences, count // INTERACTIONS_PER_CHUNK)
     arguments = ("--exclude-resource-type", "unit_test")
-    environment = _ENVIRONMENT | {"HCAT_TARGET": engine}
+    environment = {"HCAT_TARGET": engine} | ({} if has_models else _ENVIRONMENT)
     measured = build(raw_logs, warehouse, arguments=arguments, environment=environment)
     stages = stage_seconds(warehouse / "target" / "manifest.json", measured.node_seconds)
     mebibytes = sum(path.stat().st_size for path in warehouse.rglob("*") if path.is_file()) / 2**20
@@ -130,6 +134,7 @@ def run(
     time = "processor time" if engine == "duckdb" else "elapsed time"
     grown: list[Grown] = []
     with working_folder(folder) as work:
+        tables_of_models = [] if is_quick or engine != "duckdb" else [_table_of_models(work)]
         for count in sizes:
             grown.append(measure(work, count, engine))
             print(f"{count:,} interactions: {grown[-1].measured.seconds:,.0f} s", file=sys.stderr, flush=True)
@@ -167,6 +172,7 @@ def run(
             ("node", *(f"{each.count:,}" for each in grown), "times linear"),
             [_node_line(name, grown, base, last) for name, _ in last.measured.slowest(_COUNT_SLOWEST)],
         ),
+        *tables_of_models,
     ]
     projected = marginal(grown[-2], last) * SIZE_PROJECTED / 1_000 / 3_600
     failed = sorted({name for each in grown for name in (*each.measured.failed_tests, *each.measured.skipped)})
@@ -192,6 +198,21 @@ def run(
 def run_on_spark(is_quick: bool) -> Outcome | None:
     """Return the same on Apache Spark; None where it cannot run."""
     return run(is_quick, sizes=SIZES_ON_SPARK, engine="spark") if has_spark() else None
+
+
+def _table_of_models(work: Path) -> Table:
+    """Return what the packaged models add to a build of :data:`SIZE_WITH_MODELS` interactions, by node."""
+    without = measure(work, SIZE_WITH_MODELS)
+    with_models = measure(work, SIZE_WITH_MODELS, has_models=True)
+    print(f"{SIZE_WITH_MODELS:,} with models: {with_models.measured.seconds:,.0f} s", file=sys.stderr, flush=True)
+    lines = [
+        ("whole build, elapsed", f"{without.measured.seconds:,.1f}", f"{with_models.measured.seconds:,.1f}"),
+        ("whole build, processor", f"{without.measured.cpu_seconds:,.1f}", f"{with_models.measured.cpu_seconds:,.1f}"),
+    ]
+    for name, seconds in with_models.measured.slowest(_COUNT_SLOWEST_WITH_MODELS):
+        lines.append((name, f"{without.measured.node_seconds.get(name, 0.0):,.1f}", f"{seconds:,.1f}"))
+    title = f"Seconds of {SIZE_WITH_MODELS:,} interactions without and with the packaged models"
+    return Table(title, ("build or node", "without", "with"), lines)
 
 
 def _stage_line(stage: str, grown: list[Grown], base: Grown, last: Grown) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ answers as (
     inner join segments on replicated.interaction_id = segments.interaction_id
 ),
 
-averaged as (
+final as (
     select
         system,
         metric_name,
@@ -53,44 +53,11 @@ averaged as (
         min(source_group) as source_group,
         count(raw_score) as count_scored,
         {{ exact_mean('raw_score') }} as mean_score,
+        {{ exact_squared_deviations('raw_score') }} as squares_within,
         count(case when is_failing_of_all then 1 end) as count_failing,
         count(case when not is_failing_of_all then 1 end) as count_passing
     from answers
     group by system, metric_name, dimension, segment, query_key
-),
-
-deviated as (
-    select
-        answers.system,
-        answers.metric_name,
-        answers.dimension,
-        answers.segment,
-        answers.query_key,
-        {{ exact_sum(
-            '(answers.raw_score - averaged.mean_score) * (answers.raw_score - averaged.mean_score)'
-        ) }} as squares_within
-    from answers
-    inner join averaged
-        on
-            answers.system = averaged.system
-            and answers.metric_name = averaged.metric_name
-            and answers.dimension = averaged.dimension
-            and answers.segment = averaged.segment
-            and answers.query_key = averaged.query_key
-    where answers.raw_score is not null
-    group by answers.system, answers.metric_name, answers.dimension, answers.segment, answers.query_key
-),
-
-final as (
-    select averaged.*, deviated.squares_within
-    from averaged
-    left join deviated
-        on
-            averaged.system = deviated.system
-            and averaged.metric_name = deviated.metric_name
-            and averaged.dimension = deviated.dimension
-            and averaged.segment = deviated.segment
-            and averaged.query_key = deviated.query_key
 )
 
 select * from final
