@@ -29,21 +29,6 @@ contexts as (
     where role = 'context'
 ),
 
-chunks_listed as (
-    select
-        interaction_id,
-        array_sort(array_agg(distinct chunk_id)) as context_ids,
-        count(*) = count(chunk_id) as is_named
-    from retrievals
-    group by interaction_id
-),
-
-texts_listed as (
-    select interaction_id, {{ ordered_array('passage_text', 'position') }} as context_texts
-    from contexts
-    group by interaction_id
-),
-
 described as (
     select
         answers.interaction_id,
@@ -107,7 +92,7 @@ compared as (
     having clustered.hypothesis = 'all' or count(distinct clustered.cluster) > 1
 ),
 
-final as (
+kept as (
     select
         described.system as system_id,
         clustered.hypothesis,
@@ -116,9 +101,7 @@ final as (
         described.interaction_id,
         described.query_key as query,
         -- one decided query shows nothing about robustness: its group stays without a type
-        case when counted.count_decided_queries > 1 then described.is_correct end as is_correct,
-        case when chunks_listed.is_named then chunks_listed.context_ids end as context_ids,
-        case when not coalesce(chunks_listed.is_named, false) then texts_listed.context_texts end as context_texts
+        case when counted.count_decided_queries > 1 then described.is_correct end as is_correct
     from clustered
     inner join described on clustered.interaction_id = described.interaction_id
     inner join counted
@@ -128,9 +111,37 @@ final as (
             and described.query_group = counted.query_group
     inner join compared
         on described.system = compared.system and clustered.hypothesis = compared.hypothesis
-    left join chunks_listed on clustered.interaction_id = chunks_listed.interaction_id
-    left join texts_listed on clustered.interaction_id = texts_listed.interaction_id
     where counted.count_queries > 1
+),
+
+-- lists are held in memory whole: only those of groups that are compared, and texts only where chunks have no names
+chunks_listed as (
+    select
+        interaction_id,
+        array_sort(array_agg(distinct chunk_id)) as context_ids,
+        count(*) = count(chunk_id) as is_named
+    from retrievals
+    where interaction_id in (select kept.interaction_id from kept)
+    group by interaction_id
+),
+
+texts_listed as (
+    select interaction_id, {{ ordered_array('passage_text', 'position') }} as context_texts
+    from contexts
+    where
+        interaction_id in (select kept.interaction_id from kept)
+        and interaction_id not in (select chunks_listed.interaction_id from chunks_listed where chunks_listed.is_named)
+    group by interaction_id
+),
+
+final as (
+    select
+        kept.*,
+        case when chunks_listed.is_named then chunks_listed.context_ids end as context_ids,
+        texts_listed.context_texts
+    from kept
+    left join chunks_listed on kept.interaction_id = chunks_listed.interaction_id
+    left join texts_listed on kept.interaction_id = texts_listed.interaction_id
 )
 
 select * from final
