@@ -11,16 +11,14 @@
     {{ exact_sum(column) }} / nullif(count({{ column }}), 0)
 {%- endmacro %}
 
-{# Sum of the squared deviations from the mean; without a join with the mean, and without its rounding. #}
-{% macro exact_squared_deviations(column) %}
-    (
-        count({{ column }}) * sum({{ in_billionths(column) }} * {{ in_billionths(column) }})
-        - sum({{ in_billionths(column) }}) * sum({{ in_billionths(column) }})
-    )::double / nullif(count({{ column }}), 0) / 1e18
-{%- endmacro %}
-
 {% macro exact_standard_deviation(column) %}
-    sqrt({{ exact_squared_deviations(column) }} / nullif(count({{ column }}) - 1, 0))
+    sqrt(
+        (
+            count({{ column }}) * sum({{ in_billionths(column) }} * {{ in_billionths(column) }})
+            - sum({{ in_billionths(column) }}) * sum({{ in_billionths(column) }})
+        )::double
+        / nullif(count({{ column }}) * (count({{ column }}) - 1), 0)
+    ) / 1e9
 {%- endmacro %}
 
 {% macro in_billionths(column) %}

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -415,18 +416,17 @@ def map_batches_with_lookup(
         # a cursor of its own: the stream of work stays open on the session meanwhile
         cursor = session.cursor()
         fits: bool | None = None
-        whole = None
+        whole: _SortedRows | None = None
         for batch in read_batches(relation, batch_rows):
             if fits is None:
                 # asked only when there is work: a build with nothing new reads no lookup
                 fits = _estimate_mebibytes(cursor, source) <= lookup.budget_mebibytes
             if fits:
                 if whole is None:
-                    whole = (
-                        cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table().combine_chunks()
+                    whole = _SortedRows(
+                        cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table(), lookup.key
                     )
-                # a process is sent what its batch names
-                yield batch, _select_named(batch, whole, lookup) if processes > 1 else whole
+                yield batch, whole.take(_distinct_keys(batch, lookup.list_columns))
             else:
                 batch_keys = pa.table({"key": _distinct_keys(batch, lookup.list_columns)})
                 cursor.register("hcat_batch_keys", batch_keys)
@@ -440,11 +440,25 @@ def map_batches_with_lookup(
     return stream(schema, _map(function, calls(), processes))
 
 
-def _select_named(batch: pa.RecordBatch, whole: pa.Table, lookup: Lookup) -> pa.Table:
-    """Return the rows of a lookup that a batch names, in their order."""
-    keys = whole[lookup.key].combine_chunks()
-    named = pc.index_in(_distinct_keys(batch, lookup.list_columns), value_set=keys.cast(pa.string()))
-    return whole.take(pc.array_take(named, pc.sort_indices(named)).drop_null())
+class _SortedRows:
+    """Rows in the order of their key, of which a few are taken at a time.
+
+    A search by halves: an index over all keys, built for every batch, would cost the square of the logs.
+    """
+
+    def __init__(self, rows: pa.Table, key: str) -> None:
+        self._rows = rows.combine_chunks()
+        keys = [str(each).encode() for each in self._rows[key].to_pylist()]
+        # a fixed width, in the order of bytes, which is the engine's
+        self._keys = np.array(keys, dtype=bytes) if keys else np.empty(0, dtype="S1")
+
+    def take(self, keys: pa.Array) -> pa.Table:
+        """Return the rows of those keys that there are, in order."""
+        wanted = np.sort(np.array([each.encode() for each in keys.to_pylist()], dtype=bytes))
+        places = np.searchsorted(self._keys, wanted)
+        is_there = places < len(self._keys)
+        is_there[is_there] = self._keys[places[is_there]] == wanted[is_there]
+        return self._rows.take(pa.array(places[is_there]))
 
 
 def _estimate_mebibytes(cursor: Any, source: str) -> float:

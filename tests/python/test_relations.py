@@ -5,9 +5,12 @@ from functools import partial
 import duckdb
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hcat.relations import (
     Lookup,
+    _SortedRows,
     map_batches,
     map_batches_with_lookup,
     order_by,
@@ -89,3 +92,14 @@ def test_published_database_holds_every_file(session, tmp_path):
     write_database({"numbers": tmp_path / "numbers.parquet"}, tmp_path / "copy.duckdb")
     with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
         assert copy.sql("select count(*), sum(number) from numbers").fetchall() == [(10_000, 49_995_000)]
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6), max_size=30),
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6), max_size=30),
+)
+def test_sorted_rows_give_what_is_there_in_order(held, wanted):
+    held, wanted = sorted(set(held), key=str.encode), list(dict.fromkeys(wanted))
+    rows = pa.table({"key": pa.array(held, pa.string()), "number": pa.array(range(len(held)), pa.int64())})
+    taken = _SortedRows(rows, "key").take(pa.array(wanted, pa.string()))
+    assert taken.to_pylist() == [row for row in rows.to_pylist() if row["key"] in wanted]

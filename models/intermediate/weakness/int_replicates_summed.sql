@@ -1,63 +1,95 @@
 -- One row per (system, primary metric, dimension, segment, query that the system answered at least twice): how its
--- answers differ among themselves.
+-- answers differ among themselves. Summed by numbers: over names, a million interactions run out of memory.
 {{ config(materialized='table') }}
 
 with interactions as (
     select
-        interaction_id,
-        case when system = '' then 'unnamed' else system end as system,
-        source_group,
-        coalesce(query_id, 'text_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }}))) as query_key
-    from {{ ref('int_interactions_joined') }}
-    where coalesce(query_id, query_text) is not null
+        numbered.interaction_number,
+        case when joined.system = '' then 'unnamed' else joined.system end as system,
+        joined.source_group,
+        coalesce(
+            joined.query_id, 'text_' || md5(lower({{ replace_pattern('trim(joined.query_text)', '\\s+', ' ') }}))
+        ) as query_key
+    from {{ ref('int_interactions_joined') }} as joined
+    inner join {{ ref('int_interactions_numbered') }} as numbered on joined.interaction_id = numbered.interaction_id
+    where coalesce(joined.query_id, joined.query_text) is not null
+),
+
+queries as (
+    select
+        system,
+        query_key,
+        min(source_group) as source_group,
+        row_number() over (order by system, query_key) as query_number
+    from interactions
+    group by system, query_key
+    having count(*) > 1
 ),
 
 replicated as (
-    select * from interactions
-    qualify count(*) over (partition by system, query_key) > 1
+    select interactions.interaction_number, queries.query_number
+    from interactions
+    inner join queries on interactions.system = queries.system and interactions.query_key = queries.query_key
 ),
 
 evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('int_evaluations_numbered') }}
+),
+
+metrics as (
+    select * from {{ ref('int_metrics_numbered') }}
 ),
 
 segments as (
-    select *
-    from {{ ref('int_interaction_segments') }}
+    select * from {{ ref('int_segments_numbered') }}
     -- the system is part of the key
     where dimension <> 'system'
 ),
 
-answers as (
+interaction_segments as (
+    select interactions.interaction_number, segments.segment_number
+    from {{ ref('int_interaction_segments') }} as interaction_segments
+    inner join {{ ref('int_interactions_numbered') }} as interactions
+        on interaction_segments.interaction_id = interactions.interaction_id
+    inner join segments
+        on interaction_segments.dimension = segments.dimension and interaction_segments.segment = segments.segment
+),
+
+summed as (
     select
-        replicated.system,
-        evaluations.metric_name,
-        segments.dimension,
-        segments.segment,
-        replicated.query_key,
-        replicated.source_group,
-        evaluations.raw_score,
-        evaluations.is_failing_of_all
+        replicated.query_number,
+        evaluations.metric_number,
+        interaction_segments.segment_number,
+        count(evaluations.whole_score) as count_scored,
+        sum({{ whole_number('evaluations.whole_score') }}) as sum_scores,
+        sum({{ whole_number('evaluations.squared_score') }}) as sum_squares,
+        count(case when evaluations.failing_of_all = 1 then 1 end) as count_failing,
+        count(case when evaluations.failing_of_all = 0 then 1 end) as count_passing
     from replicated
-    inner join evaluations on replicated.interaction_id = evaluations.interaction_id
-    inner join segments on replicated.interaction_id = segments.interaction_id
+    inner join evaluations on replicated.interaction_number = evaluations.interaction_number
+    inner join interaction_segments on replicated.interaction_number = interaction_segments.interaction_number
+    group by replicated.query_number, evaluations.metric_number, interaction_segments.segment_number
 ),
 
 final as (
     select
-        system,
-        metric_name,
-        dimension,
-        segment,
-        query_key,
-        min(source_group) as source_group,
-        count(raw_score) as count_scored,
-        {{ exact_mean('raw_score') }} as mean_score,
-        {{ exact_squared_deviations('raw_score') }} as squares_within,
-        count(case when is_failing_of_all then 1 end) as count_failing,
-        count(case when not is_failing_of_all then 1 end) as count_passing
-    from answers
-    group by system, metric_name, dimension, segment, query_key
+        queries.system,
+        metrics.metric_name,
+        segments.dimension,
+        segments.segment,
+        queries.query_key,
+        queries.source_group,
+        summed.count_scored,
+        summed.sum_scores::double / metrics.scores_per_unit / nullif(summed.count_scored, 0) as mean_score,
+        -- squared deviations from the mean, from whole numbers: no rounding, and no join with the mean
+        (summed.count_scored * summed.sum_squares - summed.sum_scores * summed.sum_scores)::double
+        / nullif(summed.count_scored, 0) / (metrics.scores_per_unit * metrics.scores_per_unit) as squares_within,
+        summed.count_failing,
+        summed.count_passing
+    from summed
+    inner join queries on summed.query_number = queries.query_number
+    inner join metrics on summed.metric_number = metrics.metric_number
+    inner join segments on summed.segment_number = segments.segment_number
 )
 
 select * from final

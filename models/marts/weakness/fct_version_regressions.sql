@@ -1,5 +1,29 @@
-with queries_paired as (
+with regressions as (
     select * from {{ ref('int_version_queries_paired') }}
+    where outcome_of_all = 'regression'
+),
+
+regressed_queries as (
+    select distinct application, query_key, metric_name from regressions
+),
+
+-- lists are held in memory whole: only those of queries that regressed
+answers_listed as (
+    select
+        queries.application,
+        queries.version,
+        queries.query_key,
+        evaluations.metric_name,
+        {{ ordered_array('queries.interaction_id', 'queries.interaction_id') }} as interaction_ids
+    from {{ ref('int_version_queries_keyed') }} as queries
+    inner join {{ ref('int_primary_evaluations') }} as evaluations
+        on queries.interaction_id = evaluations.interaction_id
+    inner join regressed_queries
+        on
+            queries.application = regressed_queries.application
+            and queries.query_key = regressed_queries.query_key
+            and evaluations.metric_name = regressed_queries.metric_name
+    group by queries.application, queries.version, queries.query_key, evaluations.metric_name
 ),
 
 pairs as (
@@ -20,38 +44,49 @@ masked as (
 final as (
     select
         -- ids
-        md5(concat_ws('|', queries_paired.version_pair_id, queries_paired.metric_name, queries_paired.query_key))
+        md5(concat_ws('|', regressions.version_pair_id, regressions.metric_name, regressions.query_key))
             as version_regression_id,
-        queries_paired.query_key,
-        queries_paired.source_group,
+        regressions.query_key,
+        regressions.source_group,
 
         -- strings
-        queries_paired.application,
-        queries_paired.baseline_version,
-        queries_paired.candidate_version,
+        regressions.application,
+        regressions.baseline_version,
+        regressions.candidate_version,
         pairs.pair_kind,
-        queries_paired.metric_name,
+        regressions.metric_name,
         topics.topic,
-        coalesce(masked.masked_text, queries_paired.query_text) as query_text,
-        queries_paired.baseline_interaction_ids,
-        queries_paired.candidate_interaction_ids,
+        coalesce(masked.masked_text, regressions.query_text) as query_text,
+        baselines.interaction_ids as baseline_interaction_ids,
+        candidates.interaction_ids as candidate_interaction_ids,
 
         -- numerics
-        queries_paired.baseline_mean_score as baseline_score,
-        queries_paired.candidate_mean_score as candidate_score,
-        queries_paired.baseline_share_failing_of_all as baseline_share_failing,
-        queries_paired.candidate_share_failing_of_all as candidate_share_failing,
+        regressions.baseline_mean_score as baseline_score,
+        regressions.candidate_mean_score as candidate_score,
+        regressions.baseline_share_failing_of_all as baseline_share_failing,
+        regressions.candidate_share_failing_of_all as candidate_share_failing,
 
         -- booleans
         pairs.is_latest
-    from queries_paired
-    inner join pairs on queries_paired.version_pair_id = pairs.version_pair_id
-    left join masked on md5(queries_paired.query_text) = masked.text_hash
+    from regressions
+    inner join pairs on regressions.version_pair_id = pairs.version_pair_id
+    inner join answers_listed as baselines
+        on
+            regressions.application = baselines.application
+            and regressions.baseline_version = baselines.version
+            and regressions.query_key = baselines.query_key
+            and regressions.metric_name = baselines.metric_name
+    inner join answers_listed as candidates
+        on
+            regressions.application = candidates.application
+            and regressions.candidate_version = candidates.version
+            and regressions.query_key = candidates.query_key
+            and regressions.metric_name = candidates.metric_name
+    left join masked on md5(regressions.query_text) = masked.text_hash
     left join topics
         on
-            queries_paired.version_pair_id = topics.version_pair_id
-            and queries_paired.query_key = topics.query_key
-    where queries_paired.outcome_of_all = 'regression'
+            regressions.version_pair_id = topics.version_pair_id
+            and regressions.query_key = topics.query_key
 )
 
 select * from final
