@@ -67,20 +67,17 @@ class Grown:
         Seconds of the nodes by folder of the models, data tests together.
     mebibytes : float
         Warehouse, published copy and slices on disk, MiB.
-    engine : str
-        One of :data:`ENGINES`.
     """
 
     count: int
     measured: Build
     stages: Mapping[str, float]
     mebibytes: float
-    engine: str = "duckdb"
 
     @property
     def cost(self) -> float:
-        """Seconds that are compared: of the processor; elapsed ones on Spark, whose work is done by other processes."""
-        return self.measured.cpu_seconds if self.engine == "duckdb" else self.measured.seconds
+        """Processor seconds of the build and of all processes that it started: Java, workers."""
+        return self.measured.cpu_seconds
 
 
 def measure(work: Path, count: int, engine: str = "duckdb", *, has_models: bool = False) -> Grown:
@@ -97,7 +94,7 @@ def measure(work: Path, count: int, engine: str = "duckdb", *, has_models: bool 
     mebibytes = sum(path.stat().st_size for path in warehouse.rglob("*") if path.is_file()) / 2**20
     shutil.rmtree(raw_logs)
     shutil.rmtree(warehouse)
-    return Grown(count, measured, stages, mebibytes, engine)
+    return Grown(count, measured, stages, mebibytes)
 
 
 def stage_seconds(manifest: Path, node_seconds: Mapping[str, float]) -> dict[str, float]:
@@ -131,7 +128,6 @@ def run(
 ) -> Outcome:
     """Return cost by size and stage, its growth and a projection; the limit holds from :data:`SIZE_BASE` on."""
     sizes = SIZES_QUICK if is_quick else sizes
-    time = "processor time" if engine == "duckdb" else "elapsed time"
     grown: list[Grown] = []
     with working_folder(folder) as work:
         tables_of_models = [] if is_quick or engine != "duckdb" else [_table_of_models(work)]
@@ -148,11 +144,11 @@ def run(
             (
                 f"{each.count:,}",
                 f"{each.measured.seconds:,.0f}",
-                f"{each.measured.cpu_seconds:,.0f}" if engine == "duckdb" else "not seen",
+                f"{each.measured.cpu_seconds:,.0f}",
                 f"{1_000 * each.cost / each.count:.2f}",
                 "" if before is None else f"{marginal(before, each):.2f}",
                 f"{growth(base, each):.2f}" if each.count > base.count else "",
-                f"{each.measured.peak_mebibytes:,.0f}" if engine == "duckdb" else "not seen",
+                f"{each.measured.peak_mebibytes:,.0f}",
                 f"{each.mebibytes:,.0f}",
             )
         )
@@ -177,18 +173,18 @@ def run(
     projected = marginal(grown[-2], last) * SIZE_PROJECTED / 1_000 / 3_600
     failed = sorted({name for each in grown for name in (*each.measured.failed_tests, *each.measured.skipped)})
     notes = [
-        f"Growth of {time} from {base.count:,} to {last.count:,}: {growth(base, last):.3f} times linear (limit "
+        f"Growth of processor time from {base.count:,} to {last.count:,}: {growth(base, last):.3f} times linear (limit "
         f"{LIMIT_GROWTH}: {'quick' if is_quick else verdict(is_linear)}). The fixed start makes it smaller; what each "
         "further thousand costs tells whether anything grows faster than the logs.",
         "Each build lands, splits, measures, tests, gates and publishes everything; a nightly one does so for what is "
         "new alone. Models of classes, sentiment heads apart, and of names are off: their cost is per text and linear.",
-        f"{SIZE_PROJECTED:,} interactions in one build at the last marginal cost: {projected:,.0f} hours of {time} and "
-        f"{last.mebibytes / last.count * SIZE_PROJECTED / 2**20:,.1f} TiB of disk, the encoder apart.",
+        f"{SIZE_PROJECTED:,} interactions in one build at the last marginal cost: {projected:,.0f} hours of processor "
+        f"time and {last.mebibytes / last.count * SIZE_PROJECTED / 2**20:,.1f} TiB of disk, the encoder apart.",
         f"Each interaction retrieves {scale.COUNT_CHUNKS} chunks of a corpus that grows with the logs, one chunk for "
         f"{INTERACTIONS_PER_CHUNK} interactions; half a distinct sentence per interaction.",
         f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}."
         if engine == "duckdb"
-        else f"Memory of Spark: {os.environ.get('HCAT_SPARK_MEMORY', 'as in profiles.yml')}; not measured.",
+        else f"Memory of Spark: {os.environ.get('HCAT_SPARK_MEMORY', 'as in profiles.yml')}.",
         f"Data tests and gates that failed, models skipped: {', '.join(failed) or 'none'}.",
     ]
     name, title = ("growth", "") if engine == "duckdb" else (f"growth_{engine}", ", Apache Spark")

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 #: The project whose build is measured.
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +31,8 @@ DOCUMENT = ROOT / "docs" / "benchmarks.md"
 #: Libraries whose version can move a time or a number.
 LIBRARIES = ("dbt-core", "dbt-duckdb", "duckdb", "numpy", "pyarrow", "sentence-transformers", "torch", "transformers")
 
-_POLL_SECONDS = 0.02
+_POLL_SECONDS = 0.05
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _TAIL_CHARACTERS = 3000
 _LOG_COLUMNS = 200
 
@@ -114,20 +116,23 @@ def build(
     with (warehouse / "output.txt").open("w+", encoding="utf-8") as output:
         started, spent = time.perf_counter(), _children_seconds()
         process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=output, stderr=subprocess.STDOUT)
-        peak = 0.0
+        seen = _Usage(0.0, 0.0)
         while process.poll() is None:
-            peak = max(peak, _resident_peak_mebibytes(process.pid))
+            now = _use_of(process.pid)
+            seen = _Usage(max(seen.cpu_seconds, now.cpu_seconds), max(seen.peak_mebibytes, now.peak_mebibytes))
             time.sleep(_POLL_SECONDS)
-        seconds, cpu_seconds = time.perf_counter() - started, _children_seconds() - spent
+        seconds = time.perf_counter() - started
+        # Spark's Java process is killed at the end and waited for by nobody: its time is what was last seen of it
+        cpu_seconds = max(_children_seconds() - spent, seen.cpu_seconds)
         output.seek(0)
         tail = output.read()[-_TAIL_CHARACTERS:]
     if not results.exists():
         raise BenchmarkError(f"dbt wrote no results (exit code {process.returncode}):\n{tail}")
-    return _read_results(results, seconds, cpu_seconds, peak, process.returncode, tail)
+    return _read_results(results, seconds, cpu_seconds, seen.peak_mebibytes, process.returncode, tail)
 
 
 def _children_seconds() -> float:
-    """Return the processor time of all child processes that have ended."""
+    """Return the processor time of all child processes that have ended and of theirs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -150,22 +155,34 @@ def _read_results(path: Path, seconds: float, cpu_seconds: float, peak: float, e
     return Build(seconds, cpu_seconds, peak, exit_code, node_seconds, sorted(failed_tests), sorted(skipped))
 
 
-def _resident_peak_mebibytes(process_id: int) -> float:
-    """Return the high-water mark of resident memory since the process's program started, 0 where there is no /proc.
+class _Usage(NamedTuple):
+    """What a process and all that it has started have used: processor time, high-water mark of memory (MiB)."""
 
-    Those of the processes that it has started are added. The kernel keeps the mark, so polling misses growth of the
-    last moment only. `getrusage` would not do: its value survives exec and starts at the size of the process that
+    cpu_seconds: float
+    peak_mebibytes: float
+
+
+def _use_of(process_id: int) -> _Usage:
+    """Return what a running process and those that it has started have used so far, 0 where there is no /proc.
+
+    The kernel keeps the mark of resident memory since the process's program started, so that polling misses growth of
+    the last moment only. `getrusage` would not do: its value survives exec and starts at the size of the process that
     forked.
     """
     folder = Path(f"/proc/{process_id}")
     try:
         status = (folder / "status").read_text(encoding="ascii", errors="replace")
+        # after the name in parentheses: user and system time of the process, and of its children that have ended
+        times = (folder / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[11:15]
         children = [number for path in folder.glob("task/*/children") for number in path.read_text().split()]
     except OSError:
-        return 0.0  # it has ended meanwhile
+        return _Usage(0.0, 0.0)  # it has ended meanwhile
     match = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
-    own = int(match.group(1)) / 1024 if match else 0.0
-    return own + sum(_resident_peak_mebibytes(int(number)) for number in children)
+    used = [_use_of(int(number)) for number in children]
+    return _Usage(
+        sum(map(int, times)) / _TICKS_PER_SECOND + sum(each.cpu_seconds for each in used),
+        (int(match.group(1)) / 1024 if match else 0.0) + sum(each.peak_mebibytes for each in used),
+    )
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """The measuring instruments themselves: ranking statistics, baselines, synthetic logs, contents and the page."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -347,6 +348,22 @@ def test_results_are_read_and_a_broken_model_is_an_error(tmp_path: Path) -> None
     path.write_text(json.dumps({"results": [*good, result("model.hcat.c", "error")]}))
     with pytest.raises(harness.BenchmarkError, match="model c broke: no such column"):
         harness._read_results(path, 3.0, 2.0, 100.0, 1, "")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc: use of processes is not seen")
+def test_time_and_memory_of_processes_that_a_build_starts_are_its_own() -> None:
+    working = "import time; made = b'x' * 60_000_000; sum(range(3_000_000)); print(time.process_time(), flush=True)"
+    starting = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {working + '; input()'!r}])"
+    with subprocess.Popen([sys.executable, "-c", starting], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        spent = float(process.stdout.readline())
+        used = harness._use_of(process.pid)
+        process.stdin.write(b"\n")
+    assert spent > 0
+    assert used.cpu_seconds >= spent - 2 / harness._TICKS_PER_SECOND
+    assert used.peak_mebibytes > 50
+    assert harness._use_of(process.pid) == (0.0, 0.0)
 
 
 def _grown(count: int, cpu_seconds: float) -> growth.Grown:
