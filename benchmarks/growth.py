@@ -38,8 +38,8 @@ SIZE_BASE = 10_000
 SIZE_PROJECTED = 100_000_000
 #: The corpus grows with the logs: interactions per chunk of it, five of which each interaction retrieves.
 INTERACTIONS_PER_CHUNK = 5
-#: Apache Spark in one process takes minutes for any size; its growth is that from here.
-SIZES_ON_SPARK = (1_000, 10_000)
+#: What one process of Apache Spark was seen to hold; a build takes minutes at any size.
+SIZES_ON_SPARK = (1_000, 10_000, 100_000)
 #: Interactions of the slice that is built with the packaged encoder, classifier and tagger too.
 SIZE_WITH_MODELS = 1_000
 ENGINES = {"duckdb": "DuckDB", "spark": "Apache Spark, one process with two cores"}

@@ -59,6 +59,15 @@ renamed as (
     from source
 ),
 
+-- a left join and no `not in`, for which Apache Spark compares every record with every interaction
+located as (
+    select
+        renamed.*,
+        interactions.known_interaction_id is not null as is_known
+    from renamed
+    left join interactions on renamed.interaction_id = interactions.known_interaction_id
+),
+
 checked as (
     select
         *,
@@ -71,8 +80,8 @@ checked as (
                 not exists (
                     select 1 from rating_scales
                     where
-                        rating_scales.criterion = renamed.criterion
-                        and rating_scales.scale_point = renamed.scale_point
+                        rating_scales.criterion = located.criterion
+                        and rating_scales.scale_point = located.scale_point
                 )
                 then 'criterion and scale_point are not in the seed rating_scales: '
                 || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
@@ -84,10 +93,9 @@ checked as (
                 then 'inclusion_probability must lie above 0 and not above 1: ' || left(inclusion_probability_text, 80)
             when rated_at_text is not null and rated_at is null
                 then 'rated_at is not an ISO 8601 timestamp: ' || left(rated_at_text, 80)
-            when interaction_id not in (select interactions.known_interaction_id from interactions)
-                then 'orphan: no staged interaction has this interaction_id'
+            when not is_known then 'orphan: no staged interaction has this interaction_id'
         end as check_failure
-    from renamed
+    from located
 ),
 
 {{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version', 'rating_pass']) }}

@@ -39,6 +39,15 @@ renamed as (
     from source
 ),
 
+-- a left join and no `not in`, for which Apache Spark compares every record with every interaction
+located as (
+    select
+        renamed.*,
+        interactions.known_interaction_id is not null as is_known
+    from renamed
+    left join interactions on renamed.interaction_id = interactions.known_interaction_id
+),
+
 checked as (
     select
         *,
@@ -59,10 +68,9 @@ checked as (
                     or completeness_weight < 0
                 )
                 then 'completeness_weight is not a finite number of at least 0: ' || left(completeness_weight_text, 80)
-            when interaction_id not in (select interactions.known_interaction_id from interactions)
-                then 'orphan: no staged interaction has this interaction_id'
+            when not is_known then 'orphan: no staged interaction has this interaction_id'
         end as check_failure
-    from renamed
+    from located
 ),
 
 {{ number_records(['interaction_id', 'rank']) }}
