@@ -556,6 +556,14 @@ def test_sql_holds_no_number_with_a_meaning(path: Path) -> None:
     assert numbers - PLAIN_NUMBERS - own == set(), f"{path.name}: numbers belong to vars and seeds"
 
 
+@pytest.mark.parametrize("path", sql_files(), ids=lambda path: path.stem)
+def test_no_condition_of_a_case_asks_what_is_missing_from_a_subquery(path: Path) -> None:
+    text = re.sub(r"--[^\n]*", " ", path.read_text(encoding="utf-8"))
+    # Apache Spark has no hash join for it and compares every row with every row
+    asked = re.search(r"\bwhen\b(?:(?!\bthen\b).)*?\bnot\s+in\s*\(\s*select\b", text, flags=re.DOTALL)
+    assert asked is None, f"{path.name}: write a left join"
+
+
 def test_variables_have_defaults_and_are_used() -> None:
     project = yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text(encoding="utf-8"))
     declared = set(project["vars"]["hcat"])
