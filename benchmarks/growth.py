@@ -148,7 +148,7 @@ def run(
                 f"{1_000 * each.cost / each.count:.2f}",
                 "" if before is None else f"{marginal(before, each):.2f}",
                 f"{growth(base, each):.2f}" if each.count > base.count else "",
-                f"{each.measured.peak_mebibytes:,.0f}",
+                f"{each.measured.peak_mebibytes:,.0f}" if engine == "duckdb" else "not told",
                 f"{each.mebibytes:,.0f}",
             )
         )
@@ -184,7 +184,8 @@ def run(
         f"{INTERACTIONS_PER_CHUNK} interactions; half a distinct sentence per interaction.",
         f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}."
         if engine == "duckdb"
-        else f"Memory of Spark: {os.environ.get('HCAT_SPARK_MEMORY', 'as in profiles.yml')}.",
+        else f"Memory of Java: {os.environ.get('HCAT_SPARK_MEMORY', 'as in profiles.yml')}. Python workers come on "
+        "top: they are forked and share memory, which a sum over processes would count for each.",
         f"Data tests and gates that failed, models skipped: {', '.join(failed) or 'none'}.",
     ]
     name, title = ("growth", "") if engine == "duckdb" else (f"growth_{engine}", ", Apache Spark")
