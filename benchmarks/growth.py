@@ -74,11 +74,6 @@ class Grown:
     stages: Mapping[str, float]
     mebibytes: float
 
-    @property
-    def cost(self) -> float:
-        """Processor seconds of the build and of all processes that it started: Java, workers."""
-        return self.measured.cpu_seconds
-
 
 def measure(work: Path, count: int, engine: str = "duckdb", *, has_models: bool = False) -> Grown:
     """Return the cost of a build of ``count`` synthetic interactions in an empty warehouse."""
@@ -115,12 +110,12 @@ def stage_seconds(manifest: Path, node_seconds: Mapping[str, float]) -> dict[str
 
 def growth(smaller: Grown, larger: Grown) -> float:
     """Return the cost of the larger build over that of a linear one from the smaller: at most 1 is linear or better."""
-    return larger.cost / smaller.cost / (larger.count / smaller.count)
+    return larger.measured.cpu_seconds / smaller.measured.cpu_seconds / (larger.count / smaller.count)
 
 
 def marginal(smaller: Grown, larger: Grown) -> float:
     """Return the seconds that each further thousand interactions cost between two sizes."""
-    return 1_000 * (larger.cost - smaller.cost) / (larger.count - smaller.count)
+    return 1_000 * (larger.measured.cpu_seconds - smaller.measured.cpu_seconds) / (larger.count - smaller.count)
 
 
 def run(
@@ -145,7 +140,7 @@ def run(
                 f"{each.count:,}",
                 f"{each.measured.seconds:,.0f}",
                 f"{each.measured.cpu_seconds:,.0f}",
-                f"{1_000 * each.cost / each.count:.2f}",
+                f"{1_000 * each.measured.cpu_seconds / each.count:.2f}",
                 "" if before is None else f"{marginal(before, each):.2f}",
                 f"{growth(base, each):.2f}" if each.count > base.count else "",
                 f"{each.measured.peak_mebibytes:,.0f}" if engine == "duckdb" else "not told",
