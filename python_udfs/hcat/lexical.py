@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from hcat.overlap import Evidence, TextFeatures, bleu_2, exact_match, extract_features, measure_support, rouge_l
+from hcat.overlap import Evidence, Offer, TextFeatures, bleu_2, exact_match, extract_features, measure_support, rouge_l
 from hcat.placement import Placed, Places, find_displaced, place_mentions
 from hcat.raw_contract import hash_text
 from hcat.records import Fields, Records, find_contradictions, read_fields
@@ -61,8 +64,11 @@ OVERLAP_SCHEMA = pa.schema(
 
 CLASSIFIED_SCHEMA = pa.schema([("passage_id", pa.string()), ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])
 
-#: Distinct texts whose features are kept between batches; a context sentence is read by many interactions.
-_KEPT_FEATURES = 200_000
+#: Distinct texts of context and queries that are kept as read between batches, 1 to 2 kB each: many interactions read
+#: them.
+_KEPT_SOURCES = 400_000
+#: Distinct answer sentences that are kept, 4 kB each: few come twice.
+_KEPT_ANSWERS = 50_000
 
 
 def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -91,20 +97,62 @@ def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns, schema=SPLIT_SCHEMA)
 
 
-class _Read(NamedTuple):
-    """A distinct text and what the rules read in it."""
+class _Source(NamedTuple):
+    """A text of context or query as evidence: without where its words stand, which takes most of the memory."""
 
-    text: str
-    features: TextFeatures
+    offer: Offer
     fields: Fields
     placed: Placed
 
 
+class _Answer(NamedTuple):
+    """An answer sentence and what the rules read in it."""
+
+    text: str
+    features: TextFeatures
+    placed: Placed
+
+
+def _read_source(text: str) -> _Source:
+    features = extract_features(text)
+    return _Source(Offer.from_features(features), read_fields(text), place_mentions(text, features))
+
+
+def _read_answer(text: str) -> _Answer:
+    features = extract_features(text)
+    return _Answer(text, features, place_mentions(text, features))
+
+
+Read = TypeVar("Read")
+
+
+class _Reader(Generic[Read]):
+    """Distinct texts as a function reads them; of more than ``limit`` the oldest go before the next batch."""
+
+    def __init__(self, read: Callable[[str], Read], limit: int) -> None:
+        self._read = read
+        self._limit = limit
+        self._kept: dict[str, Read] = {}
+
+    def read(self, lists: list[list[str] | None], texts: pa.Table) -> dict[str, Read]:
+        """Return what was read, by text_id: all texts of ``lists``, and others."""
+        for text_id in list(islice(self._kept, max(0, len(self._kept) - self._limit))):
+            del self._kept[text_id]
+        unread = {text_id for ids in lists for text_id in ids or ()}.difference(self._kept)
+        if unread:
+            ids = texts["text_id"].combine_chunks().cast(pa.string())
+            found = texts.take(pc.index_in(pa.array(sorted(unread), pa.string()), value_set=ids))
+            for text_id, text in zip(found["text_id"].to_pylist(), found["encoded_text"].to_pylist(), strict=True):
+                self._kept[text_id] = self._read(text)
+        return self._kept
+
+
 class SupportMeasure:
-    """Support of every answer sentence by the interaction's context and query, with features kept per distinct text."""
+    """Support of every answer sentence by the interaction's context and query, with what was read kept per text."""
 
     def __init__(self) -> None:
-        self._features: dict[str, _Read] = {}
+        self._sources = _Reader(_read_source, _KEPT_SOURCES)
+        self._answers = _Reader(_read_answer, _KEPT_ANSWERS)
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`).
@@ -117,24 +165,25 @@ class SupportMeasure:
         texts : Table
             text_id, encoded_text; at least the texts that the batch names.
         """
-        self._read_features(batch, texts)
-        rows: list[tuple[Any, ...]] = []
         names = ("interaction_id", "input_key", *SUPPORT_LISTS)
+        interaction_ids, input_keys, queries, answers, contexts = (batch.column(name).to_pylist() for name in names)
+        sources = self._sources.read([*queries, *contexts], texts)
+        sentences = self._answers.read(answers, texts)
+        rows: list[tuple[Any, ...]] = []
         for interaction_id, input_key, query_ids, answer_ids, context_ids in zip(
-            *[batch.column(name).to_pylist() for name in names], strict=True
+            interaction_ids, input_keys, queries, answers, contexts, strict=True
         ):
             if not answer_ids or not context_ids:
                 continue
-            read = [self._features[text_id] for text_id in [*(query_ids or []), *context_ids]]
-            evidence = Evidence.from_features(each.features for each in read)
-            records = Records.from_fields((each.fields, each.features.words) for each in read)
+            asked = [sources[text_id] for text_id in query_ids or []]
+            retrieved = [sources[text_id] for text_id in context_ids]
+            said = [sentences[text_id] for text_id in answer_ids]
+            evidence = Evidence.from_offers(each.offer for each in [*asked, *retrieved])
+            records = Records.from_fields((each.fields, each.offer.words) for each in [*asked, *retrieved])
             places = Places.from_sentences(
-                [self._features[text_id].placed for text_id in context_ids],
-                [self._features[text_id].placed for text_id in query_ids or []],
-                [self._features[text_id].placed for text_id in answer_ids],
+                [each.placed for each in retrieved], [each.placed for each in asked], [each.placed for each in said]
             )
-            for index, text_id in enumerate(answer_ids):
-                answer = self._features[text_id]
+            for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
                 support = measure_support(answer.features, evidence)
                 displacement = find_displaced(answer.placed, places)
                 rows.append(
@@ -159,28 +208,6 @@ class SupportMeasure:
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(SUPPORT_SCHEMA)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, SUPPORT_SCHEMA, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=SUPPORT_SCHEMA)
-
-    def _read_features(self, batch: pa.RecordBatch, texts: pa.Table) -> None:
-        needed = {
-            text_id
-            for name in SUPPORT_LISTS
-            for ids in batch.column(name).to_pylist()
-            if ids is not None
-            for text_id in ids
-        }
-        unread = needed.difference(self._features)
-        if not unread:
-            return
-        if len(self._features) + len(unread) > _KEPT_FEATURES:
-            self._features = {text_id: self._features[text_id] for text_id in needed.intersection(self._features)}
-        ids = texts["text_id"].combine_chunks()
-        import pyarrow.compute as pc
-
-        rows = pc.index_in(pa.array(sorted(unread), pa.string()), value_set=ids.cast(pa.string()))
-        found = texts.take(rows)
-        for text_id, text in zip(found["text_id"].to_pylist(), found["encoded_text"].to_pylist(), strict=True):
-            features = extract_features(text)
-            self._features[text_id] = _Read(text, features, read_fields(text), place_mentions(text, features))
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -76,6 +76,19 @@ class TextFeatures:
     entity_mentions: tuple[Mention, ...]
 
 
+class Offer(NamedTuple):
+    """What one text supports as evidence; tuples, since a set of a dozen words takes five times as much memory."""
+
+    words: tuple[str, ...]
+    numbers: tuple[str, ...]
+    entities: tuple[str, ...]
+
+    @classmethod
+    def from_features(cls, features: TextFeatures) -> "Offer":
+        """Return what a text with these features supports."""
+        return cls(tuple(features.words), tuple(features.numbers_offered), tuple(features.entities_offered))
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What an answer may rest on: the union of the features of context sentences and query."""
@@ -87,11 +100,16 @@ class Evidence:
     @classmethod
     def from_features(cls, features: Iterable[TextFeatures]) -> "Evidence":
         """Return the union of the features; without any, an evidence that supports nothing."""
-        sources = list(features)
+        return cls.from_offers(map(Offer.from_features, features))
+
+    @classmethod
+    def from_offers(cls, offers: Iterable[Offer]) -> "Evidence":
+        """Return the union of what texts support; without any, an evidence that supports nothing."""
+        sources = list(offers)
         return cls(
             words=frozenset().union(*[source.words for source in sources]),
-            numbers=frozenset().union(*[source.numbers_offered for source in sources]),
-            entities=frozenset().union(*[source.entities_offered for source in sources]),
+            numbers=frozenset().union(*[source.numbers for source in sources]),
+            entities=frozenset().union(*[source.entities for source in sources]),
         )
 
 

@@ -89,14 +89,14 @@ class Displacement(NamedTuple):
 def place_mentions(text: str, features: TextFeatures) -> Placed:
     """Return the words, numbers and names of a sentence in order; a word inside a number or name goes with it."""
     found = [
-        (mention.start, mention.end, _Item(mention.keys, mention.parts, _NUMBER, kind, mention.surface))
+        (mention.start, mention.end, _item(mention.keys, mention.parts, _NUMBER, kind, mention.surface))
         for mention, kind in replaceable_numbers(features)
     ]
     found += [
         (
             mention.start,
             mention.end,
-            _Item(mention.keys, mention.parts, _ENTITY, name_shape(mention.surface)[0], mention.surface),
+            _item(mention.keys, mention.parts, _ENTITY, name_shape(mention.surface)[0], mention.surface),
         )
         for mention in features.entity_mentions
     ]
@@ -105,7 +105,7 @@ def place_mentions(text: str, features: TextFeatures) -> Placed:
     for start, end, _ in found:
         taken[start:end] = b"\1" * (end - start)
     found += [
-        (mention.start, mention.end, _word_item(mention.keys[0]))
+        (mention.start, mention.end, _item(mention.keys))
         for mention in features.word_mentions
         if not taken[mention.start]
     ]
@@ -114,9 +114,11 @@ def place_mentions(text: str, features: TextFeatures) -> Placed:
 
 
 @lru_cache(maxsize=1 << 16)
-def _word_item(stem: str) -> _Item:
-    """Return the item of a plain word: one for all the sentences that have the word."""
-    return _Item((stem,))
+def _item(
+    keys: tuple[str, ...], parts: tuple[str, ...] = (), group: str = "", kind: str = "", surface: str = ""
+) -> _Item:
+    """Return one and the same item for all the sentences that have the word, number or name."""
+    return _Item(keys, parts, group, kind, surface)
 
 
 @dataclass(frozen=True, slots=True)

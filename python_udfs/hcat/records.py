@@ -140,7 +140,7 @@ class Records:
     words: frozenset[str] = frozenset()
 
     @classmethod
-    def from_fields(cls, sentences: Iterable[tuple[Fields, frozenset[str]]]) -> Records:
+    def from_fields(cls, sentences: Iterable[tuple[Fields, Iterable[str]]]) -> Records:
         """Return the records of sentences, each given as its fields and the stems of its content words."""
         sentences = list(sentences)
         values: dict[tuple[str, str], set[str]] = {}
@@ -158,9 +158,9 @@ class Records:
             for (group, name), said in sorted(values.items())
             if (words := _name_words(name, spaces))
         ]
-        named = frozenset().union(*[words for fields, words in sentences if fields.flags])
+        named: frozenset[str] = frozenset().union(*[words for fields, words in sentences if fields.flags])
         # the header of a table says no more than its rows
-        others = [words for fields, words in sentences if not fields.flags and not words <= named]
+        others = [words for fields, words in sentences if not fields.flags and not named.issuperset(words)]
         stems = frozenset().union(*others)
         return cls(tuple(flags), hours, stems)
 

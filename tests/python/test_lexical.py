@@ -70,10 +70,29 @@ def test_kept_features_never_change_a_result(monkeypatch):
     ]
     batch, table = units(texts, rows)
     whole = SupportMeasure()(batch, table).to_pylist()
-    monkeypatch.setattr(lexical, "_KEPT_FEATURES", 3)
+    monkeypatch.setattr(lexical, "_KEPT_SOURCES", 3)
+    monkeypatch.setattr(lexical, "_KEPT_ANSWERS", 1)
     measure = SupportMeasure()
     parts = [row for start in range(10) for row in measure(batch.slice(start, 1), table).to_pylist()]
     assert parts == whole
+
+
+def test_the_oldest_texts_are_forgotten_and_read_again():
+    seen: list[str] = []
+
+    def read(text):
+        seen.append(text)
+        return text.upper()
+
+    reader = lexical._Reader(read, 2)
+    table = pa.table({"text_id": ["1", "2", "3"], "encoded_text": ["a", "b", "c"]})
+    assert reader.read([["1"], None, ["1", "2"]], table) == {"1": "A", "2": "B"}
+    assert reader.read([["2"], ["3"]], table)["3"] == "C"
+    assert seen == ["a", "b", "c"]
+    # three were held during the last batch, and the first of them goes before the next
+    assert reader.read([["2"], ["3"]], table) == {"2": "B", "3": "C"}
+    reader.read([["1"]], table)
+    assert seen == ["a", "b", "c", "a"]
 
 
 def test_overlap_of_an_equal_and_an_unrelated_answer():
