@@ -8,12 +8,14 @@ Engines are DuckDB (relations, streams of record batches) and Apache Spark (Data
 - row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers,
   by ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
 - functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
-  (:func:`read_rows`, :func:`read_batches`): a fit needs all labels at once, and labels, cells and gates grow with what
-  people rate and define, not with the logs.
+  (:func:`read_rows`): a fit needs all labels at once, and labels, cells and gates grow with what people rate and
+  define, not with the logs. What does grow with the logs (drift, failure rates, publication) comes to the driver a task
+  at a time (:func:`read_batches`, :func:`write_parquet`).
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +24,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import parquet
 
 from hcat.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
+_ROWS_PER_GROUP = 122_880  # of a Parquet file, as DuckDB writes it
+
 Streamed = Any
 """What a Python model returns: a RecordBatchReader on DuckDB, a DataFrame on Spark."""
 
@@ -67,7 +72,7 @@ def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBat
 def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order."""
     if is_distributed(relation):
-        yield from _plain(relation.toArrow()).to_batches(batch_rows)
+        yield from rebatch(_fetch_by_task(relation), batch_rows)
         return
     for batch in relation.to_arrow_reader(batch_rows):
         for start in range(0, batch.num_rows, batch_rows):
@@ -477,7 +482,10 @@ def write_parquet(relation: Any, path: Path) -> int:
     """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
     count = count_rows(relation)
     if is_distributed(relation):
-        _merge_parquet(relation, path)
+        ordered = _fetch_by_task(relation.orderBy(relation.columns[0]))
+        with parquet.ParquetWriter(path, _plain(relation.limit(0).toArrow()).schema, compression="zstd") as writer:
+            for batch in rebatch(ordered, _ROWS_PER_GROUP):
+                writer.write_batch(batch)
         return count
     relation.write_parquet(str(path), compression="zstd")
     return count
@@ -520,6 +528,17 @@ def _spark_schema(schema: pa.Schema) -> Any:
 def _plain(table: pa.Table) -> pa.Table:
     """Return a table of Spark without the metadata that it puts on fields."""
     return table.replace_schema_metadata(None)
+
+
+def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a DataFrame in order; the driver holds those of one task, and never all."""
+
+    def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield pa.record_batch({"packed": [pickle.dumps(batch.replace_schema_metadata(None))]})
+
+    for row in relation.mapInArrow(pack, "packed binary").toLocalIterator():
+        yield pickle.loads(row.packed)
 
 
 def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
@@ -573,15 +592,3 @@ def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, sch
 
     grouped = work.groupBy("hcat_bucket").cogroup(rows.groupBy("hcat_bucket_of_row"))
     return grouped.applyInArrow(apply, _spark_schema(schema))
-
-
-def _merge_parquet(relation: Any, path: Path) -> None:
-    """Write a DataFrame as one sorted Parquet file: its tasks write parts, DuckDB joins them in bounded memory."""
-    import tempfile
-
-    import duckdb
-
-    with tempfile.TemporaryDirectory(dir=path.parent) as parts, duckdb.connect() as connection:
-        relation.write.mode("overwrite").parquet(Path(parts).absolute().as_uri())
-        ordered = connection.read_parquet(f"{parts}/*.parquet").order(f'"{relation.columns[0]}"')
-        ordered.write_parquet(str(path), compression="zstd")

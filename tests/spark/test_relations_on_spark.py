@@ -107,6 +107,27 @@ def test_files_are_landed_by_tasks_and_only_once(spark, tmp_path):
     assert [(row.chunk_id, row.landing_number) for row in added] == [("new", 2)]
 
 
+def test_rows_come_to_the_driver_a_task_at_a_time_and_in_order(spark):
+    rows = [(number, None if number % 7 == 0 else f"text {number}", [number / 2]) for number in range(5_000)]
+    relation = spark.createDataFrame(rows, "number int, text string, halves array<double>").repartition(5)
+    ordered = order_by(relation, "number")
+    batches = list(read_batches(ordered, 512))
+    assert {batch.num_rows for batch in batches[:-1]} == {512}
+    assert pa.Table.from_batches(batches).equals(read_rows(ordered))
+    assert pa.Table.from_batches(batches).to_pylist() == [
+        dict(zip(("number", "text", "halves"), row, strict=True)) for row in rows
+    ]
+    assert list(read_batches(relation.where("number < 0"), 512)) == []
+
+
+def test_an_empty_table_is_published_with_its_columns(spark, tmp_path):
+    relation = spark.createDataFrame([], "number int not null, day date, asked_at timestamp_ntz, texts array<string>")
+    assert write_parquet(relation, tmp_path / "empty.parquet") == 0
+    with duckdb.connect() as session:
+        described = session.read_parquet(str(tmp_path / "empty.parquet"))
+        assert [str(kind) for kind in described.types] == ["INTEGER", "DATE", "TIMESTAMP", "VARCHAR[]"]
+
+
 def test_a_table_is_published_as_one_sorted_file(spark, tmp_path):
     relation = spark.createDataFrame([(3,), (1,), (2,)], "number int").repartition(3)
     assert write_parquet(relation, tmp_path / "numbers.parquet") == 3

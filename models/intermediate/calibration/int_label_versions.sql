@@ -34,5 +34,5 @@ final as (
 
 select * from final
 {% if is_incremental() %}
-where label_version_id not in (select written.label_version_id from {{ this }} as written)
+where not exists (select 1 from {{ this }} as written where written.label_version_id = final.label_version_id)
 {% endif %}

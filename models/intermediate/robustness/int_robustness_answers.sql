@@ -130,9 +130,9 @@ texts_listed as (
     from contexts
     where
         interaction_id in (select kept.interaction_id from kept)
-        and interaction_id not in (
-            select chunks_listed.interaction_id from chunks_listed
-            where chunks_listed.is_named
+        and not exists (
+            select 1 from chunks_listed
+            where chunks_listed.interaction_id = contexts.interaction_id and chunks_listed.is_named
         )
     group by interaction_id
 ),

@@ -58,7 +58,7 @@ imported as (
             '{{ imported }}' = 'originals' or reference_answer is not null or expected_behaviour = 'refuse'
         )
         -- a generated query that was collected comes back with the logs
-        and query_id not in (select queries_generated.query_id from queries_generated)
+        and not exists (select 1 from queries_generated where queries_generated.query_id = queries_staged.query_id)
 ),
 
 final as (

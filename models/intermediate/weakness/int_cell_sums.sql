@@ -17,7 +17,8 @@ summed as (
         interactions.jackknife_group,
         count(evaluations.whole_score) as count_scored,
         sum(evaluations.whole_score) as sum_scores,
-        {{ wide_sum('evaluations.squared_score') }} as sum_squared_scores,
+        -- the total may not fit 64 bits
+        sum({{ whole_number('evaluations.squared_score') }}) as sum_squared_scores,
         count(evaluations.failing) as count_decided,
         sum(evaluations.failing) as count_failing,
         count(evaluations.failing_of_all) as count_decided_of_all,
