@@ -31,6 +31,7 @@ from hcat.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_process
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
 _ROWS_PER_GROUP = 122_880  # of a Parquet file, as DuckDB writes it
+_ROWS_PER_TASK = 500_000
 
 Streamed = Any
 """What a Python model returns: a RecordBatchReader on DuckDB, a DataFrame on Spark."""
@@ -482,7 +483,9 @@ def write_parquet(relation: Any, path: Path) -> int:
     """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
     count = count_rows(relation)
     if is_distributed(relation):
-        ordered = _fetch_by_task(relation.orderBy(relation.columns[0]))
+        # as many tasks as rows need, whatever the partitions: Java holds a few copies of what one of them sends
+        parts = relation.repartitionByRange(1 + count // _ROWS_PER_TASK, relation.columns[0])
+        ordered = _fetch_by_task(parts.sortWithinPartitions(relation.columns[0]))
         with parquet.ParquetWriter(path, _plain(relation.limit(0).toArrow()).schema, compression="zstd") as writer:
             for batch in rebatch(ordered, _ROWS_PER_GROUP):
                 writer.write_batch(batch)
