@@ -34,5 +34,9 @@ final as (
 
 select * from final
 {% if is_incremental() %}
-where not exists (select 1 from {{ this }} as written where written.label_version_id = final.label_version_id)
+where
+    not exists (
+        select 1 from {{ this }} as written
+        where written.label_version_id = final.label_version_id
+    )
 {% endif %}

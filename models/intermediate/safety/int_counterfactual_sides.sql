@@ -57,7 +57,11 @@ swapped as (
                     and {{ has_word('variants.query_text', 'terms.first_term') }}
                 )
             )
-    where not exists (select 1 from mentioned where mentioned.query_id = variants.query_id)
+    where
+        not exists (
+            select 1 from mentioned
+            where mentioned.query_id = variants.query_id
+        )
     -- several terms of a text change together: one of them names the pair
     qualify row_number() over (partition by variants.query_id order by terms.pair_id) = 1
 ),

@@ -58,7 +58,10 @@ imported as (
             '{{ imported }}' = 'originals' or reference_answer is not null or expected_behaviour = 'refuse'
         )
         -- a generated query that was collected comes back with the logs
-        and not exists (select 1 from queries_generated where queries_generated.query_id = queries_staged.query_id)
+        and not exists (
+            select 1 from queries_generated
+            where queries_generated.query_id = queries_staged.query_id
+        )
 ),
 
 final as (
