@@ -9,13 +9,14 @@ Engines are DuckDB (relations, streams of record batches) and Apache Spark (Data
   by ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
 - functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
   (:func:`read_rows`): a fit needs all labels at once, and labels, cells and gates grow with what people rate and
-  define, not with the logs. What does grow with the logs (drift, failure rates, publication) comes to the driver a task
-  at a time (:func:`read_batches`, :func:`write_parquet`).
+  define, not with the logs. What does grow with the logs comes to the driver a task at a time (:func:`read_batches`:
+  drift and failure rates) or through files (:func:`write_parquet`: publication).
 """
 
 from __future__ import annotations
 
 import pickle
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +25,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import parquet
 
 from hcat.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
-_ROWS_PER_GROUP = 122_880  # of a Parquet file, as DuckDB writes it
-_ROWS_PER_TASK = 500_000
-
 Streamed = Any
 """What a Python model returns: a RecordBatchReader on DuckDB, a DataFrame on Spark."""
 
@@ -483,12 +480,13 @@ def write_parquet(relation: Any, path: Path) -> int:
     """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
     count = count_rows(relation)
     if is_distributed(relation):
-        # as many tasks as rows need, whatever the partitions: Java holds a few copies of what one of them sends
-        parts = relation.repartitionByRange(1 + count // _ROWS_PER_TASK, relation.columns[0])
-        ordered = _fetch_by_task(parts.sortWithinPartitions(relation.columns[0]))
-        with parquet.ParquetWriter(path, _plain(relation.limit(0).toArrow()).schema, compression="zstd") as writer:
-            for batch in rebatch(ordered, _ROWS_PER_GROUP):
-                writer.write_batch(batch)
+        import duckdb
+
+        # tasks write sorted parts, and DuckDB joins them in the order of their names
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder, duckdb.connect() as connection:
+            relation.orderBy(relation.columns[0]).write.mode("overwrite").parquet(Path(folder).absolute().as_uri())
+            parts = sorted(str(part) for part in Path(folder).glob("*.parquet"))
+            connection.read_parquet(parts).write_parquet(str(path), compression="zstd")
         return count
     relation.write_parquet(str(path), compression="zstd")
     return count
@@ -534,7 +532,10 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a DataFrame in order; the driver holds those of one task, and never all."""
+    """Yield the rows of a DataFrame in order, fetched a task at a time.
+
+    Python holds those of one task; Java keeps the packed rows until the last one (PySpark 4.2), 100 bytes each or so.
+    """
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -7,7 +7,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from hcat import relations
 from hcat.encoders import EMBEDDED_SCHEMA, EncoderIdentity, _embed_slice, describe_encoder, embed_pending
 from hcat.landing import land
 from hcat.relations import (
@@ -129,8 +128,7 @@ def test_an_empty_table_is_published_with_its_columns(spark, tmp_path):
         assert [str(kind) for kind in described.types] == ["INTEGER", "DATE", "TIMESTAMP", "VARCHAR[]"]
 
 
-def test_a_table_is_published_as_one_sorted_file(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(relations, "_ROWS_PER_TASK", 300)
+def test_a_table_is_published_as_one_sorted_file(spark, tmp_path):
     relation = spark.createDataFrame([(number * 7 % 1_000,) for number in range(1_000)], "number int").repartition(3)
     assert write_parquet(relation, tmp_path / "numbers.parquet") == 1_000
     assert parquet.read_table(tmp_path / "numbers.parquet")["number"].to_pylist() == list(range(1_000))
