@@ -534,7 +534,7 @@ def _plain(table: pa.Table) -> pa.Table:
 def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a DataFrame in order, fetched a task at a time.
 
-    Python holds those of one task; Java keeps the packed rows until the last one (PySpark 4.2), 100 bytes each or so.
+    Python holds those of one task; Java keeps the packed rows until the last one (PySpark 4.2).
     """
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
