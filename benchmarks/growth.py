@@ -38,7 +38,8 @@ SIZE_BASE = 10_000
 SIZE_PROJECTED = 100_000_000
 #: The corpus grows with the logs: interactions per chunk of it, five of which each interaction retrieves.
 INTERACTIONS_PER_CHUNK = 5
-#: What one process of Apache Spark was seen to hold; a build takes minutes at any size.
+#: In one process of Apache Spark, measured with 8 GB for Java (`HCAT_SPARK_MEMORY=8g`). A million asks for some two
+#: hours, 10 GB and `HCAT_SPARK_PARTITIONS=16`: only when `--sizes` says so.
 SIZES_ON_SPARK = (1_000, 10_000, 100_000)
 #: Interactions of the slice that is built with the packaged encoder, classifier and tagger too.
 SIZE_WITH_MODELS = 1_000
