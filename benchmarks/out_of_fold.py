@@ -24,6 +24,8 @@ from benchmarks.ragtruth import read_rows, read_spans
 
 OUT_OF_FOLD = Path(__file__).with_name("out_of_fold.parquet")
 METRIC = "groundedness"
+#: What the fold models say without the other signals: the lowest logit of entailment of an answer's sentences.
+ENTAILMENT = "entailment alone"
 
 #: Limits on the rows of the publishers' split `test`: name -> (what, lowest value).
 LIMITS = {
@@ -38,7 +40,7 @@ LIMITS = {
 
 
 def read_scored(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return (scored rows of RAGTruth with `fold`, `score` and `cut_off`; sentences), both in the order of the data.
+    """Return (scored rows of RAGTruth with `fold`, `score`, `cut_off` and `entailment`; sentences), in their order.
 
     Raises
     ------
@@ -47,6 +49,10 @@ def read_scored(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]
     """
     sentences = parquet.read_table(OUT_OF_FOLD).to_pylist()
     by_answer = {each["answer_id"]: each for each in sentences}
+    lowest: dict[str, float] = {}
+    for each in sentences:
+        logit = each["entailment_logit"]
+        lowest[each["answer_id"]] = min(lowest.get(each["answer_id"], logit), logit)
     rows = [row for row in read_rows(data) if row["interaction_id"] in by_answer]
     if len(rows) < len(by_answer):
         raise ValueError(
@@ -55,12 +61,14 @@ def read_scored(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]
     for row in rows:
         found = by_answer[row["interaction_id"]]
         row |= {"fold": found["fold"], "score": found["answer_probability"], "cut_off": found["answer_cut_off"]}
+        row["entailment"] = lowest[row["interaction_id"]]
     return rows, sentences
 
 
 def measure_rows(rows: Sequence[Mapping[str, Any]], count_draws: int = COUNT_DRAWS) -> dict[str, Accuracy]:
-    """Return the accuracy of the baselines and of the out-of-fold score over ``rows``."""
-    figures = measure_all(Labelled(rows, {}, {}, ""), count_draws)
+    """Return the accuracy of the baselines, of entailment alone and of the out-of-fold score over ``rows``."""
+    entailment = np.array([row["entailment"] for row in rows], dtype=np.float64)
+    figures = measure_all(Labelled(rows, {ENTAILMENT: entailment}, {}, ""), count_draws)
     scores = np.array([row["score"] for row in rows], dtype=np.float64)
     cut_offs = np.array([row["cut_off"] for row in rows], dtype=np.float64)
     return {**figures, METRIC: measure(scores, rows, count_draws, True, cut_offs, True)}

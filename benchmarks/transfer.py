@@ -31,7 +31,7 @@ _SCORES = (
     "support_words",
     "unsupported words",
 )
-_HEADLINE, _WORD_SUPPORT = "groundedness", "support_words"
+_HEADLINE, _WORD_SUPPORT, _BASELINE = "groundedness", "support_words", "unsupported words"
 _QUICK_ROWS = 200
 _BATCH_TOKENS = 8192
 _CLASSES = ("entailment", "neutral", "contradiction")
@@ -139,7 +139,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
             chosen = list(own[:_QUICK_ROWS] if is_quick else own)
             labelled = score_rows(chosen, work / name.split()[0].lower())
             figures = measure_attribution(labelled)
-            difference = figures[_HEADLINE].minus(figures[_WORD_SUPPORT])
+            differences = {rival: figures[_HEADLINE].minus(figures[rival]) for rival in (_WORD_SUPPORT, _BASELINE)}
+            difference = differences[_WORD_SUPPORT]
             met &= difference.low > 0 and (name == "BEGIN" or figures[_HEADLINE].value >= LIMIT_Q2)
             failures = sum(row["hallucinated"] for row in chosen)
             tables.append(
@@ -149,10 +150,10 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
                     [(score, f"{each.value:.3f} [{each.low:.3f}, {each.high:.3f}]") for score, each in figures.items()],
                 )
             )
-            notes.append(
-                f"{name}: {_HEADLINE} minus {_WORD_SUPPORT}, paired by knowledge: {difference.value:+.3f} "
-                f"[{difference.low:+.3f}, {difference.high:+.3f}]."
+            told = "; ".join(
+                f"{rival} {each.value:+.3f} [{each.low:+.3f}, {each.high:+.3f}]" for rival, each in differences.items()
             )
+            notes.append(f"{name}: {_HEADLINE} minus each word count, paired by knowledge: {told}.")
     share, who = measure_inference(folders["nli"], is_quick)  # type: ignore[arg-type]
     met &= share.value >= LIMIT_MNLI
     tables.append(

@@ -237,13 +237,15 @@ def _digest(source: str) -> str:
 
 
 def write_out_of_fold(scored: Scored, found: OutOfFold, path: Path = OUT_OF_FOLD) -> None:
-    """Write one row per sentence: digests of source and answer, fold, span, probability and cut-offs; no text."""
+    """Write one row per sentence: answer, fold, span, probability, cut-offs and logit of entailment; no text."""
     rows = scored.sentences.select(["answer_id", "fold", "sentence_index", "start", "end"])
     by_answer = {"answer_probability": found.answers, "answer_cut_off": found.answer_cut_offs}
     by_answer["sentence_cut_off"] = found.sentence_cut_offs
     table = rows.append_column("probability", pa.array(found.sentences.astype(np.float32)))
     for name, values in by_answer.items():
         table = table.append_column(name, pa.array(values[scored.answers].astype(np.float32)))
+    entailment = scored.features[:, list(FEATURES).index("entailment_logit")]
+    table = table.append_column("entailment_logit", pa.array(entailment.astype(np.float32)))
     parquet.write_table(table, path, compression="zstd", compression_level=19)
 
 
