@@ -7,16 +7,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Columns that differ between two builds of one input by design: they say which build wrote the row and when, or are a
-#: checksum of a file that holds such a column. Everything else must be equal.
-RUN_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "dim_runs": ("run_id", "started_at"),
-    "fct_threshold_gates": ("gate_result_id", "run_id", "evaluated_at"),
-    "gate_verdicts": ("gate_result_id", "run_id"),
-}
+#: Columns that differ between two builds of one input by design: they say which build made or saw the row, and when.
+#: Everything else must be equal.
+RUN_COLUMNS = frozenset(
+    [
+        "run_id",
+        "generated_at",
+        "evaluated_at",
+        "started_at",
+        "built_at",
+        "fitted_run_id",
+        "first_run_id",
+        "first_seen_run",
+        "last_seen_run",
+        "first_seen_at",
+        "last_seen_at",
+        "gate_result_id",
+        "landing_number",
+        "retested_at",
+        "closed_at",
+        "count_runs_seen",
+    ]
+)
 
-#: Published files whose tables have run columns: their own checksums differ with them.
-_FILES_WITH_RUN_COLUMNS = tuple(sorted(RUN_COLUMNS))
+#: Lists of published files: the checksum of a file differs where its table has a run column.
 _TABLES_OF_FILES = ("published_candidate", "published_passing")
 
 #: History on purpose: one row per build, or per build and gate.
@@ -54,11 +68,12 @@ def read_contents(database: Path) -> dict[str, Content]:
             """
         ).fetchall():
             columns.setdefault(table, []).append(column)
+        tables_with_run_columns = tuple(table for table, names in columns.items() if not RUN_COLUMNS.isdisjoint(names))
         for table, names in columns.items():
-            hashed = [f'"{name}"' for name in names if name not in RUN_COLUMNS.get(table, ())]
+            hashed = [f'"{name}"' for name in names if name not in RUN_COLUMNS]
             if table in _TABLES_OF_FILES:
                 hashed = [
-                    f"case when mart not in {_FILES_WITH_RUN_COLUMNS!r} then sha256 end" if name == '"sha256"' else name
+                    f"case when mart not in {tables_with_run_columns!r} then sha256 end" if name == '"sha256"' else name
                     for name in hashed
                 ]
             count, checksum = connection.sql(

@@ -62,11 +62,10 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
             ],
         ),
     )
-    excluded = "; ".join(f"{table}: {', '.join(columns)}" for table, columns in RUN_COLUMNS.items())
     borders = ", ".join(f"{name} = {value}" for name, value in _OTHER_BORDERS.items())
     notes = (
-        f"Run columns, left out of the checksums: {excluded}; and the file checksums of these tables in the "
-        "published_* tables.",
+        f"Columns that name a build, left out of the checksums: {', '.join(sorted(RUN_COLUMNS))}; and in the "
+        "published_* tables the file checksums of tables that have one.",
         f"{sum(first[table] == second.get(table) for table in first)} of {len(first)} tables are equal; a checksum is "
         "the sum of the rows' hashes, floating point to the last bit.",
         f"Other batch borders: {borders}. In two steps, the second build adds the other half of the interactions file.",

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from benchmarks.contents import RUN_COLUMNS
 from benchmarks.harness import (
     ROOT,
     BenchmarkError,
@@ -29,28 +30,6 @@ from benchmarks.harness import (
 
 #: Numbers may differ by this much, absolutely below 1 and relatively above: engines add in different orders.
 TOLERANCE = 1e-6
-
-#: Columns that say when and by which build, or what software made a row.
-RUN_COLUMNS = frozenset(
-    [
-        "run_id",
-        "generated_at",
-        "evaluated_at",
-        "started_at",
-        "built_at",
-        "fitted_run_id",
-        "first_run_id",
-        "first_seen_run",
-        "last_seen_run",
-        "first_seen_at",
-        "last_seen_at",
-        "gate_result_id",
-        "landing_number",
-        "retested_at",
-        "closed_at",
-        "count_runs_seen",
-    ]
-)
 
 #: Texts in which numbers are spelled out, 1e-05 or 1.0E-5 by engine; the numbers themselves stand in other columns.
 SPELLED_COLUMNS = frozenset({"content_key", "parameters_shown", "expectation_results"})
