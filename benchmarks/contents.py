@@ -23,6 +23,7 @@ RUN_COLUMNS = frozenset(
         "first_seen_at",
         "last_seen_at",
         "gate_result_id",
+        "finding_sighting_id",
         "landing_number",
         "retested_at",
         "closed_at",
