@@ -79,6 +79,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "accuracy": _run_accuracy,
     "out_of_fold": out_of_fold.run,
     "transfer": transfer.run,
+    "transfer_accurate": transfer.run_accurate,
     "swaps": swaps.run,
     "evidence": evidence.run,
     "scale": scale.run,

@@ -36,7 +36,7 @@ from benchmarks.harness import (
     write_outcome,
 )
 from benchmarks.ragtruth import read_rows, write_raw_logs
-from hcat.entailment import COMPACT_FOLDER
+from hcat.entailment import SHIPPED, read_card
 
 #: Named before any result was seen: the score that a reader should judge the product by.
 HEADLINE_METRIC = "groundedness"
@@ -70,6 +70,8 @@ class Labelled:
         Metric -> number of rows per score status; ``not_staged`` = the contract rejected the row.
     encoder : str
         Name and SHA-256 of the encoder, and name and revision of the entailment classifier.
+    classifier_name : str
+        Name of the entailment classifier.
     thresholds : mapping of str to float
         Metric -> score below which the shipped decision calls an answer failing.
     probabilities : frozenset of str
@@ -82,12 +84,13 @@ class Labelled:
     encoder: str
     thresholds: Mapping[str, float] = field(default_factory=dict)
     probabilities: frozenset[str] = frozenset()
+    classifier_name: str = ""
 
     def take(self, positions: Sequence[int]) -> Labelled:
         """Return the rows at ``positions``; statuses stay those of all rows."""
         rows = [self.rows[position] for position in positions]
         scores = {name: values[list(positions)] for name, values in self.scores.items()}
-        return Labelled(rows, scores, self.statuses, self.encoder, self.thresholds, self.probabilities)
+        return replace(self, rows=rows, scores=scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +115,12 @@ class Accuracy:
     calibration_slope: Estimate | None = None
 
 
-def score_rows(rows: list[dict[str, Any]], work: Path) -> Labelled:
-    """Return the scores that one `dbt build` in the folder ``work`` gives to ``rows``."""
+def score_rows(rows: list[dict[str, Any]], work: Path, environment: Mapping[str, str] | None = None) -> Labelled:
+    """Return the scores that one `dbt build` in the folder ``work``, with its settings, gives to ``rows``."""
     raw_logs = work / "raw"
     shutil.rmtree(raw_logs, ignore_errors=True)
     write_raw_logs(rows, raw_logs)
-    built = build(raw_logs, work / "warehouse")
+    built = build(raw_logs, work / "warehouse", environment=environment)
     if "fct_evaluations" in built.skipped:
         raise BenchmarkError(f"a failed test kept fct_evaluations from being built: {', '.join(built.failed_tests)}")
     return read_scores(rows, work / "warehouse" / "hcat.duckdb")
@@ -141,13 +144,13 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
             where metrics.family not in {_OTHER_FAMILIES!r}
             """
         ).fetchall()
-        encoder = connection.sql(
+        encoder, classifier_name = connection.sql(
             """
             select encoder_name || ' (SHA-256 ' || encoder_sha256[1:12] || '...), classifier ' || classifier_name
-                || ' revision ' || classifier_revision
+                || ' revision ' || classifier_revision, classifier_name
             from int_encoder cross join int_classifier
             """
-        ).fetchall()[0][0]
+        ).fetchall()[0]
     finally:
         connection.close()
     positions = {str(row["interaction_id"]): position for position, row in enumerate(rows)}
@@ -170,7 +173,7 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
         if counts.total() < len(rows):
             counts["not_staged"] = len(rows) - counts.total()
     scored = {name: scores[name] for name in sorted(scores) if not np.isnan(scores[name]).all()}
-    return Labelled(rows, scored, statuses, encoder, thresholds, frozenset(probabilities))
+    return Labelled(rows, scored, statuses, encoder, thresholds, frozenset(probabilities), classifier_name)
 
 
 def baselines(rows: Sequence[Mapping[str, Any]]) -> dict[str, npt.NDArray[np.float64]]:
@@ -370,7 +373,7 @@ def to_json(labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], 
         **{key: value for key, value in first.items() if key != "tasks"},
         "qa_auroc": qa["pooled_auroc"] if qa else None,
         "qa_balanced_accuracy": qa["balanced_accuracy"] if qa else None,
-        "count_answers_seen_in_training": count_seen_in_training(labelled.rows),
+        "count_answers_seen_in_training": count_seen_in_training(labelled),
         "tasks": first["tasks"],
         "thresholds": THRESHOLDS,
         "encoder": labelled.encoder,
@@ -407,11 +410,14 @@ def _accuracy_to_json(accuracy: Accuracy) -> dict[str, Any]:
     return result
 
 
-def count_seen_in_training(rows: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many answers belong to a source on which the shipped classifier was trained: no test of it."""
-    path = COMPACT_FOLDER / "card.json"
-    seen = set(json.loads(path.read_text(encoding="utf-8"))["trained_sources"])
-    names = [f"{row['task']}-{row['source_id']}" for row in rows]
+def count_seen_in_training(labelled: Labelled) -> int:
+    """Return how many answers belong to a source on which their classifier was trained here: no test of it.
+
+    What a classifier from elsewhere was trained on is not known: 0.
+    """
+    own = [shipped for shipped in SHIPPED.values() if shipped.name == labelled.classifier_name]
+    seen = {source for shipped in own for source in read_card(shipped)["trained_sources"]}
+    names = [f"{row['task']}-{row['source_id']}" for row in labelled.rows]
     return sum(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:12] in seen for name in names)
 
 
@@ -421,7 +427,7 @@ def to_outcome(
     """Return tables and notes for the screen and the page."""
     tables = [table for title, figures in measured.items() for table in tabulate(title, figures, metric)]
     headline = next(iter(measured.values()))
-    seen = count_seen_in_training(labelled.rows)
+    seen = count_seen_in_training(labelled)
     differences = "; ".join(
         f"{baseline} {difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
         for baseline in ("unsupported words", "lexical LR")

@@ -1,4 +1,4 @@
-"""Makes the compact entailment model: `python -m training nli`, then `python -m training grounded`, then `export`.
+"""Makes the entailment models, the compact one and (`--base accurate`) the larger one, stage by stage.
 
 Data are read from the folder named by HCAT_BENCHMARK_DATA; docs/model-card.md lists them with licences and figures. Two
 CPU cores are enough; a GPU is used when there is one.
@@ -20,15 +20,17 @@ import pyarrow.parquet as parquet
 import torch
 from safetensors.torch import save_file
 
+from hcat.entailment import SHIPPED
 from hcat.fusion import FEATURES
 from training import faults, fit, grounded, release
+from training.bases import BASES
 from training.lora import read_delta
 from training.pairs import Pair, count_by_source, read_nli, read_nli_test
 
 SEED = 20260101
 
-NLI = fit.Settings(rank=32, epochs=2, batch_tokens=3072, batch_pairs=48, maximum_tokens=128, learning_rate=7e-4)
-GROUNDED = fit.Settings(
+_NLI = fit.Settings(rank=32, epochs=2, batch_tokens=3072, batch_pairs=48, maximum_tokens=128, learning_rate=7e-4)
+_GROUNDED = fit.Settings(
     rank=32,
     epochs=2,
     batch_tokens=4096,
@@ -37,6 +39,16 @@ GROUNDED = fit.Settings(
     learning_rate=5e-4,
     token_weight=1.0,
 )
+
+#: Base -> recipe of each stage. The larger base needs fewer looks at each pair, and smaller steps.
+NLI = {
+    "packaged": _NLI,
+    "accurate": replace(_NLI, base="accurate", epochs=1, batch_pairs=64, learning_rate=4e-4),
+}
+GROUNDED = {
+    "packaged": _GROUNDED,
+    "accurate": replace(_GROUNDED, base="accurate", epochs=1, learning_rate=3e-4),
+}
 
 #: Faults made per faithful sentence, and pairs of inference that keep the first stage alive.
 SHARE_MADE = 0.7
@@ -75,7 +87,7 @@ def run_grounded(
     _say(f"pairs: {count_by_source(pairs)}")
     fit.train(pairs, settings, output, start)
     path = output / "training.json"
-    facts = json.loads(path.read_text(encoding="utf-8")) | {"held_out": held_out, "count_folds": count_folds}
+    facts = release.read_facts(output) | {"held_out": held_out, "count_folds": count_folds}
     facts["pairs"] = count_by_source(pairs)
     facts["sources"] = sorted({each.answer.source_id for each in sentences})
     path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
@@ -87,10 +99,10 @@ def run_interpolate(data: Path, start: Path, trained: Path, output: Path) -> Non
     A fine-tuned model forgets; the straight line between it and its start keeps most of both (Wortsman et al. 2022,
     Robust fine-tuning of zero-shot models, WiSE-FT).
     """
-    facts = json.loads((trained / "training.json").read_text(encoding="utf-8"))
+    facts = release.read_facts(trained)
     model = release.interpolate(start, trained, SHARE_OF_START)
     test = read_nli_test(data)
-    share = fit.accuracy(fit.predict(model, test, NLI.maximum_tokens), test)
+    share = fit.accuracy(fit.predict(model, test, NLI[facts["base"]].maximum_tokens), test)
     _say(f"MultiNLI dev matched: accuracy {share:.4f}, n = {len(test):,}")
     output.mkdir(parents=True, exist_ok=True)
     save_file(read_delta(model), output / "delta.safetensors")
@@ -139,16 +151,18 @@ def run_fuse(folders: list[Path]) -> None:
 
     Each fold is scored by a fusion and cut by cut-offs that were chosen on the other folds.
     """
+    base = release.read_facts(folders[0])["base"]
     scored, made = release.read_predictions(folders), release.read_faults(folders)
-    fusion = release.fit_prior(scored, made)
-    release.write_prior(fusion)
+    plan = release.PRIOR_PLANS[base]
+    fusion = release.fit_prior(scored, made, plan)
+    release.write_prior(fusion, SHIPPED[base].name)
     _say(f"prior: {dict(zip(FEATURES, fusion.coefficients.round(3).tolist(), strict=True))}")
     everything = np.ones(len(scored.answer_rows), dtype=bool)
     sentence, answer = release.choose_cut_offs(scored, fusion.sentence_log_odds(scored.features), everything)
     _say(f"cut-offs for the seed threshold_decisions: sentence_support {sentence:.3f}, groundedness {answer:.3f}")
-    release.write_out_of_fold(scored, release.score_out_of_fold(scored, made))
-    release.write_faults(scored, made)
-    _say(f"wrote {release.PRIOR.name}, {release.OUT_OF_FOLD.name} and {release.FAULTS.name}")
+    release.write_out_of_fold(scored, release.score_out_of_fold(scored, made, plan), release.OUT_OF_FOLD[base])
+    release.write_faults(scored, made, plan, release.FAULTS[base])
+    _say(f"wrote {release.PRIOR.name}, {release.OUT_OF_FOLD[base].name} and {release.FAULTS[base].name}")
 
 
 def _say(text: str) -> None:
@@ -165,6 +179,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--revision", help="revision of the shipped model (export)")
     parser.add_argument("--start", type=Path, help="folder of the stage before (grounded)")
+    parser.add_argument("--base", choices=tuple(BASES), help="what to start from (nli; later stages go on with it)")
     parser.add_argument("--held-out", type=int, help="fold of sources that stays unseen (for out-of-fold scores)")
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--limit", type=int, help="first pairs only: a try")
@@ -212,11 +227,12 @@ def main(arguments: list[str] | None = None) -> int:
         if getattr(options, name) is not None
     }
     if options.stage == "nli":
-        run_nli(Path(root), options.start, options.output, replace(NLI, **chosen), options.limit)
+        base = options.base or ("packaged" if options.start is None else release.read_facts(options.start)["base"])
+        run_nli(Path(root), options.start, options.output, replace(NLI[base], **chosen), options.limit)
     else:
         if options.start is None:
             parser.exit(2, "training: --start must name the folder of the stage nli\n")
-        settings = replace(GROUNDED, **chosen)
+        settings = replace(GROUNDED[release.read_facts(options.start)["base"]], **chosen)
         run_grounded(Path(root), options.start, options.output, settings, options.held_out, options.folds)
     return 0
 

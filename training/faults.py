@@ -16,7 +16,8 @@ from safetensors.torch import load_file
 from benchmarks.ragtruth import read_rows
 from benchmarks.swaps import COUNT_SENTENCES, make_faults, take_faithful
 from training import fit, grounded
-from training.lora import adapt, write_back
+from training.bases import BASES
+from training.lora import write_back
 
 
 def score_faults(data: Path, folder: Path) -> None:
@@ -33,7 +34,7 @@ def score_faults(data: Path, folder: Path) -> None:
     kinds = {row["interaction_id"]: row.get("kind") for row in rows}
     sentences = grounded.read_sentences([_to_answer(row) for row in rows], grounded.EvidenceReader())
     pairs = [replace(grounded.to_pair(each), wrong=None) for each in sentences]
-    model: Any = adapt(fit.make_classifier(0.0), int(facts["rank"]))
+    model = fit.make_adapted(BASES[facts["base"]], int(facts["rank"]))
     write_back(model, load_file(folder / "delta.safetensors"))
     shares = fit.predict(model.eval(), pairs, int(facts["maximum_tokens"]))
     features = grounded.read_features(sentences, shares[:, 0])

@@ -15,16 +15,12 @@ import numpy.typing as npt
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers.models.bert.configuration_bert import BertConfig
-from transformers.models.bert.modeling_bert import BertForSequenceClassification
 
 from hcat.batching import plan_batches
-from hcat.devices import packaged_folder, silence_transformers
-from hcat.minilm import load_tokenizer
+from training.bases import BASES, CLASSES, Base, base_of
 from training.lora import adapt, read_delta, write_back
 from training.pairs import TARGETS, Pair
 
-CLASSES = TARGETS[:3]
 _NOT_ENTAILMENT = TARGETS.index("not_entailment")
 _PROGRESS_SECONDS = 30.0
 
@@ -36,6 +32,7 @@ _STRETCH = 4096
 class Settings:
     """What a stage of training depends on beside its data."""
 
+    base: str = "packaged"
     rank: int = 32
     epochs: int = 2
     batch_tokens: int = 4096
@@ -59,18 +56,9 @@ def computes_bfloat16(device: str) -> bool:
     return device == "cuda" or torch.cpu._is_avx512_bf16_supported()
 
 
-def make_classifier(dropout: float) -> BertForSequenceClassification:
-    """Return the packaged MiniLM with a fresh classification head of three classes."""
-    silence_transformers()
-    config = BertConfig.from_pretrained(
-        packaged_folder(),
-        num_labels=len(CLASSES),
-        id2label=dict(enumerate(CLASSES)),
-        label2id={name: index for index, name in enumerate(CLASSES)},
-        hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout,
-    )
-    return BertForSequenceClassification.from_pretrained(packaged_folder(), config=config, local_files_only=True)
+def make_adapted(base: Base, rank: int, dropout: float = 0.0) -> Any:
+    """Return a classifier on ``base`` with a low-rank update that is nothing yet."""
+    return adapt(base.make_classifier(dropout), rank, base.first_block)
 
 
 class Tokens(NamedTuple):
@@ -86,10 +74,10 @@ class Tokens(NamedTuple):
 
 
 class PairTokens:
-    """Token ids of pairs: [CLS] premise [SEP] hypothesis [SEP], the premise cut to fit."""
+    """Token ids of pairs as the base writes them: start, premise, mark, hypothesis, mark; the premise cut to fit."""
 
-    def __init__(self, maximum_tokens: int) -> None:
-        self._tokenizer = load_tokenizer()
+    def __init__(self, maximum_tokens: int, base: Base) -> None:
+        self._tokenizer = base.load_tokenizer()
         self._tokenizer.enable_truncation(maximum_tokens, strategy="only_first")
         self._maximum = maximum_tokens
 
@@ -101,7 +89,7 @@ class PairTokens:
         encodings = self._tokenizer.encode_batch(inputs)
         return Tokens(
             [encoding.ids for encoding in encodings],
-            [encoding.type_ids.index(1) for encoding in encodings],
+            [encoding.sequence_ids.index(1) for encoding in encodings],
             [_label_tokens(encoding.offsets, pair.wrong) for encoding, pair in zip(encodings, pairs, strict=True)],
         )
 
@@ -113,21 +101,18 @@ def _label_tokens(offsets: list[tuple[int, int]], wrong: Sequence[tuple[int, int
     return [int(any(start < last and end > first for first, last in wrong)) for start, end in offsets]
 
 
-def to_batch(tokens: Tokens, chosen: npt.NDArray[np.int64], device: str) -> dict[str, Any]:
+def to_batch(tokens: Tokens, chosen: npt.NDArray[np.int64], device: str, base: Base) -> dict[str, Any]:
     """Return the tensors of one batch, padded to its longest pair."""
     longest = max(len(tokens.ids[row]) for row in chosen)
-    ids = np.zeros((len(chosen), longest), np.int64)
+    ids = np.full((len(chosen), longest), base.padding, np.int64)
     kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
     for position, row in enumerate(chosen):
         length = len(tokens.ids[row])
         ids[position, :length] = tokens.ids[row]
         mask[position, :length] = 1
         kinds[position, tokens.starts[row] : length] = 1
-    return {
-        "input_ids": torch.from_numpy(ids).to(device),
-        "token_type_ids": torch.from_numpy(kinds).to(device),
-        "attention_mask": torch.from_numpy(mask).to(device),
-    }
+    arrays = {"input_ids": ids, "attention_mask": mask} | ({"token_type_ids": kinds} if base.has_segments else {})
+    return {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
 
 
 def to_token_targets(tokens: Tokens, chosen: npt.NDArray[np.int64], longest: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -188,7 +173,7 @@ def train(
     output: Path,
     start: Path | None = None,
     weights: npt.NDArray[np.float64] | None = None,
-) -> BertForSequenceClassification:
+) -> Any:
     """Return the trained classifier; the delta and the settings are written to ``output`` after every epoch.
 
     Parameters
@@ -207,13 +192,14 @@ def train(
     torch.manual_seed(settings.random_seed)
     random = np.random.default_rng(settings.random_seed)
     device = choose_device()
-    model: Any = adapt(make_classifier(settings.dropout), settings.rank)
+    base = BASES[settings.base]
+    model = make_adapted(base, settings.rank, settings.dropout)
     if start is not None:
         write_back(model, load_file(start / "delta.safetensors"))
     model = model.to(device).train()
     # helps the blocks below to learn where a sentence is wrong; it is not kept
     token_head = nn.Linear(model.config.hidden_size, 1).to(device)
-    tokens = PairTokens(settings.maximum_tokens).encode(pairs)
+    tokens = PairTokens(settings.maximum_tokens, base).encode(pairs)
     lengths = tokens.lengths()
     targets = torch.tensor([pair.target for pair in pairs])
     row_weights = torch.from_numpy(np.ones(len(pairs)) if weights is None else weights).float()
@@ -231,11 +217,10 @@ def train(
     for epoch, plan in enumerate(plans, start=1):
         for chosen in plan:
             with torch.autocast(device, dtype=torch.bfloat16, enabled=use_bfloat16):
-                hidden = model.bert(**to_batch(tokens, chosen, device))
-                logits = model.classifier(model.dropout(hidden.pooler_output))
-                token_logits = token_head(hidden.last_hidden_state)
+                found = model(**to_batch(tokens, chosen, device, base), output_hidden_states=True)
+                token_logits = token_head(found.hidden_states[-1])
             rows = torch.from_numpy(chosen)
-            loss = measure_loss(logits, targets[rows].to(device), row_weights[rows].to(device))
+            loss = measure_loss(found.logits, targets[rows].to(device), row_weights[rows].to(device))
             if settings.token_weight:
                 wrong, known = to_token_targets(tokens, chosen, token_logits.shape[1])
                 token_loss = measure_token_loss(token_logits[:, :, 0], wrong.to(device), known.to(device))
@@ -278,12 +263,12 @@ def predict(
     model: Any, pairs: Sequence[Pair], maximum_tokens: int, batch_tokens: int = 8192
 ) -> npt.NDArray[np.float64]:
     """Return class probabilities, shape (n, 3), in the order of ``pairs``."""
-    device = next(model.parameters()).device.type
-    tokens = PairTokens(maximum_tokens).encode(pairs)
+    device, base = next(model.parameters()).device.type, base_of(model)
+    tokens = PairTokens(maximum_tokens, base).encode(pairs)
     shares = np.empty((len(pairs), len(CLASSES)))
-    with torch.inference_mode():
+    with torch.inference_mode(), torch.autocast(device, dtype=torch.bfloat16, enabled=computes_bfloat16(device)):
         for chosen in plan_batches(tokens.lengths(), batch_tokens):
-            logits = model(**to_batch(tokens, chosen, device)).logits
+            logits = model(**to_batch(tokens, chosen, device, base)).logits
             shares[chosen] = torch.softmax(logits.double(), dim=1).cpu().numpy()
     return shares
 

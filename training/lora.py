@@ -1,18 +1,21 @@
-"""Low-rank adaptation (Hu et al. 2021, section 4.1) of a BERT sequence classifier: h = W x + (scale) B A x."""
+"""Low-rank adaptation (Hu et al. 2021, section 4.1) of a BERT or MPNet sequence classifier: h = W x + B A x."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 import torch
 from torch import nn
 
-#: Linear layers of a BERT block, by the last part of their name.
-ADAPTED = ("query", "key", "value", "dense")
+#: Linear layers of a BERT or an MPNet block, by the last part of their name.
+ADAPTED = ("query", "key", "value", "q", "k", "v", "o", "dense")
 
 #: Trained whole beside the low-rank part: what turns the first token into classes.
-TRAINED_WHOLE = ("bert.pooler.dense", "classifier")
+TRAINED_WHOLE = ("bert.pooler.dense", "classifier", "classifier.dense", "classifier.out_proj")
+
+_BLOCK = re.compile(r"\bencoder\.layer\.(\d+)\.")
 
 
 class LowRankLinear(nn.Module):
@@ -38,22 +41,30 @@ class LowRankLinear(nn.Module):
         return self.frozen(inputs) + nn.functional.linear(nn.functional.linear(inputs, self.first), self.second)
 
 
-def adapt(model: nn.Module, rank: int) -> nn.Module:
-    """Freeze ``model`` and put a low-rank update beside every linear layer of its blocks; the heads stay trainable."""
+def adapt(model: nn.Module, rank: int, first_block: int = 0) -> nn.Module:
+    """Freeze ``model`` and put a low-rank update beside every linear layer of its blocks; the heads stay trainable.
+
+    Blocks below ``first_block`` stay frozen; above 0, so do the norms of the embeddings.
+    """
     model.requires_grad_(False)
     for name, module in list(model.named_modules()):
         if not isinstance(module, nn.Linear):
             continue
         if name in TRAINED_WHOLE:
             module.requires_grad_(True)
-        elif name.rsplit(".", 1)[-1] in ADAPTED:
+        elif name.rsplit(".", 1)[-1] in ADAPTED and _is_open(name, first_block):
             parent, child = name.rsplit(".", 1)
             setattr(model.get_submodule(parent), child, LowRankLinear(module, rank))
     for name, parameter in model.named_parameters():
         # 10 kB of weights that move much
-        if "LayerNorm" in name:
+        if "LayerNorm" in name and _is_open(name, first_block):
             parameter.requires_grad_(True)
     return model
+
+
+def _is_open(name: str, first_block: int) -> bool:
+    block = _BLOCK.search(name)
+    return first_block == 0 if block is None else int(block[1]) >= first_block
 
 
 def read_delta(model: nn.Module) -> dict[str, torch.Tensor]:

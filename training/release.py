@@ -16,25 +16,47 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from safetensors.torch import load_file, save_file
 
-from hcat.devices import check_packaged_weights, hash_file
-from hcat.entailment import COMPACT_FOLDER, COMPACT_NAME
+from benchmarks import out_of_fold, swaps
+from hcat.devices import hash_file
+from hcat.entailment import SHIPPED
 from hcat.fusion import FEATURES, Fusion, fit_fusion, join_answers
-from training.fit import CLASSES, Settings, make_classifier
-from training.lora import adapt, average_deltas, write_back
+from training.bases import BASES, CLASSES
+from training.fit import Settings, make_adapted
+from training.lora import average_deltas, write_back
 
 ROOT = Path(__file__).resolve().parents[1]
 PRIOR = ROOT / "seeds" / "groundedness_prior.csv"
-OUT_OF_FOLD = ROOT / "benchmarks" / "out_of_fold.parquet"
-FAULTS = ROOT / "benchmarks" / "out_of_fold_faults.parquet"
+#: Base -> what is kept of its fold models: scores of labelled answers, and of made faults.
+OUT_OF_FOLD = out_of_fold.OUT_OF_FOLD
+FAULTS = swaps.OUT_OF_FOLD
 
 #: Half the weight of the squared coefficients: chosen once, by hand, so that no feature of a thousand answers runs off.
 PENALTY = 2.0
 
-#: Made faults that are wrong for certain, and what one of them weighs beside the label of an answer: the smallest
-#: weight at which the fused score alone catches 95 % of them out of fold. The models that people labelled seldom invent
-#: a lone figure; an answer with a figure that is nowhere in its context must not pass for that.
+#: Made faults that are wrong for certain.
 CERTAIN_FAULTS = ("number_outside", "entity_outside")
-FAULT_WEIGHT = 0.07
+
+
+@dataclass(frozen=True, slots=True)
+class PriorPlan:
+    """What the fusion of a classifier is fitted on.
+
+    Attributes
+    ----------
+    takes_sentences : bool
+        Labels are those of sentences (spans marked by people), each an answer of its own, and not those of answers.
+    fault_weight : float
+        Weight of a made fault beside a label as 1: the smallest at which the fused score alone catches 95 % of
+        :data:`CERTAIN_FAULTS` out of fold. The models that people labelled seldom invent a lone figure; an answer with
+        a figure that is nowhere in its context must not pass for that.
+    """
+
+    takes_sentences: bool
+    fault_weight: float
+
+
+#: Base -> plan. The compact model is not sharp enough for single sentences: it gains nothing from their labels.
+PRIOR_PLANS = {"packaged": PriorPlan(False, 0.07), "accurate": PriorPlan(True, 0.05)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +101,31 @@ def read_predictions(folders: Sequence[Path]) -> Scored:
     return Scored(sentences, features, answers, answer_rows)
 
 
-def fit_prior(scored: Scored, faults: Faults, held_out: int | None = None) -> Fusion:
-    """Return the fusion fitted on the labels of answers and on made faults, without the fold ``held_out``.
+def fit_prior(scored: Scored, faults: Faults, plan: PriorPlan, held_out: int | None = None) -> Fusion:
+    """Return the fusion fitted on labels of answers or sentences and on made faults, without the fold ``held_out``.
 
     Of the labels only rows of the publishers' split `test` enter: the others come from sources with a hallucination
-    only, and would shift every probability. Of the made ones :data:`CERTAIN_FAULTS`, each of :data:`FAULT_WEIGHT`,
-    beside as much weight of the faithful sentences that they were made of.
+    only, and would shift every probability. Of the made ones :data:`CERTAIN_FAULTS`, each of the planned weight, beside
+    as much weight of the faithful sentences that they were made of.
     """
     keep = is_unselected(scored) & np.array([row["fold"] != held_out for row in scored.answer_rows])
-    numbers = np.cumsum(keep) - 1
     rows = keep[scored.answers]
-    labels = np.array([row["is_grounded"] for row in scored.answer_rows])[keep]
+    if plan.takes_sentences:
+        labels = np.array(scored.sentences["is_supported"].to_pylist(), dtype=bool)[rows]
+        numbers = np.arange(len(labels))
+    else:
+        labels = np.array([row["is_grounded"] for row in scored.answer_rows])[keep]
+        numbers = (np.cumsum(keep) - 1)[scored.answers[rows]]
     is_faithful = np.array([row["kind"] is None for row in faults.answer_rows])
     is_faulty = np.array([row["kind"] in CERTAIN_FAULTS for row in faults.answer_rows])
     made = (is_faithful | is_faulty) & np.array([row["fold"] != held_out for row in faults.answer_rows])
     made_numbers = len(labels) + np.cumsum(made) - 1
     made_rows = made[faults.answers]
     balance = is_faulty[made].sum() / is_faithful[made].sum()
-    weights = np.where(is_faithful[made], FAULT_WEIGHT * balance, FAULT_WEIGHT)
+    weights = np.where(is_faithful[made], plan.fault_weight * balance, plan.fault_weight)
     return fit_fusion(
         np.concatenate([scored.features[rows], faults.features[made_rows]]),
-        np.concatenate([numbers[scored.answers[rows]], made_numbers[faults.answers[made_rows]]]),
+        np.concatenate([numbers, made_numbers[faults.answers[made_rows]]]),
         np.concatenate([labels, is_faithful[made]]),
         weights=np.concatenate([np.ones(len(labels)), weights]),
         penalty=PENALTY,
@@ -167,14 +193,14 @@ class OutOfFold:
     answer_cut_offs: npt.NDArray[np.float64]
 
 
-def score_out_of_fold(scored: Scored, faults: Faults) -> OutOfFold:
+def score_out_of_fold(scored: Scored, faults: Faults, plan: PriorPlan) -> OutOfFold:
     """Return scores and cut-offs of every fold, each from a fusion fitted on the other folds."""
     folds = np.array([row["fold"] for row in scored.answer_rows])
     count = len(scored.answer_rows)
     log_odds = np.empty(len(scored.answers))
     sentence_cut_offs, answer_cut_offs = np.empty(count), np.empty(count)
     for fold in np.unique(folds):
-        everything = fit_prior(scored, faults, int(fold)).sentence_log_odds(scored.features)
+        everything = fit_prior(scored, faults, plan, int(fold)).sentence_log_odds(scored.features)
         held = folds == fold
         log_odds[held[scored.answers]] = everything[held[scored.answers]]
         sentence_cut_offs[held], answer_cut_offs[held] = choose_cut_offs(scored, everything, ~held)
@@ -208,7 +234,7 @@ def best_cut_off(scores: npt.NDArray[np.float64], is_positive: npt.NDArray[np.bo
     return float((ordered[best] + following) / 2)
 
 
-def write_faults(scored: Scored, faults: Faults, path: Path = FAULTS) -> None:
+def write_faults(scored: Scored, faults: Faults, plan: PriorPlan, path: Path) -> None:
     """Write one row per faithful or faulty sentence: digests, kind (null = faithful), fold, scores; no text.
 
     ``groundedness`` is the probability of the fusion that was fitted on the other folds.
@@ -216,7 +242,7 @@ def write_faults(scored: Scored, faults: Faults, path: Path = FAULTS) -> None:
     folds = np.array([row["fold"] for row in faults.answer_rows])
     joined = np.empty(len(folds))
     for fold in np.unique(folds):
-        log_odds = fit_prior(scored, faults, int(fold)).sentence_log_odds(faults.features)
+        log_odds = fit_prior(scored, faults, plan, int(fold)).sentence_log_odds(faults.features)
         joined = np.where(folds == fold, join_answers(log_odds, faults.answers, len(folds)), joined)
     entailment = np.full(len(folds), np.inf)
     np.minimum.at(entailment, faults.answers, faults.features[:, list(FEATURES).index("entailment_logit")])
@@ -236,7 +262,7 @@ def _digest(source: str) -> str:
     return hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()[:12]
 
 
-def write_out_of_fold(scored: Scored, found: OutOfFold, path: Path = OUT_OF_FOLD) -> None:
+def write_out_of_fold(scored: Scored, found: OutOfFold, path: Path) -> None:
     """Write one row per sentence: answer, fold, span, probability, cut-offs and logit of entailment; no text."""
     rows = scored.sentences.select(["answer_id", "fold", "sentence_index", "start", "end"])
     by_answer = {"answer_probability": found.answers, "answer_cut_off": found.answer_cut_offs}
@@ -249,16 +275,24 @@ def write_out_of_fold(scored: Scored, found: OutOfFold, path: Path = OUT_OF_FOLD
     parquet.write_table(table, path, compression="zstd", compression_level=19)
 
 
-def write_prior(fusion: Fusion, path: Path = PRIOR) -> None:
-    """Write the seed: one row per feature, the intercept first."""
+def write_prior(fusion: Fusion, classifier_name: str, path: Path = PRIOR) -> None:
+    """Write the rows of a classifier into the seed, its intercept first; those of other classifiers stay."""
+    columns = ("classifier_name", "feature", "coefficient", "center", "scale")
+    others: list[list[str]] = []
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as handle:
+            others = [[row[column] for column in columns] for row in csv.DictReader(handle)]
+    own = [[classifier_name, "intercept", f"{fusion.intercept:.6f}", "", ""]]
+    for name, values in zip(
+        FEATURES, zip(fusion.coefficients, fusion.centers, fusion.scales, strict=True), strict=True
+    ):
+        own.append([classifier_name, name, *(f"{value:.6f}" for value in values)])
+    rows = [row for row in others if row[0] != classifier_name] + own
     with path.open("w", encoding="utf-8", newline="") as handle:
         writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(("feature", "coefficient", "center", "scale"))
-        writer.writerow(("intercept", f"{fusion.intercept:.6f}", "", ""))
-        for name, values in zip(
-            FEATURES, zip(fusion.coefficients, fusion.centers, fusion.scales, strict=True), strict=True
-        ):
-            writer.writerow((name, *(f"{value:.6f}" for value in values)))
+        writer.writerow(columns)
+        # the order of the file is that of the names, whichever was fitted last; the rows of one keep theirs
+        writer.writerows(sorted(rows, key=lambda row: row[0]))
 
 
 def interpolate(start: Path, trained: Path, share_of_start: float) -> Any:
@@ -266,9 +300,10 @@ def interpolate(start: Path, trained: Path, share_of_start: float) -> Any:
 
     Both must have one rank; the mean of the updates is cut to it (:func:`training.lora.average_deltas`).
     """
-    rank = int(json.loads((trained / "training.json").read_text(encoding="utf-8"))["rank"])
+    facts = read_facts(trained)
+    rank = int(facts["rank"])
     deltas = [load_file(folder / "delta.safetensors") for folder in (start, trained)]
-    model: Any = adapt(make_classifier(0.0), rank)
+    model = make_adapted(BASES[facts["base"]], rank)
     write_back(model, average_deltas(deltas, rank, (share_of_start, 1 - share_of_start)))
     return model.eval()
 
@@ -278,7 +313,7 @@ def average(folders: Sequence[Path], output: Path) -> None:
 
     ``training.json`` holds the recipe of the folds and all their sources.
     """
-    facts = [json.loads((folder / "training.json").read_text(encoding="utf-8")) for folder in folders]
+    facts = [read_facts(folder) for folder in folders]
     deltas = [load_file(folder / "delta.safetensors") for folder in folders]
     output.mkdir(parents=True, exist_ok=True)
     save_file(average_deltas(deltas, int(facts[0]["rank"])), output / "delta.safetensors")
@@ -292,23 +327,35 @@ def average(folders: Sequence[Path], output: Path) -> None:
     (output / "training.json").write_text(json.dumps(own, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def export(trained: Path, revision: str, folder: Path = COMPACT_FOLDER) -> None:
+def read_facts(folder: Path) -> dict[str, Any]:
+    """Return what a stage of training wrote of itself."""
+    facts: dict[str, Any] = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    return facts
+
+
+def export(trained: Path, revision: str, folder: Path | None = None) -> None:
     """Write the delta in half precision and its card: labels, digests, recipe, and digests of the sources it has seen.
 
-    The digests let a benchmark say that it scores answers to sources from training; they tell nothing else.
+    The digests let a benchmark say that it scores answers to sources from training; they tell nothing else. A base with
+    a rank of its own for what ships is cut to it (:func:`training.lora.average_deltas`).
     """
+    facts = read_facts(trained)
+    shipped, base = SHIPPED[facts["base"]], BASES[facts["base"]]
+    folder = shipped.folder if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
-    delta = {name: value.half().contiguous() for name, value in load_file(trained / "delta.safetensors").items()}
+    delta = load_file(trained / "delta.safetensors")
+    if base.shipped_rank is not None:
+        delta, facts["shipped_rank"] = average_deltas([delta], base.shipped_rank), base.shipped_rank
+    delta = {name: value.half().contiguous() for name, value in delta.items()}
     save_file(delta, folder / "delta.safetensors")
     # the library writes files for their owner alone
     (folder / "delta.safetensors").chmod(0o644)
-    facts = json.loads((trained / "training.json").read_text(encoding="utf-8"))
     sources = facts.pop("sources", [])
     card = {
-        "name": COMPACT_NAME,
+        "name": shipped.name,
         "revision": revision,
         "labels": list(CLASSES),
-        "base_sha256": check_packaged_weights(),
+        "base_sha256": shipped.check_base(),
         "delta_sha256": hash_file(folder / "delta.safetensors"),
         "training": facts,
         "trained_sources": sorted(map(_digest, sources)),

@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hcat import mpnet
 from hcat.batching import map_slices, run_batches
 from hcat.devices import (
     ModelError,
@@ -35,9 +36,7 @@ from hcat.devices import (
 )
 from hcat.raw_contract import hash_text
 
-#: The offline default: MiniLM adapted by training/, shipped as a low-rank delta (docs/model-card.md).
-COMPACT_NAME = "hcat-entailment-compact"
-COMPACT_FOLDER = Path(__file__).parent / "weights" / "entailment_compact"
+_WEIGHTS = Path(__file__).parent / "weights"
 
 #: Padded tokens (longest x count) of one batch by device.
 DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 131072}
@@ -75,7 +74,8 @@ Floats = npt.NDArray[np.float64]
 class ClassifierIdentity:
     """What an entailment score depends on, and where the weights lie; columns as in ``EncoderIdentity``.
 
-    ``location`` is ``packaged``, ``none`` (entailment is switched off), ``hashing``, a local path or a Hub id.
+    ``location`` is ``packaged``, ``accurate``, ``none`` (entailment is switched off), ``hashing``, a local path or a
+    Hub id.
     """
 
     classifier_key: str
@@ -93,6 +93,33 @@ class ClassifierIdentity:
 
 
 CLASSIFIER_COLUMNS = tuple(field.name for field in fields(ClassifierIdentity))
+
+
+class Shipped(NamedTuple):
+    """A classifier of the project: a base model from a package, and a low-rank delta beside this file.
+
+    Attributes
+    ----------
+    name : str
+        As rows and cards call it.
+    folder : Path
+        Holds delta.safetensors and card.json.
+    check_base : callable
+        Returns the SHA-256 of the base weights; raises a :class:`ModelError` if they are missing or are not the pinned
+        ones.
+    """
+
+    name: str
+    folder: Path
+    check_base: Callable[[], str]
+
+
+#: Setting -> classifier trained by training/ (docs/model-card.md): the offline default, and the larger one, whose base
+#: is asked for by name.
+SHIPPED = {
+    "packaged": Shipped("hcat-entailment-compact", _WEIGHTS / "entailment_compact", check_packaged_weights),
+    "accurate": Shipped("hcat-entailment-accurate", _WEIGHTS / "entailment_accurate", mpnet.check_archive),
+}
 
 
 class Head(NamedTuple):
@@ -262,7 +289,7 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
     Parameters
     ----------
     name : str
-        ``packaged``, ``none``, ``hashing``, a local folder or a Hub id.
+        ``packaged``, ``accurate``, ``none``, ``hashing``, a local folder or a Hub id.
     revision : str
         Commit of a Hub model; required there, because a name alone may change its weights.
     device, dtype : str
@@ -271,17 +298,19 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
     Raises
     ------
     ModelError
-        If packaged weights do not have the pinned SHA-256, a Hub id comes without revision, or a folder has no weights.
+        If shipped weights are not installed or do not have the pinned SHA-256, a Hub id comes without revision, or a
+        folder has no weights.
     """
     device = choose_device(device)
     dtype = choose_dtype(dtype, device)
-    if name == "packaged":
-        card = _read_card()
-        base, delta = check_packaged_weights(), hash_file(COMPACT_FOLDER / "delta.safetensors")
+    if name in SHIPPED:
+        shipped = SHIPPED[name]
+        card = read_card(shipped)
+        base, delta = shipped.check_base(), hash_file(shipped.folder / "delta.safetensors")
         if delta != card["delta_sha256"]:
-            raise ModelError(f"{COMPACT_NAME}: delta must have SHA-256 {card['delta_sha256']}, got {delta}")
+            raise ModelError(f"{shipped.name}: delta must have SHA-256 {card['delta_sha256']}, got {delta}")
         both = hashlib.sha256(f"{base}{delta}".encode()).hexdigest()
-        parts = (COMPACT_NAME, str(card["revision"]), both, device, dtype, name)
+        parts = (shipped.name, str(card["revision"]), both, device, dtype, name)
     elif name in ("none", "hashing"):
         parts = (name, "1", hash_text(f"hcat {name} classifier 1"), "cpu", "float32", name)
     elif Path(name).is_dir():
@@ -315,8 +344,10 @@ def load_classifier(identity: ClassifierIdentity) -> Classifier:
                 _loaded[identity.classifier_key] = HashingClassifier()
             elif identity.location == "packaged":
                 _loaded[identity.classifier_key] = CompactClassifier(identity)
+            elif identity.location == "accurate":
+                _loaded[identity.classifier_key] = SequenceClassifier(identity, *open_accurate(identity))
             else:
-                _loaded[identity.classifier_key] = SequenceClassifier(identity)
+                _loaded[identity.classifier_key] = SequenceClassifier(identity, *open_pretrained(identity))
         return _loaded[identity.classifier_key]
 
 
@@ -334,8 +365,9 @@ class CompactClassifier:
         self._tokenizer = minilm.load_tokenizer()
         self._device = torch.device(identity.device)
         dtype = getattr(torch, identity.dtype)
-        labels = dict(enumerate(_read_card()["labels"]))
-        weights = merge_delta(minilm.read_weights(), COMPACT_FOLDER / "delta.safetensors")
+        shipped = SHIPPED["packaged"]
+        labels = dict(enumerate(read_card(shipped)["labels"]))
+        weights = merge_delta(minilm.read_weights(), shipped.folder / "delta.safetensors")
         self._model = minilm.MiniLM(weights).to(self._device, dtype)
         self._pooler, self._last = (
             tuple(weights[f"{name}.{part}"].to(self._device, dtype) for part in ("weight", "bias"))
@@ -370,32 +402,75 @@ class CompactClassifier:
             return np.asarray(linear(pooled, *self._last).float().cpu().numpy(), dtype=np.float64)
 
 
-class SequenceClassifier:
-    """Any sequence classifier with an entailment label: a local folder, or a Hub id at a pinned revision."""
+def open_pretrained(identity: ClassifierIdentity) -> tuple[Any, Any]:
+    """Return model and tokenizer of a local folder, or of a Hub id at a pinned revision.
 
-    def __init__(self, identity: ClassifierIdentity) -> None:
-        is_local = Path(identity.location).is_dir()
-        if is_local:
-            os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    Raises
+    ------
+    ModelError
+        If it cannot be loaded, or has no fast tokenizer.
+    """
+    is_local = Path(identity.location).is_dir()
+    if is_local:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    silence_transformers()
+    revision = "main" if is_local else identity.classifier_revision
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(identity.location, revision=revision)
+        model = AutoModelForSequenceClassification.from_pretrained(
+            identity.location, revision=revision, dtype=getattr(torch, identity.dtype)
+        )
+    except (OSError, ValueError) as error:
+        raise ModelError(f"classifier {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
+    if not tokenizer.is_fast:
+        raise ModelError(f"classifier {identity.location!r} needs a fast tokenizer (tokenizer.json), it has none")
+    return model, tokenizer
+
+
+def open_accurate(identity: ClassifierIdentity) -> tuple[Any, Any]:
+    """Return model and tokenizer of the larger shipped classifier: packaged MPNet plus the delta of this package."""
+    import torch
+    from transformers import MPNetForSequenceClassification, PreTrainedTokenizerFast
+
+    silence_transformers()
+    shipped = SHIPPED["accurate"]
+    model = MPNetForSequenceClassification(mpnet.make_config(read_card(shipped)["labels"]))
+    weights = merge_delta(mpnet.read_weights(), shipped.folder / "delta.safetensors")
+    named = {name if name.startswith("classifier.") else f"mpnet.{name}": value for name, value in weights.items()}
+    # positions are counted, not learned: some versions of the library keep them among the weights
+    missing = model.load_state_dict(named, strict=False).missing_keys
+    if missing:
+        raise ModelError(f"{shipped.name}: weights lack {', '.join(missing)}")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=mpnet.load_tokenizer(),
+        pad_token="<pad>",
+        model_max_length=MAXIMUM_TOKENS,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+    return model.to(getattr(torch, identity.dtype)), tokenizer
+
+
+class SequenceClassifier:
+    """Any sequence classifier with an entailment label.
+
+    Parameters
+    ----------
+    identity : ClassifierIdentity
+        Names the device.
+    model, tokenizer : objects
+        Of the library transformers; the tokenizer is a fast one.
+    """
+
+    def __init__(self, identity: ClassifierIdentity, model: Any, tokenizer: Any) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
         self._torch = torch
         require_gpu(identity.device, torch)
-        silence_transformers()
-        revision = "main" if is_local else identity.classifier_revision
-        try:
-            self._tokenizer = AutoTokenizer.from_pretrained(identity.location, revision=revision)
-            model: Any = AutoModelForSequenceClassification.from_pretrained(
-                identity.location, revision=revision, dtype=getattr(torch, identity.dtype)
-            )
-        except (OSError, ValueError) as error:
-            raise ModelError(
-                f"classifier {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}"
-            ) from error
-        if not self._tokenizer.is_fast:
-            raise ModelError(f"classifier {identity.location!r} needs a fast tokenizer (tokenizer.json), it has none")
+        self._tokenizer = tokenizer
         self._model = model.to(identity.device).eval()
         self._uses_segments = "token_type_ids" in self._tokenizer.model_input_names
         labels = {int(index): str(label) for index, label in model.config.id2label.items()}
@@ -459,14 +534,17 @@ def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
     Parameters
     ----------
     weights : dict of str to Tensor
-        Base weights under the names of a BERT checkpoint.
+        Base weights under the names of a BERT or MPNet checkpoint.
     path : Path
-        Safetensors under the names of a BERT sequence classifier: ``<name>.first`` (rank, in) and ``<name>.second``
+        Safetensors under the names of a sequence classifier: ``<name>.first`` (rank, in) and ``<name>.second``
         (out, rank) are added as second @ first to the weight of that name; every other tensor replaces its namesake.
     """
     from safetensors.torch import load_file
 
-    delta = {name.removeprefix("bert."): value.float() for name, value in load_file(path).items()}
+    # the base model's own names, without the prefix that a classifier gives them
+    delta = {
+        name.removeprefix("bert.").removeprefix("mpnet."): value.float() for name, value in load_file(path).items()
+    }
     merged = dict(weights)
     for name, value in delta.items():
         if name.endswith(".first"):
@@ -579,10 +657,17 @@ def _entail_slice(batch: pa.RecordBatch, identity: ClassifierIdentity, budget: i
     return pa.RecordBatch.from_arrays(arrays, schema=ENTAILED_SCHEMA)
 
 
-def _read_card() -> dict[str, Any]:
-    path = COMPACT_FOLDER / "card.json"
+def read_card(shipped: Shipped) -> dict[str, Any]:
+    """Return what the card of a shipped classifier says: labels, digests, recipe, digests of the sources it has seen.
+
+    Raises
+    ------
+    ModelError
+        If the package has no card.
+    """
+    path = shipped.folder / "card.json"
     if not path.exists():
-        raise ModelError(f"{COMPACT_NAME}: {path.name} is missing from the package")
+        raise ModelError(f"{shipped.name}: {path.name} is missing from the package")
     card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return card
 

@@ -7,14 +7,16 @@ import sys
 
 import numpy as np
 import pytest
-from builds import REPOSITORY, Dbt, write_lines
+from builds import REPOSITORY, Dbt, copy_build, write_lines
 from numpy.testing import assert_allclose
 
 # training is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(REPOSITORY))
 
+from hcat.devices import ModelError
 from hcat.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
 from hcat.fusion import FEATURES, Fusion, join_answers
+from hcat.mpnet import find_parts
 from training.grounded import Answer, EvidenceReader, read_features, read_sentences
 
 CONTEXT = (
@@ -51,22 +53,27 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory):
     return build, query
 
 
-def test_sql_fuses_what_the_recipe_fits(built):
-    build, query = built
+def read_prior(classifier_name: str) -> Fusion:
+    with (REPOSITORY / "seeds" / "groundedness_prior.csv").open(encoding="utf-8") as handle:
+        rows = [row for row in csv.DictReader(handle) if row["classifier_name"] == classifier_name]
+    prior = {row["feature"]: row for row in rows}
+    return Fusion(
+        float(prior["intercept"]["coefficient"]),
+        *(np.array([float(prior[name][part]) for name in FEATURES]) for part in ("coefficient", "center", "scale")),
+    )
+
+
+def check_fusion(build, query, setting):
+    """Compare a build with what the recipe's own code says of the same answers."""
     answers = [Answer(name, name, "", "", "", query, answer, CONTEXT, ()) for name, answer in ANSWERS.items()]
     sentences = read_sentences(answers, EvidenceReader())
-    classifier = load_classifier(resolve_classifier("packaged", "", "cpu", "auto"))
+    identity = resolve_classifier(setting, "", "cpu", "auto")
+    classifier = load_classifier(identity)
     logits, _ = classify_pairs(
         classifier, [each.premise for each in sentences], [each.text for each in sentences], 4096
     )
     probabilities = measure_distances(logits, classifier.head).probability_entailment
-    with (REPOSITORY / "seeds" / "groundedness_prior.csv").open(encoding="utf-8") as handle:
-        prior = {row["feature"]: row for row in csv.DictReader(handle)}
-    fusion = Fusion(
-        float(prior["intercept"]["coefficient"]),
-        *(np.array([float(prior[name][part]) for name in FEATURES]) for part in ("coefficient", "center", "scale")),
-    )
-    log_odds = fusion.sentence_log_odds(read_features(sentences, probabilities))
+    log_odds = read_prior(identity.classifier_name).sentence_log_odds(read_features(sentences, probabilities))
     found = build.query(
         "select interaction_id, sentence_index, evidence_text, support_probability from fct_sentence_evidence"
     )
@@ -83,6 +90,26 @@ def test_sql_fuses_what_the_recipe_fits(built):
         build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'groundedness'")
     )
     assert_allclose([scores[name] for name in ANSWERS], joined, atol=1e-4)
+
+
+def test_sql_fuses_what_the_recipe_fits(built):
+    check_fusion(*built, "packaged")
+
+
+def test_the_accurate_classifier_has_a_prior_and_cut_offs_of_its_own(built, dbt: Dbt, tmp_path):
+    try:
+        find_parts()
+    except ModelError as error:
+        pytest.skip(str(error))
+    build, query = built
+    other = copy_build(build, tmp_path)
+    accurate = dbt("build", other.raw, other.warehouse, encoder="packaged", classifier="accurate")
+    assert accurate.exit_code == 0, accurate.output
+    check_fusion(accurate, query, "accurate")
+    statement = "select metric_name, threshold, decision_status from dim_metrics where metric_name = 'groundedness'"
+    (_, own, status), (_, default, default_status) = accurate.query(statement)[0], build.query(statement)[0]
+    assert (status, default_status) == ("in_force", "in_force")
+    assert own != default
 
 
 def test_faults_score_below_the_faithful_answer(built):

@@ -29,6 +29,8 @@ from hcat.entailment import (
     truncate_pair,
 )
 
+COMPACT = entailment.SHIPPED["packaged"]
+
 FINITE = st.floats(-5, 5, width=32)
 
 
@@ -203,10 +205,10 @@ def test_compact_classifier_equals_transformers():
 
     identity = resolve_classifier("packaged", "", "cpu", "float32")
     classifier = load_classifier(identity)
-    labels = json.loads((entailment.COMPACT_FOLDER / "card.json").read_text())["labels"]
+    labels = json.loads((COMPACT.folder / "card.json").read_text())["labels"]
     config = BertConfig.from_pretrained(devices.packaged_folder(), num_labels=len(labels))
     peer = BertForSequenceClassification(config).eval()
-    weights = entailment.merge_delta(minilm.read_weights(), entailment.COMPACT_FOLDER / "delta.safetensors")
+    weights = entailment.merge_delta(minilm.read_weights(), COMPACT.folder / "delta.safetensors")
     missing = peer.load_state_dict(
         {name if name.startswith("classifier") else f"bert.{name}": value for name, value in weights.items()},
         strict=False,
@@ -224,7 +226,7 @@ def test_compact_classifier_equals_transformers():
 def test_other_delta_is_refused(tmp_path, monkeypatch):
     (tmp_path / "delta.safetensors").write_bytes(b"other")
     (tmp_path / "card.json").write_text(json.dumps({"revision": "1", "labels": [], "delta_sha256": "0" * 64}))
-    monkeypatch.setattr(entailment, "COMPACT_FOLDER", tmp_path)
+    monkeypatch.setitem(entailment.SHIPPED, "packaged", COMPACT._replace(folder=tmp_path))
     row = describe_classifier("packaged", "", "cpu", "auto").to_pylist()[0]
     assert "delta must have SHA-256 000" in row["problem"]
     assert row["classifier_key"] is None

@@ -55,7 +55,7 @@ create table risk_appetites (
     risk_appetite varchar, confidence double, tolerated_false_accept_share double, tolerated_false_reject_share double,
     cost_false_accept double, cost_false_reject double, rationale varchar
 );
-create table if not exists threshold_decisions (
+create table if not exists int_threshold_decisions (
     decision_name varchar, metric_name varchar, threshold double, decided_by varchar, decided_on date, valid_until date,
     is_provisional boolean, rationale varchar
 );
@@ -146,7 +146,7 @@ def add_seeds(connection: Any, text: str) -> None:
     decision = {"threshold": 0.6, "decided_by": f"somebody{text}", "is_provisional": True, "rationale": f"so{text}"}
     insert(
         connection,
-        "threshold_decisions",
+        "int_threshold_decisions",
         [
             {**decision, "decision_name": "old", "decided_on": "2025-01-01", "valid_until": "2026-05-31"},
             {**decision, "decision_name": "new", "decided_on": "2026-05-01", "valid_until": "2026-06-11"},
@@ -445,7 +445,7 @@ def test_a_database_without_any_table_is_a_report_of_what_is_missing(bare_page: 
 def test_a_published_copy_without_seeds_says_so(tmp_path: Path) -> None:
     warehouse = make_evidence(tmp_path)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        for seed in ("applications", "risks", "risk_appetites", "threshold_decisions"):
+        for seed in ("applications", "risks", "risk_appetites", "int_threshold_decisions"):
             connection.execute(f"drop table {seed}")
     page = report.render_report(warehouse)
     assert "this copy of the warehouse does not hold the seed applications" in read_text(read_section(page, "scope"))

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given, settings
@@ -18,13 +19,14 @@ from hcat import minilm
 from hcat.entailment import merge_delta
 from hcat.fusion import FEATURES
 from training import fit, grounded, pairs, release
+from training.bases import BASES
 from training.lora import adapt, average_deltas, read_delta, write_back
 
 
 @pytest.fixture(scope="module")
 def adapted():
     torch.manual_seed(3)
-    return adapt(fit.make_classifier(0.0), rank=4).eval()
+    return fit.make_adapted(BASES["packaged"], rank=4).eval()
 
 
 BATCH = {
@@ -41,7 +43,7 @@ def logits(model) -> np.ndarray:
 
 def test_the_update_starts_as_nothing():
     torch.manual_seed(3)
-    plain = fit.make_classifier(0.0).eval()
+    plain = BASES["packaged"].make_classifier(0.0).eval()
     before = logits(plain)
     assert_allclose(logits(adapt(plain, rank=4)), before, atol=1e-6)
 
@@ -70,7 +72,7 @@ def test_delta_gives_the_same_model_in_the_package(adapted, tmp_path):
         found = pooled @ weights["classifier.weight"].T + weights["classifier.bias"]
     assert_allclose(found.numpy(), logits(adapted), atol=1e-4)
     torch.manual_seed(9)
-    other = adapt(fit.make_classifier(0.0), rank=4).eval()
+    other = fit.make_adapted(BASES["packaged"], rank=4).eval()
     write_back(other, delta)
     assert_allclose(logits(other), logits(adapted), atol=1e-5)
 
@@ -121,7 +123,7 @@ def test_an_epoch_shows_every_pair_once(lengths):
 
 
 def test_pairs_keep_the_hypothesis_whole():
-    tokens = fit.PairTokens(16)
+    tokens = fit.PairTokens(16, BASES["packaged"])
     ids, starts, _ = tokens.encode([pairs.Pair("word " * 100, "the fee", 0, "x")])
     assert len(ids[0]) == 16
     assert len(ids[0]) - starts[0] == 3
@@ -130,7 +132,7 @@ def test_pairs_keep_the_hypothesis_whole():
 def test_tokens_of_a_wrong_span_are_labelled_and_nothing_else_is():
     known = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x", ((9, 10),))
     unknown = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x")
-    tokens = fit.PairTokens(64).encode([known, unknown])
+    tokens = fit.PairTokens(64, BASES["packaged"]).encode([known, unknown])
     targets, seen = fit.to_token_targets(tokens, np.array([0, 1]), len(tokens.ids[0]))
     start = tokens.starts[0]
     # it, costs, 9, euros, full stop; the closing mark is no word
@@ -147,6 +149,37 @@ def test_cut_off_of_highest_f1_keeps_equal_scores_together():
     is_failure = np.array([True, True, True, False, False])
     assert release.best_cut_off(scores, is_failure) == pytest.approx(0.7)
     assert release.best_cut_off(scores, np.array([True, True, False, False, False])) == pytest.approx(0.35)
+
+
+def test_labels_of_sentences_teach_the_prior_what_labels_of_answers_cannot():
+    # labels of answers are drawn at random, those of sentences follow entailment
+    random = np.random.default_rng(5)
+    count, names = 150, list(FEATURES)
+    features = random.normal(size=(2 * count, len(names)))
+    is_supported = features[:, names.index("entailment_logit")] + 0.3 * random.normal(size=2 * count) > 0
+    rows = [
+        {"split": "test", "fold": number % 3, "is_grounded": bool(random.random() < 0.5)} for number in range(count)
+    ]
+    scored = release.Scored(pa.table({"is_supported": is_supported}), features, np.arange(2 * count) // 2, rows)
+    faults = release.Faults(
+        random.normal(size=(4, len(names))),
+        np.arange(4),
+        [{"source_id": "s", "kind": kind, "fold": 0} for kind in (None, "number_outside", None, "entity_outside")],
+    )
+    without = release.fit_prior(scored, faults, release.PriorPlan(takes_sentences=False, fault_weight=0.07))
+    plan = release.PriorPlan(takes_sentences=True, fault_weight=0.07)
+    taught = release.fit_prior(scored, faults, plan)
+    assert taught.coefficients[0] > 3 * max(without.coefficients[0], 0.2)
+    assert (taught.coefficients * np.array(list(FEATURES.values())) >= 0).all()
+    # a fold that is left out has no say
+    changed = release.Scored(
+        pa.table({"is_supported": np.where(np.arange(2 * count) // 2 % 3 == 1, ~is_supported, is_supported)}),
+        features,
+        scored.answers,
+        [row | {"is_grounded": not row["is_grounded"]} if row["fold"] == 1 else row for row in rows],
+    )
+    held = release.fit_prior(changed, faults, plan, held_out=1)
+    assert held.coefficients.tolist() == release.fit_prior(scored, faults, plan, held_out=1).coefficients.tolist()
 
 
 def test_folds_hold_whole_sources_and_never_move():

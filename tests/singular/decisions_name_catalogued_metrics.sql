@@ -13,7 +13,8 @@ where
     metric_name is not null
     and metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)
 union all
+-- one metric has one decision, with a row each for the classifiers on whose scores it was made
 select 'threshold_decisions (two decisions for one metric)' as seed, metric_name
 from {{ ref('threshold_decisions') }}
 group by metric_name
-having count(*) > 1
+having count(distinct decision_name) > 1 or (count(*) > 1 and count(distinct classifier_sha256) < count(*))

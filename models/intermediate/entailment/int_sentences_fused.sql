@@ -1,5 +1,5 @@
 -- One row per (interaction, answer sentence): the probability that it is supported, and what each signal adds to it.
--- A monotone logistic (hcat.fusion) whose parameters are the seed groundedness_parameters.
+-- A monotone logistic (hcat.fusion) whose parameters are the seed groundedness_prior.
 {{ config(materialized='table') }}
 {%- set bound = var('hcat_entailment_logit_bound') %}
 
@@ -20,8 +20,26 @@ matches as (
     where comparison = 'answer_to_context'
 ),
 
-parameters as (
+priors as (
     select * from {{ ref('groundedness_prior') }}
+),
+
+fitted as (
+    select max(priors.classifier_name) as classifier_name
+    from priors
+    inner join {{ ref('int_classifier') }} as classifier on priors.classifier_name = classifier.classifier_name
+),
+
+parameters as (
+    -- a classifier without rows of its own is read as the shipped default one would be
+    select
+        priors.feature,
+        priors.coefficient,
+        priors.center,
+        priors.scale
+    from priors
+    cross join fitted
+    where priors.classifier_name = coalesce(fitted.classifier_name, 'hcat-entailment-compact')
 ),
 
 intercept as (

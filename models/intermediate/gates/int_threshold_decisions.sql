@@ -1,5 +1,6 @@
 -- One row per decided threshold, and whether it is in force: a number that was decided on the scores of another
--- encoder, classifier or scoring says nothing about these. An expired decision stays in force and warns.
+-- encoder, classifier or scoring says nothing about these. An expired decision stays in force and warns. Of a decision
+-- with a row per classifier, the row of this build's classifier counts.
 with decisions as (
     select * from {{ ref('threshold_decisions') }}
 ),
@@ -33,6 +34,18 @@ checked as (
     cross join classifier
 ),
 
+ranked as (
+    select
+        *,
+        row_number() over (
+            partition by decision_name
+            order by
+                case when decision_status in ('in_force', 'expired') then 0 else 1 end,
+                classifier_sha256 nulls last
+        ) as row_rank
+    from checked
+),
+
 final as (
     select
         decision_name,
@@ -55,7 +68,8 @@ final as (
         is_provisional,
         decided_on,
         valid_until
-    from checked
+    from ranked
+    where row_rank = 1
 )
 
 select * from final

@@ -341,8 +341,6 @@ where metric_name = $metric_name
 order by kind, method, confidence, risk_appetite
 """
 
-LIST_REASONS = "select decision_name, rationale from threshold_decisions order by decision_name"
-
 LIST_RATES = """
 select * from fct_failure_rates where dimension = 'all' order by metric_name, count_interactions desc, system
 """
@@ -403,7 +401,7 @@ def describe_calibration(source: Warehouse, settings: Mapping[str, Any]) -> dict
         "controls": _describe_risk_controls(source, chosen),
         "systems": _describe_systems(source, chosen),
         "thresholds": _describe_thresholds(source, _threshold_metric(chosen, labelled, names), metrics),
-        "decisions": _describe_decisions(source, names, metrics),
+        "decisions": _describe_decisions(names, metrics),
         "rates": _describe_rates(source, chosen, names),
         "agreement": _describe_agreement(source),
         "raters": _describe_raters(source),
@@ -1052,16 +1050,14 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
     return as_markup(chart)
 
 
-def _describe_decisions(source: Warehouse, names: Sequence[str], metrics: Mapping[str, Row]) -> dict[str, Any]:
-    has_reasons = source.has("threshold_decisions")
-    reasons = {row["decision_name"]: row["rationale"] for row in source.rows(LIST_REASONS, ["threshold_decisions"])}
+def _describe_decisions(names: Sequence[str], metrics: Mapping[str, Row]) -> dict[str, Any]:
     rows = []
     for name in names:
         metric = metrics.get(name)
         if metric is None or metric["threshold"] is None:
             rows.append({"metric_name": name, "is_decided": False})
             continue
-        reason = reasons.get(metric["decision_name"])
+        reason = metric.get("decision_rationale")
         rows.append(
             {
                 "metric_name": name,
@@ -1074,7 +1070,7 @@ def _describe_decisions(source: Warehouse, names: Sequence[str], metrics: Mappin
                 "is_expired": bool(metric["is_decision_expired"]),
             }
         )
-    return {"rows": rows, "has_reasons": has_reasons}
+    return {"rows": rows}
 
 
 def _describe_rates(source: Warehouse, chosen: Row | None, names: Sequence[str]) -> dict[str, Any]:

@@ -126,10 +126,9 @@ where metric_name = $metric_name and dimension = $dimension and segment = $segme
 order by window_start, window_end
 """
 
-# {table} comes from the closed list DECISION_TABLES, never from data.
-LIST_DECISIONS = "select * from {table} order by valid_until nulls first, decision_name"
-#: Where decisions stand, the fullest first; a published copy has none of them, only what dim_metrics repeats.
-DECISION_TABLES = ("int_threshold_decisions", "threshold_decisions")
+#: A published copy does not hold it, only what dim_metrics repeats.
+DECISIONS = "int_threshold_decisions"
+LIST_DECISIONS = f"select * from {DECISIONS} order by valid_until nulls first, decision_name"
 
 LIST_VALIDITY = """
 select metric_name, criterion, version_class, calibration_status, count_labels, last_rated_at, valid_until
@@ -305,13 +304,12 @@ def _describe_drift(source: Warehouse) -> dict[str, Any] | None:
 
 def _describe_decisions(source: Warehouse, build: Build) -> list[Row]:
     """Return the decisions, the first to run out first; from dim_metrics where this copy does not hold them."""
-    table = next((name for name in DECISION_TABLES if source.has(f"{name}.valid_until", f"{name}.decided_by")), None)
-    if table is None:
+    if not source.has(f"{DECISIONS}.valid_until", f"{DECISIONS}.decided_by"):
         decided = [metric for metric in build.metrics if metric["decision_name"] is not None]
         rows = [{**metric, "rationale": metric.get("decision_rationale")} for metric in decided]
         rows.sort(key=lambda row: (str(row["valid_until"] or ""), row["decision_name"]))
     else:
-        rows = source.rows(LIST_DECISIONS.format(table=table), [table])
+        rows = source.rows(LIST_DECISIONS, [DECISIONS])
     started = build.run["started_at"].date() if build.run else None
     return [
         {
