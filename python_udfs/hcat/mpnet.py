@@ -1,4 +1,4 @@
-"""The packaged all-mpnet-base-v2 (Apache-2.0, 110 million weights): the base of the accurate entailment model.
+"""The packaged all-mpnet-base-v2 (Apache-2.0, 109 million weights): the base of the accurate entailment model.
 
 It comes as one zip archive in five packages, because a package index takes no file of its size. The archive is read
 where it lies: nothing is joined on disk.
