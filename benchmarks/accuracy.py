@@ -36,7 +36,7 @@ from benchmarks.harness import (
     write_outcome,
 )
 from benchmarks.ragtruth import read_rows, write_raw_logs
-from hcat.entailment import SHIPPED, read_card
+from hcat.encoders.entailment import SHIPPED, read_card
 
 #: Named before any result was seen: the score that a reader should judge the product by.
 HEADLINE_METRIC = "groundedness"

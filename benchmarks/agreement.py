@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow.parquet as parquet
 
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.agreement import Agreement, fleiss_kappa, krippendorff_alpha
+from hcat.calibration.agreement import Agreement, fleiss_kappa, krippendorff_alpha
 
 #: (data set, statistic) -> value that other implementations give (statsmodels and the package krippendorff).
 EXPECTED: Mapping[tuple[str, str], float] = {

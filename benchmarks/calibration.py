@@ -1,9 +1,9 @@
 """Calibrated groundedness on answers with human labels: are its probabilities right, pooled and inside each task?
 
 The raw score is the out-of-fold groundedness of the benchmark `out_of_fold` (rows `split = test`). Every source's
-calibrator is chosen and fitted by `hcat.calibration` on all other sources, so that there is no split to be lucky with.
-Two claims are kept apart: one calibrator for all rows, which knows nothing but the score, and one calibrator per task,
-each fitted on that task's labels alone.
+calibrator is chosen and fitted by `hcat.calibration.calibrators` on all other sources, so that there is no split to be
+lucky with. Two claims are kept apart: one calibrator for all rows, which knows nothing but the score, and one
+calibrator per task, each fitted on that task's labels alone.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy.typing as npt
 from benchmarks.accuracy import lexical_regression
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict
 from benchmarks.out_of_fold import read_scored
-from hcat.calibration import choose_calibrator, folds_of_sources, label_scores
-from hcat.calibration_quality import Figure, Quality, measure_quality
+from hcat.calibration.calibrators import choose_calibrator, folds_of_sources, label_scores
+from hcat.calibration.quality import Figure, Quality, measure_quality
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

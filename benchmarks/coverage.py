@@ -3,7 +3,7 @@
 Each resplit deals whole sources to `fit` (the calibrator), `conformalize` (the quantiles) and `test`. Two promises are
 kept apart. With rows as their own sources the quantile is the plain order statistic, and the mean coverage of rows is
 what it is about. With sources it weighs siblings, and the promise is for a row drawn at random from a new source:
-coverage is then the mean over sources of the share of covered rows (`hcat.conformal`).
+coverage is then the mean over sources of the share of covered rows (`hcat.calibration.conformal`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from benchmarks.calibration import Answers, read_answers
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.calibration import fit_calibrator, label_scores
-from hcat.conformal import (
+from hcat.calibration.calibrators import fit_calibrator, label_scores
+from hcat.calibration.conformal import (
     SET_KINDS,
     STRATIFICATIONS,
     conformal_rank,

@@ -22,13 +22,13 @@ from scipy.stats import norm
 
 from benchmarks.calibration import Answers, read_answers
 from benchmarks.harness import ROOT, Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.conformal import (
+from hcat.calibration.conformal import (
     RiskControl,
     control_accepted_among_bad,
     control_bad_among_accepted,
     control_bad_and_accepted,
 )
-from hcat.thresholds import METHODS, RiskAppetite, Threshold, accepts, fit_all
+from hcat.calibration.thresholds import METHODS, RiskAppetite, Threshold, accepts, fit_all
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -149,7 +149,7 @@ def _mean_promise(name: str, limit: float, rates: Sequence[float | None]) -> Pro
 
 
 def simulate_controls(count_fits: int, rows_per_source: int, seed: int = SEED) -> list[Promise]:
-    """Return the promises of the three risk controls of `hcat.conformal`, on true probabilities of stage 1."""
+    """Return the promises of the risk controls in `hcat.calibration.conformal`, on true probabilities of stage 1."""
     random = np.random.default_rng(seed)
     found: dict[tuple[str, float], list[float | None]] = {}
     controls: Mapping[str, Callable[[Floats, Integers, float, Integers], RiskControl]] = {
@@ -201,7 +201,7 @@ LIMIT_ESTIMATED = 0.005
 
 
 def simulate_methods(count_fits: int, rows_per_source: int, seed: int = SEED) -> tuple[list[Promise], dict[str, int]]:
-    """Return the promises of `hcat.thresholds`, and how often a lower appetite accepted more bad answers.
+    """Return the promises of `hcat.calibration.thresholds`, and how often a lower appetite accepted more bad answers.
 
     The count is over all fits, and over pairs of neighbouring appetites that both have an answer.
     """

@@ -1,7 +1,8 @@
 """Drift: how many weeks alarm when nothing drifts, how soon is a shift of .3 standard deviations found, PSI beside .1?
 
-Scores are drawn, and everything that is judged goes through `hcat.drift` and `hcat.drift_tables.decide` with the
-default settings. 960 series are looked at every week. A week alarms when any test of any series does.
+Scores are drawn, and everything that is judged goes through `hcat.monitoring.drift` and
+`hcat.monitoring.drift_tables.decide` with the default settings. 960 series are looked at every week. A week alarms when
+any test of any series does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
-from hcat.drift import (
+from hcat.monitoring.drift import (
     Rows,
     arrange_rows,
     compare_mixes,
@@ -24,7 +25,7 @@ from hcat.drift import (
     stability_limit,
     watch_means,
 )
-from hcat.drift_tables import DriftSettings, compare_period, decide
+from hcat.monitoring.drift_tables import DriftSettings, compare_period, decide
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -28,7 +28,13 @@ from benchmarks.harness import (
     working_folder,
 )
 from benchmarks.scale import COUNT_INTERACTIONS, COUNT_SENTENCES, ENCODER, write_raw_logs
-from hcat.entailment import DEFAULT_BATCH_TOKENS, classify_pairs, load_classifier, measure_distances, resolve_classifier
+from hcat.encoders.entailment import (
+    DEFAULT_BATCH_TOKENS,
+    classify_pairs,
+    load_classifier,
+    measure_distances,
+    resolve_classifier,
+)
 from training.grounded import AnswerSentence, EvidenceReader, read_ragtruth, read_sentences
 
 SEED = 20260101

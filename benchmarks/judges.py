@@ -35,7 +35,7 @@ from benchmarks.harness import (
 )
 from benchmarks.out_of_fold import read_scored
 from hcat.judging.agreement import paired_accuracy
-from hcat.overlap import Evidence, extract_features, measure_support
+from hcat.language.overlap import Evidence, extract_features, measure_support
 
 NAME = "judges"
 TITLE = "Judges: a small local language model on the demo, beside the metrics without one"

@@ -32,10 +32,10 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.encoders import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
-from hcat.generation.offline import Query, Settings, Source, Template, generate
-from hcat.generation.selection import check_candidates
-from hcat.raw_contract import hash_text
+from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
+from hcat.engine.keys import hash_text
+from hcat.test_set.generation.offline import Query, Settings, Source, Template, generate
+from hcat.test_set.generation.selection import check_candidates
 
 NAME = "query_generation"
 TITLE = "Test queries from annual reports"

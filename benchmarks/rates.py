@@ -1,7 +1,7 @@
 """Failure rates from few labels: coverage, bias and width of prediction-powered intervals.
 
-Coverage and bias need a known truth and are simulated (`hcat.inference.simulate_failure_rates`); the width is that on
-labelled answers, predicted by the out-of-fold groundedness.
+Coverage and bias need a known truth and are simulated (`hcat.review.simulation.simulate_failure_rates`);
+the width is that on labelled answers, predicted by the out-of-fold groundedness.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ import numpy.typing as npt
 from benchmarks.accuracy import lexical_regression
 from benchmarks.calibration import Answers, read_answers
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.inference import TARGETS, SimulatedRates, Target, estimate_failure_rate, simulate_failure_rates
+from hcat.review.simulation import SimulatedRates, simulate_failure_rates
+from hcat.statistics.prediction_powered import (
+    TARGETS,
+    Target,
+    estimate_failure_rate,
+)
 
 Floats = npt.NDArray[np.float64]
 

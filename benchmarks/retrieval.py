@@ -120,7 +120,7 @@ def embed(texts: Sequence[str], cache: Path) -> Vectors:
         kept: Vectors = np.load(cache)
         if len(kept) == len(texts):
             return kept
-    from hcat.encoders import encode_texts, load_encoder, resolve_encoder
+    from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
 
     encoder = load_encoder(resolve_encoder("packaged", "", "auto", "auto"))
     order = np.argsort([len(text) for text in texts], kind="stable")

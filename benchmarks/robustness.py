@@ -30,13 +30,13 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.answer_judging import judge_answer
-from hcat.entailment import DEFAULT_BATCH_TOKENS, classify_pairs, load_classifier, resolve_classifier
-from hcat.fact_judging import READ_BY_FACTS, judge_facts
+from hcat.encoders.entailment import DEFAULT_BATCH_TOKENS, classify_pairs, load_classifier, resolve_classifier
 from hcat.grammar.export import write_queries
-from hcat.metric_reliability import measure_share
-from hcat.refusal import explain_refusal
-from hcat.text import clean_text
+from hcat.language.text import clean_text
+from hcat.metrics.answers import judge_answer
+from hcat.metrics.facts import READ_BY_FACTS, judge_facts
+from hcat.metrics.refusal import explain_refusal
+from hcat.robustness.reliability import measure_share
 
 #: Least share of non-robust groups whose faulty module is named right, and least number of queries of a full run.
 NAMED_LIMIT = 0.90

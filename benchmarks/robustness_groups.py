@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.answer_judging import judge_answer
-from hcat.robustness import (
+from hcat.metrics.answers import judge_answer
+from hcat.robustness.groups import (
     ANSWER_SCHEMA,
     RobustnessSettings,
     Rule,
@@ -380,7 +380,7 @@ def simulate(plan: Plan, count_banks: int, random: np.random.Generator) -> tuple
     a fact that no document holds; of the others a third is sound, a third has retrieval faults and a third faults of
     the language model, each in 1 to 5 of its 6 queries. A retrieval fault brings other banks' documents only; a fault
     of the model says another bank's value or declines although the document is there. Correctness is judged by
-    :func:`hcat.answer_judging.judge_answer` from the texts.
+    :func:`hcat.metrics.answers.judge_answer` from the texts.
     """
     facts = _make_facts(count_banks, random)
     names = list(facts)

@@ -19,13 +19,13 @@ import pyarrow.parquet as parquet
 
 from benchmarks.discrimination import estimate_from_draws, resample_rows
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.classifier_heads import load_head
-from hcat.copying import longest_copy
-from hcat.inference import wilson_interval
-from hcat.query_screening import Examples, Screen, find_injection
-from hcat.refusal import is_refusal
-from hcat.text import split_sentences
-from hcat.text_classifiers import neutralise
+from hcat.encoders.classifier_heads import load_head
+from hcat.encoders.text_classifiers import neutralise
+from hcat.language.text import split_sentences
+from hcat.metrics.copying import longest_copy
+from hcat.metrics.refusal import is_refusal
+from hcat.safety.screening import Examples, Screen, find_injection
+from hcat.statistics.prediction_powered import wilson_interval
 from training import heads
 
 BALANCED_LIMIT = 0.68

@@ -32,7 +32,7 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.survey import estimate_shares, kish_effective_n
+from hcat.statistics.survey import estimate_shares, kish_effective_n
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -365,7 +365,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
         "Inside: shares within the limits.",
         "Draws by size or importance inside of strata give rare shares few and unequal weights: their intervals are "
         "shown and not held to the limits, and the default draws equally.",
-        "Interval: `hcat.survey.estimate_shares` (Jeffreys on the effective n of a variance whose strata lean on the "
+        "Interval: `hcat.statistics.survey.estimate_shares` (Jeffreys on the effective n of a variance whose strata "
+        "lean on the "
         "overall one, t of the design's degrees of freedom).",
         *(f"Plan of {status}." for status in statuses),
     ]

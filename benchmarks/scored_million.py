@@ -1,7 +1,8 @@
 """One million scored interactions: what calibrated probabilities and prediction sets cost beside a bare copy.
 
 Calibrators that are a formula or a step table are applied by the project's own SQL (its models are rendered and run as
-they are), the boosted ones by `hcat.calibration` in Arrow batches. A bare copy reads and writes the same columns.
+they are), the boosted ones by `hcat.calibration.calibrators` in Arrow batches. A bare copy reads and writes the same
+columns.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from benchmarks.harness import (
     working_folder,
 )
 from benchmarks.rendering import render_model
-from hcat.calibration import Calibrator, CalibratorRow, fit_calibrator, from_rows, label_scores
+from hcat.calibration.calibrators import Calibrator, CalibratorRow, fit_calibrator, from_rows, label_scores
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,7 +43,7 @@ LIMIT_RATIO = 3.0
 #: Of the boosted calibrator: wall seconds and MiB, start of the interpreter included.
 LIMIT_SECONDS = 60.0
 LIMIT_MEBIBYTES = 2_048.0
-#: Largest difference of a probability between SQL and :mod:`hcat.calibration`.
+#: Largest difference of a probability between SQL and :mod:`hcat.calibration.calibrators`.
 LIMIT_DIFFERENCE = 1e-12
 COUNT_REPEATS = 5
 SEED = 20260101
@@ -180,7 +181,7 @@ def measure_sql(
 
 
 def largest_difference(calibrator: Calibrator, database: Path) -> float:
-    """Return the largest difference between the probabilities of the SQL and those of :mod:`hcat.calibration`."""
+    """Return the largest difference between the probabilities of SQL and of :mod:`hcat.calibration.calibrators`."""
     with duckdb.connect(str(database), read_only=True) as connection:
         found = connection.execute(
             """
@@ -281,7 +282,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
                 "model / copy",
                 "limit",
                 "verdict",
-                "largest difference to hcat.calibration",
+                "largest difference to hcat.calibration.calibrators",
             ),
             lines,
         ),

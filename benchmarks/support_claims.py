@@ -21,7 +21,7 @@ import pyarrow.parquet as parquet
 from benchmarks.accuracy import Labelled, score_rows
 from benchmarks.discrimination import COUNT_DRAWS, Estimate, estimate_from_draws, resample_rows
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict, working_folder
-from hcat.calibration import cross_validated_losses, fit_calibrator, label_scores
+from hcat.calibration.calibrators import cross_validated_losses, fit_calibrator, label_scores
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -1,8 +1,8 @@
 """Made faults in faithful sentences: which share of each kind is caught at a fixed rate of false alarms.
 
 Sentences that people marked nowhere, in answers of RAGTruth, get one fault each by the seeded rules of
-`hcat.perturbation`; faithful and faulty sentences pass the product's own build as answers of one sentence. The cut-off
-of each score is the one at which 5 % of the faithful sentences are flagged.
+`hcat.test_set.perturbation`; faithful and faulty sentences pass the product's own build as answers of one sentence. The
+cut-off of each score is the one at which 5 % of the faithful sentences are flagged.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from benchmarks.accuracy import count_seen_in_training, score_rows
 from benchmarks.discrimination import resample_rows
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict, working_folder
 from benchmarks.ragtruth import read_rows, read_spans
-from hcat.perturbation import KINDS, perturb
-from hcat.verbalisation import verbalise_sentences
+from hcat.language.verbalisation import verbalise_sentences
+from hcat.test_set.perturbation import KINDS, perturb
 
 SEED = 20260101
 SHARE_FALSE_ALARMS = 0.05

@@ -27,8 +27,8 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.encoders import encode_texts, load_encoder, resolve_encoder
-from hcat.topic_models import NOISE, TopicSettings, cluster_vectors, find_centres
+from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
+from hcat.topics.models import NOISE, TopicSettings, cluster_vectors, find_centres
 
 COUNT_SEEDS = 10
 COUNT_SEEDS_QUICK = 2

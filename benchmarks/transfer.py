@@ -18,9 +18,9 @@ import pyarrow.parquet as parquet
 from benchmarks.accuracy import Labelled, baselines, score_rows
 from benchmarks.discrimination import Estimate, auroc, estimate_from_draws, resample_rows
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, working_folder
-from hcat.devices import ModelError
-from hcat.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
-from hcat.mpnet import find_parts
+from hcat.encoders.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
+from hcat.encoders.mpnet import find_parts
+from hcat.engine.devices import ModelError
 
 #: Setting HCAT_CLASSIFIER -> lowest accuracy on MultiNLI dev matched.
 LIMITS_MNLI = {"packaged": 0.68, "accurate": 0.76}

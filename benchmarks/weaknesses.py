@@ -1,8 +1,8 @@
 """Weak cells: how often noise is flagged, how often a planted weakness is found, and what the intervals hold.
 
-Everything runs through `hcat.weakness` as a build does; only the sums per source, which a build makes in SQL, are made
-here. Interactions are dealt to about 300 cells: segments of ten dimensions, of which five belong to whole sources (a
-topic) and five to single interactions (a system), and pairs of them.
+Everything runs through `hcat.weakness.statistics` as a build does; only the sums per source, which a build makes in
+SQL, are made here. Interactions are dealt to about 300 cells: segments of ten dimensions, of which five belong to whole
+sources (a topic) and five to single interactions (a system), and pairs of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
-from hcat.weakness import (
+from hcat.weakness.statistics import (
     Cells,
     Judgement,
     WeaknessSettings,

@@ -20,8 +20,8 @@ import pyarrow.parquet as parquet
 import torch
 from safetensors.torch import save_file
 
-from hcat.entailment import SHIPPED
-from hcat.fusion import FEATURES
+from hcat.encoders.entailment import SHIPPED
+from hcat.metrics.fusion import FEATURES
 from training import faults, fit, grounded, release
 from training.bases import BASES
 from training.lora import read_delta

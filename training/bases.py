@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hcat import minilm, mpnet
-from hcat.devices import packaged_folder, silence_transformers
+from hcat.encoders import minilm, mpnet
+from hcat.engine.devices import packaged_folder, silence_transformers
 from training.pairs import TARGETS
 
 CLASSES = TARGETS[:3]

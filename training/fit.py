@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from hcat.batching import plan_batches
+from hcat.engine.batching import plan_batches
 from training.bases import BASES, CLASSES, Base, base_of
 from training.lora import adapt, read_delta, write_back
 from training.pairs import TARGETS, Pair

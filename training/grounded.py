@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from benchmarks.ragtruth import read_rows, read_spans
-from hcat.encoders import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
-from hcat.evidence import EvidenceChoice, EvidenceSettings, join_window
-from hcat.fusion import COUNT_BOUND, ENTAILMENT_LOGIT_BOUND
-from hcat.lexical import split_passages
-from hcat.overlap import Evidence, extract_features, measure_support
-from hcat.perturbation import perturb
-from hcat.records import Records, find_contradictions, read_fields
+from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
+from hcat.language.overlap import Evidence, extract_features, measure_support
+from hcat.metrics.batches import split_passages
+from hcat.metrics.evidence import EvidenceChoice, EvidenceSettings, join_window
+from hcat.metrics.fusion import COUNT_BOUND, ENTAILMENT_LOGIT_BOUND
+from hcat.metrics.records import Records, find_contradictions, read_fields
+from hcat.test_set.perturbation import perturb
 from training.pairs import TARGETS, Pair
 
 EVIDENCE = EvidenceSettings(mode="sentences", count_windows=1, count_sentences=4, count_characters=700)

@@ -17,9 +17,9 @@ import pyarrow.parquet as parquet
 from safetensors.torch import load_file, save_file
 
 from benchmarks import out_of_fold, swaps
-from hcat.devices import hash_file
-from hcat.entailment import SHIPPED
-from hcat.fusion import FEATURES, Fusion, fit_fusion, join_answers
+from hcat.encoders.entailment import SHIPPED
+from hcat.engine.devices import hash_file
+from hcat.metrics.fusion import FEATURES, Fusion, fit_fusion, join_answers
 from training.bases import BASES, CLASSES
 from training.fit import Settings, make_adapted
 from training.lora import average_deltas, write_back

@@ -114,7 +114,7 @@ class MiniLM:
     cut_off = 0.35
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
-        from hcat.encoders import load_encoder, resolve_encoder
+        from hcat.encoders.embedding import load_encoder, resolve_encoder
 
         self._chunks = chunks
         self._encoder = load_encoder(resolve_encoder("packaged", "", "cpu", "auto"))

@@ -1,4 +1,4 @@
-from hcat.landing import land
+from hcat.landing.reading import land
 
 
 def model(dbt, session):

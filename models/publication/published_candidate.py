@@ -1,4 +1,4 @@
-from hcat.publication import publish_candidate
+from hcat.engine.publication import publish_candidate
 
 
 def model(dbt, session):

@@ -1,4 +1,4 @@
-from hcat.publication import publish_passing
+from hcat.engine.publication import publish_passing
 
 
 def model(dbt, session):

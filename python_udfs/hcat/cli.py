@@ -71,7 +71,8 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of the last build: one HTML file that needs no network."""
-    from hcat.report import find_folder, write_report
+    from hcat.engine.warehouse import find_folder
+    from hcat.report import write_report
 
     path = write_report(warehouse, output or find_folder(warehouse) / "report.html", metric)
     typer.echo(str(path))
@@ -110,7 +111,7 @@ def alert(
     Exit code 0: everything due was delivered, or nothing was due. 1: something could not be delivered and stays due.
     2: nothing could be looked at.
     """
-    from hcat.alerts import send_alerts
+    from hcat.monitoring.alerts import send_alerts
 
     alerted = send_alerts(
         warehouse,
@@ -178,7 +179,7 @@ def export_test_set(
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds another test set.")] = False,
 ) -> None:
     """Write the test set of the last build, queries and variants, to a file that `hcat collect` and a build read."""
-    from hcat.test_set import write_test_set
+    from hcat.test_set.export import write_test_set
 
     written = write_test_set(warehouse, output, file_format=file_format, only=only, is_replacing=replace)
     _print_lines(written.describe())
@@ -212,7 +213,7 @@ def export_labels(
     ] = ",",
 ) -> None:
     """Write the sheet of a review round for raters: query, contexts, answer and guideline; no scores."""
-    from hcat import review_files
+    from hcat.review import sheets as review_files
 
     exported = review_files.export_labels(warehouse, output, review_round, separator)
     cut = f"; {exported.count_cut} cells cut" if exported.count_cut else ""
@@ -243,7 +244,7 @@ def import_labels(
     ] = None,
 ) -> None:
     """Check a filled sheet and land its ratings in the raw logs; the next build reads them."""
-    from hcat import review_files
+    from hcat.review import sheets as review_files
 
     if raw_logs is None:
         raise ValueError("the folder of raw logs must be named with --raw-logs or HCAT_RAW_LOGS, got neither")
@@ -293,7 +294,7 @@ def main() -> None:
         app()
     except Exception as error:
         # the outermost frame: whatever it is, people get one line
-        from hcat.report import WarehouseError
+        from hcat.engine.warehouse import WarehouseError
 
         message = " ".join(str(error).split())
         if isinstance(error, OSError) and error.filename:

@@ -20,7 +20,7 @@ import yaml
 from builds import DEMO, REPOSITORY, Dbt, read_lines, write_lines
 
 from hcat.collection.run import identify
-from hcat.landing import read_entity
+from hcat.landing.reading import read_entity
 
 COUNT_QUERIES = 2000
 CONCURRENCY = 16

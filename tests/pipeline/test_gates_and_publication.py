@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 from builds import COUNT_SMALL, Build, Dbt, copy_build, query, write_lines
 
-from hcat.publication import ALWAYS_PUBLISHED
+from hcat.engine.publication import ALWAYS_PUBLISHED
 
 COUNT_GOOD = COUNT_SMALL
 COUNT_BLANK = 60

@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose
 # training is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(REPOSITORY))
 
-from hcat.devices import ModelError
-from hcat.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
-from hcat.fusion import FEATURES, Fusion, join_answers
-from hcat.mpnet import find_parts
+from hcat.encoders.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
+from hcat.encoders.mpnet import find_parts
+from hcat.engine.devices import ModelError
+from hcat.metrics.fusion import FEATURES, Fusion, join_answers
 from training.grounded import Answer, EvidenceReader, read_features, read_sentences
 
 CONTEXT = (

@@ -14,7 +14,7 @@ import pytest
 from builds import DEMO, Build, Dbt, read_lines, write_lines
 from numpy.testing import assert_allclose
 
-from hcat.review_sampling import draw_review_sample
+from hcat.review.sampling import draw_review_sample
 
 #: Interactions of the demo that are enough for a round that cannot hold them all.
 INTERACTIONS = 150

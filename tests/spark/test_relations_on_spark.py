@@ -1,4 +1,4 @@
-"""The Spark side of hcat.relations: the same rows as DuckDB, each once, also when a Python worker dies."""
+"""The Spark side of hcat.engine.relations: the same rows as DuckDB, each once, also when a Python worker dies."""
 
 import os
 import signal
@@ -7,9 +7,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from hcat.encoders import EMBEDDED_SCHEMA, EncoderIdentity, _embed_slice, describe_encoder, embed_pending
-from hcat.landing import land
-from hcat.relations import (
+from hcat.encoders.embedding import EMBEDDED_SCHEMA, EncoderIdentity, _embed_slice, describe_encoder, embed_pending
+from hcat.engine.relations import (
     Lookup,
     count_rows,
     map_batches,
@@ -20,6 +19,7 @@ from hcat.relations import (
     select_pending,
     write_parquet,
 )
+from hcat.landing.reading import land
 
 NUMBERS = pa.schema([("number", pa.int64())])
 TEXTS = pa.table(

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import yaml
 
 from hcat.collection.paths import JsonPath, describe_type, parse_path
-from hcat.raw_contract import hash_text
+from hcat.engine.http import Limits
+from hcat.engine.keys import hash_text
 
 METHODS: Final = ("GET", "POST", "PUT")
 PLACEHOLDERS: Final = (
@@ -46,38 +47,6 @@ _SHOWN_CHARACTERS = 60
 
 class EndpointError(ValueError):
     """A description that cannot be used; the message is one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How the endpoint is treated.
-
-    Parameters
-    ----------
-    concurrency : int
-        Queries under way at once, 1 to 256.
-    timeout_seconds : float
-        For one request, from connecting to the last byte.
-    attempts : int
-        Requests for one query at most, 1 to 20.
-    backoff_seconds, backoff_maximum_seconds : float
-        Wait before the second attempt, doubled before each further one, and its bound. No jitter: two runs wait alike.
-    retry_after_maximum_seconds : float
-        A service that asks for more than this gets no further request for the query.
-    requests_per_second : float or None
-        Requests (attempts count) per second at most; None is no limit.
-    stop_after_failures : int
-        So many queries that fail in a row end the run: the service is down, or the description is wrong.
-    """
-
-    concurrency: int = 8
-    timeout_seconds: float = 60.0
-    attempts: int = 5
-    backoff_seconds: float = 1.0
-    backoff_maximum_seconds: float = 60.0
-    retry_after_maximum_seconds: float = 300.0
-    requests_per_second: float | None = None
-    stop_after_failures: int = 100
 
 
 @dataclass(frozen=True, slots=True)

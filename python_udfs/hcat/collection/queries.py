@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.raw_contract import ENTITIES, canonical_columns
+from hcat.landing.raw_contract import ENTITIES, QUERY_FILES, canonical_columns
 
-FORMATS: Final = (".jsonl", ".csv")
 CARRIED: Final = ("language", "customer_group")
 """Columns of interactions that a test set may hold beyond the queries contract; they land with the answer."""
 
@@ -63,8 +62,8 @@ def read_queries(path: Path) -> list[Query]:
         If the file is of another format or has no query, or a row lacks its id or text or has an id that came before
         with another text. The first rows that cannot be used are named.
     """
-    if path.suffix not in FORMATS:
-        raise ValueError(f"queries must be a file {' or '.join(f'*{suffix}' for suffix in FORMATS)}, got {path}")
+    if path.suffix not in QUERY_FILES:
+        raise ValueError(f"queries must be a file {' or '.join(f'*{suffix}' for suffix in QUERY_FILES)}, got {path}")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -83,7 +82,7 @@ def read_warehouse(warehouse: Path) -> list[Query]:
     WarehouseError
         If the warehouse cannot be read.
     """
-    from hcat.report import open_warehouse
+    from hcat.engine.warehouse import open_warehouse
 
     with open_warehouse(warehouse) as opened:
         rows = opened.rows(_LIST_QUERIES, ("stg_queries",))

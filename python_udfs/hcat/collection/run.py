@@ -25,9 +25,9 @@ from hcat.collection.journal import (
     write_files,
 )
 from hcat.collection.queries import Query
-from hcat.collection.redaction import Redactor
 from hcat.collection.sending import Answered, Call, Failed, Sender
-from hcat.raw_contract import hash_text
+from hcat.engine.keys import hash_text
+from hcat.engine.redaction import Redactor
 
 MAXIMUM_SAMPLES: Final = 1000
 

@@ -8,17 +8,16 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
 
 import httpx
 import tenacity
 
-from hcat.collection.endpoint import Endpoint, Limits, fill, fill_resolved
-from hcat.collection.redaction import Redactor
+from hcat.collection.endpoint import Endpoint, fill, fill_resolved
 from hcat.collection.replies import Reply, ReplyError, read_reply
-from hcat.http_logging import silent_http_client
+from hcat.engine.http import AttemptError, back_off, read_retry_after, silent_http_client
+from hcat.engine.redaction import Redactor
 
 FAILURES: Final = (
     "timeout",
@@ -88,23 +87,6 @@ class Failed:
     attempts: int
 
 
-class AttemptError(Exception):
-    """One request that brought no answer."""
-
-    def __init__(
-        self,
-        failure: str,
-        reason: str,
-        *,
-        status: int | None = None,
-        is_retried: bool = True,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(reason)
-        self.failure, self.reason, self.status = failure, reason, status
-        self.is_retried, self.retry_after = is_retried, retry_after
-
-
 class Pacer:
     """Gives requests their times: at least 1 / requests_per_second seconds apart.
 
@@ -129,33 +111,6 @@ class Pacer:
         start = max(now, self._next)
         self._next = start + self._distance
         return start - now
-
-
-def read_retry_after(value: str | None, date: str | None, now: datetime) -> float | None:
-    """Return the seconds that a Retry-After header asks for; None when it is missing or says nothing.
-
-    Parameters
-    ----------
-    value : str or None
-        Seconds, or an HTTP date (RFC 9110 section 10.2.3).
-    date : str or None
-        The reply's Date header: with it a date does not depend on two clocks that differ.
-    now : datetime
-        Time of this machine, used without a Date header.
-    """
-    if value is None:
-        return None
-    text = value.strip()
-    if text.isascii() and text.isdigit():
-        # more digits than a float holds are a wait without end all the same
-        return float(text[:300])
-    until, since = _read_date(text), _read_date(date or "") or now
-    return None if until is None else max(0.0, (until - since).total_seconds())
-
-
-def back_off(limits: Limits, attempt: int) -> float:
-    """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a bound, always the same."""
-    return min(limits.backoff_seconds * 2.0 ** (attempt - 1), limits.backoff_maximum_seconds)
 
 
 class Sender:
@@ -340,11 +295,3 @@ async def _read_body(response: httpx.Response) -> bytes:
             raise AttemptError("malformed_reply", reason, status=response.status_code, is_retried=False)
         parts.append(part)
     return b"".join(parts)
-
-
-def _read_date(text: str) -> datetime | None:
-    try:
-        found = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.test_set import to_jsonl, write_whole
+from hcat.test_set.export import to_jsonl, write_whole
 
 COLUMNS: Final = (
     "query_id",
@@ -93,7 +93,7 @@ def write_queries(warehouse: Path, output: Path | None = None, *, is_replacing: 
     WarehouseError
         If the warehouse cannot be read.
     """
-    from hcat.report import find_folder, open_warehouse
+    from hcat.engine.warehouse import find_folder, open_warehouse
 
     path = output or find_folder(warehouse) / "grammar" / "queries.jsonl"
     if path.suffix != ".jsonl":

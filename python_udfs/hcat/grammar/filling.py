@@ -18,10 +18,10 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from hcat.engine.keys import hash_text
 from hcat.grammar.schema import Schema
 from hcat.grammar.sql_templates import Placeholder, SqlTemplate, render_query
 from hcat.grammar.text_templates import TextTemplate, check_text_template, fill_text
-from hcat.raw_contract import hash_text
 
 #: What the result of a query is to its question; only the first is a true answer to test against.
 ANSWER_STATUSES: Final = (

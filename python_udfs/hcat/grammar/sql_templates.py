@@ -22,8 +22,8 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
+from hcat.engine.keys import hash_text
 from hcat.grammar.schema import Column, ForeignKey, Schema, Table, quote_identifier
-from hcat.raw_contract import hash_text
 
 #: In the order in which they are asked; all but the first and the sixth are of GRAMMAR, Table 4.
 CRITERIA: Final = (

@@ -17,9 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
-from hcat.generation.endpoint import UNSETTLED, LanguageModel, Service, in_waves
-from hcat.generation.replies import ReplyError
+from hcat.engine.keys import hash_text
 from hcat.grammar.filling import Value, check_answer, query_group_id, select_combinations, write_value
 from hcat.grammar.importers import ImportFormatError, read_sql_templates, read_text_templates
 from hcat.grammar.prompts import (
@@ -57,7 +55,9 @@ from hcat.grammar.text_templates import (
     same_text_key,
     write_text_templates,
 )
-from hcat.raw_contract import hash_text
+from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
+from hcat.language_models.endpoint import UNSETTLED, LanguageModel, Service, in_waves
+from hcat.language_models.replies import ReplyError
 
 #: What became of an SQL template.
 TEMPLATE_STATUSES: Final = (
@@ -393,8 +393,8 @@ def gather(
     settings : mapping
         As :meth:`Settings.from_mapping` reads it.
     columns, constraints : Table
-        As :func:`hcat.relations.describe_columns` and :func:`~hcat.relations.describe_constraints` return them;
-        ``columns`` may also have is_descriptive.
+        As :func:`hcat.engine.relations.describe_columns` and :func:`~hcat.engine.relations.describe_constraints` return
+        them; ``columns`` may also have is_descriptive.
     edits : Table
         template_id, sql_template, is_enabled, reason.
     text_edits : Table
@@ -676,7 +676,7 @@ def call_for_templates(
     materials : Materials
         Without calls.
     service : mapping
-        Fields of :class:`hcat.generation.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
+        Fields of :class:`hcat.language_models.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
     earlier : Table, optional
         Calls of earlier builds, schema :data:`CALL_SCHEMA`.
 

@@ -15,8 +15,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from hcat.engine.keys import hash_text
 from hcat.grammar.sql_templates import ORIGINS, Join, Placeholder, Reference, SqlTemplate, split_words
-from hcat.raw_contract import hash_text
 
 #: Two styles each; the first is the one that applications are expected to manage.
 HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.agreement import (
+from hcat.calibration.agreement import (
     COUNT_DRAWS,
     MINIMUM_SHARE_USABLE_DRAWS,
     MINIMUM_SOURCES,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from hcat.generation.replies import ReplyError, list_of, parse_object, shown, text_of
 from hcat.judging.prompts import CORRECTNESS, INSUFFICIENT, MAXIMUM_SCORE, MAXIMUM_STATEMENTS
+from hcat.language_models.replies import ReplyError, list_of, parse_object, shown, text_of
 
 MAXIMUM_STATEMENT_CHARACTERS: Final = 1000
 MAXIMUM_QUESTION_CHARACTERS: Final = 600

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hcat.text import clean_text, split_sentences
+from hcat.language.text import clean_text, split_sentences
 
 Preference = Literal["first", "second", "inconsistent"]
 

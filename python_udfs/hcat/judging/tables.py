@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.answer_judging import judge_answer
-from hcat.generation.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
-from hcat.generation.endpoint import LanguageModel, Service, in_waves
-from hcat.generation.replies import ReplyError
+from hcat.engine.keys import hash_text
 from hcat.judging import prompts, replies, scores
-from hcat.raw_contract import hash_text
+from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
+from hcat.language_models.endpoint import LanguageModel, Service, in_waves
+from hcat.language_models.replies import ReplyError
+from hcat.metrics.answers import judge_answer
 
 TASKS: Final = (
     "faithfulness_llm",
@@ -82,7 +82,7 @@ class Step:
     schema : mapping
         JSON schema of the reply.
     read : callable
-        Text of a reply -> value, or :class:`hcat.generation.replies.ReplyError`.
+        Text of a reply -> value, or :class:`hcat.test_set.generation.replies.ReplyError`.
     """
 
     name: str
@@ -97,7 +97,7 @@ def describe_judge(settings: Mapping[str, Any], revision: int) -> pa.Table:
     Parameters
     ----------
     settings : mapping
-        Fields of :class:`hcat.generation.endpoint.Service` without the key.
+        Fields of :class:`hcat.language_models.endpoint.Service` without the key.
     revision : int
         Var hcat_judge_revision.
 
@@ -130,7 +130,7 @@ def judge_pending(
         Rows of int_judge_requests in the order in which the budget is spent; a judge_key that stands in several rows
         is asked for once.
     settings : mapping
-        Fields of :class:`hcat.generation.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
+        Fields of :class:`hcat.language_models.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
     kept : iterable of (str, str)
         Prompt hash and answer of earlier calls.
     written : iterable of (str, str)
@@ -403,7 +403,7 @@ def _conclude(
 
 
 def _judge_by_rule(request: Mapping[str, Any]) -> str | None:
-    """Return what the rules of :mod:`hcat.answer_judging` say where the judge was asked the same."""
+    """Return what the rules of :mod:`hcat.metrics.answers` say where the judge was asked the same."""
     if request["judge_task"] != "correctness_llm":
         return None
     return judge_answer(request["answer"], request["reference_answer"], request["query_text"]).status

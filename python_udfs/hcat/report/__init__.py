@@ -6,12 +6,12 @@ and direction characters are made visible, and Jinja2 escapes the rest. What a w
 its section and a row under the limitations, never an error.
 
 One module per section beside the template of the same name; :mod:`hcat.report.document` puts them together,
-:mod:`hcat.report.reading` alone opens the warehouse, :mod:`hcat.report.showing` makes text of numbers.
+:mod:`hcat.engine.warehouse` alone opens the warehouse, :mod:`hcat.report.showing` makes text of numbers.
 """
 
+from hcat.engine.warehouse import Row, Warehouse, WarehouseError, find_database, find_folder, open_warehouse
+from hcat.language.display import clean_label, clean_text
 from hcat.report.document import SECTIONS, build_context, render_report, write_report
-from hcat.report.reading import Row, Warehouse, WarehouseError, find_database, find_folder, open_warehouse
-from hcat.report.showing import clean_label, clean_text
 from hcat.report.summary import summarise
 
 __all__ = [

@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from hcat import charts
-from hcat.report.reading import Row, Warehouse
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import LABEL_CHARACTERS, clean_label
+from hcat.report import charts
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
-    LABEL_CHARACTERS,
     MAXIMUM_SYSTEMS,
     Gap,
     as_markup,
-    clean_label,
     distinct_labels,
     format_interval,
     format_number,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from hcat.privacy import mask_text
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.privacy.masking import mask_text
 from hcat.report.grammar import describe_grammar
-from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
     Gap,
-    clean_label,
     distinct_labels,
     format_difference_interval,
     format_number,

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from hcat.engine.warehouse import Warehouse, open_warehouse
+from hcat.language.display import clean_label
 from hcat.report.calibration import describe_calibration
 from hcat.report.data import describe_data
 from hcat.report.judges import describe_judges
@@ -17,7 +19,6 @@ from hcat.report.outcomes import describe_outcomes
 from hcat.report.privacy_and_bias import describe_bias, describe_privacy
 from hcat.report.query_groups import describe_query_groups
 from hcat.report.ratings import describe_ratings
-from hcat.report.reading import Warehouse, open_warehouse
 from hcat.report.robustness import describe_robustness
 from hcat.report.safety import describe_safety
 from hcat.report.scope import describe_scope
@@ -26,7 +27,6 @@ from hcat.report.showing import (
     QUERY_CHARACTERS,
     SENTENCE_CHARACTERS,
     break_name,
-    clean_label,
     format_number,
     format_percent,
     format_time,
@@ -88,7 +88,7 @@ def render_report(warehouse: Path, metric_name: str | None = None) -> str:
     with open_warehouse(warehouse) as source:
         context = build_context(source, metric_name)
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates"),
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hcat.report.reading import Row, Warehouse
-from hcat.report.showing import clean_label, clean_text, format_percent, group_by, ratio
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
+from hcat.report.showing import format_percent, group_by, ratio
 
 #: SQL templates shown at most, and characters of each.
 MAXIMUM_TEMPLATES: Final = 40

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hcat.report.reading import Row, Warehouse
-from hcat.report.showing import clean_label, format_interval, format_number, format_percent, ratio
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.report.showing import format_interval, format_number, format_percent, ratio
 
 LIST_AGREEMENT = """
 select metric_name, method, criterion, reference, statistic, status, interval_status, language_model, currency, value,

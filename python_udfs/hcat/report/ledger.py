@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hcat.report.reading import Row, Warehouse
-from hcat.report.showing import EXCERPT_CHARACTERS, clean_label, format_time, read_json
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.report.showing import EXCERPT_CHARACTERS, format_time, read_json
 
 MAXIMUM_BUILDS = 10
 #: Why a decision is not applied.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hcat.engine.warehouse import Row, Warehouse
 from hcat.report.ledger import VOID_DECISIONS, Build
-from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import Gap, format_percent, ratio
 from hcat.report.weaknesses import TEST_STATUSES, TESTED
 

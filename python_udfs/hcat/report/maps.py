@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hcat import charts
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.report import charts
 from hcat.report.ledger import Build
-from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import (
     MAXIMUM_TABLE_CELLS,
     as_markup,
-    clean_label,
     clip,
     describe_cell,
     distinct_labels,

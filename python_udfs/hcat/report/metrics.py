@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from hcat.engine.warehouse import Row
+from hcat.language.display import clean_label
 from hcat.report.ledger import Build
-from hcat.report.reading import Row
-from hcat.report.showing import EXCERPT_CHARACTERS, Gap, clean_label, format_number, group_by
+from hcat.report.showing import EXCERPT_CHARACTERS, Gap, format_number, group_by
 
 #: By family of the catalogue: how its scores come about, and what they cannot tell. docs/metrics.md says more.
 FAMILIES = {

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from hcat import charts
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
+from hcat.report import charts
 from hcat.report.ledger import VOID_DECISIONS, Build
-from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     SENTENCE_CHARACTERS,
     Gap,
     as_markup,
-    clean_label,
-    clean_text,
     describe_segment,
     format_interval,
     format_number,

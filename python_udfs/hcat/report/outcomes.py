@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
-from hcat import charts
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.report import charts
 from hcat.report.data import DESCRIBE_SYSTEMS
 from hcat.report.ledger import Build
-from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import (
     MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
     Gap,
     as_markup,
-    clean_label,
     describe_cell,
     distinct_labels,
     format_interval,

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hcat import charts
-from hcat.report.reading import Row, Warehouse
-from hcat.report.showing import (
-    QUERY_CHARACTERS,
-    Gap,
-    as_markup,
-    clean_label,
-    clean_text,
-    format_interval,
-    format_number,
-    format_percent,
-)
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
+from hcat.report import charts
+from hcat.report.showing import QUERY_CHARACTERS, Gap, as_markup, format_interval, format_number, format_percent
 
 #: Rows of each table; what is left out is counted.
 MAXIMUM_CLUSTERS = 24

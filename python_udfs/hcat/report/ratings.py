@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hcat.report.reading import Warehouse
-from hcat.report.showing import clean_label, format_number, format_percent, ratio
+from hcat.engine.warehouse import Warehouse
+from hcat.language.display import clean_label
+from hcat.report.showing import format_number, format_percent, ratio
 
 COUNT_RATINGS = """
 select count(*) as count_ratings, count(distinct rater) as count_raters,

@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from hcat import charts
-from hcat.report.reading import Row, Warehouse
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
+from hcat.report import charts
 from hcat.report.showing import (
     QUERY_CHARACTERS,
     Gap,
     as_markup,
-    clean_label,
-    clean_text,
     describe_segment,
     format_difference,
     format_difference_interval,

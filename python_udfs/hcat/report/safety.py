@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hcat.report.reading import Row, Warehouse
-from hcat.report.showing import Gap, clean_label, format_interval, format_number, format_percent
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.report.showing import Gap, format_interval, format_number, format_percent
 
 MAXIMUM_ROWS = 40
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
 from hcat.report.ledger import Build
-from hcat.report.reading import Row, Warehouse
-from hcat.report.showing import ANSWER_CHARACTERS, Gap, clean_label, clean_text, format_number, format_percent
+from hcat.report.showing import ANSWER_CHARACTERS, Gap, format_number, format_percent
 
 #: Applications, versions and risks shown; what is left out is counted.
 MAXIMUM_APPLICATIONS = 12

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hcat.report.reading import Row
+from hcat.engine.warehouse import Row
+from hcat.language.display import LABEL_CHARACTERS, clean_label
 
 #: Characters of a text from the logs that are shown; the rest is cut with an ellipsis. The report says so.
 QUERY_CHARACTERS = 400
 ANSWER_CHARACTERS = 900
 SENTENCE_CHARACTERS = 400
 EXCERPT_CHARACTERS = 240
-LABEL_CHARACTERS = 60
 #: Rows that a table shows; what is left out is counted below it. They bound the size of the file, not the analysis.
 MAXIMUM_SYSTEMS = 12
 MAXIMUM_TABLE_CELLS = 240
@@ -31,39 +30,6 @@ class Gap:
 
     what: str
     supply: str
-
-
-def clean_text(text: object, length: int) -> str:
-    """Return ``text`` fit to be shown: at most ``length`` characters of it, with an ellipsis where it was cut.
-
-    Control characters (terminal escapes), characters that change the direction of text and characters of no width
-    become visible as ``⟨U+202E⟩``; line breaks and tabs stay. It does not escape HTML: the template does.
-
-    Parameters
-    ----------
-    text : object
-        Anything that ``str`` can show; None gives the empty string.
-    length : int
-        Characters kept, at least 1.
-    """
-    if length < 1:
-        raise ValueError(f"length must be at least 1, got {length}")
-    if text is None:
-        return ""
-    whole = str(text)
-    kept = whole[:length].replace("\r\n", "\n").replace("\r", "\n")
-    shown = "".join(
-        f"⟨U+{ord(character):04X}⟩"
-        if character not in "\n\t" and unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-        else character
-        for character in kept
-    )
-    return shown + "…" if len(whole) > length else shown
-
-
-def clean_label(text: object, length: int = LABEL_CHARACTERS) -> str:
-    """Return ``text`` as :func:`clean_text`, on one line; an empty one is named so."""
-    return " ".join(clean_text(text, length).split()) or "(empty)"
 
 
 def format_number(value: float | None, unit: str | None = None) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hcat.engine.warehouse import Row, Warehouse, find_database, find_folder, open_warehouse
+from hcat.language.display import clean_label
 from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
 from hcat.report.ledger import read_build
 from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
-from hcat.report.reading import Row, Warehouse, find_database, find_folder, open_warehouse
-from hcat.report.showing import clean_label, format_number, format_percent, format_period, format_time
+from hcat.report.showing import format_number, format_percent, format_period, format_time
 from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import rank_segments
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hcat.charts.topics import TopicCloud, draw_topics
-from hcat.report.reading import Row, Warehouse
-from hcat.report.showing import clean_label, format_number, format_percent, group_by, ratio
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.report.charts.topics import TopicCloud, draw_topics
+from hcat.report.showing import format_number, format_percent, group_by, ratio
 
 #: Chunks drawn in the picture at most; the chart thins them further.
 MAXIMUM_POINTS = 4000

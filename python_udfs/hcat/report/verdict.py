@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hcat.report.reading import Row
+from hcat.engine.warehouse import Row
 
 
 def describe_verdict(run: Row | None) -> dict[str, str]:

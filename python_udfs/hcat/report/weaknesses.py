@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hcat import charts
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
+from hcat.report import charts
 from hcat.report.ledger import Build
 from hcat.report.maps import describe_maps
-from hcat.report.reading import Row, Warehouse
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
     Gap,
     as_markup,
-    clean_label,
-    clean_text,
     describe_cell,
     describe_segment,
     distinct_labels,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hcat.report.reading import Row, Warehouse
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
     EXCERPT_CHARACTERS,
     QUERY_CHARACTERS,
     SENTENCE_CHARACTERS,
-    clean_label,
-    clean_text,
     format_number,
     group_by,
 )

@@ -1,0 +1,13 @@
+from hcat.calibration.tables import measure_calibrators
+from hcat.engine.relations import read_rows
+
+
+def model(dbt, session):
+    cut_off = dbt.config.meta_get("cut_off")
+    count_bins = dbt.config.meta_get("count_bins")
+    count_draws = dbt.config.meta_get("count_draws")
+    random_seed = dbt.config.meta_get("random_seed")
+    labels = read_rows(dbt.ref("int_labels"))
+    targets = read_rows(dbt.ref("int_calibration_targets"))
+    calibrators = read_rows(dbt.ref("int_calibrators_fitted"))
+    return measure_calibrators(labels, targets, calibrators, cut_off, count_bins, count_draws, random_seed)

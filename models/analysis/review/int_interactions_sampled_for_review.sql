@@ -1,0 +1,226 @@
+-- One row per (round, interaction drawn): Poisson sampling with inclusion probabilities that are known and stored.
+-- hcat.review.sampling.plan_review explains the formulas and makes the same choice.
+-- A round is drawn once, by the first build that names it, because people hold its sheets: later builds leave it as it
+-- is, also under --full-refresh. What is drawn next is another round, with another name.
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    on_schema_change='fail',
+    full_refresh=false
+) }}
+
+{%- set review_round = var('hcat_review_round') | string -%}
+{%- set letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-' -%}
+{%- if not review_round or review_round | reject('in', letters) | list -%}
+    {{ exceptions.raise_compiler_error(
+        "hcat_review_round must be made of letters, digits, '_', '.' and '-', got '" ~ review_round ~ "'"
+    ) }}
+{%- endif -%}
+{%- set metric_name = var('hcat_review_metric') | replace("'", "''") -%}
+{%- set budget = var('hcat_review_budget') | float -%}
+{%- set epsilon = var('hcat_review_epsilon') | float -%}
+{%- set share_audit = var('hcat_review_share_audit') | float -%}
+{%- if not budget > 0 -%}
+    {{ exceptions.raise_compiler_error("hcat_review_budget must be above 0, got " ~ budget) }}
+{%- endif -%}
+{%- if not 0.05 <= epsilon <= 0.5 -%}
+    {{ exceptions.raise_compiler_error("hcat_review_epsilon must lie in [0.05, 0.5], got " ~ epsilon) }}
+{%- endif -%}
+{%- set release_sample = var('hcat_review_release_sample') | float -%}
+{%- if not release_sample >= 0 -%}
+    {{ exceptions.raise_compiler_error("hcat_review_release_sample must be at least 0, got " ~ release_sample) }}
+{%- endif -%}
+{%- if not 0.3 <= share_audit <= 1 -%}
+    {{ exceptions.raise_compiler_error("hcat_review_share_audit must lie in [0.3, 1], got " ~ share_audit) }}
+{%- endif -%}
+
+with interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+evaluations as (
+    select * from {{ ref('fct_evaluations') }}
+    where metric_name = '{{ metric_name }}'
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }}
+    where metric_name = '{{ metric_name }}'
+),
+
+targets as (
+    select * from {{ ref('calibration_targets') }}
+    where metric_name = '{{ metric_name }}'
+),
+
+ratings as (
+    select * from {{ ref('stg_ratings') }}
+),
+
+release_interactions as (
+    select * from {{ ref('int_release_interactions') }}
+),
+
+unrated as (
+    select
+        interactions.interaction_id,
+        targets.criterion,
+        release_interactions.interaction_id is not null as is_of_release,
+        case
+            when evaluations.calibrated_probability is not null then 'calibrated_probability'
+            when metrics.unit = 'probability' and evaluations.raw_score is not null then 'raw_score'
+            else 'no_probability'
+        end as ambiguity_basis,
+        coalesce(
+            evaluations.calibrated_probability, case when metrics.unit = 'probability' then evaluations.raw_score end
+        ) as probability
+    from interactions
+    left join evaluations on interactions.interaction_id = evaluations.interaction_id
+    left join metrics on evaluations.metric_name = metrics.metric_name
+    left join targets on true
+    left join release_interactions on interactions.interaction_id = release_interactions.interaction_id
+    where
+        interactions.is_answered
+        and not exists (
+            select 1 from ratings
+            where ratings.interaction_id = interactions.interaction_id and ratings.criterion = targets.criterion
+        )
+),
+
+ambiguities as (
+    select
+        *,
+        -- the label of an answer without a probability calibrates nothing: the floor has to do. Where no answer has
+        -- one, all are alike, and the round is plainly random
+        greatest(4 * coalesce(probability, 0) * (1 - coalesce(probability, 0)), 0.000001)::double as ambiguity
+    from unrated
+),
+
+bounded as (
+    select
+        count(*) as count_considered,
+        case
+            when {{ budget }}::double >= count(*) then 'all_interactions'
+            when {{ budget }}::double >= {{ epsilon }}::double * count(*) then 'planned'
+            else 'subsampled'
+        end as plan_status,
+        -- a budget below the floor for all: a plain random share of the interactions is considered at all
+        case
+            when {{ budget }}::double >= {{ epsilon }}::double * count(*) then 1
+            else {{ budget }}::double / (2 * {{ epsilon }}::double * count(*))
+        end as share_considered
+    from ambiguities
+),
+
+audited as (
+    select
+        *,
+        greatest(
+            case when plan_status = 'all_interactions' then 1 else share_considered * {{ epsilon }}::double end,
+            {{ share_audit }}::double * least(1, {{ budget }}::double / count_considered)
+        ) as audit_probability
+    from bounded
+),
+
+ranked as (
+    select
+        audited.*,
+        row_number() over (order by ambiguities.ambiguity desc, ambiguities.interaction_id asc) - 1 as count_larger,
+        sum(ambiguities.ambiguity) over (
+            order by ambiguities.ambiguity asc, ambiguities.interaction_id desc
+        ) as sum_of_others
+    from ambiguities
+    cross join audited
+),
+
+-- the slope with which the probabilities add up to the budget: each k is a bound, and the largest is met
+solved as (
+    select
+        plan_status,
+        share_considered,
+        audit_probability,
+        count_considered,
+        greatest(
+            0,
+            max(
+                (
+                    {{ budget }}::double
+                    - share_considered * count_larger
+                    - audit_probability * (count_considered - count_larger)
+                ) / sum_of_others
+            )
+        ) as slope
+    from ranked
+    group by plan_status, share_considered, audit_probability, count_considered
+),
+
+-- real queries of the latest release: a plain random sample of them on top, drawn on its own
+planned as (
+    select
+        ambiguities.*,
+        solved.plan_status,
+        solved.audit_probability,
+        solved.count_considered,
+        least(solved.share_considered, solved.audit_probability + solved.slope * ambiguities.ambiguity)
+            as round_probability,
+        case
+            when ambiguities.is_of_release
+                then least(1, {{ release_sample }}::double / sum(ambiguities.is_of_release::integer) over ())
+            else 0
+        end as release_probability
+    from ambiguities
+    cross join solved
+),
+
+numbered as (
+    select
+        *,
+        -- drawn by the round, by the sample of the release, or by both
+        1 - (1 - round_probability) * (1 - release_probability) as inclusion_probability,
+        -- numbers in [0, 1) that anyone can compute again
+        {{ review_number('review', review_round) }} as review_number,
+        {{ review_number('review release', review_round) }} as release_number
+    from planned
+),
+
+final as (
+    select
+        -- ids: the letter keeps spreadsheets from taking it for a number
+        'r' || md5('review_id|{{ review_round }}|' || interaction_id) as review_id,
+        interaction_id,
+
+        -- strings
+        '{{ review_round }}' as review_round,
+        '{{ metric_name }}' as metric_name,
+        criterion,
+        case
+            when review_number < audit_probability then 'audit'
+            when review_number < round_probability then 'targeted'
+            else 'release'
+        end as sampling,
+        ambiguity_basis,
+        plan_status,
+
+        -- numerics
+        {% if is_incremental() -%}
+        (select coalesce(max(drawn.round_number), 0) + 1 from {{ this }} as drawn)::integer as round_number,
+        {%- else -%}
+        1::integer as round_number,
+        {%- endif %}
+        probability,
+        ambiguity,
+        inclusion_probability::double as inclusion_probability,
+        audit_probability::double as audit_probability,
+        count_considered::integer as count_considered
+    from numbered
+    where review_number < round_probability or release_number < release_probability
+)
+
+select * from final
+{% if is_incremental() %}
+where
+    not exists (
+        select 1 from {{ this }} as drawn
+        where drawn.review_round = '{{ review_round }}'
+    )
+{% endif %}

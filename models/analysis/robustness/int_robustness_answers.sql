@@ -1,0 +1,150 @@
+-- One row per (hypothesis, cluster, interaction) of a query group that has at least two queries under the hypothesis:
+-- what hcat.robustness.groups reads. `all` is no hypothesis but the whole group.
+{{ config(materialized='table') }}
+{%- set columns = ['language', 'customer_group', 'variant_type', 'query_type'] %}
+
+with answers as (
+    select * from {{ ref('int_answers_correct') }}
+    where query_group is not null and expected_behaviour = 'answer'
+),
+
+interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+queries as (
+    select query_id, tags from {{ ref('int_queries_masked') }}
+),
+
+hypotheses as (
+    select * from {{ ref('robustness_hypotheses') }}
+),
+
+retrievals as (
+    select * from {{ ref('stg_retrievals') }}
+),
+
+contexts as (
+    select interaction_id, role, position, passage_text from {{ ref('int_interaction_passages') }}
+    where role = 'context'
+),
+
+described as (
+    select
+        answers.interaction_id,
+        answers.system,
+        answers.query_group,
+        answers.is_correct,
+        queries.tags,
+        {%- for column in columns %}
+        interactions.{{ column }},
+        {%- endfor %}
+        -- the same words are one query, whatever its id
+        md5(lower({{ replace_pattern('trim(interactions.query_text)', '\\s+', ' ') }})) as query_key
+    from answers
+    inner join interactions on answers.interaction_id = interactions.interaction_id
+    left join queries on answers.query_id = queries.query_id
+),
+
+from_columns as (
+    {%- for column in columns %}
+    select interaction_id, '{{ column }}' as field, {{ column }} as cluster from described
+    {% if not loop.last %}union all{% endif %}
+    {%- endfor %}
+),
+
+clustered as (
+    select interaction_id, 'all' as hypothesis, 'all' as cluster from described
+    union all
+    select from_columns.interaction_id, hypotheses.hypothesis, from_columns.cluster
+    from from_columns
+    inner join hypotheses on hypotheses.source = 'column' and from_columns.field = hypotheses.field
+    where from_columns.cluster is not null
+    union all
+    select
+        described.interaction_id,
+        hypotheses.hypothesis,
+        {{ json_field('described.tags', 'hypotheses.field') }} as cluster
+    from described
+    inner join hypotheses on hypotheses.source = 'query_tag'
+    where {{ json_field('described.tags', 'hypotheses.field') }} is not null
+),
+
+counted as (
+    select
+        clustered.hypothesis,
+        described.system,
+        described.query_group,
+        count(distinct described.query_key) as count_queries,
+        count(distinct case when described.is_correct is not null then described.query_key end)
+            as count_decided_queries
+    from clustered
+    inner join described on clustered.interaction_id = described.interaction_id
+    group by clustered.hypothesis, described.system, described.query_group
+),
+
+-- a hypothesis with one cluster has nothing to set against each other
+compared as (
+    select described.system, clustered.hypothesis
+    from clustered
+    inner join described on clustered.interaction_id = described.interaction_id
+    group by described.system, clustered.hypothesis
+    having clustered.hypothesis = 'all' or count(distinct clustered.cluster) > 1
+),
+
+kept as (
+    select
+        described.system as system_id,
+        clustered.hypothesis,
+        clustered.cluster,
+        described.query_group as group_id,
+        described.interaction_id,
+        described.query_key as query,
+        -- one decided query shows nothing about robustness: its group stays without a type
+        case when counted.count_decided_queries > 1 then described.is_correct end as is_correct
+    from clustered
+    inner join described on clustered.interaction_id = described.interaction_id
+    inner join counted
+        on
+            clustered.hypothesis = counted.hypothesis
+            and described.system = counted.system
+            and described.query_group = counted.query_group
+    inner join compared
+        on described.system = compared.system and clustered.hypothesis = compared.hypothesis
+    where counted.count_queries > 1
+),
+
+-- lists are held in memory whole: only those of groups that are compared, and texts only where chunks have no names
+chunks_listed as (
+    select
+        interaction_id,
+        array_sort(array_agg(distinct chunk_id)) as context_ids,
+        count(*) = count(chunk_id) as is_named
+    from retrievals
+    where interaction_id in (select kept.interaction_id from kept)
+    group by interaction_id
+),
+
+texts_listed as (
+    select interaction_id, {{ ordered_array('passage_text', 'position') }} as context_texts
+    from contexts
+    where
+        interaction_id in (select kept.interaction_id from kept)
+        and not exists (
+            select 1 from chunks_listed
+            where chunks_listed.interaction_id = contexts.interaction_id and chunks_listed.is_named
+        )
+    group by interaction_id
+),
+
+final as (
+    select
+        kept.*,
+        case when chunks_listed.is_named then chunks_listed.context_ids end as context_ids,
+        texts_listed.context_texts
+    from kept
+    left join chunks_listed on kept.interaction_id = chunks_listed.interaction_id
+    left join texts_listed on kept.interaction_id = texts_listed.interaction_id
+)
+
+select * from final

@@ -1,0 +1,9 @@
+from hcat.engine.relations import order_by, read_rows
+from hcat.weakness.representativeness import compare_origins
+
+
+def model(dbt, session):
+    confidence = dbt.config.meta_get("confidence")
+    minimum_sources = dbt.config.meta_get("minimum_sources")
+    counts = order_by(dbt.ref("int_origins_counted"), "dimension, segment")
+    return compare_origins(read_rows(counts), confidence=confidence, minimum_sources=minimum_sources)

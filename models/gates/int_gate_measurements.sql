@@ -1,0 +1,272 @@
+-- One row per gate: what was measured, with its interval and n, and the threshold from the seed or from a decision.
+with gates as (
+    select * from {{ ref('threshold_gates') }}
+),
+
+decisions as (
+    select * from {{ ref('int_threshold_decisions') }}
+),
+
+weaknesses as (
+    select
+        gates.gate_name,
+        gates.measurement,
+        cells.count_scored,
+        cells.mean_score,
+        cells.mean_score_lower,
+        cells.mean_score_upper,
+        1 - cells.share_failing as share_passing,
+        1 - cells.share_failing_upper as share_passing_lower,
+        1 - cells.share_failing_lower as share_passing_upper
+    from gates
+    inner join {{ ref('fct_marginal_weaknesses') }} as cells
+        on
+            gates.metric_name = cells.metric_name
+            and gates.dimension = cells.dimension
+            and gates.segment = cells.segment
+),
+
+-- the system whose answers the calibrated probabilities flatter most
+system_calibration as (
+    select * from {{ ref('fct_system_calibration') }}
+    where status = 'measured'
+    qualify row_number() over (partition by metric_name order by difference, system) = 1
+),
+
+-- the application whose latest version lost most against its predecessor
+version_comparisons as (
+    select * from {{ ref('fct_version_comparisons') }}
+    where is_latest and measurement = 'share_failing_of_all' and difference_lower is not null
+    qualify row_number() over (partition by metric_name, dimension, segment order by difference, application) = 1
+),
+
+-- the system that answers other wordings worst
+robustness_rates as (
+    select * from {{ ref('fct_robustness_rates') }}
+    where
+        hypothesis = 'all' and cluster = 'all' and scope = 'all' and gap_rule = 'own_cluster'
+        and robustness_lower is not null
+    qualify row_number() over (order by robustness, system) = 1
+),
+
+answer_counts as (
+    select
+        count(*) as count_answered,
+        -- privacy has a row for each answer that was read for names
+        (select count(*) from {{ ref('int_metrics__privacy') }}) as count_read
+    from {{ ref('int_interactions_classified') }}
+    where is_answered
+),
+
+shares_passing as (
+    select
+        gate_name,
+        share_passing as value,
+        share_passing_lower as value_lower,
+        share_passing_upper as value_upper,
+        count_scored as n
+    from weaknesses
+    where measurement = 'share_passing'
+),
+
+mean_scores as (
+    select
+        gate_name,
+        mean_score as value,
+        mean_score_lower as value_lower,
+        mean_score_upper as value_upper,
+        count_scored as n
+    from weaknesses
+    where measurement = 'mean_score'
+),
+
+overconfidence as (
+    select
+        gates.gate_name,
+        0 - system_calibration.difference as value,
+        0 - system_calibration.difference_high as value_lower,
+        0 - system_calibration.difference_low as value_upper,
+        system_calibration.count_labels as n
+    from gates
+    inner join system_calibration on gates.metric_name = system_calibration.metric_name
+    where gates.measurement = 'system_overconfidence'
+),
+
+version_differences as (
+    select
+        gates.gate_name,
+        version_comparisons.difference as value,
+        version_comparisons.difference_lower as value_lower,
+        version_comparisons.difference_upper as value_upper,
+        version_comparisons.count_pairs as n
+    from gates
+    inner join version_comparisons
+        on
+            gates.metric_name = version_comparisons.metric_name
+            and gates.dimension = version_comparisons.dimension
+            and gates.segment = version_comparisons.segment
+    where gates.measurement = 'version_difference'
+),
+
+robustness as (
+    select
+        gates.gate_name,
+        robustness_rates.robustness as value,
+        robustness_rates.robustness_lower as value_lower,
+        robustness_rates.robustness_upper as value_upper,
+        robustness_rates.count_groups - robustness_rates.count_gap_groups as n
+    from gates
+    cross join robustness_rates
+    where gates.measurement = 'robustness'
+),
+
+safety as (
+    select
+        gates.gate_name,
+        measured.value,
+        measured.value_lower,
+        measured.value_upper,
+        measured.n
+    from gates
+    inner join {{ ref('int_safety_measurements') }} as measured on gates.measurement = measured.measurement
+),
+
+-- An endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them.
+evaluations_not_failed as (
+    select
+        gates.gate_name,
+        avg(case when evaluations.score_status = 'failed' then 0 else 1 end) as value,
+        count(*) as n
+    from gates
+    cross join {{ ref('fct_evaluations') }} as evaluations
+    where gates.measurement = 'share_not_failed' and not {{ is_judged_metric('evaluations.metric_name') }}
+    group by gates.gate_name
+),
+
+records_accepted as (
+    select
+        gates.gate_name,
+        sum(records.count_staged) / nullif(sum(records.count_landed - records.count_repeated), 0)::double as value,
+        sum(records.count_landed - records.count_repeated) as n
+    from gates
+    cross join {{ ref('int_records_counted') }} as records
+    where gates.measurement = 'share_records_accepted'
+    group by gates.gate_name
+),
+
+-- an empty metric, dimension or segment of the gate means any
+drifting_series as (
+    select
+        gates.gate_name,
+        count(distinct case
+            when drift.is_drifting then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
+        end) as value,
+        count(distinct case
+            when drift.status = 'tested' then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
+        end) as n
+    from gates
+    inner join {{ ref('fct_metric_drift') }} as drift
+        on
+            (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
+            and drift.metric_name is not distinct from coalesce(gates.metric_name, drift.metric_name)
+            and drift.dimension = coalesce(gates.dimension, drift.dimension)
+            and drift.segment = coalesce(gates.segment, drift.segment)
+    where gates.measurement in ('count_drifting_series', 'count_drifting_mixes')
+    group by gates.gate_name
+),
+
+-- an empty metric or dimension of the gate means any
+bias_gaps as (
+    select
+        gates.gate_name,
+        count(case when gaps.verdict = 'gap_found' then 1 end) as value,
+        count(case when gaps.status = 'tested' then 1 end) as n
+    from gates
+    inner join {{ ref('fct_bias_gaps') }} as gaps
+        on
+            gaps.metric_name = coalesce(gates.metric_name, gaps.metric_name)
+            and gaps.attribute = coalesce(gates.dimension, gaps.attribute)
+    where gates.measurement = 'count_bias_gaps'
+    group by gates.gate_name
+),
+
+-- rules read every answer; names are looked for where the language is known
+leaked_values as (
+    select
+        gates.gate_name,
+        count(findings.privacy_finding_id) as value,
+        max(
+            case
+                when gates.dimension = 'entity_class' then answer_counts.count_answered else answer_counts.count_read
+            end
+        ) as n
+    from gates
+    cross join answer_counts
+    left join {{ ref('int_private_findings') }} as findings
+        on findings.is_leak and gates.segment in ('all', findings.entity_class)
+    where gates.measurement = 'count_leaked_values'
+    group by gates.gate_name
+),
+
+-- counts and shares of this build's own rows are exact
+exact as (
+    select * from evaluations_not_failed
+    union all
+    select * from records_accepted
+    union all
+    select * from drifting_series
+    union all
+    select * from bias_gaps
+    union all
+    select * from leaked_values
+),
+
+measured as (
+    select * from shares_passing
+    union all
+    select * from mean_scores
+    union all
+    select * from overconfidence
+    union all
+    select * from version_differences
+    union all
+    select * from robustness
+    union all
+    select * from safety
+    union all
+    select
+        gate_name,
+        value,
+        value as value_lower,
+        value as value_upper,
+        n
+    from exact
+),
+
+final as (
+    select
+        gates.gate_name,
+        gates.measurement,
+        gates.metric_name,
+        gates.dimension,
+        gates.segment,
+        gates.severity,
+        gates.burden,
+        gates.comparison,
+        gates.rationale,
+        -- of the threshold of the gate itself, else of that by which its metric fails
+        coalesce(decisions.decision_note, metric_decisions.decision_note) as decision_note,
+        case when gates.decision_name is not null then decisions.threshold else gates.threshold end::double
+            as threshold,
+        gates.minimum_n::bigint as minimum_n,
+        measured.value::double as measured_value,
+        measured.value_lower::double as lower_bound,
+        measured.value_upper::double as upper_bound,
+        measured.n::bigint as n
+    from gates
+    left join decisions on gates.decision_name = decisions.decision_name
+    left join decisions as metric_decisions on gates.metric_name = metric_decisions.metric_name
+    left join measured on gates.gate_name = measured.gate_name
+)
+
+select * from final

@@ -1,0 +1,6 @@
+from hcat.engine.relations import read_rows
+from hcat.gates.validation import validate_gates
+
+
+def model(dbt, session):
+    return validate_gates(read_rows(dbt.ref("int_gate_measurements")))

@@ -1,0 +1,5 @@
+from hcat.engine.ledger import describe_environment
+
+
+def model(dbt, session):
+    return describe_environment()

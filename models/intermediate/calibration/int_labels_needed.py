@@ -1,8 +1,0 @@
-from hcat.relations import order_by, read_rows
-from hcat.review_sampling import measure_labels_needed
-
-
-def model(dbt, session):
-    labels = order_by(dbt.ref("int_labels"), "metric_name, interaction_id")
-    targets = order_by(dbt.ref("review_targets"), "metric_name, purpose, target")
-    return measure_labels_needed(read_rows(labels), read_rows(targets))

@@ -1,8 +1,0 @@
-from hcat.grammar.tables import rerun_answers
-from hcat.relations import read_rows, select_runner
-
-
-def model(dbt, session):
-    statements = read_rows(dbt.ref("fct_grammar_queries").select("query_group", "sql_text").distinct())
-    maximum_rows = dbt.config.meta_get("maximum_rows")
-    return rerun_answers(select_runner(session, maximum_rows), statements)

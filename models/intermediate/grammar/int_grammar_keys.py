@@ -1,6 +1,0 @@
-from hcat.relations import describe_constraints, read_rows
-
-
-def model(dbt, session):
-    names = read_rows(dbt.ref("int_grammar_relations").order("table_schema, table_name"))
-    return describe_constraints(session, zip(*names.to_pydict().values(), strict=True))

@@ -1,9 +1,0 @@
-from hcat.judging.agreement import compare_with_reference
-from hcat.relations import order_by, read_rows
-
-
-def model(dbt, session):
-    count_draws = dbt.config.meta_get("count_draws")
-    random_seed = dbt.config.meta_get("random_seed")
-    comparisons = order_by(dbt.ref("int_judge_comparisons"), "metric_name, reference, interaction_id")
-    return compare_with_reference(read_rows(comparisons), count_draws, random_seed)

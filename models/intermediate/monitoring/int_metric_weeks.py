@@ -1,8 +1,0 @@
-from hcat.drift_tables import bound_weeks
-from hcat.relations import order_by, read_rows
-
-
-def model(dbt, session):
-    confidence = dbt.config.meta_get("confidence")
-    weeks = dbt.ref("int_scores_by_week")
-    return bound_weeks(read_rows(order_by(weeks, "metric_name, dimension, segment, week_start")), confidence)

@@ -1,8 +1,0 @@
-from hcat.relations import order_by, read_rows
-from hcat.robustness import attribute_errors
-
-
-def model(dbt, session):
-    rule = dbt.config.meta_get("rule")
-    answers = order_by(dbt.ref("int_robustness_answers"), "system_id, hypothesis, cluster, group_id, interaction_id")
-    return attribute_errors(read_rows(answers), rule)

@@ -1,9 +1,0 @@
-from hcat.metric_reliability import ReliabilitySettings, measure_reliability
-from hcat.relations import order_by, read_rows
-
-
-def model(dbt, session):
-    confidence = dbt.config.meta_get("confidence")
-    minimum_groups = dbt.config.meta_get("minimum_groups")
-    verdicts = order_by(dbt.ref("int_metric_verdicts"), "system_id, metric, interaction_id")
-    return measure_reliability(read_rows(verdicts), ReliabilitySettings(confidence, minimum_groups))

@@ -1,6 +1,0 @@
-from hcat.relations import read_rows
-from hcat.topic_tables import assign_topics
-
-
-def model(dbt, session):
-    return assign_topics(dbt.ref("int_chunk_embeddings"), read_rows(dbt.ref("int_topics_fitted")))

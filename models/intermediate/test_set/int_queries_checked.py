@@ -1,7 +1,0 @@
-from hcat.generation.selection import check_candidates
-from hcat.relations import order_by, read_rows
-
-
-def model(dbt, session):
-    materials = order_by(dbt.ref("int_generated_materials"), "query_id")
-    return check_candidates(read_rows(materials), dbt.config.meta_get("limits"))

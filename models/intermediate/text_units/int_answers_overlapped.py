@@ -1,9 +1,0 @@
-from hcat.lexical import OVERLAP_SCHEMA, overlap_answers
-from hcat.relations import map_batches, select_pending
-
-
-def model(dbt, session):
-    answers = dbt.ref("int_answers_with_references")
-    done = str(dbt.this) if dbt.is_incremental else None
-    pending = select_pending(answers, done, ["interaction_id", "input_key"])
-    return map_batches(pending, overlap_answers, OVERLAP_SCHEMA, 4096, in_processes=True)

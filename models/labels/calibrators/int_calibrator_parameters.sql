@@ -1,0 +1,22 @@
+-- One row per (metric, segment, family, parameter, position): what a fitted calibrator consists of, to read and apply.
+with calibrators as (
+    select * from {{ ref('int_calibrators_fitted') }}
+    where status = 'fitted'
+),
+
+final as (
+    select
+        metric_name,
+        criterion,
+        segment,
+        family,
+        is_chosen,
+        count_labels,
+        count_sources,
+        -- parameter, position, value, lower_bound, probability, tree, node, feature, threshold, left, right,
+        -- missing_goes_left: hcat.calibration.calibrators.CalibratorRow
+        {{ explode_records('parameters') }}  -- noqa: AL03
+    from calibrators
+)
+
+select * from final

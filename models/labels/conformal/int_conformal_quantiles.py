@@ -1,0 +1,10 @@
+from hcat.calibration.conformal_tables import fit_quantiles
+from hcat.engine.relations import read_rows
+
+
+def model(dbt, session):
+    alphas = dbt.config.meta_get("alphas")
+    labels = read_rows(dbt.ref("int_audit_labels"))
+    targets = read_rows(dbt.ref("int_calibration_targets"))
+    calibrators = read_rows(dbt.ref("int_calibrators_fitted"))
+    return fit_quantiles(labels, targets, calibrators, alphas)

@@ -1,0 +1,12 @@
+from hcat.calibration.conformal_tables import control_risks
+from hcat.engine.relations import read_rows
+
+
+def model(dbt, session):
+    levels = dbt.config.meta_get("levels")
+    delta = dbt.config.meta_get("delta")
+    random_seed = dbt.config.meta_get("random_seed")
+    labels = read_rows(dbt.ref("int_audit_labels"))
+    targets = read_rows(dbt.ref("int_calibration_targets"))
+    calibrators = read_rows(dbt.ref("int_calibrators_fitted"))
+    return control_risks(labels, targets, calibrators, levels, delta, random_seed)

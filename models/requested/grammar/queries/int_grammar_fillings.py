@@ -1,0 +1,11 @@
+from hcat.engine.relations import read_rows, select_runner, stream
+from hcat.grammar.tables import FILLING_SCHEMA, answer_fillings, schema_of
+
+
+def model(dbt, session):
+    settings = dbt.config.meta_get("grammar")
+    schema = schema_of(read_rows(dbt.ref("int_grammar_schema")), read_rows(dbt.ref("int_grammar_constraints")))
+    templates = read_rows(dbt.ref("int_grammar_templates"))
+    maximum_rows = dbt.config.meta_get("maximum_rows")
+    run = select_runner(session, maximum_rows)
+    return stream(FILLING_SCHEMA, answer_fillings(run, templates, schema, settings))

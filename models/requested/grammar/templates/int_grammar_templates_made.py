@@ -1,0 +1,13 @@
+from hcat.engine.relations import read_rows
+from hcat.grammar.tables import gather, make_templates
+
+
+def model(dbt, session):
+    settings = dbt.config.meta_get("grammar")
+    columns = read_rows(dbt.ref("int_grammar_schema"))
+    constraints = read_rows(dbt.ref("int_grammar_constraints"))
+    edits = read_rows(dbt.ref("grammar_templates"))
+    text_edits = read_rows(dbt.ref("grammar_text_templates"))
+    imports = read_rows(dbt.ref("int_grammar_imports"))
+    calls = read_rows(dbt.ref("int_grammar_calls"))
+    return make_templates(gather(settings, columns, constraints, edits, text_edits, imports, calls))

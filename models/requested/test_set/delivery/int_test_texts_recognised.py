@@ -1,0 +1,11 @@
+from hcat.engine.relations import order_by, read_one, select_pending
+from hcat.privacy.tables import recognise_pending
+
+
+def model(dbt, session):
+    batch_texts = dbt.config.meta_get("batch_texts")
+    recognisers = read_one(dbt.ref("int_privacy_recognisers"))
+    texts = dbt.ref("int_test_texts_recognisable")
+    done = str(dbt.this) if dbt.is_incremental else None
+    pending = order_by(select_pending(texts, done, ["text_hash", "reading_key"]), "text_hash")
+    return recognise_pending(pending, recognisers["masked_types"], batch_texts)

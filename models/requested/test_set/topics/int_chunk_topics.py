@@ -1,0 +1,6 @@
+from hcat.engine.relations import read_rows
+from hcat.topics.tables import assign_topics
+
+
+def model(dbt, session):
+    return assign_topics(dbt.ref("int_chunk_embeddings"), read_rows(dbt.ref("int_topics_fitted")))

@@ -1,0 +1,11 @@
+from hcat.engine.relations import from_name, order_by, read_one, read_rows
+from hcat.topics.tables import fit_topics
+
+
+def model(dbt, session):
+    settings = dbt.config.meta_get("settings")
+    match_similarity = dbt.config.meta_get("match_similarity")
+    encoder_key = read_one(dbt.ref("int_encoder"))["encoder_key"]
+    identity = {**dbt.config.meta_get("identity"), "encoder_key": encoder_key}
+    fits = read_rows(from_name(session, str(dbt.this))) if dbt.is_incremental else None
+    return fit_topics(order_by(dbt.ref("int_topics_sampled"), "text_id"), fits, settings, identity, match_similarity)

@@ -1,0 +1,11 @@
+from hcat.engine.relations import order_by, read_rows, select_pending
+from hcat.test_set.variants.tables import vary_pending
+
+
+def model(dbt, session):
+    batch_queries = dbt.config.meta_get("batch_queries")
+    keyed = dbt.ref("int_variants_keyed")
+    materials = read_rows(dbt.ref("int_variant_materials"))
+    done = str(dbt.this) if dbt.is_incremental else None
+    pending = select_pending(keyed, done, ["variant_key"])
+    return vary_pending(order_by(pending, "variant_key"), materials, batch_queries)

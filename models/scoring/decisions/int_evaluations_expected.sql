@@ -1,0 +1,115 @@
+-- One row per (interaction, catalogued metric): the index that fct_evaluations must fill, and why a score may be
+-- missing.
+with interactions as (
+    select * from {{ ref('int_interactions_classified') }}
+),
+
+-- texts that were read for names, the answers among them
+texts_read as (
+    select text_hash, is_tagged from {{ ref('int_texts_recognisable') }}
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }}
+    where {{ is_metric_of_this_build('requires') }}
+),
+
+samples as (
+    select distinct interaction_id from {{ ref('int_interaction_samples') }}
+),
+
+cut_off as (
+    select count(*) > 0 as has_cut_off
+    from {{ ref('int_threshold_decisions') }}
+    where decision_name = 'context_sentence_relevance' and threshold is not null
+),
+
+classifier as (
+    select location <> 'none' as has_classifier from {{ ref('int_classifier') }}
+),
+
+text_classifiers as (
+    select
+        bool_or(purpose = 'toxicity' and location <> 'none') as has_toxicity,
+        bool_or(purpose = 'sentiment' and location <> 'none') as has_sentiment
+    from {{ ref('int_text_classifiers') }}
+),
+
+crossed as (
+    select
+        {{ evaluation_id('interactions.interaction_id', 'metrics.metric_name') }} as evaluation_id,
+        interactions.interaction_id,
+        metrics.metric_name,
+        metrics.refusal_rule,
+        metrics.score_when_refused,
+        interactions.is_refusal,
+        interactions.expected_behaviour,
+        concat_ws(
+            ', ',
+            case when not interactions.has_query and metrics.requires like '%query%' then 'query text' end,
+            case when not interactions.is_answered and metrics.requires like '%answer%' then 'answer' end,
+            case when not interactions.has_context and metrics.requires like '%context%' then 'context' end,
+            case
+                when not interactions.has_reference and metrics.requires like '%reference%'
+                    then 'reference answer'
+            end,
+            case
+                when not interactions.has_judged_retrieval and metrics.requires like '%relevance%'
+                    then 'retrieved chunk ids with known relevance'
+            end,
+            case
+                when not classifier.has_classifier and metrics.requires like '%classifier%'
+                    then 'entailment classifier'
+            end,
+            case
+                when samples.interaction_id is null and metrics.requires like '%samples%'
+                    then 'another answer of the same run to the same query'
+            end,
+            case
+                when not coalesce(texts_read.is_tagged, false) and metrics.requires like '%tagger%'
+                    then 'recognition of names (switched off, or another language)'
+            end,
+            case
+                when not text_classifiers.has_toxicity and metrics.requires like '%toxicity%' then 'toxicity model'
+            end,
+            case
+                when not text_classifiers.has_sentiment and metrics.requires like '%sentiment%' then 'sentiment model'
+            end,
+            case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
+        ) as missing_inputs,
+        metrics.applies_to_behaviour <> 'any' and metrics.applies_to_behaviour <> interactions.expected_behaviour
+        or (
+            metrics.applies_to_answer_types is not null
+            and interactions.answer_type is not null
+            and not contains('|' || metrics.applies_to_answer_types || '|', '|' || interactions.answer_type || '|')
+        ) as is_outside_scope
+    from interactions
+    cross join metrics
+    cross join cut_off
+    cross join classifier
+    left join texts_read on md5(interactions.answer) = texts_read.text_hash
+    left join samples on interactions.interaction_id = samples.interaction_id
+    cross join text_classifiers
+),
+
+final as (
+    select
+        evaluation_id,
+        interaction_id,
+        metric_name,
+        case
+            when is_outside_scope then 'not_applicable'
+            when missing_inputs <> '' then 'missing_input'
+            when is_refusal and refusal_rule = 'as_refused' then 'refused'
+        end as expected_status,
+        case
+            when is_outside_scope then 'not for this answer type or expected behaviour'
+            when missing_inputs <> '' then 'missing: ' || missing_inputs
+            when is_refusal and refusal_rule = 'as_refused' then 'the answer declines'
+        end as expected_detail,
+        -- declining where an answer was due costs what the catalogue says; a refusal that was right has no such score
+        case when expected_behaviour = 'answer' then score_when_refused end as score_when_refused
+    from crossed
+)
+
+select * from final

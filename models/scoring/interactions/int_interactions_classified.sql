@@ -1,0 +1,57 @@
+-- One row per interaction with what it holds: the inputs that decide which metrics can be scored.
+{{ config(materialized='table') }}
+
+with interactions as (
+    select * from {{ ref('int_interactions_joined') }}
+),
+
+passages as (
+    select * from {{ ref('int_interaction_passages') }}
+),
+
+answers_classified as (
+    select * from {{ ref('int_answers_classified') }}
+),
+
+retrievals_judged as (
+    select
+        interaction_id,
+        count(*) as count_retrieved,
+        bool_or(grade > 0) as is_source_retrieved
+    from {{ ref('int_retrievals_judged') }}
+    group by interaction_id
+),
+
+context_counts as (
+    select interaction_id, count(*) as count_contexts
+    from passages
+    where role = 'context'
+    group by interaction_id
+),
+
+answer_passages as (
+    select interaction_id, passage_id
+    from passages
+    where role = 'answer'
+),
+
+final as (
+    select
+        interactions.*,
+        answers_classified.refusal_rule,
+        coalesce(context_counts.count_contexts, 0) as count_contexts,
+        length(interactions.answer) as count_answer_characters,
+        interactions.query_text is not null as has_query,
+        coalesce(context_counts.count_contexts, 0) > 0 as has_context,
+        interactions.reference_answer is not null as has_reference,
+        retrievals_judged.interaction_id is not null as has_judged_retrieval,
+        retrievals_judged.is_source_retrieved,
+        coalesce(answers_classified.is_refusal, false) as is_refusal
+    from interactions
+    left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
+    left join answers_classified on answer_passages.passage_id = answers_classified.passage_id
+    left join context_counts on interactions.interaction_id = context_counts.interaction_id
+    left join retrievals_judged on interactions.interaction_id = retrievals_judged.interaction_id
+)
+
+select * from final

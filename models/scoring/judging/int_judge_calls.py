@@ -1,0 +1,14 @@
+from hcat.engine.relations import order_by, read_pairs, read_rows, select_pending, stream
+from hcat.judging.tables import JUDGE_CALLS_SCHEMA, judge_pending
+from hcat.test_set.generation.tables import settled
+
+
+def model(dbt, session):
+    requests = dbt.ref("int_judge_requests").filter("request_status = 'wanted'")
+    this = str(dbt.this) if dbt.is_incremental else None
+    done = settled(this, "call_status", "judge_key") if dbt.is_incremental else None
+    pending = select_pending(requests, done, ["judge_key"])
+    work = read_rows(order_by(pending, "sample_number, metric_name"))
+    kept = read_pairs(session, this, "prompt_hash", "answer")
+    written = read_pairs(session, this, "call_id", "call_status")
+    return stream(JUDGE_CALLS_SCHEMA, judge_pending(work, dbt.config.meta_get("language_model"), kept, written))

@@ -1,0 +1,11 @@
+from hcat.engine.relations import order_by, read_one, select_pending
+from hcat.privacy.tables import mask_pending_records
+
+
+def model(dbt, session):
+    batch_texts = dbt.config.meta_get("batch_texts")
+    recognisers = read_one(dbt.ref("int_privacy_recognisers"))
+    records = dbt.ref("int_records_recognisable")
+    done = str(dbt.this) if dbt.is_incremental else None
+    pending = order_by(select_pending(records, done, ["text_hash", "reading_key"]), "text_hash")
+    return mask_pending_records(pending, recognisers["masked_types"], batch_texts)

@@ -1,0 +1,1 @@
+"""The models that read texts: embeddings, entailment, and heads on stored embeddings."""

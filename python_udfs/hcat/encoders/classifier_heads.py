@@ -1,0 +1,182 @@
+"""Linear heads on stored sentence embeddings: a classifier that costs one product per sentence.
+
+A head is a logistic regression with a quadratic penalty. Beside plain shrinkage the penalty charges every direction in
+which an embedding moves when nothing but an identity term or a name is swapped: with D the rows "embedding of a made
+sentence minus the mean of its swaps", w pays ``swap_penalty * w' D'D / n w``, so that who is mentioned cannot carry the
+score (the quadratic form of counterfactual logit pairing, Garg et al. 2019).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.engine.devices import ModelError, hash_file
+
+FOLDER = Path(__file__).parent / "weights"
+
+_NEWTON_STEPS = 30
+_TOLERANCE = 1e-8
+_LEAST_CURVATURE = 1e-9
+_lock = threading.Lock()
+_loaded: dict[str, Head] = {}
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A fitted linear head.
+
+    Attributes
+    ----------
+    name, revision : str
+        As the card says.
+    sha256 : str
+        Of the file of weights; empty for a head that was not loaded from one.
+    encoder_sha256 : str
+        Of the encoder whose unit vectors it reads.
+    weights : ndarray of float64, shape (dimensions,)
+    intercept : float
+    """
+
+    name: str
+    revision: str
+    sha256: str
+    encoder_sha256: str
+    weights: Floats
+    intercept: float
+
+    def score(self, embeddings: npt.NDArray[np.floating]) -> Floats:
+        """Return probabilities of the positive class, shape (n,), 0 to 1.
+
+        Raises
+        ------
+        ValueError
+            If the embeddings do not have the head's dimensions.
+        """
+        vectors = np.asarray(embeddings, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[1] != len(self.weights):
+            raise ValueError(f"embeddings must have shape (n, {len(self.weights)}), got {vectors.shape}")
+        # summed row by row: a matrix product may differ in the last bit with the size of the batch
+        return logistic(np.einsum("ij,j->i", vectors, self.weights) + self.intercept)
+
+
+def logistic(values: Floats) -> Floats:
+    """Return 1 / (1 + exp(-values)) without overflow, same shape."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * np.asarray(values, dtype=np.float64))))
+
+
+def fit_head(
+    embeddings: npt.NDArray[np.floating],
+    labels: npt.NDArray[np.floating],
+    weights: npt.NDArray[np.floating],
+    penalty: Floats,
+) -> tuple[Floats, float]:
+    """Return (coefficients, intercept) that minimise the weighted log loss plus ``w' penalty w / 2``.
+
+    Newton's method from zero: the same bits for the same input.
+
+    Parameters
+    ----------
+    embeddings : ndarray, shape (n, d)
+    labels : ndarray, shape (n,)
+        0 to 1; a share is a soft label.
+    weights : ndarray, shape (n,)
+        Above or equal 0; scaled to sum to one.
+    penalty : ndarray, shape (d, d)
+        Positive definite; the intercept is free.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, labels leave [0, 1] or no weight is positive.
+    """
+    vectors = np.column_stack([np.asarray(embeddings, dtype=np.float64), np.ones(len(embeddings))])
+    targets, shares = np.asarray(labels, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    dimensions = vectors.shape[1] - 1
+    if targets.shape != (len(vectors),) or shares.shape != (len(vectors),) or penalty.shape != (dimensions,) * 2:
+        raise ValueError(
+            f"expected {len(vectors)} labels and weights and a penalty of shape {(dimensions,) * 2}, got "
+            f"{targets.shape}, {shares.shape} and {penalty.shape}"
+        )
+    if targets.min() < 0 or targets.max() > 1:
+        raise ValueError(f"labels must lie in [0, 1], got {targets.min()} to {targets.max()}")
+    if shares.min() < 0 or shares.sum() <= 0:
+        raise ValueError(f"weights must be at least 0 with a positive sum, got {shares.min()} and {shares.sum()}")
+    shares = shares / shares.sum()
+    charged = np.zeros((dimensions + 1, dimensions + 1))
+    charged[:dimensions, :dimensions] = penalty
+    solution = np.zeros(dimensions + 1)
+    for _ in range(_NEWTON_STEPS):
+        scores = logistic(vectors @ solution)
+        gradient = vectors.T @ (shares * (scores - targets)) + charged @ solution
+        curvature = shares * np.maximum(scores * (1 - scores), _LEAST_CURVATURE)
+        hessian = (vectors * curvature[:, None]).T @ vectors + charged
+        step = np.linalg.solve(hessian, gradient)
+        solution = solution - step
+        if float(np.abs(step).max()) < _TOLERANCE:
+            break
+    return solution[:dimensions], float(solution[dimensions])
+
+
+def swap_directions(embeddings: npt.NDArray[np.floating], groups: npt.NDArray[np.int64]) -> Floats:
+    """Return D'D / n, shape (d, d): how embeddings move inside groups that differ in nothing but the swapped words.
+
+    Parameters
+    ----------
+    embeddings : ndarray, shape (n, d)
+    groups : ndarray of int, shape (n,)
+        Number of the frame that a sentence was made of.
+    """
+    vectors = np.asarray(embeddings, dtype=np.float64)
+    _, index = np.unique(groups, return_inverse=True)
+    sums = np.zeros((int(index.max()) + 1, vectors.shape[1]))
+    np.add.at(sums, index, vectors)
+    moved = vectors - (sums / np.bincount(index)[:, None])[index]
+    return np.asarray(moved.T @ moved / len(vectors))
+
+
+def balance(labels: npt.NDArray[np.floating], total: float, negative_share: float) -> Floats:
+    """Return weights that sum to ``total``; class 0 has ``negative_share`` of it, a class that stands alone all."""
+    positive = np.asarray(labels) >= 0.5
+    if positive.all() or not positive.any():
+        return np.full(len(positive), total / len(positive))
+    count = int(positive.sum())
+    return np.where(positive, total * (1 - negative_share) / count, total * negative_share / (len(positive) - count))
+
+
+def save_head(folder: Path, coefficients: Floats, intercept: float, card: dict[str, object]) -> None:
+    """Write ``head.npy`` and ``card.json``; the card gets the digest of the weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "head.npy"
+    np.save(path, np.append(coefficients, intercept).astype(np.float32))
+    text = json.dumps(card | {"weights_sha256": hash_file(path)}, indent=1, sort_keys=True)
+    (folder / "card.json").write_text(text + "\n", encoding="utf-8")
+
+
+def load_head(name: str) -> Head:
+    """Return a shipped head (folder below ``hcat/weights``), loaded once per process.
+
+    Raises
+    ------
+    ModelError
+        If the weights do not have the digest of their card.
+    """
+    with _lock:
+        if name not in _loaded:
+            folder = FOLDER / name
+            card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+            sha256 = hash_file(folder / "head.npy")
+            if sha256 != card["weights_sha256"]:
+                raise ModelError(f"{name}: weights must have SHA-256 {card['weights_sha256']}, got {sha256}")
+            values = np.load(folder / "head.npy", allow_pickle=False).astype(np.float64)
+            _loaded[name] = Head(
+                card["name"], card["revision"], sha256, card["encoder_sha256"], values[:-1], float(values[-1])
+            )
+        return _loaded[name]

@@ -1,0 +1,374 @@
+"""Sentence encoders: identity, loading and batches.
+
+An embedding is keyed by its text and its encoder (name, revision, SHA-256 of the weights, dtype), so that no row
+is ever mistaken for another model's and no text is embedded twice.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.engine.batching import map_slices, run_batches
+from hcat.engine.devices import (
+    ModelError,
+    check_packaged_weights,
+    choose_device,
+    choose_dtype,
+    hash_weights,
+    require_gpu,
+    silence_transformers,
+)
+from hcat.engine.keys import hash_text
+
+#: The offline default: official all-MiniLM-L6-v2 (Apache-2.0) as packaged on the package index.
+PACKAGED_NAME = "all-MiniLM-L6-v2"
+PACKAGED_DIMENSIONS = 384
+PACKAGED_MAXIMUM_TOKENS = 256
+
+#: Padded tokens (longest x count) of one batch by device: small batches stay in the CPU's cache, a GPU wants width.
+DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 131072}
+
+EMBEDDED_SCHEMA = pa.schema(
+    [
+        ("text_id", pa.string()),
+        ("encoder_key", pa.string()),
+        ("encoder_name", pa.string()),
+        ("encoder_revision", pa.string()),
+        ("encoder_sha256", pa.string()),
+        ("embedding", pa.list_(pa.float32())),
+        ("count_tokens", pa.int32()),
+        ("was_truncated", pa.bool_()),
+    ]
+)
+
+_load_lock = threading.Lock()
+_loaded: dict[str, Encoder] = {}
+
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderIdentity:
+    """What an embedding depends on, and where the weights lie.
+
+    Attributes
+    ----------
+    encoder_key : str
+        MD5 of name, revision, SHA-256 and dtype: part of the content key of an embedding.
+    encoder_name, encoder_revision, encoder_sha256 : str
+        Name as configured, revision (commit, or the packaged version), SHA-256 of the weight file.
+    device, dtype : str
+        Where and in which precision the encoder runs.
+    location : str
+        What is loaded: ``packaged``, a local path, a Hub id, or ``hashing:<dimensions>``; never an absolute path of the
+        packaged weights, so that two installations write identical rows.
+    """
+
+    encoder_key: str
+    encoder_name: str
+    encoder_revision: str
+    encoder_sha256: str
+    device: str
+    dtype: str
+    location: str
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> EncoderIdentity:
+        """Return the identity that a row of the model int_encoder holds."""
+        return cls(**{name: row[name] for name in ENCODER_COLUMNS})
+
+
+ENCODER_COLUMNS = tuple(field.name for field in fields(EncoderIdentity))
+
+
+class Encoder(Protocol):
+    """Turns texts into unit vectors."""
+
+    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the number of tokens of each text before truncation, shape (n,)."""
+        ...
+
+    def encode_batch(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of one batch, shape (n, dimensions), float32."""
+        ...
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest input in tokens; what lies beyond is truncated and recorded."""
+        ...
+
+
+def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> EncoderIdentity:
+    """Return the identity of the configured encoder without loading it.
+
+    Parameters
+    ----------
+    name : str
+        ``packaged``, ``hashing:<dimensions>``, a local folder or a Hub id.
+    revision : str
+        Commit of a Hub model; required there, because a name alone may change its weights.
+    device : str
+        ``auto``, ``cpu`` or ``cuda``.
+    dtype : str
+        ``auto``, ``float32`` or ``bfloat16``.
+
+    Raises
+    ------
+    ModelError
+        If the packaged weights do not have the pinned SHA-256, a Hub id comes without revision, or the name is unknown.
+    """
+    device = choose_device(device)
+    dtype = choose_dtype(dtype, device)
+    if name == "packaged":
+        parts = (PACKAGED_NAME, "packaged", check_packaged_weights(), device, dtype, "packaged")
+    elif name.startswith("hashing:"):
+        parts = (name, "1", hash_text("hcat hashing encoder 1"), "cpu", "float32", name)
+    elif Path(name).is_dir():
+        parts = (Path(name).name, "local", hash_weights(Path(name)), device, dtype, name)
+    else:
+        if not revision:
+            raise ModelError(
+                f"encoder {name!r} is no folder; as a Hub id it needs hcat_encoder_revision (a commit), got none"
+            )
+        parts = (name, revision, "of the pinned revision", device, dtype, name)
+    encoder_name, encoder_revision, sha256, device, dtype, location = parts
+    key = hash_text(encoder_name, encoder_revision, sha256, dtype)
+    return EncoderIdentity(key, encoder_name, encoder_revision, sha256, device, dtype, location)
+
+
+def describe_encoder(name: str, revision: str, device: str, dtype: str) -> pa.Table:
+    """Return the identity of the configured encoder as one row; a fault stands in the column ``problem``.
+
+    The model turns the problem into a one-line error: a stack trace is no message.
+    """
+    try:
+        row = asdict(resolve_encoder(name, revision, device, dtype)) | {"problem": None}
+    except ModelError as error:
+        row = dict.fromkeys(ENCODER_COLUMNS) | {"problem": str(error)}
+    schema = pa.schema([(column, pa.string()) for column in (*ENCODER_COLUMNS, "problem")])
+    return pa.Table.from_pylist([row], schema=schema)
+
+
+def load_encoder(identity: EncoderIdentity) -> Encoder:
+    """Return the encoder, loaded once per process behind a lock."""
+    with _load_lock:
+        if identity.encoder_key not in _loaded:
+            if identity.location.startswith("hashing:"):
+                _loaded[identity.encoder_key] = HashingEncoder(int(identity.location.split(":")[1]))
+            elif identity.location == "packaged":
+                _loaded[identity.encoder_key] = PackagedEncoder(identity)
+            else:
+                _loaded[identity.encoder_key] = SentenceTransformerEncoder(identity)
+        return _loaded[identity.encoder_key]
+
+
+class PackagedEncoder:
+    """The packaged all-MiniLM-L6-v2: its own modules (BERT, mean pooling, unit length) without sentence-transformers.
+
+    Importing sentence-transformers costs more seconds than a nightly build spends on its new texts; a test holds the
+    vectors equal to its.
+    """
+
+    def __init__(self, identity: EncoderIdentity) -> None:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        import torch
+
+        from hcat.encoders import minilm
+
+        require_gpu(identity.device, torch)
+        self._torch, self._minilm = torch, minilm
+        self._tokenizer = minilm.load_tokenizer()
+        self._device = torch.device(identity.device)
+        self._model = minilm.MiniLM(minilm.read_weights()).to(self._device, getattr(torch, identity.dtype))
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest input in tokens (the published max_seq_length)."""
+        return PACKAGED_MAXIMUM_TOKENS
+
+    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return token counts before truncation, shape (n,)."""
+        return np.array([len(encoding) for encoding in self._tokenizer.encode_batch_fast(list(texts))], dtype=np.int64)
+
+    def encode_batch(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors, shape (n, dimensions)."""
+        torch = self._torch
+        kept = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        # the closing [SEP] survives truncation
+        kept = [ids if len(ids) <= self.maximum_tokens else [*ids[: self.maximum_tokens - 1], ids[-1]] for ids in kept]
+        tokens, segments, is_padding = self._minilm.pad(kept, [[0] * len(ids) for ids in kept], self._device)
+        with torch.inference_mode():
+            states = self._model(tokens, segments, is_padding).float()
+            weights = (~is_padding).unsqueeze(2).float()
+            pooled = (states * weights).sum(dim=1) / weights.sum(dim=1)
+            vectors = torch.nn.functional.normalize(pooled, dim=1)
+            return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+
+
+class SentenceTransformerEncoder:
+    """Any other sentence-transformers model: a local folder, or a Hub id at a pinned revision."""
+
+    def __init__(self, identity: EncoderIdentity) -> None:
+        is_local = Path(identity.location).is_dir()
+        if is_local:
+            os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        location = identity.location
+        self._torch = torch
+        require_gpu(identity.device, torch)
+        silence_transformers()
+        try:
+            self._model = SentenceTransformer(
+                location,
+                device=identity.device,
+                revision=None if is_local else identity.encoder_revision,
+                model_kwargs={"dtype": getattr(torch, identity.dtype)},
+            ).eval()
+        except (OSError, ValueError) as error:
+            raise ModelError(f"encoder {location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest input in tokens."""
+        return int(self._model.max_seq_length or 512)
+
+    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return token counts before truncation, shape (n,)."""
+        encoded = self._model.tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)
+        return np.array([len(ids) for ids in encoded["input_ids"]], dtype=np.int64)
+
+    def encode_batch(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors, shape (n, dimensions)."""
+        with self._torch.inference_mode():
+            features = self._model.preprocess(list(texts))
+            features = {
+                name: value.to(self._model.device) if hasattr(value, "to") else value
+                for name, value in features.items()
+            }
+            vectors = self._model.forward(features)["sentence_embedding"].float()
+            vectors = self._torch.nn.functional.normalize(vectors, dim=1)
+            return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+
+
+class HashingEncoder:
+    """Seeded random unit vectors of the text's hash: measures the pipeline's own cost without a model.
+
+    The vectors carry no meaning; the encoder's name stands in every row, so that no score of it passes for a real one.
+    """
+
+    def __init__(self, dimensions: int) -> None:
+        if dimensions < 2:
+            raise ModelError(f"hashing encoder needs at least 2 dimensions, got {dimensions}")
+        self._dimensions = dimensions
+
+    @property
+    def maximum_tokens(self) -> int:
+        """No limit that matters."""
+        return 1 << 20
+
+    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return word counts, shape (n,)."""
+        return np.array([text.count(" ") + 1 for text in texts], dtype=np.int64)
+
+    def encode_batch(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors seeded by each text's hash, shape (n, dimensions)."""
+        rows = [
+            np.random.Generator(np.random.SFC64(int(hash_text(text), 16))).standard_normal(self._dimensions, np.float32)
+            for text in texts
+        ]
+        vectors = np.stack(rows)
+        normalised: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return normalised
+
+
+def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
+    """Return unit vectors, shape (n, dimensions), in the order of ``texts``, and token counts, shape (n,)."""
+    counts = encoder.count_tokens(texts)
+    clipped = np.minimum(counts, encoder.maximum_tokens)
+    vectors: Vectors | None = None
+    for indices, encoded in run_batches(
+        clipped, batch_tokens, lambda chosen: encoder.encode_batch([texts[index] for index in chosen])
+    ):
+        if vectors is None:
+            vectors = np.empty((len(texts), encoded.shape[1]), dtype=np.float32)
+        vectors[indices] = encoded
+    if vectors is None:
+        vectors = np.empty((0, 0), dtype=np.float32)
+    return vectors, counts
+
+
+def embed_texts(identity: EncoderIdentity, batch_tokens: int) -> Callable[[Sequence[str]], Vectors]:
+    """Return a function from texts to unit vectors, shape (n, dimensions); the encoder is loaded at its first call.
+
+    Parameters
+    ----------
+    identity : EncoderIdentity
+    batch_tokens : int
+        Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
+    """
+    budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return encode_texts(load_encoder(identity), texts, budget)[0]
+
+    return embed
+
+
+def embed_pending(
+    pending: Any, identity: EncoderIdentity, slice_texts: int, batch_tokens: int, warehouse: str
+) -> pa.RecordBatchReader:
+    """Return the embeddings of all pending texts, streamed by :func:`hcat.engine.batching.map_slices`.
+
+    Parameters
+    ----------
+    pending : relation
+        Columns text_id, encoder_key, encoded_text, count_characters; ordered by length.
+    identity : EncoderIdentity
+        Encoder of this build; it is loaded only when something is pending.
+    slice_texts : int
+        Texts per slice; slices lie in ``<warehouse>/slices``.
+    batch_tokens : int
+        Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
+    warehouse : str
+        Folder of the warehouse.
+    """
+    budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
+    folder = Path(warehouse) / "slices" / identity.encoder_key
+
+    def embed(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return _embed_slice(batch, identity, budget)
+
+    return map_slices(pending, "text_id", EMBEDDED_SCHEMA, slice_texts, folder, embed, "embedding texts")
+
+
+def _embed_slice(batch: pa.RecordBatch, identity: EncoderIdentity, budget: int) -> pa.RecordBatch:
+    encoder = load_encoder(identity)
+    texts = batch.column("encoded_text").to_pylist()
+    vectors, counts = encode_texts(encoder, texts, budget)
+    offsets = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
+    count = len(texts)
+    return pa.RecordBatch.from_arrays(
+        [
+            batch.column("text_id").cast(pa.string()),
+            batch.column("encoder_key").cast(pa.string()),
+            pa.array([identity.encoder_name] * count, pa.string()),
+            pa.array([identity.encoder_revision] * count, pa.string()),
+            pa.array([identity.encoder_sha256] * count, pa.string()),
+            pa.ListArray.from_arrays(pa.array(offsets), pa.array(vectors.ravel())),
+            pa.array(counts, pa.int32()),
+            pa.array(counts > encoder.maximum_tokens),
+        ],
+        schema=EMBEDDED_SCHEMA,
+    )

@@ -1,0 +1,333 @@
+"""Toxicity and sentiment of single sentences: pluggable classifiers behind one identity each.
+
+`packaged` is a linear head on the packaged encoder (:mod:`hcat.encoders.classifier_heads`). Where the build embeds its
+texts with that very encoder the head reads the stored vectors and costs nothing; with another encoder it embeds them
+itself. For sentiment a text with names of people is embedded again with one stand-in for all of them. Any sequence
+classifier (Hub id or folder) takes its place; `none` switches a purpose off.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.encoders.classifier_heads import Floats, Head, load_head
+from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, Encoder, load_encoder, resolve_encoder
+from hcat.engine.batching import run_batches
+from hcat.engine.devices import ModelError, choose_device, choose_dtype, hash_weights, require_gpu, silence_transformers
+from hcat.engine.keys import hash_text
+from hcat.engine.relations import read_rows
+from hcat.privacy.recognisers import replace_names
+
+PURPOSES: Final = ("toxicity", "sentiment")
+"""Toxicity: 0 to 1. Sentiment: -1 (negative) to 1 (positive)."""
+
+HEADS: Final = {"toxicity": "toxicity_head", "sentiment": "sentiment_head"}
+
+TOXIC_STEMS: Final = ("toxic", "hate", "offens", "abus")
+"""A class of a sequence classifier is toxic when its label starts with one of these, in any case."""
+
+CLASSIFIED_SCHEMA: Final = pa.schema(
+    [("text_id", pa.string()), ("scoring_key", pa.string()), ("toxicity", pa.float64()), ("sentiment", pa.float64())]
+)
+
+NAMES_REVISION: Final = 1
+"""Raised when :func:`neutralise` changes: part of the revision of the packaged sentiment classifier."""
+
+STAND_IN: Final = "Michael"
+"""Put in place of names: of the names that trained the head the one whose score lies nearest to their mean, so that a
+name that stays is near to one that was replaced."""
+
+_MAXIMUM_TOKENS = 512
+_HASH_BITS = 32
+_load_lock = threading.Lock()
+_loaded: dict[str, SentenceScorer] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class TextClassifierIdentity:
+    """What a score depends on, and where the weights lie.
+
+    Attributes
+    ----------
+    purpose : str
+        One of :data:`PURPOSES`.
+    scoring_key : str
+        MD5 over both classifiers: part of the content key of a classified text.
+    classifier_name, classifier_revision, classifier_sha256 : str
+    device, dtype : str
+    location : str
+        ``stored`` (packaged head on stored vectors), ``encoded`` (packaged head, embeds by itself), ``hashing``
+        (measures the pipeline without a model), ``none``, a folder or a Hub id.
+    """
+
+    purpose: str
+    scoring_key: str
+    classifier_name: str
+    classifier_revision: str
+    classifier_sha256: str
+    device: str
+    dtype: str
+    location: str
+
+
+COLUMNS = tuple(field.name for field in fields(TextClassifierIdentity))
+
+
+class SentenceScorer(Protocol):
+    """Scores texts, whose stored vectors it may use."""
+
+    def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
+        """Return one score per text, shape (n,)."""
+        ...
+
+
+def resolve_text_classifier(
+    purpose: str, name: str, revision: str, encoder: Mapping[str, Any], device: str, dtype: str
+) -> TextClassifierIdentity:
+    """Return the identity of one configured classifier without loading it; its ``scoring_key`` is its own.
+
+    Parameters
+    ----------
+    purpose : str
+        One of :data:`PURPOSES`.
+    name : str
+        ``packaged``, ``none``, a folder or a Hub id.
+    revision : str
+        Commit of a Hub model; required there.
+    encoder : mapping
+        Row of int_encoder: decides whether stored vectors fit the packaged head.
+    device, dtype : str
+        As for the encoder.
+
+    Raises
+    ------
+    ModelError
+        If weights do not have their digest, or a Hub id comes without revision.
+    """
+    if purpose not in PURPOSES:
+        raise ModelError(f"purpose must be one of {', '.join(PURPOSES)}, got {purpose!r}")
+    device = choose_device(device)
+    dtype = choose_dtype(dtype, device)
+    if name == "packaged" and str(encoder["location"]).startswith("hashing:"):
+        parts = ("hashing", "1", hash_text(f"hcat hashing {purpose} 1"), "cpu", "float32", "hashing")
+    elif name == "packaged":
+        head = load_head(HEADS[purpose])
+        location = "stored" if encoder["encoder_sha256"] == head.encoder_sha256 else "encoded"
+        revision = f"{head.revision}, names {NAMES_REVISION}" if purpose == "sentiment" else head.revision
+        parts = (head.name, revision, head.sha256, device, dtype, location)
+    elif name == "none":
+        parts = (name, "1", hash_text("hcat no text classifier 1"), "cpu", "float32", name)
+    elif Path(name).is_dir():
+        parts = (Path(name).name, "local", hash_weights(Path(name)), device, dtype, name)
+    elif not revision:
+        raise ModelError(
+            f"{purpose} classifier {name!r} is no folder; as a Hub id it needs hcat_{purpose}_revision (a commit), "
+            "got none"
+        )
+    else:
+        parts = (name, revision, "of the pinned revision", device, dtype, name)
+    classifier_name, classifier_revision, sha256, device, dtype, location = parts
+    key = hash_text(purpose, classifier_name, classifier_revision, sha256, dtype, location)
+    return TextClassifierIdentity(purpose, key, classifier_name, classifier_revision, sha256, device, dtype, location)
+
+
+def describe_text_classifiers(
+    encoder: Mapping[str, Any], toxicity: Sequence[str], sentiment: Sequence[str], device: str, dtype: str
+) -> pa.Table:
+    """Return one row per purpose with the identity of its classifier; a fault stands in the column ``problem``.
+
+    Parameters
+    ----------
+    encoder : mapping
+        Row of int_encoder.
+    toxicity, sentiment : pair of str
+        Name and revision, as configured.
+    """
+    rows: list[dict[str, Any]] = []
+    for purpose, (name, revision) in zip(PURPOSES, (toxicity, sentiment), strict=True):
+        try:
+            identity = resolve_text_classifier(purpose, name, revision, encoder, device, dtype)
+            rows.append(asdict(identity) | {"problem": None})
+        except ModelError as error:
+            rows.append(dict.fromkeys(COLUMNS) | {"purpose": purpose, "problem": str(error)})
+    both = hash_text(*[str(row["scoring_key"]) for row in rows])
+    rows = [row | {"scoring_key": both} for row in rows]
+    return pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in (*COLUMNS, "problem")]))
+
+
+class TextScores:
+    """Toxicity and sentiment of batches of texts, by the classifiers that a build has described."""
+
+    def __init__(self, classifiers: Any) -> None:
+        """Read the rows of int_text_classifiers."""
+        rows = read_rows(classifiers).to_pylist()
+        self._identities = {
+            row["purpose"]: TextClassifierIdentity(**{name: row[name] for name in COLUMNS}) for row in rows
+        }
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return one row per text (schema :data:`CLASSIFIED_SCHEMA`); a purpose that is switched off is null.
+
+        Parameters
+        ----------
+        batch : RecordBatch
+            text_id, scoring_key, encoded_text, embedding.
+        """
+        texts = batch.column("encoded_text").to_pylist()
+        vectors = batch.column("embedding")
+        embeddings = np.asarray(vectors.flatten(), dtype=np.float32).reshape(len(texts), -1)
+        columns: dict[str, Any] = {name: batch.column(name) for name in ("text_id", "scoring_key")}
+        for purpose in PURPOSES:
+            identity = self._identities[purpose]
+            if identity.location == "none":
+                columns[purpose] = pa.nulls(len(texts), pa.float64())
+            else:
+                columns[purpose] = pa.array(load_scorer(identity).score(texts, embeddings), pa.float64())
+        return pa.RecordBatch.from_pydict(columns, schema=CLASSIFIED_SCHEMA)
+
+
+def load_scorer(identity: TextClassifierIdentity) -> SentenceScorer:
+    """Return the classifier of one purpose, loaded once per process behind a lock."""
+    key = f"{identity.purpose}|{identity.scoring_key}"
+    with _load_lock:
+        if key not in _loaded:
+            if identity.location == "hashing":
+                _loaded[key] = _HashingScorer(identity.purpose)
+            elif identity.location in ("stored", "encoded"):
+                _loaded[key] = _HeadScorer(identity, load_head(HEADS[identity.purpose]))
+            else:
+                _loaded[key] = _SequenceScorer(identity)
+        return _loaded[key]
+
+
+def neutralise(text: str) -> str:
+    """Return a text as the packaged sentiment head reads it: every name of a person is the same one.
+
+    Who is mentioned then cannot move the score, whatever the head has learned; names that are not recognised are left
+    to the head, which is charged for moving with them (docs/safety.md has both figures).
+    """
+    return replace_names(text, STAND_IN)
+
+
+def to_scale(purpose: str, probabilities: Floats) -> Floats:
+    """Return probabilities on the scale of a purpose: as they are for toxicity, 2 p - 1 for sentiment."""
+    return 2 * probabilities - 1 if purpose == "sentiment" else probabilities
+
+
+class _HeadScorer:
+    """A packaged head on stored vectors, or on its own; texts with names are embedded again."""
+
+    def __init__(self, identity: TextClassifierIdentity, head: Head) -> None:
+        self._identity, self._head = identity, head
+        self._encoder: Encoder | None = None
+
+    def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
+        purpose = self._identity.purpose
+        read = [neutralise(text) for text in texts] if purpose == "sentiment" else list(texts)
+        if self._identity.location != "stored":
+            return to_scale(purpose, self._head.score(self._encode(self._load_encoder(), read)))
+        vectors = embeddings.copy()
+        for row, (text, own) in enumerate(zip(read, texts, strict=True)):
+            if text != own:
+                # alone: the last bits of a vector depend on its batch, and a rebuild must change nothing
+                vectors[row] = self._load_encoder().encode_batch([text])[0]
+        return to_scale(purpose, self._head.score(vectors))
+
+    def _encode(self, encoder: Encoder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        counts = np.minimum(encoder.count_tokens(texts), encoder.maximum_tokens)
+        vectors = np.zeros((len(texts), len(self._head.weights)), dtype=np.float32)
+        for rows, found in run_batches(
+            counts,
+            DEFAULT_BATCH_TOKENS[self._identity.device],
+            lambda rows: encoder.encode_batch([texts[row] for row in rows]),
+        ):
+            vectors[rows] = found
+        return vectors
+
+    def _load_encoder(self) -> Encoder:
+        if self._encoder is None:
+            self._encoder = load_encoder(resolve_encoder("packaged", "", self._identity.device, self._identity.dtype))
+        return self._encoder
+
+
+class _HashingScorer:
+    """Scores by a hash of the text: measures the pipeline, says nothing about texts."""
+
+    def __init__(self, purpose: str) -> None:
+        self._purpose = purpose
+
+    def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
+        shares = [int(hash_text(self._purpose, text)[: _HASH_BITS // 4], 16) / 2**_HASH_BITS for text in texts]
+        return to_scale(self._purpose, np.array(shares, dtype=np.float64))
+
+
+class _SequenceScorer:
+    """Any sequence classifier of transformers whose labels say toxic (or hate ...), or positive and negative."""
+
+    def __init__(self, identity: TextClassifierIdentity) -> None:
+        import torch
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+        silence_transformers()
+        require_gpu(identity.device, torch)
+        revision = None if identity.classifier_revision == "local" else identity.classifier_revision
+        options = {} if revision is None else {"revision": revision}
+        self._torch, self._identity = torch, identity
+        self._tokenizer = AutoTokenizer.from_pretrained(identity.location, **options)
+        model = AutoModelForSequenceClassification.from_pretrained(identity.location, **options)
+        self._model = model.to(identity.device, getattr(torch, identity.dtype)).eval()
+        self._signs = find_signs(identity.purpose, self._model.config.id2label)
+        self._is_multi_label = self._model.config.problem_type == "multi_label_classification" or len(self._signs) == 1
+
+    def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
+        encoded = [self._tokenizer(text, truncation=True, max_length=_MAXIMUM_TOKENS) for text in texts]
+        counts = np.array([len(each["input_ids"]) for each in encoded], dtype=np.int64)
+        scores = np.zeros(len(texts))
+
+        def run(rows: npt.NDArray[np.int64]) -> Floats:
+            batch = self._tokenizer.pad([encoded[row] for row in rows], return_tensors="pt").to(self._identity.device)
+            with self._torch.inference_mode():
+                logits = self._model(**batch).logits.double()
+            shares = logits.sigmoid() if self._is_multi_label else logits.softmax(dim=1)
+            return np.asarray(shares.cpu().numpy())
+
+        for rows, shares in run_batches(counts, DEFAULT_BATCH_TOKENS[self._identity.device], run):
+            scores[rows] = combine_shares(self._identity.purpose, shares, self._signs, self._is_multi_label)
+        return scores
+
+
+def find_signs(purpose: str, labels: Mapping[int, str]) -> Floats:
+    """Return for each class 1 (toxic, positive), -1 (negative sentiment) or 0 (anything else), shape (n_classes,).
+
+    Raises
+    ------
+    ModelError
+        If no label says what the purpose needs; the message lists the labels.
+    """
+    words = [str(labels[index]).lower().strip() for index in sorted(labels)]
+    if purpose == "toxicity":
+        signs = np.array([float(word.startswith(TOXIC_STEMS)) for word in words])
+        is_complete = bool(signs.any())
+        needed = f"one label that starts with {', '.join(TOXIC_STEMS)}"
+    else:
+        signs = np.array([float(word.startswith("pos")) - float(word.startswith("neg")) for word in words])
+        is_complete = bool((signs > 0).sum() == 1 and (signs < 0).sum() == 1)
+        needed = "one label that starts with 'pos' and one that starts with 'neg'"
+    if not is_complete:
+        raise ModelError(f"{purpose} classifier needs {needed}, its config has: {', '.join(words)}")
+    return signs
+
+
+def combine_shares(purpose: str, shares: Floats, signs: Floats, is_multi_label: bool) -> Floats:
+    """Return one score per text: the largest toxic share of independent labels, else the signed sum of shares."""
+    if purpose == "toxicity" and is_multi_label:
+        return np.asarray(shares[:, signs > 0].max(axis=1))
+    return np.asarray(shares @ signs)

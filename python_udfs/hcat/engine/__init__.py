@@ -1,0 +1,1 @@
+"""What differs between engines and machines: relations, processes, batches, devices, the ledger and publication."""

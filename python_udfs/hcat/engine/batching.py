@@ -1,0 +1,175 @@
+"""Token-budget batches, and slices on disk that survive a kill: what every model run in a build has in common."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from hcat.engine.keys import hash_text
+from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
+
+Result = TypeVar("Result")
+
+_PROGRESS_SECONDS = 10.0
+
+
+def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield index arrays of batches over texts sorted by length, each within a padded-token budget.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n,)
+        Tokens of each text after truncation.
+    budget : int
+        Upper limit of ``longest x count`` per batch; a single text above it makes a batch of its own.
+
+    Raises
+    ------
+    ValueError
+        If ``budget`` is not positive.
+    """
+    if budget < 1:
+        raise ValueError(f"budget must be positive, got {budget}")
+    order = np.argsort(counts, kind="stable")
+    start = 0
+    while start < len(order):
+        end = start + 1
+        # sorted upwards, the newest text is the longest
+        while end < len(order) and (end - start + 1) * counts[order[end]] <= budget:
+            end += 1
+        yield order[start:end]
+        start = end
+
+
+def run_batches(
+    counts: npt.NDArray[np.int64], budget: int, run: Callable[[npt.NDArray[np.int64]], Result]
+) -> Iterator[tuple[npt.NDArray[np.int64], Result]]:
+    """Yield (indices, ``run(indices)``) for every batch of :func:`plan_batches`.
+
+    Out of GPU memory halves the batch and goes on; a single text that does not fit raises.
+    """
+    queue = list(plan_batches(counts, budget))
+    while queue:
+        indices = queue.pop(0)
+        try:
+            result = run(indices)
+        except RuntimeError as error:
+            if "out of memory" not in str(error).lower() or len(indices) == 1:
+                raise
+            half = len(indices) // 2
+            queue[:0] = [indices[:half], indices[half:]]
+            continue
+        yield indices, result
+
+
+def map_slices(
+    pending: Any,
+    key: str,
+    schema: pa.Schema,
+    slice_rows: int,
+    folder: Path,
+    score: Callable[[pa.RecordBatch], pa.RecordBatch],
+    label: str,
+) -> Streamed:
+    """Return ``score`` applied to all pending rows, streamed slice by slice.
+
+    On Spark its tasks take the place of slices on disk: one that dies is tried again, and what a task has made is
+    counted once.
+
+    Parameters
+    ----------
+    pending : relation
+        Rows to score; sorted by length, so that a slice holds texts of like length.
+    key : str
+        Column that tells rows apart, in ``pending`` and in ``schema``.
+    schema : Schema
+        Of the result.
+    slice_rows : int
+        Rows per slice. A finished slice is written to ``folder`` at once, so that a build that is killed repeats at
+        most one slice; the slices of a finished build are deleted by the next one.
+    folder : Path
+        Folder of the slices: one per model, whose key is part of the path.
+    score : callable
+        Batch in, batch of ``schema`` out, row by row.
+    label : str
+        Word of the progress lines.
+    """
+    if is_distributed(pending):
+        return map_batches(pending, score, schema, slice_rows)
+    total = count_rows(pending)
+
+    def slices() -> Iterator[pa.RecordBatch]:
+        kept = _read_kept_slices(folder, key, schema)
+        progress = _Progress(label, total)
+        for batch in rebatch(read_batches(pending, slice_rows), slice_rows):
+            keys = batch.column(key).to_pylist()
+            missing = [index for index, value in enumerate(keys) if value not in kept]
+            if missing:
+                fresh = score(batch.take(pa.array(missing)))
+                _write_slice(folder, key, fresh)
+                yield fresh
+            found = [value for value in keys if value in kept]
+            if found:
+                yield _take_kept(kept, found)
+            progress.advance(batch.num_rows)
+        progress.finish()
+
+    if total == 0:
+        for path in [*folder.glob("*.parquet"), *folder.glob("*.writing")]:
+            path.unlink(missing_ok=True)
+    return stream(schema, slices())
+
+
+def _write_slice(folder: Path, key: str, batch: pa.RecordBatch) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hash_text(batch.column(key)[0].as_py(), str(batch.num_rows))
+    temporary = folder / f"{name}.writing"
+    parquet.write_table(pa.Table.from_batches([batch]), temporary, compression="zstd")
+    temporary.replace(folder / f"{name}.parquet")
+
+
+def _read_kept_slices(folder: Path, key: str, schema: pa.Schema) -> dict[str, tuple[pa.Table, int]]:
+    """Return key -> (slice, row) of the finished slices of a build that was killed."""
+    kept: dict[str, tuple[pa.Table, int]] = {}
+    for path in sorted(folder.glob("*.parquet")):
+        table = parquet.read_table(path, schema=schema)
+        kept.update({value: (table, row) for row, value in enumerate(table[key].to_pylist())})
+    return kept
+
+
+def _take_kept(kept: dict[str, tuple[pa.Table, int]], keys: Sequence[str]) -> pa.RecordBatch:
+    rows = pa.concat_tables([kept[value][0].slice(kept[value][1], 1) for value in keys])
+    return rows.combine_chunks().to_batches()[0]
+
+
+class _Progress:
+    """Prints a line every ten seconds; short work stays silent."""
+
+    def __init__(self, label: str, total: int) -> None:
+        self._label, self._total, self._done, self._shown = label, total, 0, 0
+        self._started = self._printed = time.monotonic()
+
+    def advance(self, count: int) -> None:
+        self._done += count
+        now = time.monotonic()
+        if now - self._printed >= _PROGRESS_SECONDS:
+            self._print(now)
+
+    def finish(self) -> None:
+        if self._printed != self._started and self._shown < self._done:
+            self._print(time.monotonic())
+
+    def _print(self, now: float) -> None:
+        self._printed, self._shown = now, self._done
+        rate = self._done / max(now - self._started, 1e-9)
+        share = 100.0 * self._done / max(self._total, 1)
+        message = f"hcat {self._label}: {self._done:,} of {self._total:,} ({share:.0f} %), {rate:,.0f} a second"
+        print(message, file=sys.stderr, flush=True)

@@ -1,0 +1,112 @@
+"""What every HTTP request here shares: limits, waits between attempts, and a client whose logs stay silent."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+#: Loggers that httpcore makes when it first connects.
+_PARTS = ("connection", "http11", "http2", "proxy", "socks")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How the endpoint is treated.
+
+    Parameters
+    ----------
+    concurrency : int
+        Queries under way at once, 1 to 256.
+    timeout_seconds : float
+        For one request, from connecting to the last byte.
+    attempts : int
+        Requests for one query at most, 1 to 20.
+    backoff_seconds, backoff_maximum_seconds : float
+        Wait before the second attempt, doubled before each further one, and its bound. No jitter: two runs wait alike.
+    retry_after_maximum_seconds : float
+        A service that asks for more than this gets no further request for the query.
+    requests_per_second : float or None
+        Requests (attempts count) per second at most; None is no limit.
+    stop_after_failures : int
+        So many queries that fail in a row end the run: the service is down, or the description is wrong.
+    """
+
+    concurrency: int = 8
+    timeout_seconds: float = 60.0
+    attempts: int = 5
+    backoff_seconds: float = 1.0
+    backoff_maximum_seconds: float = 60.0
+    retry_after_maximum_seconds: float = 300.0
+    requests_per_second: float | None = None
+    stop_after_failures: int = 100
+
+
+class AttemptError(Exception):
+    """One request that brought no answer."""
+
+    def __init__(
+        self,
+        failure: str,
+        reason: str,
+        *,
+        status: int | None = None,
+        is_retried: bool = True,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.failure, self.reason, self.status = failure, reason, status
+        self.is_retried, self.retry_after = is_retried, retry_after
+
+
+def read_retry_after(value: str | None, date: str | None = None, now: datetime | None = None) -> float | None:
+    """Return the seconds that a Retry-After header asks for; None when it is missing or says nothing.
+
+    Parameters
+    ----------
+    value : str or None
+        Seconds, or an HTTP date (RFC 9110 section 10.2.3).
+    date : str or None
+        The reply's Date header: with it a date does not depend on two clocks that differ.
+    now : datetime, optional
+        Time of this machine, used without a Date header; default: now.
+    """
+    if value is None:
+        return None
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        # more digits than a float holds are a wait without end all the same
+        return float(text[:300])
+    until, since = _read_date(text), _read_date(date or "") or now or datetime.now(UTC)
+    return None if until is None else max(0.0, (until - since).total_seconds())
+
+
+def back_off(limits: Limits, attempt: int) -> float:
+    """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a bound, always the same."""
+    return min(limits.backoff_seconds * 2.0 ** (attempt - 1), limits.backoff_maximum_seconds)
+
+
+@contextmanager
+def silent_http_client() -> Iterator[None]:
+    """Disable every logger of httpx and httpcore within the block: they write addresses, which hold secrets."""
+    names = {"httpx", "httpcore", *(name for name in logging.root.manager.loggerDict if name.startswith("httpcore."))}
+    names |= {f"httpcore.{part}" for part in _PARTS}
+    before = {name: logging.getLogger(name).disabled for name in names}
+    for name in names:
+        logging.getLogger(name).disabled = True
+    try:
+        yield
+    finally:
+        for name, was_disabled in before.items():
+            logging.getLogger(name).disabled = was_disabled
+
+
+def _read_date(text: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,137 @@
+"""The published copy: what BI and other programs read while the next build writes.
+
+A second process cannot open a DuckDB file that is being written, so finished marts are copied out: as Parquet files and
+as a DuckDB file, each replaced atomically, so that a reader sees the old copy or the new one and never half of either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hcat.engine import relations
+
+#: Published by every build, also by one whose gates fail: a reader must see the failure, and what drifts.
+ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
+
+_DATABASE = "hcat.duckdb"
+_PUBLISHED_SCHEMA = pa.schema(
+    [("mart", pa.string()), ("copy", pa.string()), ("sha256", pa.string()), ("count_rows", pa.int64())]
+)
+
+
+def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
+    """Copy all marts to ``<warehouse>/published/candidate``, and gates, drift and ledger to ``<warehouse>/published``.
+
+    Returns
+    -------
+    Table
+        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+    """
+    del session  # the engine's session is part of every model's call; the relations carry it
+    published = Path(warehouse) / "published"
+    candidate = published / "candidate"
+    rows = _write_copy(marts, candidate)
+    _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], candidate, published)
+    return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
+
+
+def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
+    """Promote the candidate of this build to ``<warehouse>/published``, byte for byte.
+
+    dbt runs this only when no gate of severity error fails.
+
+    Returns
+    -------
+    Table
+        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+    """
+    del session
+    published = Path(warehouse) / "published"
+    rows = []
+    for name, relation in sorted(marts.items()):
+        path = published / f"{name}.parquet"
+        _copy(published / "candidate" / f"{name}.parquet", path)
+        count = relations.count_rows(relation)
+        rows.append({"mart": name, "copy": "published", "sha256": _hash_file(path), "count_rows": count})
+    _copy(published / "candidate" / _DATABASE, published / _DATABASE)
+    return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
+
+
+def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
+    """Copy marts that have a build of their own to ``<warehouse>/published/<part>``, which other builds leave alone.
+
+    Parameters
+    ----------
+    part : {"test_set", "grammar", "judges"}
+        Name of the folder.
+
+    Returns
+    -------
+    Table
+        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+    """
+    del session
+    return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / part), schema=_PUBLISHED_SCHEMA)
+
+
+def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """Write each mart as Parquet and all of them as one database into a folder; return what was written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name, relation in sorted(marts.items()):
+        path = folder / f"{name}.parquet"
+        # in the order of its key, the first column: the same rows give the same bytes
+        count = relations.write_parquet(
+            relations.order_by(relation, relations.first_column(relation)), _temporary(path)
+        )
+        _temporary(path).replace(path)
+        rows.append({"mart": name, "copy": folder.name, "sha256": _hash_file(path), "count_rows": count})
+    files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
+    relations.write_database(files, _temporary(folder / _DATABASE))
+    _temporary(folder / _DATABASE).replace(folder / _DATABASE)
+    return rows
+
+
+def _publish_always(names: Sequence[str], candidate: Path, published: Path) -> None:
+    """Renew gates, drift and ledger in the published copy and keep its other tables as they are."""
+    for name in names:
+        _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
+    database = published / _DATABASE
+    if database.exists():
+        shutil.copyfile(database, _temporary(database))
+    else:
+        _temporary(database).unlink(missing_ok=True)
+    files = {name: published / f"{name}.parquet" for name in names}
+    relations.write_database(files, _temporary(database), keep=True)
+    _temporary(database).replace(database)
+
+
+def _temporary(path: Path) -> Path:
+    """Return the name under which a file is written before it takes its place."""
+    return path.with_name(f".{path.name}.writing")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Put a copy of ``source`` in the place of ``target`` atomically; a link where the file system allows one."""
+    if target.exists() and target.samefile(source):
+        # renaming one link of a file over another does nothing and would leave the temporary name behind
+        return
+    temporary = _temporary(target)
+    temporary.unlink(missing_ok=True)
+    try:
+        os.link(source, temporary)
+    except OSError:
+        shutil.copyfile(source, temporary)
+    temporary.replace(target)
+
+
+def _hash_file(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -1,0 +1,599 @@
+"""The contract between hcat and the engine: Arrow record batches in, Arrow record batches out, always streamed.
+
+This is the only module that knows the engine of a build (the report opens a finished warehouse by itself). Nothing here
+collects a table of unbounded size; what is collected (the work of one batch, a ledger row) is named so.
+
+Engines are DuckDB (relations, streams of record batches) and Apache Spark (DataFrames). On Spark,
+
+- row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers,
+  by ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
+- functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
+  (:func:`read_rows`): a fit needs all labels at once, and labels, cells and gates grow with what people rate and
+  define, not with the logs. What does grow with the logs comes to the driver a task at a time (:func:`read_batches`:
+  drift and failure rates) or through files (:func:`write_parquet`: publication).
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
+
+BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
+LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
+Streamed = Any
+"""What a Python model returns: a RecordBatchReader on DuckDB, a DataFrame on Spark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Rows that a batch function needs beside its batch, fetched by key.
+
+    Parameters
+    ----------
+    relation : DuckDBPyRelation
+        Relation with one row per key.
+    key : str
+        Key column of ``relation``.
+    list_columns : sequence of str
+        List columns of the batch whose elements are keys.
+    budget_mebibytes : int
+        The relation is held in memory whole when it fits in this (by the size of its first rows); else each batch
+        fetches its own keys.
+    """
+
+    relation: Any
+    key: str
+    list_columns: Sequence[str]
+    budget_mebibytes: int
+
+
+def is_distributed(thing: Any) -> bool:
+    """Tell whether a relation or session is one of Spark, without importing it."""
+    return type(thing).__module__.startswith("pyspark.")
+
+
+def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
+    """Return a reader over ``batches``; the engine pulls them one at a time."""
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order."""
+    if is_distributed(relation):
+        yield from rebatch(_fetch_by_task(relation), batch_rows)
+        return
+    for batch in relation.to_arrow_reader(batch_rows):
+        for start in range(0, batch.num_rows, batch_rows):
+            yield batch.slice(start, batch_rows)
+
+
+def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches of exactly ``rows`` rows (the last one may be shorter): engines choose their own borders."""
+    held: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        held.append(batch)
+        count += batch.num_rows
+        while count >= rows:
+            table = pa.Table.from_batches(held).combine_chunks()
+            yield table.slice(0, rows).to_batches()[0]
+            rest = table.slice(rows)
+            held, count = rest.to_batches(), rest.num_rows
+    if count:
+        yield pa.Table.from_batches(held).combine_chunks().to_batches()[0]
+
+
+def read_rows(relation: Any) -> pa.Table:
+    """Return a small relation (ledger, gates, settings) as an Arrow table."""
+    if is_distributed(relation):
+        return _plain(relation.toArrow())
+    return relation.to_arrow_table()
+
+
+def count_rows(relation: Any) -> int:
+    """Return the number of rows of ``relation``."""
+    if is_distributed(relation):
+        return int(relation.count())
+    return int(relation.aggregate("count(*)").fetchall()[0][0])
+
+
+def read_one(relation: Any) -> dict[str, Any]:
+    """Return the only row of ``relation``.
+
+    Raises
+    ------
+    ValueError
+        If the relation does not have exactly one row.
+    """
+    rows = read_rows(relation).to_pylist()
+    if len(rows) != 1:
+        raise ValueError(f"expected one row, got {len(rows)}")
+    return dict(rows[0])
+
+
+def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
+    """Return the rows of ``relation`` whose content key is not in the table ``done`` (an anti-join, never a watermark).
+
+    Parameters
+    ----------
+    relation : DuckDBPyRelation
+        All work.
+    done : str or None
+        Quoted name of the table that holds finished rows; None on a first build.
+    keys : sequence of str
+        Columns of the content key, present in both.
+    """
+    if done is None:
+        return relation
+    if is_distributed(relation):
+        finished = relation.sparkSession.sql(f"select {', '.join(keys)} from {done} as done")
+        # a join by name puts the keys first
+        return relation.join(finished, list(keys), "left_anti").select(relation.columns)
+    matches = " and ".join(f"done.{key} = hcat_work.{key}" for key in keys)
+    # the alias must not be the name of a table: DuckDB would bind it to itself
+    anti_join = f"select hcat_work.* from hcat_work where not exists (select 1 from {done} as done where {matches})"
+    return relation.query("hcat_work", anti_join)
+
+
+def from_name(session: Any, name: str) -> Any:
+    """Return the relation of a table name that stands in the project's settings (never in the data).
+
+    Raises
+    ------
+    LookupError
+        If the warehouse has no such table or view.
+    """
+    if is_distributed(session):
+        if not session.catalog.tableExists(name):
+            raise LookupError(f"'{name}' is no table of the warehouse")
+        return session.table(name)
+    import duckdb
+
+    try:
+        return session.table(name)
+    except duckdb.Error as error:
+        raise LookupError(f"'{name}' is no table of the warehouse") from error
+
+
+DESCRIBED_COLUMNS = pa.schema(
+    [
+        ("table_schema", pa.string()),
+        ("table_name", pa.string()),
+        ("column_name", pa.string()),
+        ("data_type", pa.string()),
+        ("ordinal_position", pa.int64()),
+        ("is_nullable", pa.bool_()),
+        ("count_distinct", pa.int64()),
+        ("count_rows", pa.int64()),
+    ]
+)
+DESCRIBED_CONSTRAINTS = pa.schema(
+    [
+        ("constraint_name", pa.string()),
+        ("constraint_type", pa.string()),
+        ("table_name", pa.string()),
+        ("column_name", pa.string()),
+        ("ordinal_position", pa.int64()),
+        ("referenced_table_name", pa.string()),
+        ("referenced_column_name", pa.string()),
+    ]
+)
+
+
+def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
+    """Return the columns of tables, from the warehouse's information_schema, with counts and no value of any row.
+
+    Parameters
+    ----------
+    session : DuckDBPyConnection
+    names : iterable of (str, str)
+        Schema and name of each table.
+
+    Returns
+    -------
+    Table
+        One row per column, schema :data:`DESCRIBED_COLUMNS`; count_distinct counts values that are not null.
+
+    Raises
+    ------
+    LookupError
+        If the warehouse has no such table.
+    """
+    cursor = session.cursor()
+    rows: list[dict[str, Any]] = []
+    for namespace, name in names:
+        found = cursor.execute(
+            "select column_name, data_type, ordinal_position, is_nullable = 'YES' from information_schema.columns"
+            " where table_catalog = current_database() and table_schema = ? and table_name = ? order by 3",
+            [namespace, name],
+        ).fetchall()
+        if not found:
+            raise LookupError(f"'{namespace}.{name}' is no table of the warehouse")
+        counts = ", ".join(f"count(distinct {_quote_name(column)})" for column, *_ in found)
+        relation = f"{_quote_name(namespace)}.{_quote_name(name)}"
+        counted = cursor.execute(f"select count(*), {counts} from {relation}").fetchall()[0]
+        rows += [
+            dict(zip(DESCRIBED_COLUMNS.names, (namespace, name, *described, distinct, counted[0]), strict=True))
+            for described, distinct in zip(found, counted[1:], strict=True)
+        ]
+    return pa.Table.from_pylist(rows, schema=DESCRIBED_COLUMNS)
+
+
+def describe_constraints(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
+    """Return the keys and foreign keys that the warehouse itself knows between tables.
+
+    Parameters as in :func:`describe_columns`; a foreign key to a table that is not among them is left out.
+
+    Returns
+    -------
+    Table
+        One row per column of a constraint, schema :data:`DESCRIBED_CONSTRAINTS`.
+    """
+    wanted = set(names)
+    found = session.cursor().execute(
+        "select schema_name, table_name, constraint_name, constraint_type, constraint_column_names, referenced_table,"
+        " referenced_column_names from duckdb_constraints() where database_name = current_database()"
+        " and constraint_type in ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') order by all"
+    )
+    rows: list[dict[str, Any]] = []
+    for namespace, table, constraint, kind, columns, target, referenced in found.fetchall():
+        is_foreign = kind == "FOREIGN KEY"
+        # DuckDB has no foreign keys between schemas
+        if (namespace, table) not in wanted or (is_foreign and (namespace, target) not in wanted):
+            continue
+        targets = referenced if is_foreign else [None] * len(columns)
+        rows += [
+            dict(
+                zip(
+                    DESCRIBED_CONSTRAINTS.names,
+                    (constraint, kind, table, column, position, target if is_foreign else None, other),
+                    strict=True,
+                )
+            )
+            for position, (column, other) in enumerate(zip(columns, targets, strict=True), start=1)
+        ]
+    return pa.Table.from_pylist(rows, schema=DESCRIBED_CONSTRAINTS)
+
+
+SelectRunner = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+
+
+def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
+    """Return a function that runs one SELECT statement with bound parameters and returns its first rows.
+
+    Parameters
+    ----------
+    session : DuckDBPyConnection
+    maximum_rows : int
+        Rows that are fetched at most, at least 1.
+
+    Raises
+    ------
+    ValueError
+        By the function returned, if the text is not exactly one SELECT statement.
+    """
+    import duckdb
+
+    if maximum_rows < 1:
+        raise ValueError(f"maximum_rows must be at least 1, got {maximum_rows}")
+    cursor = session.cursor()
+
+    def run(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        statements = cursor.extract_statements(sql)
+        kinds = [statement.type.name for statement in statements]
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise ValueError(f"only one SELECT statement is run, got {', '.join(kinds) or 'nothing'}")
+        rows: list[tuple[Any, ...]] = cursor.execute(statements[0], list(parameters)).fetchmany(maximum_rows)
+        return rows
+
+    return run
+
+
+def _quote_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:
+    """Return the distinct pairs of two text columns of ``table`` (files and their hashes); empty without a table."""
+    if table is None:
+        return set()
+    return set(_fetch(session, f"select distinct {first}, {second} from {table}"))
+
+
+def read_maximum(session: Any, table: str | None, column: str) -> int:
+    """Return the largest value of an integer column of ``table``; 0 without a table or without rows."""
+    if table is None:
+        return 0
+    return int(_fetch(session, f"select coalesce(max({column}), 0) from {table}")[0][0])
+
+
+def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Streamed:
+    """Return the rows of all ``parts`` (of files, for instance), streamed; on Spark a task reads each part."""
+    if is_distributed(session):
+        return _distribute_parts(session, parts, schema)
+    return stream(schema, (batch for part in parts for batch in part()))
+
+
+def convert_rows(
+    relation: Any,
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: pa.Schema,
+    rows: int,
+) -> Streamed:
+    """Return what ``function`` makes of all batches of ``relation``, one after the other, streamed."""
+    if is_distributed(relation):
+        # one task: the function numbers the rows
+        return relation.coalesce(1).mapInArrow(function, _spark_schema(schema))
+    return stream(schema, function(read_batches(relation, rows)))
+
+
+def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str) -> Streamed:
+    """Return ``streamed`` (see :func:`read_parts`) without the rows whose ``key`` is in the table ``done``."""
+    if done is None:
+        return streamed
+    if is_distributed(session):
+        return select_pending(streamed, done, [key])
+    cursor = session.cursor()
+
+    def pending() -> Iterator[pa.RecordBatch]:
+        for batch in streamed:
+            cursor.register("hcat_landing_keys", pa.table({key: batch.column(key)}))
+            known = cursor.sql(
+                f"select {key} from hcat_landing_keys where {key} in (select {key} from {done})"
+            ).to_arrow_table()[key]
+            cursor.unregister("hcat_landing_keys")
+            yield batch.filter(pc.invert(pc.is_in(batch.column(key), value_set=known.combine_chunks())))
+
+    return stream(streamed.schema, pending())
+
+
+def order_by(relation: Any, columns: str) -> Any:
+    """Return ``relation`` in a declared order, so that results do not depend on the engine's."""
+    if is_distributed(relation):
+        return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
+    return relation.order(columns)
+
+
+def first_column(relation: Any) -> str:
+    """Return the quoted name of the first column of ``relation``, which is the key of a mart."""
+    return f'"{relation.columns[0]}"'
+
+
+def map_batches(
+    relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int, *, in_processes: bool = False
+) -> Streamed:
+    """Return ``function`` applied to every batch of ``relation``, streamed.
+
+    With ``in_processes`` a long relation is shared out to processes (:mod:`hcat.engine.processes`): for rules in
+    Python.
+    """
+    if is_distributed(relation):
+        return _distribute_batches(relation, function, schema, batch_rows)
+    processes = _count_processes(relation) if in_processes else 1
+    return stream(schema, _map(function, ((batch,) for batch in read_batches(relation, batch_rows)), processes))
+
+
+def _count_processes(relation: Any) -> int:
+    processes = count_processes()
+    return processes if processes > 1 and count_rows(relation) >= ROWS_WORTH_PROCESSES else 1
+
+
+def _map(
+    function: Callable[..., pa.RecordBatch], calls: Iterator[tuple[Any, ...]], processes: int
+) -> Iterator[pa.RecordBatch]:
+    if processes > 1:
+        return map_in_processes(function, calls, processes)
+    return (function(*call) for call in calls)
+
+
+def map_batches_with_lookup(
+    session: Any,
+    relation: Any,
+    lookup: Lookup,
+    function: LookupFunction,
+    schema: pa.Schema,
+    batch_rows: int,
+    *,
+    in_processes: bool = False,
+) -> Streamed:
+    """Return ``function(batch, rows of the lookup that the batch names)`` over ``relation``, streamed.
+
+    The table given to ``function`` holds at least the keys of the batch, once each, ordered by key; results must not
+    depend on what else it holds. ``in_processes`` as for :func:`map_batches`.
+    """
+    if is_distributed(relation):
+        return _cogroup_lookup(relation, lookup, function, schema, batch_rows)
+    processes = _count_processes(relation) if in_processes else 1
+
+    def calls() -> Iterator[tuple[pa.RecordBatch, pa.Table]]:
+        source = lookup.relation.sql_query()
+        # a cursor of its own: the stream of work stays open on the session meanwhile
+        cursor = session.cursor()
+        fits: bool | None = None
+        whole: _SortedRows | None = None
+        for batch in read_batches(relation, batch_rows):
+            if fits is None:
+                # asked only when there is work: a build with nothing new reads no lookup
+                fits = _estimate_mebibytes(cursor, source) <= lookup.budget_mebibytes
+            if fits:
+                if whole is None:
+                    whole = _SortedRows(
+                        cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table(), lookup.key
+                    )
+                yield batch, whole.take(_distinct_keys(batch, lookup.list_columns))
+            else:
+                batch_keys = pa.table({"key": _distinct_keys(batch, lookup.list_columns)})
+                cursor.register("hcat_batch_keys", batch_keys)
+                rows = cursor.sql(
+                    f"select source.* from ({source}) as source"
+                    f" where source.{lookup.key} in (select key from hcat_batch_keys) order by source.{lookup.key}"
+                ).to_arrow_table()
+                cursor.unregister("hcat_batch_keys")
+                yield batch, rows.combine_chunks()
+
+    return stream(schema, _map(function, calls(), processes))
+
+
+class _SortedRows:
+    """Rows in the order of their key, of which a few are taken at a time.
+
+    A search by halves: an index over all keys, built for every batch, would cost the square of the logs.
+    """
+
+    def __init__(self, rows: pa.Table, key: str) -> None:
+        self._rows = rows.combine_chunks()
+        keys = [str(each).encode() for each in self._rows[key].to_pylist()]
+        # a fixed width, in the order of bytes, which is the engine's
+        self._keys = np.array(keys, dtype=bytes) if keys else np.empty(0, dtype="S1")
+
+    def take(self, keys: pa.Array) -> pa.Table:
+        """Return the rows of those keys that there are, in order."""
+        wanted = np.sort(np.array([each.encode() for each in keys.to_pylist()], dtype=bytes))
+        places = np.searchsorted(self._keys, wanted)
+        is_there = places < len(self._keys)
+        is_there[is_there] = self._keys[places[is_there]] == wanted[is_there]
+        return self._rows.take(pa.array(places[is_there]))
+
+
+def _estimate_mebibytes(cursor: Any, source: str) -> float:
+    """Return the estimated size of a relation in memory, from its count and its first thousand rows."""
+    count = cursor.sql(f"select count(*) from ({source})").fetchall()[0][0]
+    sample = cursor.sql(f"select * from ({source}) limit 1000").to_arrow_table()
+    return float(sample.nbytes / max(sample.num_rows, 1) * count / 2**20)
+
+
+def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Array:
+    flattened = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in list_columns]
+    return pc.unique(pa.concat_arrays(flattened)).drop_null()
+
+
+def write_parquet(relation: Any, path: Path) -> int:
+    """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
+    count = count_rows(relation)
+    if is_distributed(relation):
+        import duckdb
+
+        # tasks write sorted parts, and DuckDB joins them in the order of their names
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder, duckdb.connect() as connection:
+            relation.orderBy(relation.columns[0]).write.mode("overwrite").parquet(Path(folder).absolute().as_uri())
+            parts = sorted(str(part) for part in Path(folder).glob("*.parquet"))
+            connection.read_parquet(parts).write_parquet(str(path), compression="zstd")
+        return count
+    relation.write_parquet(str(path), compression="zstd")
+    return count
+
+
+def write_database(files: Mapping[str, Path], path: Path, *, keep: bool = False) -> None:
+    """Write a DuckDB file at ``path`` with one table per Parquet file.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        Table name -> Parquet file.
+    path : Path
+        Database file.
+    keep : bool
+        Keep the other tables of an existing file; otherwise it is written anew.
+    """
+    import duckdb
+
+    if not keep:
+        path.unlink(missing_ok=True)
+    connection = duckdb.connect(str(path))
+    try:
+        for name, file in files.items():
+            connection.execute(f'drop table if exists "{name}"')
+            connection.read_parquet(str(file)).create(name)
+    finally:
+        connection.close()
+
+
+# -- Apache Spark ------------------------------------------------------------------------------------------------------
+
+
+def _spark_schema(schema: pa.Schema) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Return a table of Spark without the metadata that it puts on fields."""
+    return table.replace_schema_metadata(None)
+
+
+def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a DataFrame in order, fetched a task at a time.
+
+    Python holds those of one task; Java keeps the packed rows until the last one (PySpark 4.2).
+    """
+
+    def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield pa.record_batch({"packed": [pickle.dumps(batch.replace_schema_metadata(None))]})
+
+    for row in relation.mapInArrow(pack, "packed binary").toLocalIterator():
+        yield pickle.loads(row.packed)
+
+
+def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
+    if is_distributed(session):
+        return [tuple(row) for row in session.sql(query).collect()]
+    rows: list[tuple[Any, ...]] = session.sql(query).fetchall()
+    return rows
+
+
+def _distribute_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Any:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from parts[number]()
+
+    return session.range(0, len(parts), 1, len(parts)).mapInArrow(read, _spark_schema(schema))
+
+
+def _distribute_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> Any:
+    def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # a partition, and not what Arrow sends at once, is cut into batches: models want theirs full
+        for batch in rebatch(batches, batch_rows):
+            yield function(batch)
+
+    return relation.mapInArrow(apply, _spark_schema(schema))
+
+
+def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int) -> Any:
+    """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each beside the rows that it names.
+
+    A table of embeddings may be larger than a worker: it is joined to the keys of each bucket and never held whole.
+    """
+    from pyspark.sql import functions as f
+
+    buckets = max(1, -(-relation.count() // batch_rows))
+    work = relation.withColumn("hcat_bucket", f.pmod(f.xxhash64(relation.columns[0]), f.lit(buckets)))
+    elements = [f.coalesce(f.col(name), f.array()) for name in lookup.list_columns]
+    keys = work.select("hcat_bucket", f.explode(f.concat(*elements)).alias(lookup.key)).distinct()
+    # what travels to the workers must not hold a DataFrame
+    key = lookup.key
+    # another name on the right, since Spark takes equal ones for the same column of a self-join
+    bucket_of_row = f.col("hcat_bucket").alias("hcat_bucket_of_row")
+    rows = lookup.relation.join(keys, key).select(bucket_of_row, *lookup.relation.columns)
+
+    def apply(batch: pa.Table, found: pa.Table) -> pa.Table:
+        if not batch.num_rows:
+            return schema.empty_table()
+        batch = _plain(batch).drop_columns("hcat_bucket").combine_chunks()
+        found = _plain(found).drop_columns("hcat_bucket_of_row").sort_by(key).combine_chunks()
+        return pa.Table.from_batches([function(batch.to_batches()[0], found)], schema)
+
+    grouped = work.groupBy("hcat_bucket").cogroup(rows.groupBy("hcat_bucket_of_row"))
+    return grouped.applyInArrow(apply, _spark_schema(schema))

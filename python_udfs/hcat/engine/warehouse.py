@@ -1,0 +1,136 @@
+"""Reading a finished warehouse: opened read-only, asked for rows, forgiving towards tables that it does not have.
+
+Beside :mod:`hcat.engine.relations` this is the only module that knows DuckDB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+LIST_COLUMNS = """
+select table_name, column_name
+from information_schema.columns
+where table_schema = current_schema()
+order by table_name, ordinal_position
+"""
+
+
+class WarehouseError(RuntimeError):
+    """The warehouse cannot be read; the message is one line for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warehouse:
+    """A warehouse opened for reading.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+        Read-only connection.
+    columns : mapping of str to frozenset of str
+        Columns of every table and view that exists.
+    """
+
+    connection: Any
+    columns: Mapping[str, frozenset[str]]
+
+    def has(self, *reads: str) -> bool:
+        """Return whether every table, or column as ``table.column``, of ``reads`` exists."""
+        return not self.lacks(*reads)
+
+    def lacks(self, *reads: str) -> list[str]:
+        """Return those of ``reads`` (tables, or columns as ``table.column``) that do not exist."""
+        missing = []
+        for name in reads:
+            table, _, column = name.partition(".")
+            if table not in self.columns or (column and column not in self.columns[table]):
+                missing.append(name)
+        return missing
+
+    def rows(self, sql: str, reads: Sequence[str], **parameters: Any) -> list[Row]:
+        """Return the rows of ``sql`` as dictionaries; none when a table or column of ``reads`` does not exist."""
+        if self.lacks(*reads):
+            return []
+        result = self.connection.execute(sql, parameters or None)
+        names = [column[0] for column in result.description]
+        return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
+
+
+#: Where the last build is read, first found first. After a build on Apache Spark there is only what it published.
+_DATABASES = (Path("hcat.duckdb"), Path("published", "candidate", "hcat.duckdb"))
+
+
+def find_database(warehouse: Path) -> Path:
+    """Return the database file of ``warehouse``: the folder of a warehouse or of a published copy, or the file itself.
+
+    Raises
+    ------
+    WarehouseError
+        If there is none.
+    """
+    for path in (warehouse, *(warehouse / name for name in _DATABASES)):
+        if path.is_file():
+            return path
+    raise WarehouseError(
+        f"no warehouse at {warehouse / _DATABASES[0]}: run `dbt build` first, or name its folder with --warehouse"
+    )
+
+
+def find_folder(warehouse: Path) -> Path:
+    """Return the folder beside whose database a report or a sheet is written.
+
+    Raises
+    ------
+    WarehouseError
+        If there is no database.
+    """
+    path = find_database(warehouse)
+    return path.parent if warehouse.is_file() else warehouse
+
+
+@contextmanager
+def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
+    """Open the warehouse read-only and yield it; what DuckDB cannot do becomes a :class:`WarehouseError`.
+
+    Raises
+    ------
+    WarehouseError
+        If the file is missing, locked by a writing process, not a warehouse, or built by another version of hcat.
+    """
+    import duckdb
+
+    path = find_database(warehouse)
+    try:
+        # one thread: the last bits of a mean depend on the order of additions, and the report must not
+        connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
+    except duckdb.Error as error:
+        raise WarehouseError(_explain_connection(path, error)) from error
+    try:
+        columns: dict[str, set[str]] = {}
+        for table, column in connection.execute(LIST_COLUMNS).fetchall():
+            columns.setdefault(table, set()).add(column)
+        yield Warehouse(connection, {table: frozenset(names) for table, names in columns.items()})
+    except duckdb.Error as error:
+        raise WarehouseError(f"{path} does not fit this version of hcat: {_first_line(error)}") from error
+    finally:
+        connection.close()
+
+
+def _explain_connection(path: Path, error: Exception) -> str:
+    message = str(error)
+    if "lock" in message.lower():
+        process = re.search(r"PID (\d+)", message)
+        who = f"another process (PID {process[1]})" if process else "another process"
+        return f"{who} writes {path}: wait until it ends, or read the published copy {path.parent / 'published'}"
+    return f"{path} cannot be opened: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,1 @@
+"""What came in: the raw contract, and files read record by record."""

@@ -1,0 +1,1 @@
+"""What a text says: its words, sentences, numbers, dates, names and records."""

@@ -1,0 +1,1 @@
+"""One endpoint with the chat completions protocol: requests, retries, budgets and repairs."""

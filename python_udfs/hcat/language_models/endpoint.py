@@ -1,0 +1,359 @@
+"""Asking a language model: any endpoint that speaks the chat completions protocol of OpenAI.
+
+Nothing is asked twice: answers are kept by the hash of model and prompt. Nothing is asked without end: calls and
+tokens have a budget, and what it does not reach is told so. The key comes from the environment alone and stands in
+nothing that is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+import tenacity
+
+from hcat.engine.http import AttemptError, Limits, back_off, read_retry_after, silent_http_client
+from hcat.engine.redaction import Redactor
+
+CALL_STATUSES: Final = ("answered", "invalid_reply", "call_failed", "budget_exhausted", "stopped")
+"""answered: a reply of the schema; invalid_reply: none, also after being asked again; call_failed: no reply at all;
+budget_exhausted: not asked, the budget of calls or tokens was spent; stopped: not asked, too many calls failed in a
+row."""
+
+UNSETTLED: Final = ("call_failed", "budget_exhausted", "stopped")
+"""What the next build tries again."""
+
+MAXIMUM_REPLY_BYTES: Final = 4 << 20
+_RETRIED: Final = frozenset({408, 425, 429})
+#: A server that does not know response_format says so with one of these.
+_UNKNOWN_FORMAT: Final = frozenset({400, 404, 422, 501})
+_EXCERPT_CHARACTERS: Final = 200
+
+
+class SettingsError(ValueError):
+    """Settings of the endpoint that cannot be used; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Whom to ask and how much.
+
+    Parameters
+    ----------
+    base_url : str
+        Up to the version: ``https://host/v1``; without user name and password.
+    model : str
+        Name that the server knows.
+    maximum_calls, maximum_tokens : int
+        Budget of one build, at least 0: requests that reach the server, and tokens that it reports.
+    reply_tokens : int
+        Longest reply that is asked for, at least 1.
+    repairs : int
+        Times that an invalid reply is asked for again, at least 0.
+    concurrency : int
+        Chunks under way at once, at least 1.
+    timeout_seconds : float
+        For one request.
+    attempts : int
+        Requests for one call at most: 429 and server errors are tried again.
+    backoff_seconds : float
+        Wait before the second attempt, doubled before each further one.
+    stop_after_failures : int
+        Calls that fail in a row until no further one is sent.
+    structured : {"auto", "never"}
+        Whether the schema is also sent as response_format; auto leaves it out from the first server error about it.
+    key : str
+        From the environment; empty sends none.
+    """
+
+    base_url: str
+    model: str
+    maximum_calls: int = 2000
+    maximum_tokens: int = 5_000_000
+    reply_tokens: int = 1200
+    repairs: int = 1
+    concurrency: int = 4
+    timeout_seconds: float = 120.0
+    attempts: int = 5
+    backoff_seconds: float = 1.0
+    stop_after_failures: int = 5
+    structured: str = "auto"
+    key: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SettingsError(
+                "a language model needs HCAT_LLM_BASE_URL (or the var hcat_language_model_url), http(s)://host/v1,"
+                f" got {parts.scheme or 'nothing'}"
+            )
+        if parts.username or parts.password or parts.query:
+            raise SettingsError("HCAT_LLM_BASE_URL must hold no password and no query: keys belong in HCAT_LLM_API_KEY")
+        if not self.model.strip():
+            raise SettingsError("a language model needs HCAT_LLM_MODEL (or the var hcat_language_model), got nothing")
+        for name, least in (
+            ("maximum_calls", 0),
+            ("maximum_tokens", 0),
+            ("reply_tokens", 1),
+            ("repairs", 0),
+            ("concurrency", 1),
+            ("attempts", 1),
+            ("stop_after_failures", 1),
+        ):
+            if getattr(self, name) < least:
+                raise SettingsError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if self.structured not in ("auto", "never"):
+            raise SettingsError(f"structured must be auto or never, got {self.structured!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one call brought.
+
+    Parameters
+    ----------
+    text : str or None
+        Content of the message; None where there is no reply.
+    status : str
+        ``answered`` (there is a text, not yet read), ``call_failed``, ``budget_exhausted`` or ``stopped``.
+    detail : str
+        One line, without secrets; empty for a text.
+    prompt_tokens, completion_tokens : int
+        As the server reports them, 0 where it does not.
+    attempts : int
+        Requests that were sent.
+    seconds : float
+        From the first request to the last byte.
+    was_kept : bool
+        Whether the text is that of an earlier call with the same prompt.
+    """
+
+    text: str | None
+    status: str
+    detail: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    attempts: int = 0
+    seconds: float = 0.0
+    was_kept: bool = False
+
+
+class LanguageModel:
+    """A chat endpoint with a budget.
+
+    Parameters
+    ----------
+    service : Service
+    kept : mapping of str to str
+        Prompt hash -> text of an earlier reply.
+    sleep, clock : callable
+        Tests replace them.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        kept: Mapping[str, str] | None = None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.service = service
+        self.redactor = Redactor([service.key] if service.key else [])
+        self._kept = dict(kept or {})
+        self._sleep, self._clock = sleep, clock
+        self._lock = threading.Lock()
+        self._limits = Limits(
+            attempts=service.attempts,
+            timeout_seconds=service.timeout_seconds,
+            backoff_seconds=service.backoff_seconds,
+        )
+        self._is_structured = service.structured == "auto"
+        self._failures_in_a_row = 0
+        self.count_calls = 0
+        self.count_tokens = 0
+
+    def ask(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], prompt_hash: str) -> Reply:
+        """Return the reply to messages; an error of the server is a status and no exception.
+
+        Parameters
+        ----------
+        messages : sequence of mapping
+            role and content.
+        schema : mapping
+            JSON schema of the reply.
+        prompt_hash : str
+            By which the reply is kept.
+        """
+        with self._lock:
+            kept = self._kept.get(prompt_hash)
+            if kept is not None:
+                return Reply(kept, "answered", was_kept=True)
+            refusal = self._refusal()
+            if refusal is not None:
+                return refusal
+            self.count_calls += 1
+        started = self._clock()
+        counts = {"attempts": 0}
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(self.service.attempts),
+            wait=self._wait,
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, AttemptError) and error.is_retried),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            with silent_http_client():
+                text, prompt_tokens, completion_tokens = retrying(self._send, messages, schema, counts)
+        except AttemptError as error:
+            with self._lock:
+                self._failures_in_a_row += 1
+            reason = self.redactor.message(f"{error.failure}: {error.reason}")
+            return Reply(None, "call_failed", reason, attempts=counts["attempts"], seconds=self._clock() - started)
+        text = str(self.redactor.value(text))
+        with self._lock:
+            self._failures_in_a_row = 0
+            self.count_tokens += prompt_tokens + completion_tokens
+            self._kept[prompt_hash] = text
+        seconds = self._clock() - started
+        return Reply(text, "answered", "", prompt_tokens, completion_tokens, counts["attempts"], seconds)
+
+    def _refusal(self) -> Reply | None:
+        service = self.service
+        if self._failures_in_a_row >= service.stop_after_failures:
+            return Reply(None, "stopped", f"{self._failures_in_a_row} calls in a row failed")
+        if self.count_calls >= service.maximum_calls:
+            detail = f"calls of a build must be at most {service.maximum_calls}, all of them are spent"
+            return Reply(None, "budget_exhausted", detail)
+        if self.count_tokens >= service.maximum_tokens:
+            detail = f"tokens of a build must be at most {service.maximum_tokens}, {self.count_tokens} are spent"
+            return Reply(None, "budget_exhausted", detail)
+        return None
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.retry_after if isinstance(error, AttemptError) else None
+        return max(asked or 0.0, back_off(self._limits, state.attempt_number))
+
+    def _send(
+        self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], counts: dict[str, int]
+    ) -> tuple[str, int, int]:
+        service = self.service
+        body: dict[str, Any] = {
+            "model": service.model,
+            "messages": [dict(message) for message in messages],
+            "temperature": 0,
+            "seed": 0,
+            "max_tokens": service.reply_tokens,
+        }
+        is_structured = self._is_structured
+        if is_structured:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)},
+            }
+        headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
+        counts["attempts"] += 1
+        try:
+            status, answered, content = self._post(body, headers)
+        except httpx.TimeoutException:
+            raise AttemptError("timeout", f"no whole reply within {service.timeout_seconds:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            raise AttemptError("connection", " ".join(f"{type(error).__name__}: {error}".split())) from None
+        if is_structured and status in _UNKNOWN_FORMAT:
+            self._is_structured = False
+            raise AttemptError(
+                "http_status", f"status {status} with response_format, tried again without", status=status
+            )
+        self._check_status(status, answered, content)
+        return _read_completion(content, status)
+
+    def _post(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
+        url = self.service.base_url.rstrip("/") + "/chat/completions"
+        deadline = self._clock() + self.service.timeout_seconds
+        # no redirects: the key goes to the host that the settings name and to no other
+        with (
+            httpx.Client(timeout=self.service.timeout_seconds, follow_redirects=False) as client,
+            client.stream("POST", url, json=body, headers=dict(headers)) as response,
+        ):
+            parts: list[bytes] = []
+            length = 0
+            for part in response.iter_bytes():
+                parts.append(part)
+                length += len(part)
+                if length > MAXIMUM_REPLY_BYTES:
+                    reason = f"a reply must have at most {MAXIMUM_REPLY_BYTES} bytes, got more"
+                    raise AttemptError("malformed_reply", reason, status=response.status_code, is_retried=False)
+                if self._clock() > deadline:
+                    raise httpx.ReadTimeout("deadline")
+            return response.status_code, response.headers, b"".join(parts)
+
+    def _check_status(self, status: int, headers: httpx.Headers, content: bytes) -> None:
+        if 200 <= status < 300:
+            return
+        # secrets first: a cut would leave a part of one
+        said = " ".join(self.redactor.message(content.decode("utf-8", "replace")).split())[:_EXCERPT_CHARACTERS]
+        reason = f"status {status}" + (f": {said}" if said else "")
+        is_retried = status in _RETRIED or status >= 500
+        retry_after = read_retry_after(headers.get("Retry-After"), headers.get("Date"), datetime.now(UTC))
+        maximum = self._limits.retry_after_maximum_seconds
+        if is_retried and retry_after is not None and retry_after > maximum:
+            reason = f"Retry-After must be at most {maximum:g} s, got {retry_after:g}; {reason}"
+            is_retried = False
+        raise AttemptError("http_status", reason, status=status, is_retried=is_retried, retry_after=retry_after)
+
+
+def in_waves(
+    model: LanguageModel, work: Sequence[Any], most_calls: int, task: Callable[[Any], list[dict[str, Any]]]
+) -> list[list[dict[str, Any]]]:
+    """Return the task's rows of each piece of work, several at once as long as the budget surely reaches for all of
+    them.
+
+    Near the end of the budget pieces go one after the other, so that it is always the same ones that it does not reach.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    work : sequence
+        In the order in which the budget is spent.
+    most_calls : int
+        Calls of one piece at most.
+    task : callable
+        Piece -> rows.
+    """
+    results: list[list[dict[str, Any]]] = []
+    with ThreadPoolExecutor(model.service.concurrency) as pool:
+        position = 0
+        while position < len(work):
+            left = model.service.maximum_calls - model.count_calls
+            width = model.service.concurrency if left >= most_calls * model.service.concurrency else 1
+            results += list(pool.map(task, work[position : position + width]))
+            position += width
+    return results
+
+
+def _read_completion(content: bytes, status: int) -> tuple[str, int, int]:
+    try:
+        document = json.loads(content)
+        text = document["choices"][0]["message"]["content"]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        found = content[:_EXCERPT_CHARACTERS].decode("utf-8", "replace")
+        reason = f"a reply must hold choices[0].message.content, got {' '.join(found.split())!r}"
+        raise AttemptError("malformed_reply", reason, status=status) from None
+    if not isinstance(text, str):
+        reason = f"choices[0].message.content must be a text, got {type(text).__name__}"
+        raise AttemptError("malformed_reply", reason, status=status)
+    usage = document.get("usage")
+    counts = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
+    prompt_tokens, completion_tokens = (
+        count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else 0 for count in counts
+    )
+    return text, prompt_tokens, completion_tokens

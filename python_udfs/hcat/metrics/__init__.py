@@ -1,0 +1,1 @@
+"""What each metric says of an interaction: similarity, support, evidence, copies, refusals, correctness."""

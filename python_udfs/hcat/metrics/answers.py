@@ -1,0 +1,643 @@
+"""Judge an answer against the true answer by rules, without a model: correct, incorrect, or undecided.
+
+A rule decides only what it can: an answer that says the true value in other words, or more than one value, is
+``undecided`` and goes to a person or a model. Texts of logs are read and never obeyed; an answer that names many values
+to hit one of them is held against the other known answers (``rivals``).
+
+The true answer's kind chooses the rule:
+
+- ``boolean``: yes or no, by how the answer opens;
+- ``date``: equal by calendar (2023-04-01 = April 1, 2023); a coarser date or an unknown order decides nothing;
+- ``number``: equal after scale and unit (1.5 million = 1,500,000; 5 % = 0.05; 24 months = 2 years), rounding as far as
+  either side is written and by at most :data:`MAXIMUM_ROUNDING`; a coarser rounding decides nothing;
+- ``list``: every item is in the answer;
+- ``phrase``: a name or few words that stand together in the answer, or a known form of the name (USA);
+- ``free_text``: more words; only an equal text decides.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Final, Literal, NamedTuple
+
+import pyarrow as pa
+
+from hcat.language.kinds import number_kind
+from hcat.language.overlap import Mention, TextFeatures, exact_match, extract_features, stem_word
+from hcat.language.text import STOP_WORDS, WORD_PATTERN, clean_text
+from hcat.metrics.refusal import explain_refusal
+
+Status = Literal["correct", "incorrect", "undecided"]
+Kind = Literal["boolean", "date", "number", "list", "phrase", "free_text"]
+
+STATUSES: Final = ("correct", "incorrect", "undecided")
+KINDS: Final = ("boolean", "date", "number", "list", "phrase", "free_text")
+REASONS: Final = {
+    "exact": "equal after normalisation",
+    "same_polarity": "says yes or no as the true answer",
+    "same_date": "names the date",
+    "same_value": "names the value",
+    "contained": "the words of the true answer stand together in the answer",
+    "same_name": "a known form of the name",
+    "all_items": "every item is named",
+    "empty_answer": "the answer is blank",
+    "refusal": "the answer declines",
+    "other_polarity": "says the opposite",
+    "other_date": "names another date only",
+    "other_value": "names another value only",
+    "other_unit": "the value has another unit",
+    "no_value": "names no date or number where one is due",
+    "not_mentioned": "a name that the answer does not hold",
+    "items_missing": "items are missing",
+    "other_candidate": "names another known answer in place of the true one",
+    "no_answer": "there is no answer",
+    "no_true_answer": "there is no true answer",
+    "too_long": "the text is longer than the rules read",
+    "no_polarity": "opens with neither yes nor no",
+    "both_polarities": "says yes and no",
+    "coarser_date": "a date that agrees and says less",
+    "date_order": "day and month may be exchanged",
+    "scale": "the digits agree, by another power of a thousand",
+    "rounding": "agrees as far as one side is written, which is too little to tell",
+    "sign": "the amount agrees, the sign does not or is not said",
+    "number_word": "the number is perhaps written as a word",
+    "several_candidates": "names other values beside the true one",
+    "echoes_query": "the true answer also stands in the query: naming it proves nothing",
+    "negated": "a negation stands before the true answer",
+    "hedged": "names the true answer as one of several",
+    "refusal_beside_match": "declines, and names the true answer",
+    "near_match": "names it in almost the same letters",
+    "scattered_words": "holds the words of the true answer, apart",
+    "partly_mentioned": "holds some words of the true answer",
+    "other_words": "holds no word of the true answer, which may be no name: perhaps a paraphrase",
+    "free_text": "the true answer is a text",
+}
+
+MAXIMUM_CHARACTERS: Final = 20_000
+"""Longer texts are not read."""
+
+MAXIMUM_PHRASE_WORDS: Final = 8
+"""A true answer of more words is free text."""
+
+MAXIMUM_ROUNDING: Final = Fraction(1, 100)
+"""Rounding may move a value by at most this share of it."""
+
+NEAR_MATCH_RATIO: Final = 0.85
+"""Share of equal letters (Ratcliff and Obershelp) from which a name is taken for a misspelling."""
+
+#: One row per answer.
+JUDGEMENT_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("judgement_status", pa.string()),
+        ("judgement_reason", pa.string()),
+        ("answer_kind", pa.string()),
+        ("is_correct", pa.bool_()),
+    ]
+)
+
+
+class Judgement(NamedTuple):
+    """One of :data:`STATUSES`, one of :data:`REASONS`, and the kind of the true answer (None without one)."""
+
+    status: Status
+    reason: str
+    kind: Kind | None
+
+
+_YES = frozenset({"yes", "true", "yeah", "yep", "correct", "affirmative", "indeed"})
+_NO = frozenset({"no", "false", "nope", "incorrect", "negative"})
+_TRUTH_VALUES = {"yes": True, "true": True, "no": False, "false": False}
+_ARTICLES = frozenset({"a", "an", "the"})
+_NEGATORS = frozenset({"not", "no", "never", "neither", "nor", "cannot", "without", "except", "unlike", "wrong"})
+_NEGATED_BEFORE = 3
+_CONTRASTS = (("rather", "than"), ("instead", "of"), ("other", "than"))
+_ALTERNATIVES = frozenset({"or", "either", "maybe", "perhaps", "possibly"})
+_MIDNIGHT = re.compile(r"(?<=\d)[ T]00:00(?::00(?:\.0+)?)?(?:Z|\+00:00)?\Z")
+_ISO_DATE = re.compile(r"(?:\d{4}|-)-\d{2}(?:-\d{2})?")
+_SLASHED_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
+# longer runs of digits are no amounts, and dear to compute with
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,60}(?:\.[0-9]{1,60})?")
+_WRITTEN_NUMBER = re.compile(r"\d[\d,'\u2019\u00a0\u202f\u2009]*(?:\.\d+)?|\.\d+")
+_ABOUT = re.compile(r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some)|~|\u2248)\s*\S?\Z", re.I)
+_MINUS = ("-", "\u2212", "\u2013")
+_NEXT_WORD = re.compile(r"[\s-]*([^\W\d_]+)")
+_WORDS_OF_A_UNIT = 2
+_LETTERS_OF_A_NAME = 5
+_DIGITS_OF_A_SCALE = 2
+_NEAR_WORDS = 2_000
+_LONGER_THAN_TRUTH = 20
+
+_MEASURE_LIST = (
+    ("time", 1, "second seconds sec secs"),
+    ("time", 60, "minute minutes min mins"),
+    ("time", 3600, "hour hours hr hrs"),
+    ("time", 86400, "day days"),
+    ("time", 604800, "week weeks"),
+    ("calendar", 1, "month months"),
+    ("calendar", 3, "quarter quarters"),
+    ("calendar", 12, "year years yr yrs"),
+    ("length", 1, "millimetre millimetres millimeter millimeters mm"),
+    ("length", 10, "centimetre centimetres centimeter centimeters cm"),
+    ("length", 1000, "metre metres meter meters"),
+    ("length", 1_000_000, "kilometre kilometres kilometer kilometers km"),
+    ("length", Fraction(254, 10), "inch inches"),
+    ("length", Fraction(3048, 10), "foot feet ft"),
+    ("length", 1_609_344, "mile miles"),
+    ("mass", 1, "gram grams"),
+    ("mass", 1000, "kilogram kilograms kilo kilos kg"),
+    ("mass", 1_000_000, "tonne tonnes"),
+)
+_MEASURES = {
+    word: (dimension, Fraction(factor)) for dimension, factor, words in _MEASURE_LIST for word in words.split()
+}
+
+
+class _Number(NamedTuple):
+    """A number where it stands: value with scale and sign, unit, and half of its last written place."""
+
+    value: Fraction
+    unit: str
+    measure: str
+    half_place: Fraction
+    kind: str
+    has_sign: bool
+
+
+def judge_answer(
+    answer: str | None,
+    true_answer: str | None,
+    query: str | None = None,
+    rivals: Sequence[str] = (),
+    kind: Kind | None = None,
+) -> Judgement:
+    """Return whether an answer says the true answer, with the reason.
+
+    Parameters
+    ----------
+    answer : str or None
+        From the application's log.
+    true_answer : str or None
+        For instance the value that SQL returned. A list is JSON, or has its items apart by ``;`` or lines.
+    query : str or None
+        What it repeats of the query proves nothing.
+    rivals : sequence of str
+        True answers of like queries (the other values of the column): an answer that names one of them too is
+        undecided.
+    kind : str, optional
+        One of :data:`KINDS`; read from the true answer by default.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown.
+    """
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if true_answer is None or not (truth := _clean(true_answer)):
+        return Judgement("undecided", "no_true_answer", None)
+    truth = _MIDNIGHT.sub("", truth)
+    chosen = kind or find_kind(truth)
+    if answer is None:
+        return Judgement("undecided", "no_answer", chosen)
+    if max(len(answer), len(true_answer), len(query or "")) > MAXIMUM_CHARACTERS:
+        return Judgement("undecided", "too_long", chosen)
+    said = _clean(answer)
+    if not said:
+        return Judgement("incorrect", "empty_answer", chosen)
+    # reading a long answer in full only to find that it is longer would take most of the time
+    is_short = len(said) <= _LONGER_THAN_TRUTH * len(truth) + _LONGER_THAN_TRUTH
+    if said == truth or (is_short and exact_match(said, truth) == 1.0):
+        return Judgement("correct", "exact", chosen)
+    status, reason = _judge(said, truth, _clean(query or ""), chosen)
+    if status == "correct" and _names_rival(said, truth, rivals, chosen, query):
+        status, reason = "undecided", "several_candidates"
+    if reason in ("not_mentioned", "other_words") and _names_rival(said, truth, rivals, chosen, query):
+        status, reason = "incorrect", "other_candidate"
+    if (status == "correct" or reason in _WITHOUT_VALUE) and explain_refusal(said) is not None:
+        if status == "correct":
+            status, reason = "undecided", "refusal_beside_match"
+        else:
+            status, reason = "incorrect", "refusal"
+    return Judgement(status, reason, chosen)
+
+
+#: Reasons that say that the true answer was not found: a refusal explains them.
+_WITHOUT_VALUE = frozenset(
+    {
+        "other_value", "other_date", "other_unit", "no_value", "not_mentioned", "other_words", "partly_mentioned",
+        "no_polarity", "free_text", "items_missing", "echoes_query",
+    }
+)  # fmt: skip
+
+
+def judge_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the judgement of each answer (schema :data:`JUDGEMENT_SCHEMA`), row by row.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        interaction_id, query, answer, true_answer (strings), and optionally rivals (list of strings).
+    """
+    rows = batch.select(["interaction_id", "query", "answer", "true_answer"]).to_pylist()
+    rivals = batch.column("rivals").to_pylist() if "rivals" in batch.schema.names else [None] * len(rows)
+    columns: dict[str, list[Any]] = {name: [] for name in JUDGEMENT_SCHEMA.names}
+    for row, others in zip(rows, rivals, strict=True):
+        judged = judge_answer(
+            row["answer"], row["true_answer"], row["query"], [each for each in others or () if each is not None]
+        )
+        columns["interaction_id"].append(row["interaction_id"])
+        columns["judgement_status"].append(judged.status)
+        columns["judgement_reason"].append(judged.reason)
+        columns["answer_kind"].append(judged.kind)
+        columns["is_correct"].append(None if judged.status == "undecided" else judged.status == "correct")
+    return pa.RecordBatch.from_pydict(columns, schema=JUDGEMENT_SCHEMA)
+
+
+def find_kind(true_answer: str) -> Kind:
+    """Return the kind of a true answer, one of :data:`KINDS`."""
+    truth = _MIDNIGHT.sub("", _clean(true_answer))
+    if truth.casefold().rstrip(".") in _TRUTH_VALUES:
+        return "boolean"
+    if len(_split_items(truth)) > 1:
+        return "list"
+    features = extract_features(truth)
+    mentions = features.number_mentions
+    if len(mentions) == 1:
+        value = mentions[0].keys[0]
+        others = [word for word in _words(truth[: mentions[0].start] + " " + truth[mentions[0].end :]) if word]
+        if _ISO_DATE.fullmatch(value) or _SLASHED_DATE.fullmatch(value):
+            if not others:
+                return "date"
+        elif len(others) <= _WORDS_OF_A_UNIT and not features.entities and _read_number(truth, mentions[0]) is not None:
+            return "number"
+    return "phrase" if len(_words(truth)) <= MAXIMUM_PHRASE_WORDS else "free_text"
+
+
+def _clean(text: str) -> str:
+    """Return a text in compatibility form, without marks that only steer its display, white space folded."""
+    shown = unicodedata.normalize("NFKC", clean_text(text))
+    if not shown.isascii():
+        shown = "".join(character for character in shown if unicodedata.category(character) != "Cf")
+    return " ".join(shown.split())
+
+
+def _words(text: str) -> list[str]:
+    """Return the stems of a text's words in order, without articles, case and accents."""
+    words = []
+    for surface in WORD_PATTERN.findall(text.casefold().replace("\u2019", "'")):
+        plain = "".join(each for each in unicodedata.normalize("NFKD", surface) if not unicodedata.combining(each))
+        plain = plain.removesuffix("'s").replace(".", "") if not plain[:1].isdigit() else plain
+        if plain and plain not in _ARTICLES:
+            words.append(stem_word(plain))
+    return words
+
+
+def _split_items(truth: str) -> list[str]:
+    """Return the items of a list (JSON, or apart by semicolons); of any other text the text."""
+    if truth.startswith("[") and truth.endswith("]"):
+        try:
+            read = json.loads(truth)
+        except (ValueError, RecursionError):
+            read = None
+        if isinstance(read, list) and all(isinstance(each, str | int | float) for each in read):
+            return [cleaned for each in read if (cleaned := _clean(str(each)))]
+    return [item.strip() for item in truth.split(";") if item.strip()]
+
+
+def _judge(said: str, truth: str, query: str, kind: Kind) -> tuple[Status, str]:
+    if kind == "boolean":
+        return _judge_boolean(said, truth)
+    if kind == "date":
+        return _judge_date(said, truth, query)
+    if kind == "number":
+        return _judge_number(said, truth, query)
+    if kind == "list":
+        return _judge_list(said, truth, query)
+    if kind == "phrase":
+        return _judge_phrase(said, truth, query)
+    return "undecided", "free_text"
+
+
+def _judge_boolean(said: str, truth: str) -> tuple[Status, str]:
+    wanted = _TRUTH_VALUES.get(truth.casefold().rstrip("."))
+    words = [match.casefold() for match in WORD_PATTERN.findall(said)]
+    if wanted is None or not words or words[0] not in _YES | _NO:
+        return "undecided", "no_polarity"
+    is_yes = words[0] in _YES
+    if not (_NO if is_yes else {"yes", "true"}).isdisjoint(words[1:]):
+        return "undecided", "both_polarities"
+    return ("correct", "same_polarity") if is_yes == wanted else ("incorrect", "other_polarity")
+
+
+def _dates(features: TextFeatures) -> list[tuple[str, ...]]:
+    """Return the forms of each date; one whose order is unknown has several."""
+    return [
+        tuple(key for key in mention.keys if _ISO_DATE.fullmatch(key))
+        for mention in features.number_mentions
+        if _ISO_DATE.fullmatch(mention.keys[0]) or _SLASHED_DATE.fullmatch(mention.keys[0])
+    ]
+
+
+def _judge_date(said: str, truth: str, query: str) -> tuple[Status, str]:
+    wanted = next(iter(_dates(extract_features(truth))), ())
+    features = extract_features(said)
+    in_query = set(_dates(extract_features(query)))
+    dates = _dates(features)
+    if not wanted:
+        return _judge_phrase(said, truth, query)
+    same = [date for date in dates if date == wanted and len(date) == 1]
+    if same:
+        if wanted in in_query:
+            return "undecided", "echoes_query"
+        others = [date for date in dates if date != wanted and date not in in_query]
+        return ("undecided", "several_candidates") if others else ("correct", "same_date")
+    if any(set(date) & set(wanted) for date in dates):
+        return "undecided", "date_order"
+    coarser = [date for date in dates for key in date for full in wanted if full.startswith(key) or key[1:] in full]
+    year = wanted[0][:4]
+    is_year_only = not dates and year.isdecimal() and any(key == year for key in features.numbers)
+    if coarser or is_year_only:
+        return "undecided", "coarser_date"
+    return (
+        ("incorrect", "other_date") if [date for date in dates if date not in in_query] else ("incorrect", "no_value")
+    )
+
+
+def _read_number(text: str, mention: Mention) -> _Number | None:
+    """Return the number of a mention, None for dates, times and the like."""
+    value, _, unit = mention.keys[0].partition(" ")
+    if unit == "fraction":
+        part, _, whole = value.partition("/")
+        if not (_PLAIN_NUMBER.fullmatch(part) and _PLAIN_NUMBER.fullmatch(whole) and Fraction(whole)):
+            return None
+        return _Number(Fraction(part) / Fraction(whole), "", "", Fraction(0), "bare", False)
+    if not _PLAIN_NUMBER.fullmatch(value):
+        return None
+    amount = Fraction(value)
+    before = text[: mention.start]
+    sign_text = before[-4:].rstrip("( $\u00a3\u20ac")
+    has_sign = sign_text.endswith(_MINUS) and not sign_text[:-1].rstrip(" (")[-1:].isalnum()
+    has_sign |= bool(re.search(r"\b(?:minus|negative)\s*\S?\Z", before[-12:], re.I))
+    following = _NEXT_WORD.match(text, mention.end)
+    measure = following.group(1).casefold() if following and following.group(1).casefold() in _MEASURES else ""
+    kind = number_kind(mention)
+    return _Number(
+        -amount if has_sign else amount,
+        "" if unit in ("word", "ordinal") else unit,
+        measure,
+        _half_place(mention.surface, amount, bool(_ABOUT.search(before[-16:]))),
+        kind,
+        has_sign,
+    )
+
+
+def _half_place(surface: str, amount: Fraction, is_about: bool) -> Fraction:
+    """Return half of the last written place: 0.05 for 1.2, half a million for "3 million"."""
+    written = _WRITTEN_NUMBER.search(surface)
+    if written is None or not amount:
+        return Fraction(0)
+    digits = re.sub(r"[^0-9.]", "", written.group())
+    if not _PLAIN_NUMBER.fullmatch(digits.strip(".")):
+        return Fraction(0)
+    mantissa = Fraction(digits.strip("."))
+    if not mantissa:
+        return Fraction(0)
+    whole, _, decimals = digits.partition(".")
+    place = Fraction(1, 10 ** len(decimals))
+    if not decimals and is_about:
+        place = Fraction(10) ** (len(whole) - len(whole.rstrip("0")))
+    return place * amount / mantissa / 2
+
+
+def _numbers(text: str) -> list[_Number]:
+    found = (_read_number(text, mention) for mention in extract_features(text).number_mentions)
+    return [number for number in found if number is not None]
+
+
+def _judge_number(said: str, truth: str, query: str) -> tuple[Status, str]:
+    wanted = next(iter(_numbers(truth)), None)
+    if wanted is None:
+        return _judge_phrase(said, truth, query)
+    asked = _numbers(query)
+    candidates = _numbers(said)
+    same = [number for number in candidates if _is_same(number, wanted)]
+    if same:
+        if any(_is_same(number, wanted) for number in asked):
+            return "undecided", "echoes_query"
+        others = [
+            number
+            for number in candidates
+            if not _is_same(number, wanted) and _is_rival(number, wanted) and not any(number == each for each in asked)
+        ]
+        return ("undecided", "several_candidates") if others else ("correct", "same_value")
+    left = [number for number in candidates if not any(number.value == each.value for each in asked)]
+    if any(_is_same(number, wanted._replace(value=-wanted.value)) for number in left):
+        return "undecided", "sign"
+    if any(_differs_by_scale(number, wanted) for number in left):
+        return "undecided", "scale"
+    if any(_agrees_as_written(number, wanted) for number in left):
+        return "undecided", "rounding"
+    if any(_is_close(number.value, wanted.value, number, wanted) for number in left):
+        return "incorrect", "other_unit"
+    if left:
+        return "incorrect", "other_value"
+    offered = extract_features(said).numbers_offered
+    plain = str(wanted.value) if wanted.value.denominator == 1 else ""
+    return ("undecided", "number_word") if plain and f"{plain} word" in offered else ("incorrect", "no_value")
+
+
+def _is_rival(number: _Number, wanted: _Number) -> bool:
+    """Return whether a number could be meant as the answer: it counts the same kind of thing."""
+    return number.kind == wanted.kind or (number.unit == wanted.unit != "")
+
+
+def _is_same(number: _Number, wanted: _Number) -> bool:
+    left, right = number.value, wanted.value
+    if number.measure and wanted.measure and number.measure != wanted.measure:
+        (dimension, factor), (other, other_factor) = _MEASURES[number.measure], _MEASURES[wanted.measure]
+        # the rounding of another unit is not that of this one
+        return dimension == other and left * factor == right * other_factor
+    if number.unit != wanted.unit and number.unit and wanted.unit:
+        return False
+    if _is_close(left, right, number, wanted):
+        return True
+    share, plain = _as_shares(number, wanted)
+    return share is not number and _is_close(share.value, plain.value, share, plain)
+
+
+def _as_shares(number: _Number, wanted: _Number) -> tuple[_Number, _Number]:
+    """Return both numbers, the one in percent as a share where the other is one: 5 % = 0.05, but 5 is not 500 %."""
+    if (number.unit == "%") == (wanted.unit == "%"):
+        return number, wanted
+    share, plain = (number, wanted) if number.unit == "%" else (wanted, number)
+    if abs(plain.value) > 1:
+        return number, wanted
+    return _scaled(share, Fraction(1, 100)), plain
+
+
+def _scaled(number: _Number, factor: Fraction) -> _Number:
+    return number._replace(value=number.value * factor, half_place=number.half_place * factor)
+
+
+def _is_close(left: Fraction, right: Fraction, number: _Number, wanted: _Number) -> bool:
+    """Return whether two values are equal, or one is the other rounded by little."""
+    return left == right or (
+        _is_rounded(left, right, number, wanted) and abs(left - right) <= MAXIMUM_ROUNDING * abs(right)
+    )
+
+
+def _is_rounded(left: Fraction, right: Fraction, number: _Number, wanted: _Number) -> bool:
+    """Return whether two values agree as far as one of them is written; a year or an ordinal is not rounded."""
+    if "year" in (number.kind, wanted.kind) or "ordinal" in (number.kind, wanted.kind):
+        return False
+    return abs(left - right) <= max(number.half_place, wanted.half_place)
+
+
+def _agrees_as_written(number: _Number, wanted: _Number) -> bool:
+    """Return whether a number is the wanted one, rounded more than is taken for equal: 0.4 billion and 389 million."""
+    share, plain = _as_shares(number, wanted)
+    is_other_unit = number.measure != wanted.measure or (number.unit != wanted.unit and number.unit and wanted.unit)
+    if share is number and is_other_unit:
+        return False
+    return _is_rounded(abs(share.value), abs(plain.value), share, plain)
+
+
+def _differs_by_scale(number: _Number, wanted: _Number) -> bool:
+    if not number.value or not wanted.value or (number.unit != wanted.unit and number.unit and wanted.unit):
+        return False
+    digits = str(abs(wanted.value.numerator)).rstrip("0")
+    if len(digits) < _DIGITS_OF_A_SCALE:
+        return False
+    factors = [factor for power in (3, 6, 9) for factor in (Fraction(10**power), Fraction(1, 10**power))]
+    scaled = (_scaled(number, factor) for factor in factors)
+    return any(_is_close(abs(each.value), abs(wanted.value), each, wanted) for each in scaled)
+
+
+def _judge_list(said: str, truth: str, query: str) -> tuple[Status, str]:
+    found: list[tuple[Status, str]] = []
+    for item in _split_items(truth):
+        kind = find_kind(item)
+        # several items are due, so that others beside one are no rivals
+        status, reason = _judge(said, item, query, kind if kind != "list" else "phrase")
+        if reason in ("several_candidates", "hedged") and kind in ("date", "number"):
+            status, reason = "correct", "same_value"
+        found.append((status, reason))
+    if all(status == "correct" for status, _ in found):
+        return "correct", "all_items"
+    if any(status == "incorrect" for status, _ in found):
+        return "incorrect", "items_missing"
+    return next((status, reason) for status, reason in found if status == "undecided")
+
+
+def _find_run(words: list[str], run: list[str]) -> list[int]:
+    """Return where a run of words starts."""
+    if not run:
+        return []
+    return [
+        start
+        for start in range(len(words) - len(run) + 1)
+        if words[start] == run[0] and words[start : start + len(run)] == run
+    ]
+
+
+def _judge_phrase(said: str, truth: str, query: str) -> tuple[Status, str]:
+    wanted, words = _words(truth), _words(said)
+    if not wanted:
+        return "undecided", "free_text"
+    starts = _find_run(words, wanted)
+    if starts:
+        starts = _without_echoes(words, starts, _words(query), len(wanted))
+        if not starts:
+            return "undecided", "echoes_query"
+        standings = [_standing(words, start, start + len(wanted)) for start in starts]
+        # one plain mention is enough: "not London but Paris. So Paris."
+        return ("correct", "contained") if None in standings else ("undecided", standings[0] or "negated")
+    names = extract_features(truth).entity_mentions
+    is_whole = len(names) == 1 and names[0].start == 0 and names[0].end >= len(truth.rstrip("."))
+    if is_whole and names[0].keys[0] in extract_features(said).entities_offered:
+        mentions = [each for each in extract_features(said).entity_mentions if names[0].keys[0] in each.keys]
+        before = _words(said[: mentions[0].start]) if mentions else []
+        if names[0].keys[0] in extract_features(query).entities_offered:
+            return "undecided", "echoes_query"
+        standing = _standing([*before, ""], len(before), len(before) + 1)
+        return ("correct", "same_name") if standing is None else ("undecided", standing)
+    if _is_near(words, wanted):
+        return "undecided", "near_match"
+    content = {word for word in wanted if word not in STOP_WORDS}
+    held = content.intersection(words)
+    # what the query names already tells nothing
+    told = held.difference(_words(query))
+    if content and held == content and len(content) > 1:
+        return "undecided", "scattered_words"
+    if told:
+        return "undecided", "partly_mentioned"
+    # one capitalised word may be a common one: "Banking" is also said by "financial services"
+    is_name = len(wanted) > 1 and all(
+        surface[0].isupper() or surface[0].isdigit() or surface.casefold() in STOP_WORDS
+        for surface in WORD_PATTERN.findall(truth)
+    )
+    return ("incorrect", "not_mentioned") if is_name else ("undecided", "other_words")
+
+
+def _without_echoes(words: list[str], starts: list[int], asked: list[str], length: int) -> list[int]:
+    """Return the mentions that do not repeat the query: "China" in "Bank of China" is one of its own only elsewhere.
+
+    A mention repeats the query where the word before or behind it is the one that stands there in the query.
+    """
+    run = words[starts[0] : starts[0] + length]
+    in_query = _find_run(asked, run)
+    before = {asked[start - 1] for start in in_query if start}
+    behind = {asked[start + length] for start in in_query if start + length < len(asked)}
+    return [
+        start
+        for start in starts
+        if not (start and words[start - 1] in before)
+        and not (start + length < len(words) and words[start + length] in behind)
+        and not (in_query and len(words) == length)
+    ]
+
+
+def _standing(words: list[str], start: int, end: int) -> str | None:
+    """Return what speaks against a mention: it is negated, or one of several; None for neither."""
+    before = words[max(0, start - _NEGATED_BEFORE) : start]
+    if any(word in _NEGATORS or word.endswith("n't") for word in before) or tuple(before[-2:]) in _CONTRASTS:
+        return "negated"
+    if not _ALTERNATIVES.isdisjoint(words[max(0, start - 1) : start]) or words[end : end + 1] == ["or"]:
+        return "hedged"
+    return None
+
+
+def _is_near(words: list[str], wanted: list[str]) -> bool:
+    """Return whether the answer holds the words misspelt; short words are never near."""
+    target = " ".join(wanted)
+    if len(target) < _LETTERS_OF_A_NAME:
+        return False
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(target)
+    for start in range(min(len(words), _NEAR_WORDS) - len(wanted) + 1):
+        matcher.set_seq1(" ".join(words[start : start + len(wanted)]))
+        # the upper bounds are cheap and rule out most
+        bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
+        if all(bound() >= NEAR_MATCH_RATIO for bound in bounds):
+            return True
+    return False
+
+
+def _names_rival(said: str, truth: str, rivals: Sequence[str], kind: Kind, query: str | None) -> bool:
+    """Return whether the answer also names another known answer that neither truth nor query holds."""
+    if kind not in ("phrase", "date", "number"):
+        return False
+    words, wanted, asked = _words(said), _words(truth), _words(_clean(query or ""))
+    for rival in rivals:
+        other = _words(_clean(rival))
+        if not other or _find_run(wanted, other) or _find_run(asked, other) or _find_run(other, wanted):
+            continue
+        if _find_run(words, other):
+            return True
+    return False

@@ -1,0 +1,249 @@
+"""Batch functions over texts: splitting passages, support by words, numbers and entities, overlap with a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.engine.keys import hash_text
+from hcat.language.overlap import (
+    Evidence,
+    Offer,
+    TextFeatures,
+    bleu_2,
+    exact_match,
+    extract_features,
+    measure_support,
+    rouge_l,
+)
+from hcat.language.text import count_content_words
+from hcat.language.verbalisation import verbalise_sentences
+from hcat.metrics.placement import Placed, Places, find_displaced, place_mentions
+from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
+from hcat.metrics.refusal import explain_refusal
+
+#: List columns of an interaction whose texts the support metrics read.
+SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids")
+
+SPLIT_SCHEMA = pa.schema(
+    [
+        ("passage_id", pa.string()),
+        ("text_id", pa.string()),
+        ("sentence_text", pa.string()),
+        ("sentence_index", pa.int32()),
+        ("start_character", pa.int32()),
+        ("count_characters", pa.int32()),
+        ("count_content_words", pa.int32()),
+    ]
+)
+
+SUPPORT_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("input_key", pa.string()),
+        ("text_id", pa.string()),
+        ("unsupported", pa.list_(pa.string())),
+        ("contradicted", pa.list_(pa.string())),
+        ("displaced", pa.list_(pa.string())),
+        ("sentence_index", pa.int32()),
+        ("count_words", pa.int32()),
+        ("count_words_supported", pa.int32()),
+        ("count_numbers", pa.int32()),
+        ("count_numbers_supported", pa.int32()),
+        ("count_entities", pa.int32()),
+        ("count_entities_supported", pa.int32()),
+        ("number_displacement", pa.float64()),
+        ("entity_displacement", pa.float64()),
+    ]
+)
+
+OVERLAP_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("input_key", pa.string()),
+        ("bleu_2", pa.float64()),
+        ("rouge_l", pa.float64()),
+        ("exact_match", pa.float64()),
+    ]
+)
+
+CLASSIFIED_SCHEMA = pa.schema([("passage_id", pa.string()), ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])
+
+#: Distinct texts of context and queries that are kept as read between batches, 1 to 2 kB each: many interactions read
+#: them.
+_KEPT_SOURCES = 400_000
+#: Distinct answer sentences that are kept, 4 kB each: few come twice.
+_KEPT_ANSWERS = 50_000
+
+
+def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return one row per sentence of each passage (schema :data:`SPLIT_SCHEMA`).
+
+    JSON and tables are in words (:mod:`hcat.language.verbalisation`); start_character and count_characters are the span
+    that a sentence was made of. White space inside a sentence is folded, so that layout does not make texts distinct.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        passage_id, passage_text.
+    """
+    columns: dict[str, list[Any]] = {name: [] for name in SPLIT_SCHEMA.names}
+    for passage_id, passage in zip(
+        batch.column("passage_id").to_pylist(), batch.column("passage_text").to_pylist(), strict=True
+    ):
+        for index, unit in enumerate(verbalise_sentences(passage)):
+            columns["passage_id"].append(passage_id)
+            columns["text_id"].append(hash_text(unit.text))
+            columns["sentence_text"].append(unit.text)
+            columns["sentence_index"].append(index)
+            columns["start_character"].append(unit.start)
+            columns["count_characters"].append(unit.end - unit.start)
+            columns["count_content_words"].append(count_content_words(unit.text))
+    return pa.RecordBatch.from_pydict(columns, schema=SPLIT_SCHEMA)
+
+
+class _Source(NamedTuple):
+    """A text of context or query as evidence: without where its words stand, which takes most of the memory."""
+
+    offer: Offer
+    fields: Fields
+    placed: Placed
+
+
+class _Answer(NamedTuple):
+    """An answer sentence and what the rules read in it."""
+
+    text: str
+    features: TextFeatures
+    placed: Placed
+
+
+def _read_source(text: str) -> _Source:
+    features = extract_features(text)
+    return _Source(Offer.from_features(features), read_fields(text), place_mentions(text, features))
+
+
+def _read_answer(text: str) -> _Answer:
+    features = extract_features(text)
+    return _Answer(text, features, place_mentions(text, features))
+
+
+Read = TypeVar("Read")
+
+
+class _Reader(Generic[Read]):
+    """Distinct texts as a function reads them; of more than ``limit`` the oldest go before the next batch."""
+
+    def __init__(self, read: Callable[[str], Read], limit: int) -> None:
+        self._read = read
+        self._limit = limit
+        self._kept: dict[str, Read] = {}
+
+    def read(self, lists: list[list[str] | None], texts: pa.Table) -> dict[str, Read]:
+        """Return what was read, by text_id: all texts of ``lists``, and others."""
+        for text_id in list(islice(self._kept, max(0, len(self._kept) - self._limit))):
+            del self._kept[text_id]
+        unread = {text_id for ids in lists for text_id in ids or ()}.difference(self._kept)
+        if unread:
+            ids = texts["text_id"].combine_chunks().cast(pa.string())
+            found = texts.take(pc.index_in(pa.array(sorted(unread), pa.string()), value_set=ids))
+            for text_id, text in zip(found["text_id"].to_pylist(), found["encoded_text"].to_pylist(), strict=True):
+                self._kept[text_id] = self._read(text)
+        return self._kept
+
+
+class SupportMeasure:
+    """Support of every answer sentence by the interaction's context and query, with what was read kept per text."""
+
+    def __init__(self) -> None:
+        self._sources = _Reader(_read_source, _KEPT_SOURCES)
+        self._answers = _Reader(_read_answer, _KEPT_ANSWERS)
+
+    def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
+        """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`).
+
+        Parameters
+        ----------
+        batch : RecordBatch
+            interaction_id, input_key and the lists :data:`SUPPORT_LISTS`; interactions without answer or without
+            context give no row: support by nothing is missing, not zero.
+        texts : Table
+            text_id, encoded_text; at least the texts that the batch names.
+        """
+        names = ("interaction_id", "input_key", *SUPPORT_LISTS)
+        interaction_ids, input_keys, queries, answers, contexts = (batch.column(name).to_pylist() for name in names)
+        sources = self._sources.read([*queries, *contexts], texts)
+        sentences = self._answers.read(answers, texts)
+        rows: list[tuple[Any, ...]] = []
+        for interaction_id, input_key, query_ids, answer_ids, context_ids in zip(
+            interaction_ids, input_keys, queries, answers, contexts, strict=True
+        ):
+            if not answer_ids or not context_ids:
+                continue
+            asked = [sources[text_id] for text_id in query_ids or []]
+            retrieved = [sources[text_id] for text_id in context_ids]
+            said = [sentences[text_id] for text_id in answer_ids]
+            evidence = Evidence.from_offers(each.offer for each in [*asked, *retrieved])
+            records = Records.from_fields((each.fields, each.offer.words) for each in [*asked, *retrieved])
+            places = Places.from_sentences(
+                [each.placed for each in retrieved], [each.placed for each in asked], [each.placed for each in said]
+            )
+            for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
+                support = measure_support(answer.features, evidence)
+                displacement = find_displaced(answer.placed, places)
+                rows.append(
+                    (
+                        interaction_id,
+                        input_key,
+                        text_id,
+                        list(support.unsupported),
+                        find_contradictions(answer.text, records),
+                        list(displacement.displaced),
+                        index,
+                        support.count_words,
+                        support.count_words_supported,
+                        support.count_numbers,
+                        support.count_numbers_supported,
+                        support.count_entities,
+                        support.count_entities_supported,
+                        displacement.number,
+                        displacement.entity,
+                    )
+                )
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(SUPPORT_SCHEMA)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, SUPPORT_SCHEMA, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=SUPPORT_SCHEMA)
+
+
+def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return BLEU-2, ROUGE-L and exact match of each answer with its reference (schema :data:`OVERLAP_SCHEMA`)."""
+    answers = batch.column("answer").to_pylist()
+    references = batch.column("reference_answer").to_pylist()
+    pairs = list(zip(answers, references, strict=True))
+    return pa.RecordBatch.from_arrays(
+        [
+            batch.column("interaction_id").cast(pa.string()),
+            batch.column("input_key").cast(pa.string()),
+            pa.array([bleu_2(answer, reference) for answer, reference in pairs], pa.float64()),
+            pa.array([rouge_l(answer, reference) for answer, reference in pairs], pa.float64()),
+            pa.array([exact_match(answer, reference) for answer, reference in pairs], pa.float64()),
+        ],
+        schema=OVERLAP_SCHEMA,
+    )
+
+
+def classify_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return for each answer whether it is a refusal and by which rule (schema :data:`CLASSIFIED_SCHEMA`)."""
+    rules = [explain_refusal(text) for text in batch.column("passage_text").to_pylist()]
+    return pa.RecordBatch.from_arrays(
+        [
+            batch.column("passage_id").cast(pa.string()),
+            pa.array(rules, pa.string()),
+            pa.array([rule is not None for rule in rules], pa.bool_()),
+        ],
+        schema=CLASSIFIED_SCHEMA,
+    )

@@ -1,0 +1,279 @@
+"""Evidence for each answer sentence: the part of the context that an entailment model reads as its premise.
+
+A whole context does not fit the model and buries the few sentences that matter (document-level inference is worse than
+counting words). A window is put together from the context sentences that are most similar to the answer sentence and
+that hold the words it still lacks, their neighbours, and nothing else, in the order of the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.language.overlap import stem_word
+from hcat.language.text import content_words
+
+#: List columns of an interaction whose texts are read.
+EVIDENCE_LISTS = ("answer_text_ids", "context_text_ids")
+
+WINDOWED_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("evidence_key", pa.string()),
+        ("sentence_index", pa.int32()),
+        ("window_index", pa.int32()),
+        ("context_indices", pa.list_(pa.int32())),
+        ("similarity", pa.float32()),
+        ("overlap", pa.float32()),
+    ]
+)
+
+MODES = ("sentences", "chunks")
+
+#: Distinct texts whose words are kept between batches; a context sentence is read by many interactions.
+_KEPT_WORDS = 200_000
+
+#: Digits of a similarity that count in a choice: beyond them lies the noise of batching.
+_SIMILARITY_DIGITS = 4
+
+Similarities = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSettings:
+    """How windows are put together.
+
+    Attributes
+    ----------
+    mode : str
+        ``sentences``: chosen context sentences; ``chunks``: each chunk, cut into runs of sentences.
+    count_windows : int
+        Windows per answer sentence in mode ``sentences``, best first; each holds sentences that no earlier one has.
+    count_sentences : int
+        Sentences of a window that are chosen for themselves; neighbours come on top.
+    count_characters : int
+        Length of a window; the first sentence is always taken.
+    """
+
+    mode: str
+    count_windows: int
+    count_sentences: int
+    count_characters: int
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError that names the setting and what was given."""
+        if self.mode not in MODES:
+            raise ValueError(f"hcat_evidence_mode must be among {', '.join(MODES)}, got {self.mode!r}")
+        for name in ("count_windows", "count_sentences", "count_characters"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"hcat_evidence_{name} must be at least 1, got {getattr(self, name)}")
+
+
+def choose_windows(
+    similarity: Similarities,
+    words: frozenset[str],
+    context_words: Sequence[frozenset[str]],
+    lengths: Sequence[int],
+    ranks: Sequence[int],
+    settings: EvidenceSettings,
+) -> list[list[int]]:
+    """Return the windows of one answer sentence, best first; each is an ascending list of context positions.
+
+    The first sentence of a window is the one of largest similarity plus overlap (share of the answer sentence's words
+    that it holds); each further one is chosen by similarity plus the share of words that no chosen sentence holds yet,
+    so that the facts of a sentence that joins several are found apart. Then the neighbours of the first sentence in its
+    chunk follow, for what it refers to.
+
+    Parameters
+    ----------
+    similarity : ndarray, shape (n,), n >= 1
+        Cosine between the answer sentence and each context sentence.
+    words : frozenset of str
+        Stems of the answer sentence's content words.
+    context_words : sequence of frozenset of str, length n
+        The same of each context sentence.
+    lengths : sequence of int, length n
+        Characters of each context sentence.
+    ranks : sequence of int, length n
+        Chunk of each context sentence: a neighbour is never of another chunk.
+    settings : EvidenceSettings
+        Mode ``sentences``.
+    """
+    count = len(similarity)
+    cosines = np.round(similarity.astype(np.float64), _SIMILARITY_DIGITS)
+    keys = sorted(words)
+    holds = np.zeros((count, max(len(keys), 1)))
+    for column, key in enumerate(keys):
+        for row, held in enumerate(context_words):
+            if key in held:
+                holds[row, column] = 1.0
+    free = np.ones(count, dtype=bool)
+    windows: list[list[int]] = []
+    while len(windows) < settings.count_windows and free.any():
+        window: list[int] = []
+        lacking = np.full(holds.shape[1], 1.0 / holds.shape[1])
+        budget = settings.count_characters
+        open_to = free.copy()
+        while len(window) < settings.count_sentences and open_to.any():
+            gains = np.where(open_to, cosines + holds @ lacking, -np.inf)
+            best = int(gains.argmax())
+            open_to[best] = False
+            if window and lengths[best] > budget:
+                continue
+            window.append(best)
+            budget -= lengths[best]
+            lacking = lacking * (1.0 - holds[best])
+        for neighbour in (window[0] - 1, window[0] + 1):
+            is_near = 0 <= neighbour < count and free[neighbour] and ranks[neighbour] == ranks[window[0]]
+            if is_near and neighbour not in window and lengths[neighbour] <= budget:
+                window.append(neighbour)
+                budget -= lengths[neighbour]
+        free[window] = False
+        windows.append(sorted(window))
+    return windows
+
+
+def cut_chunks(lengths: Sequence[int], ranks: Sequence[int], count_characters: int) -> list[list[int]]:
+    """Return runs of whole sentences of one chunk within ``count_characters``; a longer sentence stands alone."""
+    runs: list[list[int]] = []
+    held = 0
+    for position, (length, rank) in enumerate(zip(lengths, ranks, strict=True)):
+        if runs and ranks[runs[-1][0]] == rank and held + length <= count_characters:
+            runs[-1].append(position)
+            held += length
+        else:
+            runs.append([position])
+            held = length
+    return runs
+
+
+class EvidenceChoice:
+    """Windows of evidence for every answer sentence, with the words of distinct texts kept between batches."""
+
+    def __init__(self, settings: EvidenceSettings) -> None:
+        self._settings = settings
+        self._words: dict[str, frozenset[str]] = {}
+
+    @classmethod
+    def from_text(cls, text: str) -> EvidenceChoice:
+        """Return the choice for settings written as one text: mode, windows, sentences, characters.
+
+        Raises
+        ------
+        ValueError
+            If the text is anything else; the message shows it.
+        """
+        mode, *counts = text.split()
+        if len(counts) != 3 or not all(count.isdigit() for count in counts):
+            raise ValueError(f"evidence settings must be a mode and three whole numbers, got {text!r}")
+        return cls(EvidenceSettings(mode, *map(int, counts)))
+
+    def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
+        """Return one row per (answer sentence, window) (schema :data:`WINDOWED_SCHEMA`).
+
+        Parameters
+        ----------
+        batch : RecordBatch
+            interaction_id, evidence_key, context_ranks and the lists :data:`EVIDENCE_LISTS`; interactions without
+            answer or without context give no row.
+        texts : Table
+            text_id (unique), encoded_text, embedding (unit vectors); at least the texts that the batch names.
+
+        Raises
+        ------
+        KeyError
+            If a text of the batch is missing: evidence from part of the context would be silently wrong.
+        """
+        answers = batch.column("answer_text_ids").to_pylist()
+        contexts = batch.column("context_text_ids").to_pylist()
+        needed = sorted(
+            {
+                text_id
+                for answer, context in zip(answers, contexts, strict=True)
+                if answer and context
+                for text_id in (*answer, *context)
+            }
+        )
+        found = pc.index_in(pa.array(needed, pa.string()), value_set=_strings(texts["text_id"]))
+        if found.null_count:
+            missing = needed[found.is_null().to_pylist().index(True)]
+            raise KeyError(f"text {missing} has no embedding ({found.null_count} texts missing)")
+        taken = texts.take(found)
+        written = dict(zip(needed, taken["encoded_text"].to_pylist(), strict=True))
+        self._read_words(written)
+        position = {text_id: index for index, text_id in enumerate(needed)}
+        matrix = _to_matrix(taken["embedding"])
+        rows: list[tuple[Any, ...]] = []
+        for interaction_id, evidence_key, answer, context, ranks in zip(
+            batch.column("interaction_id").to_pylist(),
+            batch.column("evidence_key").to_pylist(),
+            answers,
+            contexts,
+            batch.column("context_ranks").to_pylist(),
+            strict=True,
+        ):
+            if not answer or not context:
+                continue
+            lengths = [len(written[text_id]) for text_id in context]
+            context_words = [self._words[text_id] for text_id in context]
+            vectors = matrix[[position[text_id] for text_id in context]]
+            similarities = matrix[[position[text_id] for text_id in answer]] @ vectors.T
+            runs = cut_chunks(lengths, ranks, self._settings.count_characters)
+            for sentence_index, text_id in enumerate(answer):
+                words, similarity = self._words[text_id], similarities[sentence_index]
+                windows = (
+                    choose_windows(similarity, words, context_words, lengths, ranks, self._settings)
+                    if self._settings.mode == "sentences"
+                    else runs
+                )
+                for window_index, window in enumerate(windows):
+                    held = words.intersection(frozenset().union(*[context_words[each] for each in window]))
+                    rows.append(
+                        (
+                            interaction_id,
+                            evidence_key,
+                            sentence_index,
+                            window_index,
+                            window,
+                            float(np.clip(similarity[window].max(), -1.0, 1.0)),
+                            len(held) / len(words) if words else 1.0,
+                        )
+                    )
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(WINDOWED_SCHEMA)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, WINDOWED_SCHEMA, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=WINDOWED_SCHEMA)
+
+    def _read_words(self, written: dict[str, str]) -> None:
+        unread = written.keys() - self._words.keys()
+        if len(self._words) + len(unread) > _KEPT_WORDS:
+            self._words = {text_id: words for text_id, words in self._words.items() if text_id in written}
+        for text_id in unread:
+            self._words[text_id] = read_words(written[text_id])
+
+
+def read_words(text: str) -> frozenset[str]:
+    """Return the stems of a text's content words, numbers as they are written."""
+    return frozenset(stem_word(word) for word in content_words(text))
+
+
+def join_window(sentences: Sequence[str], window: Sequence[int]) -> str:
+    """Return the premise of a window: its sentences in the order of the context, a blank between."""
+    return " ".join(sentences[position] for position in window)
+
+
+def _strings(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks().cast(pa.string())
+
+
+def _to_matrix(column: pa.ChunkedArray) -> Similarities:
+    if len(column) == 0:
+        return np.empty((0, 0), np.float32)
+    flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+    matrix: Similarities = flat.reshape(len(column), -1)
+    return matrix

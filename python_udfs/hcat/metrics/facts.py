@@ -1,0 +1,190 @@
+"""Judge an answer against a true answer of whole sentences by the facts that both state: numbers, names and words.
+
+The rules of :mod:`hcat.metrics.answers` leave such answers undecided. Here every sentence of the true answer is held
+against the passage of the answer that is nearest to it (one sentence or two neighbours). What the query says already
+tells nothing. The judgement is coarser than a rule: it is a source of correctness of its own
+(``facts`` in the seed ``correctness_sources``), behind people and rules, and can be switched off there. What it cannot
+tell for sure (a fact that is missing, another subject, a negation) stays undecided: in long answers such findings were
+wrong as often as right.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from hcat.language.overlap import Evidence, Mention, TextFeatures, extract_features
+from hcat.language.text import WORD_PATTERN, clean_text, split_sentences
+from hcat.metrics.answers import MAXIMUM_CHARACTERS, Status
+
+REASONS: Final = {
+    "same_facts": "states the numbers, names and words of the true answer",
+    "other_value": "speaks of the same and names another number",
+    "near_value": "names a number that may be the true one, rounded or of another scale",
+    "facts_missing": "a number of the true answer is missing",
+    "other_subject": "holds hardly a word of the true answer",
+    "several_values": "names the true number apart from the matter, and another one beside it",
+    "other_name": "names something else than query and true answer do",
+    "negation": "a negation stands on one side only",
+    "few_words": "holds some words of the true answer",
+    "no_facts": "the true answer says nothing that the query does not",
+    "no_text": "there is no answer or no true answer, or it is longer than is read",
+}
+
+#: Reasons of :mod:`hcat.metrics.answers` for which facts are asked: the rules cannot read the wording. What they
+#: suspect (a negation, several values, a hedge) is not overruled.
+READ_BY_FACTS: Final = frozenset({"free_text", "partly_mentioned", "scattered_words", "other_words", "near_match"})
+
+#: Shares of a true sentence's words from which a passage says it, from which it speaks of it, below which it does not.
+#: Set on the recorded faults of the demo.
+SAID: Final = 0.7
+SPOKEN_OF: Final = 0.5
+NOT_SPOKEN_OF: Final = 0.25
+
+#: Numbers that differ by less of their value may be one number, rounded or of another scale.
+ROUNDING: Final = 0.05
+
+#: Words of an answer above which another number makes it undecided and not incorrect: long answers reckon.
+SHORT_ANSWER_WORDS: Final = 60
+
+_DIGITS_OF_A_SCALE = 3
+_PLAIN = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?(?= |\Z)")
+_NEGATORS = frozenset({"not", "no", "never", "neither", "nor", "cannot", "without", "none", "nothing"})
+
+
+class FactJudgement(NamedTuple):
+    """One of :data:`hcat.metrics.answers.STATUSES` and one of :data:`REASONS`."""
+
+    status: Status
+    reason: str
+
+
+class _Passage(NamedTuple):
+    features: TextFeatures
+    evidence: Evidence
+    is_negated: bool
+
+
+def judge_facts(answer: str | None, true_answer: str | None, query: str | None = None) -> FactJudgement:
+    """Return whether an answer states the facts of a true answer.
+
+    Parameters
+    ----------
+    answer, true_answer : str or None
+        Texts of sentences.
+    query : str or None
+        Its numbers, names and words are no facts.
+
+    Notes
+    -----
+    A true answer is said when each of its sentences is; one sentence that is contradicted or missing makes the answer
+    incorrect; else one that is undecided leaves it undecided.
+    """
+    said, truth = clean_text(answer or ""), clean_text(true_answer or "")
+    if not said.strip() or not truth.strip() or max(len(said), len(truth)) > MAXIMUM_CHARACTERS:
+        return FactJudgement("undecided", "no_text")
+    asked = extract_features(clean_text(query or ""))
+    passages = _passages(said)
+    is_short = len(WORD_PATTERN.findall(said)) <= SHORT_ANSWER_WORDS
+    found = [_judge_sentence(sentence, passages, asked, is_short) for sentence in _sentences(truth)]
+    judged = [each for each in found if each.reason != "no_facts"]
+    if not judged:
+        return FactJudgement("undecided", "no_facts")
+    for status in ("incorrect", "undecided", "correct"):
+        matching = [each for each in judged if each.status == status]
+        if matching:
+            return matching[0]
+    raise AssertionError("every judgement has one of three statuses")
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
+
+
+def _passages(text: str) -> list[_Passage]:
+    """Return every sentence and every two neighbours."""
+    sentences = _sentences(text)
+    texts = [*sentences, *(f"{first} {second}" for first, second in itertools.pairwise(sentences))]
+    return [_read(each) for each in texts]
+
+
+def _read(text: str) -> _Passage:
+    features = extract_features(text)
+    return _Passage(features, Evidence.from_features([features]), _is_negated(text))
+
+
+def _is_negated(text: str) -> bool:
+    words = [match.casefold().replace("\u2019", "'") for match in WORD_PATTERN.findall(text)]
+    count: int = sum(word in _NEGATORS or word.endswith("n't") for word in words)
+    return count % 2 == 1
+
+
+def _judge_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeatures, is_short: bool) -> FactJudgement:
+    features = extract_features(sentence)
+    asked_words, asked_numbers = asked.words, asked.numbers_offered | set(asked.numbers)
+    own_words = {mention.keys[0] for mention in features.word_mentions} - asked_words
+    all_words = {mention.keys[0] for mention in features.word_mentions}
+    own_numbers = [mention for mention in features.number_mentions if asked_numbers.isdisjoint(mention.keys)]
+    if not own_words and not own_numbers:
+        return FactJudgement("undecided", "no_facts")
+
+    def share(words: set[str], passage: _Passage) -> float:
+        return len(words & passage.evidence.words) / len(words) if words else 1.0
+
+    def nearness(passage: _Passage) -> tuple[float, int]:
+        supported = sum(not passage.evidence.numbers.isdisjoint(each.keys) for each in own_numbers)
+        # numbers count like words; of equals the shorter passage
+        total = len(all_words) + len(own_numbers)
+        near = (share(all_words, passage) * len(all_words) + supported) / total if total else 0.0
+        return near, -len(passage.features.word_mentions)
+
+    nearest = max(passages, key=nearness)
+    near = share(all_words, nearest)
+    said_numbers = frozenset().union(*[passage.evidence.numbers for passage in passages])
+    missing = [each for each in own_numbers if said_numbers.isdisjoint(each.keys)]
+    apart = [each for each in own_numbers if nearest.evidence.numbers.isdisjoint(each.keys)]
+    # a choice of the query that is not the true one: "A) 15 B) 25"
+    unchosen = [each for each in features.number_mentions if nearest.evidence.numbers.isdisjoint(each.keys)]
+    others = [each for each in nearest.features.number_mentions if features.numbers_offered.isdisjoint(each.keys)]
+    if missing or (unchosen and not own_numbers):
+        if near >= SAID and others and is_short:
+            is_near = all(any(_are_near(due, other) for other in others) for due in missing or unchosen)
+            return FactJudgement("undecided", "near_value") if is_near else FactJudgement("incorrect", "other_value")
+        if near >= SPOKEN_OF and (missing or others):
+            return FactJudgement("undecided", "facts_missing")
+    elif (near >= SAID and share(own_words, nearest) >= SAID) or (own_numbers and near >= SPOKEN_OF):
+        if apart and others:
+            return FactJudgement("undecided", "several_values")
+        if _is_negated(sentence) != nearest.is_negated:
+            return FactJudgement("undecided", "negation")
+        return FactJudgement("undecided", "other_name") if _names_other(nearest, features, asked) else _CORRECT
+    if share(own_words, nearest) < NOT_SPOKEN_OF and (missing or not own_numbers):
+        return FactJudgement("undecided", "other_subject")
+    return FactJudgement("undecided", "few_words")
+
+
+def _are_near(due: Mention, other: Mention) -> bool:
+    """Return whether two numbers agree but for rounding or a power of a thousand."""
+    values = [_PLAIN.match(mention.keys[0]) for mention in (due, other)]
+    if not all(values):
+        return False
+    left, right = (float(value.group()) for value in values if value)
+    if not left or not right:
+        return left == right
+    exponent = round(math.log10(left / right) / _DIGITS_OF_A_SCALE) * _DIGITS_OF_A_SCALE
+    return bool(abs(left / right / 10.0**exponent - 1) <= ROUNDING)
+
+
+_CORRECT = FactJudgement("correct", "same_facts")
+
+
+def _names_other(passage: _Passage, truth: TextFeatures, asked: TextFeatures) -> bool:
+    """Return whether the passage names what neither truth nor query does, and not what they name."""
+    known = Evidence.from_features([truth, asked])
+    named = [each for each in passage.features.entity_mentions if not known.words.issuperset(each.parts or each.keys)]
+    due = [*truth.entity_mentions, *asked.entity_mentions]
+    is_due_named = any(passage.evidence.words.issuperset(each.parts or each.keys) for each in due)
+    return bool(named) and bool(due) and not is_due_named

@@ -1,0 +1,357 @@
+"""Compare an answer sentence with the fields of records: flags (yes, no, unknown) and the opening hours of a week.
+
+A record says in two characters what word overlap and an entailment model read past: "Outdoor seating: no." holds both
+words of "It has outdoor seating". The fields are read from the sentences that :mod:`hcat.language.verbalisation` makes
+of JSON and tables, so that nothing here depends on one schema. Only what is plain is compared; everything else stays
+silent.
+
+- A flag is mentioned where the words of its name stand together, in any of the forms "take-out", "takeout", "take out".
+  A word that all names of a kind begin with ("Restaurants reservations", "Restaurants take out") is left out.
+- A flag of one word inside a group ("Ambience: casual no") is compared only where the group is named too, or where the
+  evidence has the word nowhere else: "casual" in a customer's review supports the word without the flag.
+- A mention is denied by a negation before it in its clause, or by "is not", "unavailable" and the like behind it.
+- Yes and no contradict each other; of what is unknown neither may be said. Records that differ (two accounts, one with
+  the flag and one without) contradict nothing.
+- Times of a week are compared where the sentence names both the days and the times, or the times only, when no day of
+  the record has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from hcat.language.overlap import stem_word
+from hcat.language.text import STOP_WORDS
+
+Times = tuple[int, int]
+
+_FIELD = re.compile(r"(?P<name>[^\W\d][^:;]{0,80}?): (?P<value>[^:;]{1,300}?)(?=;|\.?$)")
+_MEMBER = re.compile(r"(?P<name>[^\W\d][^,]{0,60}?) (?P<value>yes|no|unknown)")
+_VALUES: Final = {"yes": "yes", "no": "no", "unknown": "unknown", "free": "yes", "included": "yes"}
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011](?=[^\W\d_])")
+
+# words of a name that say only that something is so
+_NAME_FILLERS_LIST = """
+accept accepts allow allowed allows are available can does for good has have is offers of the with
+"""
+_NAME_FILLERS = frozenset(_NAME_FILLERS_LIST.split())
+# other words for the group of a flag
+_GROUP_NAMES = {
+    "ambience": ("ambiance", "atmosphere", "vibe", "setting", "feel"),
+    "ambiance": ("ambience", "atmosphere"),
+}
+
+_NEGATORS_LIST = """
+no not without nor neither never none lack lacks lacking cannot rather except excluding exclude excludes
+"""
+_NEGATORS = frozenset(_NEGATORS_LIST.split())
+# a verb that begins a statement of its own: "does not take cards and has parking" denies the cards only
+_VERBS_LIST = """
+accept accepts allow allows are boasts feature features has have include includes is offer offers provide
+provides serve serves take takes was were
+"""
+_VERBS = frozenset(_VERBS_LIST.split())
+# "does not take cards or have parking" denies both
+_KEEP_DENIAL = frozenset(("or", "nor"))
+_JOINS = frozenset(("and", "or", "nor"))
+_CLAUSE = re.compile(r"[;:.!?()]|\b(?:but|however|although|though|while|whereas|yet)\b", re.IGNORECASE)
+_BETWEEN = (
+    r"(?:,?\s+(?!(?:but|while|it|they|there|is|are|was|were|has|have|offer\w*|provide\w*|does|do)\b)[\w']+){0,8}?"
+)
+_DENIED_BEHIND = re.compile(
+    rf"{_BETWEEN}\s+(?:(?:is|are|was|were) (?:not|neither|unavailable)|isn't|aren't|not (?:available|offered|provided|"
+    r"allowed|accepted|possible|included)|unavailable)\b|\s*[:-]\s*(?:no|not|none)\b",
+    re.IGNORECASE,
+)
+_AFFIRMED_BEHIND = re.compile(
+    rf"{_BETWEEN}\s+(?:is|are) (?:also |still )?(?:available|offered|provided|allowed|accepted|possible)\b",
+    re.IGNORECASE,
+)
+_UNSAID = re.compile(
+    r"\b(?:unknown|unclear|unspecified|not (?:specified|mentioned|stated|known|indicated|provided|clear)|"
+    r"no (?:\w+ )?(?:mention|information|details|data)|"
+    r"not (?:\w+ )?(?:specify|mention|indicate|state|have (?:a )?specific|provide (?:any )?(?:specific|information)))",
+    re.IGNORECASE,
+)
+
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues?|wed|thur?s?|fri|sat|sun)\b\.?"
+_SPAN_OF_DAYS = re.compile(
+    rf"\b(?P<first>{_DAY})\s*(?:-|\u2013|\u2014|to|through|thru|until|till)\s*(?P<last>{_DAY})"
+    r"|\b(?P<every>every ?day|daily|seven days|7 days|all week|each day)\b"
+    r"|\b(?P<work>weekdays?)\b|\b(?P<end>weekends?)\b"
+    rf"|\b(?P<one>{_DAY})",
+    re.IGNORECASE,
+)
+_CLOCK = r"(?:\d{1,2}(?:[:.]\d{2})?\s*(?:[ap]\.?\s?m\b\.?)?|noon|midnight)"
+_SPAN_OF_TIMES = re.compile(
+    rf"(?<![\d:.$])(?P<open>{_CLOCK})\s*(?:-|\u2013|\u2014|to|until|till|through|and)\s*(?P<close>{_CLOCK})(?![\d:%])",
+    re.IGNORECASE,
+)
+_CLOCK_PARTS = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>[ap])?", re.IGNORECASE)
+_RECORD_HOURS = re.compile(
+    rf"\b(?P<day>{'|'.join(_DAYS)}):? (?P<open>\d{{1,2}}:\d\d)\s?[-\u2013]\s?(?P<close>\d{{1,2}}:\d\d)", re.IGNORECASE
+)
+_WHOLE_CLOCK = re.compile(r"\b\d{1,2}:\d\d|\b\d{1,2}\s?[ap]\.?\s?m\b|\b(?:noon|midnight)\b", re.IGNORECASE)
+_IS_CLOCK = re.compile(r":\d\d|[ap]\.?\s?m\b|noon|midnight", re.IGNORECASE)
+# hours of something else, or exceptions that would have to be understood
+_OTHER_HOURS = re.compile(
+    r"\b(?:happy|except\w*|closed|exten\w+|shorter|longer|later|earlier|varying|vary|varies)\b", re.I
+)
+_HOURS_OF_HALF = 12
+_MINUTES = 60
+
+
+class Fields(NamedTuple):
+    """What one verbalised sentence says as a record: ((group, name), value) of its flags, (day, times) of its hours."""
+
+    flags: tuple[tuple[tuple[str, str], str], ...] = ()
+    hours: tuple[tuple[int, Times], ...] = ()
+
+
+class Flag(NamedTuple):
+    """A flag of the records: its name, the words that mention it, the name of its group, and the values it has."""
+
+    name: str
+    words: tuple[str, ...]
+    group: str
+    values: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """What the records of one evidence say.
+
+    Attributes
+    ----------
+    flags : tuple of Flag
+        In order of their names.
+    hours : dict of int to set of (int, int)
+        Day of the week (Monday = 0) -> opening and closing times in minutes.
+    words : frozenset of str
+        Stems of the content words outside flags.
+    """
+
+    flags: tuple[Flag, ...] = ()
+    hours: dict[int, set[Times]] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_fields(cls, sentences: Iterable[tuple[Fields, Iterable[str]]]) -> Records:
+        """Return the records of sentences, each given as its fields and the stems of its content words."""
+        sentences = list(sentences)
+        values: dict[tuple[str, str], set[str]] = {}
+        hours: dict[int, set[Times]] = {}
+        for fields, _ in sentences:
+            for key, value in fields.flags:
+                values.setdefault(key, set()).add(value)
+            for day, times in fields.hours:
+                hours.setdefault(day, set()).add(times)
+        if not values and not hours:
+            return cls()
+        spaces = _name_spaces([name for group, name in values if not group])
+        flags = [
+            Flag(f"{group} {name}".strip(), words, group, frozenset(said))
+            for (group, name), said in sorted(values.items())
+            if (words := _name_words(name, spaces))
+        ]
+        named: frozenset[str] = frozenset().union(*[words for fields, words in sentences if fields.flags])
+        # the header of a table says no more than its rows
+        others = [words for fields, words in sentences if not fields.flags and not named.issuperset(words)]
+        stems = frozenset().union(*others)
+        return cls(tuple(flags), hours, stems)
+
+
+def read_fields(sentence: str) -> Fields:
+    """Return the fields of one verbalised sentence; prose has none."""
+    if ": " not in sentence:
+        return _NO_FIELDS
+    flags: list[tuple[tuple[str, str], str]] = []
+    for match in _FIELD.finditer(sentence):
+        name, value = match["name"].strip(), match["value"].strip().rstrip(".")
+        if value in _VALUES:
+            flags.append((("", name), _VALUES[value]))
+            continue
+        members = [_MEMBER.fullmatch(part.strip()) for part in value.split(",")]
+        if all(members):
+            flags += [((name, member["name"]), _VALUES[member["value"]]) for member in members if member]
+    hours = [
+        (_DAYS.index(match["day"].lower()), times)
+        for match in _RECORD_HOURS.finditer(sentence)
+        if (times := _read_times(match)) is not None
+    ]
+    return Fields(tuple(flags), tuple(hours)) if flags or hours else _NO_FIELDS
+
+
+_NO_FIELDS = Fields()
+
+
+def find_contradictions(sentence: str, records: Records) -> list[str]:
+    """Return what in ``sentence`` a record contradicts or does not know, one phrase each, such as "WiFi: no".
+
+    Parameters
+    ----------
+    sentence : str
+        One answer sentence.
+    records : Records
+        Of the whole evidence of the answer.
+    """
+    found = [
+        f"{flag.name}: {' / '.join(sorted(flag.values))}"
+        for flag in records.flags
+        if _contradicts(sentence, flag, records)
+    ]
+    if records.hours and not _hours_agree(sentence, records.hours):
+        found.append("hours")
+    return found
+
+
+def _name_spaces(names: list[str]) -> frozenset[str]:
+    """Return the first words that several names of more than one word share."""
+    first = [words[0] for words in map(_words, names) if len(words) > 1]
+    return frozenset(word for word in first if first.count(word) > 1)
+
+
+def _name_words(name: str, spaces: frozenset[str]) -> tuple[str, ...]:
+    words = _words(name)
+    if len(words) > 1 and words[0] in spaces:
+        words = words[1:]
+    return tuple(word for word in words if word not in _NAME_FILLERS)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(_HYPHEN.sub("", text))]
+
+
+def _contradicts(sentence: str, flag: Flag, records: Records) -> bool:
+    if len(flag.values) > 1:
+        return False
+    (value,) = flag.values
+    folded = _HYPHEN.sub("", sentence)
+    mentions = _find_mentions(folded, flag)
+    if not mentions:
+        return False
+    is_own = not flag.group and len(flag.words) > 1
+    if not is_own and not _is_about(folded, flag, records):
+        return False
+    if value == "unknown":
+        return _UNSAID.search(folded) is None
+    said = {"no" if _is_denied(folded, start, end) else "yes" for start, end in mentions}
+    return value not in said
+
+
+def _find_mentions(folded: str, flag: Flag) -> list[tuple[int, int]]:
+    """Return the spans where the name stands, in lower case unless the record writes it in capitals."""
+    tokens = [(match.start(), match.end(), match.group()) for match in _WORD.finditer(folded)]
+    stems = [stem_word(word) for word in flag.words]
+    joined = "".join(flag.words)
+    is_name = flag.name.split()[-1][0].isupper()
+    mentions = []
+    for position, (start, end, surface) in enumerate(tokens):
+        if surface[0].isupper() and not is_name and position and len(stems) == 1:
+            continue  # "Main Street" is no street parking
+        lower = surface.lower()
+        if lower in (joined, joined + "s") or (len(stems) == 1 and stem_word(lower) == stems[0]):
+            mentions.append((start, end))
+        elif len(stems) > 1 and position + len(stems) <= len(tokens):
+            run = tokens[position : position + len(stems)]
+            if [stem_word(word.lower()) for _, _, word in run] == stems:
+                mentions.append((start, run[-1][1]))
+    return mentions
+
+
+def _is_about(folded: str, flag: Flag, records: Records) -> bool:
+    """Return whether a word that is a flag's name can only mean the flag."""
+    # the last word of a group is what it is: "customer parking" is about parking, not about customers
+    head = [word for word in _words(flag.group) if word not in STOP_WORDS][-1:]
+    names = {stem_word(name) for word in head for name in (word, *_GROUP_NAMES.get(word, ()))}
+    if not names.isdisjoint(map(stem_word, _words(folded))):
+        return True
+    return records.words.isdisjoint(stem_word(word) for word in flag.words)
+
+
+def _is_denied(folded: str, start: int, end: int) -> bool:
+    begin = max([match.end() for match in _CLAUSE.finditer(folded, 0, start)], default=0)
+    is_denied, before = False, ""
+    for word in _words(folded[begin:start]):
+        if _is_negator(word):
+            is_denied = True
+        elif word in _VERBS and before not in _KEEP_DENIAL and not _is_negator(before):
+            is_denied = False
+        before = word
+    if is_denied:
+        # "no valet parking, street parking is available"
+        phrase = set(_words(folded[begin:start].rpartition(",")[2]))
+        is_apart = "," in folded[begin:start] and phrase.isdisjoint(_NEGATORS | _JOINS)
+        return not (is_apart and _AFFIRMED_BEHIND.match(folded, end))
+    return _DENIED_BEHIND.match(folded, end) is not None
+
+
+def _is_negator(word: str) -> bool:
+    return word in _NEGATORS or word.endswith(("n't", "n\u2019t"))
+
+
+def _hours_agree(sentence: str, hours: dict[int, set[Times]]) -> bool:
+    """Return whether no times of the sentence contradict the record."""
+    said = [times for match in _SPAN_OF_TIMES.finditer(sentence) if (times := _read_times(match))]
+    # a time outside a pair ("and until 1:00 am on Fridays") is an exception
+    if not said or _OTHER_HOURS.search(sentence) or len(_WHOLE_CLOCK.findall(sentence)) > 2 * len(said):
+        return True
+    if any(times not in set().union(*hours.values()) for times in said):
+        return False
+    groups = [_read_days(match) for match in _SPAN_OF_DAYS.finditer(sentence)]
+    if len(groups) > len(said):
+        # "seven days a week, 9 to 8 on weekdays and 9 to 4 on weekends"
+        groups = [days for days in groups if len(days) < len(_DAYS)]
+    if len(said) == 1 and groups:
+        groups = [set().union(*groups)]
+    if len(said) != len(groups):
+        return True
+    return all(times in hours.get(day, ()) for times, days in zip(said, groups, strict=True) for day in days)
+
+
+def _read_times(match: re.Match[str]) -> Times | None:
+    """Return opening and closing time; None for what may be no time, or leaves open which half of the day is meant."""
+    if not all(_IS_CLOCK.search(match[name]) for name in ("open", "close")):
+        return None
+    opens, closes = _read_clock(match["open"]), _read_clock(match["close"])
+    return None if opens is None or closes is None else (opens, closes)
+
+
+def _read_clock(text: str) -> int | None:
+    """Return minutes since midnight, None for no time; 24:00 and midnight are 0."""
+    lower = text.lower()
+    if "noon" in lower:
+        return _HOURS_OF_HALF * _MINUTES
+    if "midnight" in lower:
+        return 0
+    match = _CLOCK_PARTS.match(lower)
+    if match is None:
+        return None
+    hour, minute = int(match["hour"]), int(match["minute"] or 0)
+    if match["half"] and hour <= _HOURS_OF_HALF:
+        hour = hour % _HOURS_OF_HALF + (_HOURS_OF_HALF if match["half"] == "p" else 0)
+    if hour > 2 * _HOURS_OF_HALF or minute >= _MINUTES:
+        return None
+    return (hour * _MINUTES + minute) % (2 * _HOURS_OF_HALF * _MINUTES)
+
+
+def _read_days(match: re.Match[str]) -> set[int]:
+    if match["every"]:
+        return set(range(7))
+    if match["work"]:
+        return set(range(5))
+    if match["end"]:
+        return {5, 6}
+    if match["one"]:
+        return {_day_index(match["one"])}
+    first, last = _day_index(match["first"]), _day_index(match["last"])
+    return {(first + step) % 7 for step in range((last - first) % 7 + 1)}
+
+
+def _day_index(text: str) -> int:
+    return next(index for index, day in enumerate(_DAYS) if day.startswith(text.lower().rstrip(".")[:3]))

@@ -1,0 +1,1 @@
+"""What changed since the reference period, and who is told."""

@@ -1,0 +1,346 @@
+"""Privacy as tables: which recognisers read, what they find in each distinct text, and where a value comes from.
+
+A distinct text is read once per reading (recognisers, types to mask, with or without names); what is found is kept as
+places and masks, never as words. Exposure is found in a second step, because it belongs to an interaction and not to a
+text, and only for answers in which something was found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from importlib import metadata, resources
+from typing import Any, Final
+
+import pyarrow as pa
+
+from hcat.engine.devices import ModelError
+from hcat.engine.relations import map_batches
+from hcat.privacy.masking import (
+    DEFAULT_MODEL,
+    DEFAULT_PRESIDIO_RECOGNISERS,
+    ENTITY_TYPES,
+    FINDING_TYPE,
+    apply_masks,
+    expose_spans,
+    find_spans,
+    make_reader,
+    mask_value,
+)
+from hcat.privacy.recognisers import Span, is_person_field
+
+PACKAGED: Final = "packaged"
+NO_TAGGER: Final = "none"
+TAGGERS: Final = (PACKAGED, NO_TAGGER)
+"""`packaged` = the spaCy pipeline that is installed with hcat; `none` = rules alone, which miss most names."""
+
+ENTITY_CLASSES: Final = ("identifier", "personal", "place")
+"""What a leak means: `identifier` proves itself by a check digit or a fixed form; `personal` is a name, a telephone, an
+address, a date or an amount, some of which are false alarms; `place` is weak personal data."""
+
+#: Between the name of a field and its value, where a record is read.
+_FIELD_MARK: Final = ": "
+_RULE_FILES: Final = ("masking.py", "recognisers.py", "tables.py")
+_RULE_LIBRARIES: Final = ("names",)
+_TAGGER_LIBRARIES: Final = ("spacy", "presidio-analyzer", DEFAULT_MODEL)
+
+RECOGNISERS_SCHEMA: Final = pa.schema(
+    [
+        ("tagger", pa.string()),
+        ("recogniser_key", pa.string()),
+        ("recogniser_name", pa.string()),
+        ("recogniser_revision", pa.string()),
+        ("masked_types", pa.list_(pa.string())),
+        ("has_tagger", pa.bool_()),
+        ("problem", pa.string()),
+    ]
+)
+"""One row: who reads, under which key; `problem` says what is wrong with the settings or the installation."""
+
+SPAN_TYPE: Final = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("entity_type", pa.string()),
+        ("rule", pa.string()),
+        ("masked", pa.string()),
+    ]
+)
+"""Characters of the text from 0, end exclusive; `masked` is null for types that are shown as they are."""
+
+RECOGNISED_SCHEMA: Final = pa.schema(
+    [
+        ("text_hash", pa.string()),
+        ("reading_key", pa.string()),
+        ("masked_text", pa.string()),
+        ("spans", pa.list_(SPAN_TYPE)),
+    ]
+)
+"""One row per (distinct text, reading); `masked_text` is null where nothing is to be masked."""
+
+MASKED_RECORDS_SCHEMA: Final = pa.schema(
+    [("text_hash", pa.string()), ("reading_key", pa.string()), ("masked_text", pa.string())]
+)
+"""One row per (distinct record, reading); `masked_text` is null where nothing is to be masked."""
+
+EXPOSED_SCHEMA: Final = pa.schema([("interaction_id", pa.string()), ("exposure_key", pa.string()), *FINDING_TYPE])
+"""One row per (interaction, distinct value of its answer), masked."""
+
+
+def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
+    """Return who reads for personal data as one row (schema :data:`RECOGNISERS_SCHEMA`); no model is loaded.
+
+    Parameters
+    ----------
+    tagger : str
+        One of :data:`TAGGERS`.
+    entity_types : Table
+        Seed privacy_entity_types: entity_type, entity_class, is_masked; every type of
+        :data:`hcat.privacy.masking.ENTITY_TYPES` once.
+
+    Notes
+    -----
+    The key is a hash over the rules' own source, the versions of the libraries and the types to be masked, so that
+    texts are read again exactly when what is found in them can change. A fault stands in the column ``problem``.
+    """
+    row: dict[str, Any] = dict.fromkeys(RECOGNISERS_SCHEMA.names)
+    try:
+        if tagger not in TAGGERS:
+            raise ModelError(f"the tagger must be one of {', '.join(TAGGERS)}, got {tagger!r}")
+        masked_types = _read_masked_types(entity_types)
+        libraries = (*_RULE_LIBRARIES, *_TAGGER_LIBRARIES) if tagger == PACKAGED else _RULE_LIBRARIES
+        revision = ", ".join(f"{library} {_version(library)}" for library in libraries)
+        digest = hashlib.sha256("|".join((tagger, revision, *masked_types)).encode())
+        for name in _RULE_FILES:
+            digest.update(resources.files("hcat.privacy").joinpath(name).read_bytes())
+        row |= {
+            "tagger": tagger,
+            "recogniser_key": digest.hexdigest()[:32],
+            "recogniser_name": DEFAULT_MODEL if tagger == PACKAGED else "rules",
+            "recogniser_revision": revision,
+            "masked_types": masked_types,
+            "has_tagger": tagger == PACKAGED,
+        }
+    except ModelError as error:
+        row["problem"] = str(error)
+    return pa.Table.from_pylist([row], schema=RECOGNISERS_SCHEMA)
+
+
+def _read_masked_types(entity_types: pa.Table) -> list[str]:
+    rows = entity_types.to_pylist()
+    listed = [row["entity_type"] for row in rows]
+    if sorted(listed) != sorted(ENTITY_TYPES):
+        raise ModelError(
+            f"the seed privacy_entity_types must hold each of {', '.join(ENTITY_TYPES)} once, got {', '.join(listed)}"
+        )
+    unknown = sorted({str(row["entity_class"]) for row in rows} - set(ENTITY_CLASSES))
+    if unknown:
+        raise ModelError(f"entity_class must be one of {', '.join(ENTITY_CLASSES)}, got {', '.join(unknown)}")
+    return sorted(row["entity_type"] for row in rows if row["is_masked"])
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        raise ModelError(
+            f"recognisers of personal data need the package {library!r}, which comes with hcat, and it is not "
+            f"installed; HCAT_TAGGER=none reads by rules alone"
+        ) from None
+
+
+def recognise_texts(
+    batch: pa.RecordBatch,
+    *,
+    masked_types: Sequence[str],
+    model: str = DEFAULT_MODEL,
+    presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
+) -> pa.RecordBatch:
+    """Return the personal data of each text as places and masks (schema :data:`RECOGNISED_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        text_hash, reading_key, text (str), is_tagged (bool: names are looked for by the tagger and not by cues alone;
+        without it no model is loaded).
+    masked_types : sequence of str
+        Types that are hidden wherever the text is shown.
+    model, presidio_recognisers
+        As for :func:`hcat.privacy.masking.find_spans`.
+    """
+    rows = batch.to_pylist()
+    found: dict[tuple[str, bool], list[Span]] = {}
+    for is_tagged in (True, False):
+        texts = [row["text"] for row in rows if row["is_tagged"] == is_tagged]
+        if not texts:
+            continue  # and load no model
+        read = find_spans(
+            texts,
+            model=model if is_tagged else None,
+            presidio_recognisers=presidio_recognisers if is_tagged else (),
+        )
+        found |= {(text, is_tagged): spans for text, spans in zip(texts, read, strict=True)}
+    hidden = frozenset(masked_types)
+    return pa.RecordBatch.from_pylist(
+        [
+            {
+                "text_hash": row["text_hash"],
+                "reading_key": row["reading_key"],
+                **_describe(row["text"], found[row["text"], row["is_tagged"]], hidden),
+            }
+            for row in rows
+        ],
+        schema=RECOGNISED_SCHEMA,
+    )
+
+
+def _describe(text: str, spans: Sequence[Span], hidden: frozenset[str]) -> dict[str, Any]:
+    masked = [span for span in spans if span.entity_type in hidden]
+    return {
+        "masked_text": apply_masks(text, masked) if masked else None,
+        "spans": [
+            {
+                "start": span.start,
+                "end": span.end,
+                "entity_type": span.entity_type,
+                "rule": span.rule,
+                "masked": mask_value(text[span.start : span.end], span.entity_type)
+                if span.entity_type in hidden
+                else None,
+            }
+            for span in spans
+        ],
+    }
+
+
+def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int) -> pa.RecordBatchReader:
+    """Return what is found in texts that were not read yet, streamed (schema :data:`RECOGNISED_SCHEMA`).
+
+    Parameters
+    ----------
+    texts : relation
+        As the batch of :func:`recognise_texts`.
+    masked_types : sequence of str
+    batch_texts : int
+        Texts of a batch; what is found does not depend on it.
+    """
+    return map_batches(
+        texts, partial(recognise_texts, masked_types=masked_types), RECOGNISED_SCHEMA, batch_texts, in_processes=True
+    )
+
+
+def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:
+    """Return JSON objects with their personal data masked (schema :data:`MASKED_RECORDS_SCHEMA`), still JSON.
+
+    Fields are read one by one, by rules alone: a value behind its name, as a person would read it ("account:
+    12345678"), and the name itself. The tagger is not asked, because it takes labels such as a product or a channel
+    for people; a field that is called after a person ("customer_name", "owner") is hidden as a whole instead.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        text_hash, reading_key, text (str, a JSON object).
+    masked_types : sequence of str
+        Types that are hidden wherever the record is shown.
+
+    Raises
+    ------
+    ValueError
+        If a text is no JSON object.
+    """
+    records = [json.loads(text) for text in batch.column("text").to_pylist()]
+    for record in records:
+        if not isinstance(record, dict):
+            raise ValueError(f"a record must be a JSON object, got {type(record).__name__}")
+    lines = sorted({line for record in records for line in _list_lines(record)})
+    hidden = frozenset(masked_types)
+    read = find_spans(lines, model=None, presidio_recognisers=()) if lines else []
+    found = {
+        line: kept
+        for line, spans in zip(lines, read, strict=True)
+        if (kept := [span for span in _read_line(line, spans) if span.entity_type in hidden])
+    }
+    masked = [json.dumps(_mask(record, "", found), ensure_ascii=False) if found else None for record in records]
+    shown = [
+        None if text is None or json.loads(text) == record else text
+        for text, record in zip(masked, records, strict=True)
+    ]
+    columns = [batch.column("text_hash"), batch.column("reading_key"), pa.array(shown, pa.string())]
+    return pa.RecordBatch.from_arrays(columns, schema=MASKED_RECORDS_SCHEMA)
+
+
+def _read_line(line: str, spans: Sequence[Span]) -> Sequence[Span]:
+    """Return the spans of a line of a record; a field called after a person is one name as a whole."""
+    field, is_field, value = line.partition(_FIELD_MARK)
+    if not is_field or not is_person_field(field, value):
+        return spans
+    opening = len(field) + len(_FIELD_MARK)
+    # an e-mail address or a number keeps its own mask
+    if any(span.start <= opening and span.end == len(line) for span in spans):
+        return spans
+    return [Span(opening, len(line), "person", "field")]
+
+
+def _list_lines(value: Any, name: str = "") -> Iterator[str]:
+    """Yield what is read of a record: names of fields, and single values behind their name."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from _list_lines(each, key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _list_lines(each, name)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield f"{name}{_FIELD_MARK}{value}"
+
+
+def _mask(value: Any, name: str, found: Mapping[str, Sequence[Span]]) -> Any:
+    """Return a value of a record with what was found in its lines masked; a masked number becomes a text."""
+    if isinstance(value, dict):
+        return {apply_masks(key, found.get(key, ())): _mask(each, key, found) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_mask(each, name, found) for each in value]
+    line, opening = f"{name}{_FIELD_MARK}{value}", len(name) + len(_FIELD_MARK)
+    spans = found.get(line, ()) if not isinstance(value, bool) else ()
+    if not spans:
+        return value
+    # what begins in the name of the field goes on into the value
+    inside = [span._replace(start=max(span.start, opening)) for span in spans if span.end > opening]
+    return apply_masks(line, inside)[opening:] if inside else value
+
+
+def mask_pending_records(records: Any, masked_types: Sequence[str], batch_texts: int) -> pa.RecordBatchReader:
+    """Return the masked form of records that were not read yet, streamed (schema :data:`MASKED_RECORDS_SCHEMA`).
+
+    Parameters
+    ----------
+    records : relation
+        As the batch of :func:`mask_records`.
+    masked_types : sequence of str
+    batch_texts : int
+        Records of a batch; what is found does not depend on it.
+    """
+    return map_batches(
+        records, partial(mask_records, masked_types=masked_types), MASKED_RECORDS_SCHEMA, batch_texts, in_processes=True
+    )
+
+
+def expose_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return where each value of an answer comes from: query, context or neither (schema :data:`EXPOSED_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        interaction_id, exposure_key, answer (str), spans (of the answer, as in :data:`RECOGNISED_SCHEMA`), query (str
+        or null), contexts (list of str or null).
+    """
+    read = make_reader()
+    rows = []
+    for row in batch.to_pylist():
+        spans = [Span(span["start"], span["end"], span["entity_type"], span["rule"]) for span in row["spans"]]
+        chunks = [chunk for chunk in row["contexts"] or [] if chunk]
+        key = {"interaction_id": row["interaction_id"], "exposure_key": row["exposure_key"]}
+        rows += [key | finding for finding in expose_spans(row["answer"], spans, row["query"] or "", chunks, read)]
+    return pa.RecordBatch.from_pylist(rows, schema=EXPOSED_SCHEMA)

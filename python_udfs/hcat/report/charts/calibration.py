@@ -1,0 +1,373 @@
+"""Pictures of calibration: score against label, reliability, conformity scores, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hcat.report.charts.base import (
+    DECISION_INK,
+    GRID,
+    INK,
+    MUTED_INK,
+    SERIES_COLOURS,
+    chart_of,
+    encode_series,
+    finish,
+    shorten,
+    stagger,
+    three_digits,
+)
+from hcat.report.charts.distributions import MINIMUM_DENSITY_SCORES, MINIMUM_SPREAD, estimate_density
+from hcat.report.charts.intervals import Estimate
+
+#: Prediction sets: decided as the two classes are drawn elsewhere, but pale; undecided is grey.
+SET_COLOURS = {"accepted": "#8cc1e0", "undecided": "#d3d9e0", "failed": "#f0a67a", "empty": "#8a3b78"}
+#: Bars of a histogram of conformity scores, .05 wide.
+CONFORMITY_BINS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Scores of one group, from ``low`` to ``high``, that all have the prediction set ``word``."""
+
+    group: str
+    word: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Mean predicted probability of a bin, the share that people accept with its interval, and the labels behind it."""
+
+    mean_prediction: float
+    share: float
+    lower: float
+    upper: float
+    count_labels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A line across a picture of scores: where it stands and what is written beside it."""
+
+    value: float
+    text: str
+    is_main: bool = True
+
+
+def draw_score_against_label(
+    points: Sequence[tuple[float, int, float]],
+    curve: Sequence[tuple[float, float]],
+    bands: Sequence[Band],
+    domain: tuple[float, float],
+    axis_title: str,
+    label: str,
+) -> str:
+    """Return labels over their score, the calibration curve, and below them where prediction sets decide, as SVG.
+
+    Parameters
+    ----------
+    points : sequence of (score, label, jitter)
+        Label 1 (accepted, drawn above the curve) or 0 (failed, below it); jitter in [0, 1] spreads equal scores.
+    curve : sequence of (score, probability)
+        Calibrated probability by rising score; may be empty.
+    bands : sequence of Band
+        One strip per group, in the order of first appearance; the words are keys of :data:`SET_COLOURS`.
+    domain : tuple of float
+        Ends of the score axis.
+    axis_title, label : str
+        Title of the axis; what the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    if not points and not curve:
+        raise ValueError("a picture of score against label needs points or a curve, got neither")
+    groups = list(dict.fromkeys(band.group for band in bands))
+    strip, gap, jitter_height = 0.075, 0.02, 0.10
+    floor = -0.17 - len(groups) * (strip + gap)
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
+        axis=alt.Axis(title=axis_title, grid=False, tickCount=5, domain=False),
+    )
+    y_scale = alt.Scale(domain=[floor, 1.16], nice=False, zero=False)
+    axis = alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], domain=False, format=".2~f")
+    y = alt.Y("y:Q", scale=y_scale, axis=axis)
+    layers: list[Any] = []
+    if bands:
+        strips = [
+            {
+                "x": band.low,
+                "x2": band.high,
+                "y": -0.17 - groups.index(band.group) * (strip + gap),
+                "y2": -0.17 - groups.index(band.group) * (strip + gap) - strip,
+                "fill": SET_COLOURS[band.word],
+            }
+            for band in bands
+        ]
+        names = [
+            {"y": -0.17 - number * (strip + gap) - strip / 2, "text": shorten(name, 26)}
+            for number, name in enumerate(groups)
+        ]
+        layers += [
+            chart_of(strips)
+            .mark_rect(stroke="#ffffff", strokeWidth=0.5)
+            .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", fill=alt.Fill("fill:N", scale=None)),
+            chart_of(names)
+            .mark_text(align="right", baseline="middle", dx=-6, fontSize=11, color=INK)
+            .encode(x=alt.value(0), y=y, text="text:N"),
+        ]
+    for is_accepted, colour, shape in ((1, SERIES_COLOURS[0], "circle"), (0, SERIES_COLOURS[1], "square")):
+        chosen = [
+            {
+                "x": round(score, 4),
+                "y": round(1.03 + jitter * jitter_height if is_accepted else -0.03 - jitter * jitter_height, 3),
+            }
+            for score, point_label, jitter in points
+            if point_label == is_accepted
+        ]
+        if chosen:
+            layers.append(
+                chart_of(chosen)
+                .mark_point(filled=True, color=colour, shape=shape, size=20, opacity=0.55)
+                .encode(x=x, y=y)
+            )
+    if curve:
+        line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
+        layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
+    height = 270 + 24 * len(groups)
+    heading = alt.TitleParams("probability that people accept", fontSize=11.5, fontWeight="normal", anchor="start")
+    picture = alt.layer(*layers).properties(width=390 if groups else 430, height=height, title=heading)
+    return finish(picture, label)
+
+
+def draw_reliability(bins: Sequence[ReliabilityBin], label: str) -> str:
+    """Return the reliability diagram as SVG: share accepted against mean probability, with intervals and n per bin.
+
+    Parameters
+    ----------
+    bins : sequence of ReliabilityBin
+        At least one.
+    label : str
+        What the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    if not bins:
+        raise ValueError("a reliability diagram needs at least one bin, got none")
+    ordered = sorted(bins, key=lambda one: one.mean_prediction)
+    rows = stagger([one.mean_prediction for one in ordered], 0.075)
+    step = 0.075
+    floor = -0.05 - step * (max(rows) + 1)
+    data = [
+        {
+            "x": round(one.mean_prediction, 4),
+            "y": round(one.share, 4),
+            "lower": round(one.lower, 4),
+            "upper": round(one.upper, 4),
+            "at": -0.06 - step * row,
+            "text": f"{one.count_labels:,}",
+        }
+        for one, row in zip(ordered, rows, strict=True)
+    ]
+    ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=[-0.02, 1.02], nice=False),
+        axis=alt.Axis(title="mean calibrated probability of the bin", values=ticks, format=".0%", domain=False),
+    )
+    y_scale = alt.Scale(domain=[floor, 1.02], nice=False)
+    axis = alt.Axis(title="share that people accept", values=ticks, format=".0%", domain=False)
+    y = alt.Y("y:Q", scale=y_scale, axis=axis)
+    diagonal = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
+    layers = [
+        chart_of(diagonal).mark_line(color=MUTED_INK, strokeDash=[5, 3], strokeWidth=1.2).encode(x=x, y=y),
+        chart_of(data)
+        .mark_rule(color=SERIES_COLOURS[0], strokeWidth=2)
+        .encode(x=x, y=alt.Y("lower:Q", scale=y_scale), y2="upper:Q"),
+        chart_of(data).mark_point(filled=True, color=SERIES_COLOURS[0], size=60, opacity=1).encode(x=x, y=y),
+        chart_of(data)
+        .mark_text(fontSize=10.5, color=MUTED_INK, baseline="middle")
+        .encode(x=x, y=alt.Y("at:Q", scale=y_scale), text="text:N"),
+        chart_of([{"at": -0.06}])
+        .mark_text(fontSize=10.5, color=MUTED_INK, align="right", baseline="middle", dx=-8)
+        .encode(x=alt.value(0), y=alt.Y("at:Q", scale=y_scale), text=alt.value("n")),
+    ]
+    return finish(alt.layer(*layers).properties(width=380, height=300), label)
+
+
+def draw_conformity(panels: Sequence[tuple[str, Sequence[float], Sequence[Cut]]], axis_title: str, label: str) -> str:
+    """Return histograms of conformity scores one above the other as SVG, each with the quantiles that cut it.
+
+    Parameters
+    ----------
+    panels : sequence of (title, scores, cuts)
+        Scores and cuts in [0, 1]; a panel without scores keeps its cuts.
+    axis_title, label : str
+        Title of the axis; what the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    if not panels:
+        raise ValueError("a picture of conformity scores needs at least one panel, got none")
+    width, height = 560, 92
+    x_scale = alt.Scale(domain=[0, 1], nice=False)
+    charts = []
+    for number, (title, scores, cuts) in enumerate(panels):
+        counts, edges = np.histogram(np.asarray(scores, dtype=np.float64), bins=CONFORMITY_BINS, range=(0.0, 1.0))
+        bars = [
+            {"x": round(float(left), 4), "x2": round(float(right), 4), "y": int(count)}
+            for count, left, right in zip(counts, edges[:-1], edges[1:], strict=True)
+            if count
+        ]
+        is_last = number == len(panels) - 1
+        axis = alt.Axis(title=axis_title if is_last else None, tickCount=5, domain=False, labels=is_last, grid=True)
+        x = alt.X("x:Q", scale=x_scale, axis=axis)
+        top = max([1, *(int(count) for count in counts)])
+        y = alt.Y(
+            "y:Q",
+            scale=alt.Scale(domain=[0, top], nice=False),
+            axis=alt.Axis(title="labels", tickCount=3, format="d", domain=False, tickMinStep=1),
+        )
+        colour = SERIES_COLOURS[number % len(SERIES_COLOURS)]
+        layers = [
+            chart_of(bars or [{"x": 0, "x2": 0, "y": 0}])
+            .mark_rect(color=colour, opacity=0.55, stroke="#ffffff", strokeWidth=0.5)
+            .encode(x=x, x2="x2:Q", y=y, y2=alt.datum(0))
+        ]
+        rows = stagger([cut.value for cut in cuts], 0.17)
+        for is_main, dash in ((True, [1, 0]), (False, [4, 3])):
+            lines: list[dict[str, Any]] = [
+                {"x": cut.value, "text": cut.text, "row": row}
+                for cut, row in zip(cuts, rows, strict=True)
+                if cut.is_main is is_main
+            ]
+            if not lines:
+                continue
+            ink = INK if is_main else MUTED_INK
+            layers.append(chart_of(lines).mark_rule(color=ink, strokeDash=dash, strokeWidth=1.5).encode(x=x))
+            for row in sorted({line["row"] for line in lines}):
+                layers.append(
+                    chart_of([line for line in lines if line["row"] == row])
+                    .mark_text(baseline="bottom", dy=-3 - 13 * row, fontSize=10.5, color=ink)
+                    .encode(x=x, y=alt.value(0), text="text:N")
+                )
+        heading = alt.TitleParams(title, fontSize=12.5, anchor="start", offset=8)
+        charts.append(alt.layer(*layers).properties(width=width, height=height, title=heading))
+    return finish(alt.vconcat(*charts, spacing=14), label)
+
+
+def draw_thresholds(
+    densities: Sequence[tuple[str, Sequence[float]]],
+    thresholds: Sequence[Estimate],
+    methods: Sequence[str],
+    series: Sequence[str],
+    decided: float | None,
+    domain: tuple[float, float],
+    axis_title: str,
+    label: str,
+) -> str:
+    """Return densities of the scores of accepted and failed answers above the thresholds of every method, as SVG.
+
+    Each density is scaled to its own peak; a group with fewer than :data:`MINIMUM_DENSITY_SCORES` scores, or whose
+    scores are all the same, is drawn score by score.
+
+    Parameters
+    ----------
+    densities : sequence of (name, scores)
+        At most two groups; the first is drawn in the first series colour.
+    thresholds : sequence of Estimate
+        ``position`` is one of ``methods``, ``series`` one of ``series``, ``value`` the threshold; bounds are not drawn.
+    methods, series : sequence of str
+        Rows top to bottom; series in the order of the legend, at most :data:`SERIES_COLOURS` many.
+    decided : float or None
+        Threshold in force, drawn through both parts.
+    domain : tuple of float
+        Ends of the score axis.
+    axis_title, label : str
+        Title of the axis; what the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    if not any(scores for _, scores in densities):
+        raise ValueError("a picture of thresholds needs scores, got none")
+    width = 520
+    x_scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
+    bare_axis = alt.Axis(title=None, labels=False, ticks=False, domain=False, tickCount=5)
+    full_axis = alt.Axis(title=axis_title, tickCount=5, domain=False)
+    density_x = alt.X("x:Q", scale=x_scale, axis=bare_axis if methods else full_axis)
+    density_y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)
+    layers: list[Any] = []
+    for number, (name, scores) in enumerate(densities):
+        colour = SERIES_COLOURS[number]
+        if not scores:
+            continue
+        if len(scores) < MINIMUM_DENSITY_SCORES or max(scores) - min(scores) < MINIMUM_SPREAD:
+            ticks = [{"x": score, "y": 0, "y2": 0.25} for score in sorted(set(scores))]
+            layers.append(
+                chart_of(ticks)
+                .mark_rule(color=colour, strokeWidth=1.4)
+                .encode(x=density_x, y=density_y, y2=alt.Y2("y2:Q"))
+            )
+        else:
+            positions, density = estimate_density(scores)
+            area = [
+                {"x": position, "y": height}
+                for position, height in zip(positions.round(4).tolist(), density.round(3).tolist(), strict=True)
+            ]
+            layers.append(
+                chart_of(area)
+                .mark_area(color=colour, opacity=0.22, line={"color": colour, "strokeWidth": 1.6})
+                .encode(x=density_x, y=density_y)
+            )
+        layers.append(
+            chart_of([{"text": name}])
+            .mark_text(align="left", baseline="top", fontSize=12, color=colour)
+            .encode(x=alt.value(width + 10), y=alt.value(4 + 17 * number), text="text:N")
+        )
+    cut = [] if decided is None else [{"x": decided, "text": f"decided {three_digits(decided)}"}]
+    rule = {"color": DECISION_INK, "strokeDash": [5, 3], "strokeWidth": 1.4}
+    if cut:
+        layers += [
+            chart_of(cut).mark_rule(**rule).encode(x=density_x),
+            chart_of(cut)
+            .mark_text(baseline="bottom", dy=-4, fontSize=10.5, color=DECISION_INK)
+            .encode(x=density_x, y=alt.value(0), text="text:N"),
+        ]
+    parts = [alt.layer(*layers).properties(width=width, height=140)]
+    if methods:
+        step = 0.8 / max(len(series), 1)
+        data = [
+            {
+                "x": one.value,
+                "y": methods.index(one.position) + 0.5 + (series.index(one.series) - (len(series) - 1) / 2) * step,
+                "series": one.series,
+            }
+            for one in thresholds
+        ]
+        x = alt.X("x:Q", scale=x_scale, axis=full_axis)
+        y = alt.Y("y:Q", scale=alt.Scale(domain=[len(methods), 0], nice=False, zero=False), axis=None)
+        colour_by, shape_by = encode_series(series)
+        names = [{"y": number + 0.5, "text": name} for number, name in enumerate(methods)]
+        borders = [{"y": number} for number in range(len(methods) + 1)]
+        rows: list[Any] = [chart_of(borders).mark_rule(color=GRID).encode(y=y)]
+        if cut:
+            rows.append(chart_of(cut).mark_rule(**rule).encode(x=x))
+        if data:
+            rows.append(
+                chart_of(data)
+                .mark_point(filled=True, size=44, opacity=1)
+                .encode(x=x, y=y, color=colour_by, shape=shape_by)
+            )
+        rows.append(
+            chart_of(names)
+            .mark_text(align="right", baseline="middle", dx=-10, fontSize=12, color=INK)
+            .encode(x=alt.value(0), y=y, text="text:N")
+        )
+        parts.append(alt.layer(*rows).properties(width=width, height=34 * len(methods)))
+    return finish(alt.vconcat(*parts, spacing=4), label)

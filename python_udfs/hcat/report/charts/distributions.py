@@ -1,0 +1,278 @@
+"""Pictures of where scores lie: violins with their points, and one point per query by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.report.charts.base import (
+    DECISION_INK,
+    GRID,
+    INK,
+    MUTED_INK,
+    chart_of,
+    draw_dots,
+    draw_row_names,
+    draw_strokes,
+    finish,
+    three_digits,
+    wrap,
+)
+
+#: Fewer scores than this are drawn one by one: a density of so few would show the bandwidth and not the data.
+MINIMUM_DENSITY_SCORES = 10
+#: Points along a violin; 48 are smooth at its printed width.
+DENSITY_POINTS = 48
+#: Scores closer than this are one score to the eye.
+MINIMUM_SPREAD = 1e-6
+#: Dots drawn over a violin: every k-th score by rank, so that they show the same distribution.
+MAXIMUM_VIOLIN_DOTS = 60
+#: Of consecutive numbers, spreads them most evenly over [0, 1): dots of neighbouring scores lie apart.
+GOLDEN_SECTION = 0.6180339887498949
+
+_SCORE_INK = "#1b5e8f"
+_SCORE_FILL = "#bcd9ee"
+
+
+@dataclass(frozen=True, slots=True)
+class Violin:
+    """Distribution of one group: its scores, and what is written beside it.
+
+    Parameters
+    ----------
+    name : str
+        Label of the group.
+    scores : sequence of float
+        Raw scores (all, or a sample) that give the shape.
+    quantile_25, median, quantile_75 : float
+        Quartiles over all scores, not over the sample.
+    count_scored : int
+        Number of all scores.
+    """
+
+    name: str
+    scores: Sequence[float]
+    quantile_25: float
+    median: float
+    quantile_75: float
+    count_scored: int
+
+
+@dataclass(frozen=True, slots=True)
+class PointPanel:
+    """Scores of one metric, by group.
+
+    Parameters
+    ----------
+    title : str
+        Name of the metric.
+    groups : sequence of (name, scores, median)
+        Names are among the rows given to :func:`draw_points`; the median is over all scores, not over those drawn.
+    threshold : float or None
+        Decided threshold, drawn as a dashed line.
+    domain : tuple of float
+        Ends of the score axis.
+    """
+
+    title: str
+    groups: Sequence[tuple[str, Sequence[float], float]]
+    threshold: float | None
+    domain: tuple[float, float]
+
+
+def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return positions and density (peak 1) of ``scores``: Gaussian kernels, Silverman's bandwidth, no tails.
+
+    Parameters
+    ----------
+    scores : sequence of float
+        Finite values of which two differ by at least :data:`MINIMUM_SPREAD`.
+
+    Returns
+    -------
+    tuple of ndarray
+        Positions from the smallest to the largest score and densities in (0, 1], both of length
+        :data:`DENSITY_POINTS`.
+
+    Raises
+    ------
+    ValueError
+        If all scores are the same: a density has no width then.
+
+    Notes
+    -----
+    Silverman (1986), equation 3.31: 0.9 x min(sd, IQR / 1.34) x n^(-1/5); where more than half of the scores are equal
+    the quartiles coincide and the standard deviation alone is used. A kernel is never narrower than the distance of two
+    positions, where it would be seen or missed by chance.
+    """
+    values = np.sort(np.asarray(scores, dtype=np.float64))
+    width = float(values[-1] - values[0])
+    if width < MINIMUM_SPREAD:
+        raise ValueError(f"a density needs scores that differ by at least {MINIMUM_SPREAD:g}, got {width:g}")
+    deviation = float(values.std(ddof=1))
+    quartile_range = float(np.quantile(values, 0.75) - np.quantile(values, 0.25)) / 1.34
+    spread = min(deviation, quartile_range) if quartile_range > 0 else deviation
+    bandwidth = max(0.9 * spread * values.size**-0.2, width / DENSITY_POINTS)
+    positions = np.linspace(values[0], values[-1], DENSITY_POINTS)
+    distances = (positions[:, None] - values[None, :]) / bandwidth
+    density = np.exp(-0.5 * distances**2).sum(axis=1)
+    return positions, density / density.max()
+
+
+def draw_violins(
+    violins: Sequence[Violin], threshold: float | None, domain: tuple[float, float], axis_title: str, label: str
+) -> str:
+    """Return horizontal violins with dots as SVG, one row per group, with quartiles, median and n in numbers.
+
+    Groups with fewer than :data:`MINIMUM_DENSITY_SCORES` scores, or whose scores are all the same, are drawn score by
+    score; over a violin stand at most :data:`MAXIMUM_VIOLIN_DOTS` dots.
+
+    Parameters
+    ----------
+    violins : sequence of Violin
+        At least one.
+    threshold : float or None
+        Decided threshold, drawn as a dashed line.
+    domain : tuple of float
+        Ends of the score axis.
+    axis_title, label : str
+        Title of the axis; what the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    if not violins:
+        raise ValueError("violins need at least one group, got none")
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
+        axis=alt.Axis(title=axis_title, grid=True, tickCount=5, domain=False),
+    )
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(violins), 0], nice=False, zero=False), axis=None)
+    areas, boxes, medians, texts = [], [], [], []
+    ticks: list[tuple[float, float, float, float]] = []
+    dots: list[tuple[float, float]] = []
+    for number, violin in enumerate(violins):
+        centre = number + 0.5
+        if len(violin.scores) < MINIMUM_DENSITY_SCORES or max(violin.scores) - min(violin.scores) < MINIMUM_SPREAD:
+            ticks += [(score, centre - 0.22, score, centre + 0.22) for score in sorted(set(violin.scores))]
+        else:
+            positions, density = estimate_density(violin.scores)
+            for position, height in zip(positions.round(4).tolist(), density.round(3).tolist(), strict=True):
+                half = 0.42 * height
+                areas.append(
+                    {"x": position, "y": round(centre - half, 4), "y2": round(centre + half, 4), "group": number}
+                )
+            dots += _spread_dots(violin.scores, centre, positions, density)
+        boxes.append({"x": violin.quantile_25, "x2": violin.quantile_75, "y": centre})
+        medians.append({"x": violin.median, "y": centre})
+        described = f"{three_digits(violin.median)}  (n {violin.count_scored:,})"
+        texts.append({"y": centre, "name": wrap(violin.name, 22), "described": described})
+    layers: list[Any] = [chart_of(texts).mark_rule(color=GRID).encode(y=y)]
+    if areas:
+        layers.append(
+            chart_of(areas)
+            .mark_area(color=_SCORE_FILL, stroke="#3b7fb5", strokeWidth=0.8, orient="vertical")
+            .encode(x=x, y=y, y2="y2:Q", detail="group:N")
+        )
+    if dots:
+        layers.append(draw_dots(dots, x, y, _SCORE_INK, 2.6, 0.6))
+    if ticks:
+        layers.append(draw_strokes(ticks, x, y, _SCORE_INK, 1.4, 1))
+    layers += _draw_threshold(threshold, x, "threshold ")
+    layers += [
+        chart_of(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
+        chart_of(medians).mark_point(filled=True, fill="#ffffff", stroke=INK, size=44, opacity=1).encode(x=x, y=y),
+        *draw_row_names(texts, y, 11.5, 13),
+        chart_of(texts)
+        .mark_text(align="left", baseline="middle", dx=8, fontSize=11, color=MUTED_INK)
+        .encode(x=alt.value(270), y=y, text="described:N"),
+    ]
+    return finish(alt.layer(*layers).properties(width=270, height=36 * len(violins)), label)
+
+
+def draw_points(panels: Sequence[PointPanel], rows: Sequence[str], label: str) -> str:
+    """Return one dot per score as SVG: groups are rows, metrics are panels side by side, a stroke is the median.
+
+    Parameters
+    ----------
+    panels : sequence of PointPanel
+        At least one.
+    rows : sequence of str
+        Groups, top to bottom.
+    label : str
+        What the picture shows, for readers who do not see it.
+    """
+    import altair as alt
+
+    if not panels or not rows:
+        raise ValueError(f"a picture of points needs panels and rows, got {len(panels)} and {len(rows)}")
+    width, height = 156, 34
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False, zero=False), axis=None)
+    borders = [{"y": number} for number in range(len(rows) + 1)]
+    names = [{"y": number + 0.5, "name": wrap(name, 22)} for number, name in enumerate(rows)]
+    charts = []
+    for position, panel in enumerate(panels):
+        x = alt.X(
+            "x:Q",
+            scale=alt.Scale(domain=_widen(panel.domain), nice=False, zero=False, clamp=True),
+            axis=alt.Axis(title=None, grid=True, tickCount=3, domain=False),
+        )
+        dots: list[tuple[float, float]] = []
+        medians = []
+        for name, scores, median in panel.groups:
+            row = rows.index(name)
+            for number, score in enumerate(sorted(scores)):
+                shift = (number * GOLDEN_SECTION) % 1 - 0.5
+                dots.append((score, round(row + 0.5 + 0.72 * shift, 3)))
+            medians.append((median, row + 0.1, median, row + 0.9))
+        layers: list[Any] = [chart_of(borders).mark_rule(color=GRID).encode(y=y)]
+        if dots:
+            # below the dots: in a topic where nearly all scores are 1 it would hide them
+            layers.append(draw_strokes(medians, x, y, "#a3adb8", 6, 1))
+            layers.append(draw_dots(dots, x, y, _SCORE_INK, 3.4, 0.6))
+        layers += _draw_threshold(panel.threshold, x, "")
+        if position == 0:
+            layers += draw_row_names(names, y, 11.5, 13)
+        heading = alt.TitleParams(
+            wrap(panel.title, 26).split("\n"), fontSize=11, anchor="start", frame="group", offset=18
+        )
+        charts.append(alt.layer(*layers).properties(width=width, height=height * len(rows), title=heading))
+    return finish(alt.hconcat(*charts, spacing=22), label)
+
+
+def _widen(domain: tuple[float, float]) -> list[float]:
+    """Return the ends a little further apart, so that dots on them are whole."""
+    margin = 0.02 * (domain[1] - domain[0])
+    return [domain[0] - margin, domain[1] + margin]
+
+
+def _spread_dots(
+    scores: Sequence[float],
+    centre: float,
+    positions: npt.NDArray[np.float64],
+    density: npt.NDArray[np.float64],
+) -> list[tuple[float, float]]:
+    """Return dots inside the violin: every k-th score by rank, spread over the width that the density has there."""
+    ranked = np.sort(np.asarray(scores, dtype=np.float64))
+    chosen = ranked[:: -(-ranked.size // MAXIMUM_VIOLIN_DOTS)]
+    shifts = (np.arange(chosen.size) * GOLDEN_SECTION) % 1 - 0.5
+    rows = centre + 0.72 * shifts * np.interp(chosen, positions, density)
+    return list(zip(chosen.round(4).tolist(), rows.round(3).tolist(), strict=True))
+
+
+def _draw_threshold(threshold: float | None, x: Any, prefix: str) -> list[Any]:
+    import altair as alt
+
+    if threshold is None:
+        return []
+    line = [{"x": threshold, "text": f"{prefix}{three_digits(threshold)}"}]
+    return [
+        chart_of(line).mark_rule(color=DECISION_INK, strokeDash=[5, 3], strokeWidth=1.4).encode(x=x),
+        chart_of(line)
+        .mark_text(baseline="bottom", dy=-4, fontSize=10.5, color=DECISION_INK)
+        .encode(x=x, y=alt.value(0), text="text:N"),
+    ]

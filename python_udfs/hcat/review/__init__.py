@@ -1,0 +1,1 @@
+"""Which interactions people should rate next, and the sheets they fill in."""

@@ -1,0 +1,504 @@
+"""What people label next: unequal, known inclusion probabilities with a plain random audit sample inside.
+
+An interaction enters a round with probability pi = epsilon + c x ambiguity, at most 1. Nothing is out of reach
+(epsilon > 0), so that 1 / pi weights every answer that people judged back to all that could have been judged, and no
+weight exceeds 1 / epsilon times the smallest (Horvitz and Thompson 1952; uncertainty sampling with importance weights:
+Beygelzimer, Dasgupta and Langford 2009). c is the one number with which the expected count of labels is the budget.
+
+The choice is Poisson sampling with numbers that anyone can compute again (permanent random numbers, Ohlsson 1995): an
+interaction is selected when its number u is below its pi. The number is a hash of the interaction, the round and the
+seed; neither the order of rows nor the engine matters. In DuckDB::
+
+    cast('0x' || left(md5('review|' || seed || '|' || round || '|' || interaction_id), 8) as bigint) / 4294967296.0
+
+The same u gives the audit sample, u < audit probability. The audit probability is the floor of every pi, so that audit
+rows are selected rows; it is equal for all, so that they are a plain random sample, and they alone may feed the
+conformal stage by default.
+
+An interaction judged in an earlier round is not offered again. Over rounds its inclusion probability is that of any
+round, 1 - product of (1 - pi).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.statistics.prediction_powered import estimate_failure_rate
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+#: What the seed `review_targets` may ask for.
+PURPOSES: Final = ("half_width", "difference")
+
+LABELS_NEEDED_SCHEMA = pa.schema(
+    [
+        ("metric_name", pa.string()),
+        ("purpose", pa.string()),
+        ("target", pa.float64()),
+        ("confidence", pa.float64()),
+        ("power", pa.float64()),
+        ("failure_rate", pa.float64()),
+        ("failure_rate_low", pa.float64()),
+        ("failure_rate_high", pa.float64()),
+        ("planning_rate", pa.float64()),
+        ("design_effect", pa.float64()),
+        ("count_groups", pa.int64()),
+        ("count_labels", pa.int64()),
+        ("count_sources", pa.int64()),
+        ("count_labels_needed", pa.int64()),
+    ]
+)
+
+PlanStatus = Literal["planned", "subsampled", "all_interactions", "no_interactions"]
+
+#: What :attr:`ReviewPlan.status` may say.
+PLAN_STATUSES: Final = ("planned", "subsampled", "all_interactions", "no_interactions")
+
+#: Least inclusion probability of an interaction that a round considers: weights differ at most by the factor 20.
+EPSILON = 0.05
+#: Least share of a round's expected labels that are a plain random sample.
+SHARE_AUDIT = 0.30
+SEED = 20260101
+
+#: A prediction of exactly 0 or 1 stays a little ambiguous, so that any budget below all interactions can be spent.
+_LEAST_AMBIGUITY = 1e-6
+_HASH_STEPS = 2**32
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPlan:
+    """Inclusion probabilities of one round.
+
+    Attributes
+    ----------
+    status : str
+        ``planned``; ``subsampled`` (the budget is below epsilon x interactions, see :func:`plan_review`);
+        ``all_interactions`` (the budget reaches all, every pi is 1); ``no_interactions``.
+    inclusion_probabilities : ndarray, shape (n_interactions,)
+        pi, in (0, 1]; store it with the sample, the estimate needs it.
+    audit_probability : float
+        Probability of the plain random audit sample, equal for all and at most the smallest pi; 0 without interactions.
+    slope : float
+        c, what one unit of ambiguity adds to pi.
+    share_considered : float
+        Share of the interactions that the round considers, in (0, 1]; below 1 only for ``subsampled``.
+    """
+
+    status: PlanStatus
+    inclusion_probabilities: Floats
+    audit_probability: float
+    slope: float
+    share_considered: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSample:
+    """The interactions of one round.
+
+    Attributes
+    ----------
+    plan : ReviewPlan
+        With which probability each was drawn.
+    numbers : ndarray, shape (n_interactions,)
+        u in [0, 1) of each interaction.
+    inclusion_probabilities : ndarray, shape (n_interactions,)
+        pi by any of the draws: that of the plan, and on top the sample of the release.
+    is_selected, is_audit, is_release : ndarray of bool, shape (n_interactions,)
+        Drawn at all; u < audit probability (every audit row is selected); drawn by the sample of the release alone.
+    """
+
+    plan: ReviewPlan
+    numbers: Floats
+    inclusion_probabilities: Floats
+    is_selected: Flags
+    is_audit: Flags
+    is_release: Flags
+
+
+def ambiguity(probabilities: Floats) -> Floats:
+    """Return how undecided each prediction is, 4 p (1 - p), in [1e-6, 1].
+
+    It is the variance of a label with that probability relative to the largest, and so the share of what a label can
+    tell: 1 at p = .5, .36 at p = .1, near 0 at a certain prediction.
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (n,)
+        Predicted probability of a failure or of a pass (4 p (1 - p) is the same), in [0, 1]. An interaction that has
+        no prediction yet is as ambiguous as can be: give it .5. One that will have none teaches a calibrator nothing:
+        give it 0, and it is drawn with the floor.
+
+    Raises
+    ------
+    ValueError
+        If a probability is outside [0, 1] or missing.
+    """
+    outside = ~((probabilities >= 0) & (probabilities <= 1))
+    if outside.any():
+        raise ValueError(f"probabilities must lie in [0, 1], got {probabilities[outside][0]}")
+    result: Floats = np.maximum(4.0 * probabilities * (1.0 - probabilities), _LEAST_AMBIGUITY)
+    return result
+
+
+def plan_review(
+    probabilities: Floats, budget: float, epsilon: float = EPSILON, share_audit: float = SHARE_AUDIT
+) -> ReviewPlan:
+    """Return the inclusion probabilities whose sum, the expected number of labels, is the budget.
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (n_interactions,)
+        Predicted probability of each interaction that may be labelled, in [0, 1].
+    budget : float
+        Labels that people can give in this round, above 0. The number drawn is random around it, with a standard
+        deviation of at most its square root.
+    epsilon : float
+        Least inclusion probability, in [.05, .5].
+    share_audit : float
+        Least share of the expected labels that are the plain random audit sample, in [.30, 1].
+
+    Raises
+    ------
+    ValueError
+        If an argument lies outside its range.
+
+    Notes
+    -----
+    With N interactions, a = ambiguity and r = 1:
+    ``audit = max(r epsilon, share_audit x budget / N)`` and ``pi = min(r, audit + c a)``. The sum of pi grows with c
+    and is concave: for each k it is at most ``r k + audit (N - k) + c T_k``, T_k the sum of a without its k largest,
+    and equal for one k. Hence ``c = max over k = 0 .. N - 1 of (budget - r k - audit (N - k)) / T_k``, without a
+    search; in SQL T_k is a running sum over the interactions by ambiguity.
+
+    A budget below epsilon x N cannot keep the floor for all. The round then considers the plain random share
+    r = budget / (2 epsilon N): pi is at least epsilon among those considered, weights differ by 1 / epsilon at most as
+    before, and half of the labels are free for ambiguous interactions. The status says ``subsampled``.
+    """
+    if not epsilon >= EPSILON or epsilon > 0.5:
+        raise ValueError(f"epsilon must lie in [{EPSILON}, 0.5], got {epsilon}")
+    if not SHARE_AUDIT <= share_audit <= 1:
+        raise ValueError(f"share_audit must lie in [{SHARE_AUDIT}, 1], got {share_audit}")
+    if not 0 < budget < math.inf:
+        raise ValueError(f"budget must be above 0 and finite, got {budget}")
+    ambiguities = ambiguity(probabilities)
+    count = len(ambiguities)
+    if count == 0:
+        return ReviewPlan("no_interactions", np.zeros(0), 0.0, 0.0, 1.0)
+    if budget >= count:
+        return ReviewPlan("all_interactions", np.ones(count), 1.0, 0.0, 1.0)
+
+    is_enough = budget >= epsilon * count
+    share_considered = 1.0 if is_enough else budget / (2 * epsilon * count)
+    audit = max(share_considered * epsilon, share_audit * budget / count)
+    capped = np.arange(count)
+    tails = np.cumsum(np.sort(ambiguities))[::-1]
+    slope = max(0.0, float(((budget - share_considered * capped - audit * (count - capped)) / tails).max()))
+    inclusion = np.minimum(share_considered, audit + slope * ambiguities)
+    return ReviewPlan("planned" if is_enough else "subsampled", inclusion, audit, slope, share_considered)
+
+
+def review_numbers(
+    interaction_ids: Sequence[str], review_round: str | int, seed: int = SEED, purpose: str = "review"
+) -> Floats:
+    """Return the number u of each interaction in a round, in [0, 1).
+
+    u is the integer of the first 8 hexadecimal digits of md5 of the UTF-8 text ``review|seed|round|interaction_id``,
+    divided by 2^32. ``review`` is the purpose: a sample by the same hash for another purpose, folds or the sample of a
+    release for instance, is independent of this one. The identifier stands last, so that no identifier can pass for
+    another round's.
+
+    Parameters
+    ----------
+    interaction_ids : sequence of str
+        Length n.
+    review_round : str or int
+        Name of the round, not empty, or its number, at least 0; another round, other numbers.
+    seed : int
+        The setting ``random_seed``.
+    purpose : str
+        What the numbers are for; another purpose, other numbers.
+
+    Raises
+    ------
+    ValueError
+        If the round is negative or has no name.
+    """
+    if isinstance(review_round, int) and review_round < 0:
+        raise ValueError(f"review_round must be at least 0, got {review_round}")
+    if review_round == "":
+        raise ValueError("review_round must have a name, got an empty text")
+    prefix = hashlib.md5(f"{purpose}|{seed}|{review_round}|".encode(), usedforsecurity=False)
+    numbers = np.empty(len(interaction_ids))
+    for index, interaction_id in enumerate(interaction_ids):
+        digest = prefix.copy()
+        digest.update(interaction_id.encode())
+        numbers[index] = int.from_bytes(digest.digest()[:4], "big")
+    result: Floats = numbers / _HASH_STEPS
+    return result
+
+
+def draw_review_sample(
+    interaction_ids: Sequence[str],
+    probabilities: Floats,
+    budget: float,
+    review_round: str | int,
+    epsilon: float = EPSILON,
+    share_audit: float = SHARE_AUDIT,
+    seed: int = SEED,
+    is_of_release: Flags | None = None,
+    release_sample: float = 0.0,
+) -> ReviewSample:
+    """Return which interactions people label in a round, and which of them are the audit sample.
+
+    Parameters as in :func:`plan_review` and :func:`review_numbers`. The count drawn is random with mean budget; the
+    audit share is at least share_audit in expectation, not in each round.
+
+    Parameters
+    ----------
+    is_of_release : ndarray of bool, shape (n_interactions,), optional
+        Real queries of the release under review. On top of the round, each is drawn plainly at random with
+        r = release_sample / their number, at most 1, by numbers of its own; both draws are independent, and
+        pi = 1 - (1 - pi of the plan)(1 - r).
+    release_sample : float
+        Real queries to draw on average, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If identifiers repeat or are not as many as the probabilities, or an argument lies outside its range.
+    """
+    if len(interaction_ids) != len(probabilities):
+        raise ValueError(
+            f"identifiers and probabilities must have one length, got {len(interaction_ids)}, {len(probabilities)}"
+        )
+    count_distinct = len(set(interaction_ids))
+    if count_distinct != len(interaction_ids):
+        raise ValueError(f"each interaction must come once, got {len(interaction_ids)} rows of {count_distinct}")
+    plan = plan_review(probabilities, budget, epsilon, share_audit)
+    if not 0 <= release_sample < math.inf:
+        raise ValueError(f"release_sample must be at least 0 and finite, got {release_sample}")
+    of_release = np.zeros(len(probabilities), dtype=np.bool_) if is_of_release is None else is_of_release
+    share = min(1.0, release_sample / max(1, int(of_release.sum())))
+    release_probabilities = np.where(of_release, share, 0.0)
+    numbers = review_numbers(interaction_ids, review_round, seed)
+    is_of_round = numbers < plan.inclusion_probabilities
+    is_drawn = review_numbers(interaction_ids, review_round, seed, "review release") < release_probabilities
+    return ReviewSample(
+        plan,
+        numbers,
+        1 - (1 - plan.inclusion_probabilities) * (1 - release_probabilities),
+        is_of_round | is_drawn,
+        numbers < plan.audit_probability,
+        is_drawn & ~is_of_round,
+    )
+
+
+def labels_for_half_width(
+    rate: float,
+    half_width: float,
+    confidence: float = 0.95,
+    design_effect: float = 1.0,
+    count_interactions: int | None = None,
+) -> int:
+    """Return how many labels give a rate's Wilson interval the half-width, at least 1.
+
+    Half the width of the interval of Wilson (1927) at n independent labels is
+    z sqrt(n p q + z^2 / 4) / (n + z^2). Set equal to h and squared, it is a quadratic in n; the larger root, times the
+    design effect (Kish 1965), is n_0. Of N interactions n_0 / (1 + (n_0 - 1) / N) suffice (finite population
+    correction, Cochran 1977, chapter 4).
+
+    Parameters
+    ----------
+    rate : float
+        Failure rate to be expected, in [0, 1]; .5 needs most.
+    half_width : float
+        Half the width of the interval, in (0, .5), in units of the rate.
+    confidence : float
+        In (0, 1).
+    design_effect : float
+        Variance relative to as many independent labels of equal weight, at least 1: labels / effective n of a past
+        round. Times the squared width ratio of :class:`hcat.statistics.prediction_powered.FailureRate` it plans a
+        prediction-powered rate.
+    count_interactions : int, optional
+        N, when the rate of these interactions is asked for; the process (no correction) by default.
+
+    Raises
+    ------
+    ValueError
+        If an argument lies outside its range.
+    """
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate must lie in [0, 1], got {rate}")
+    if not 0 < half_width < 0.5:
+        raise ValueError(f"half_width must lie in (0, 0.5), got {half_width}")
+    if count_interactions is not None and count_interactions < 1:
+        raise ValueError(f"count_interactions must be at least 1, got {count_interactions}")
+    _check_design(confidence, design_effect)
+    squared = _normal_quantile((1 + confidence) / 2) ** 2
+    linear = squared * (2 * half_width**2 - rate * (1 - rate))
+    constant = squared**2 * (half_width**2 - 0.25)
+    # h < .5 makes the constant negative, so that exactly one root is positive
+    count = (-linear + math.sqrt(linear**2 - 4 * half_width**2 * constant)) / (2 * half_width**2)
+    count *= design_effect
+    if count_interactions is not None:
+        count /= 1 + max(count - 1, 0.0) / count_interactions
+        return min(count_interactions, _round_up(count))
+    return _round_up(count)
+
+
+def labels_for_difference(
+    first_rate: float,
+    second_rate: float,
+    power: float = 0.80,
+    confidence: float = 0.95,
+    design_effect: float = 1.0,
+) -> int:
+    """Return how many labels each of two groups needs so that a two-sided test tells their rates apart.
+
+    n = 2 x design effect x ((z_(1 - alpha / 2) + z_power) / h)^2 with h = 2 asin sqrt p_1 - 2 asin sqrt p_2, the
+    arcsine approximation (Cohen 1988, chapter 6); 2 asin sqrt of a rate has the variance 1 / n at every rate. The two
+    groups are independent, as two systems or two segments are; versions compared on the same queries need fewer.
+
+    Parameters
+    ----------
+    first_rate, second_rate : float
+        In [0, 1], different.
+    power : float
+        Probability that the test finds this difference, in [.5, 1).
+    confidence : float
+        1 - alpha, in (0, 1).
+    design_effect : float
+        As in :func:`labels_for_half_width`.
+
+    Raises
+    ------
+    ValueError
+        If an argument lies outside its range, or the rates are equal.
+    """
+    if not (0 <= first_rate <= 1 and 0 <= second_rate <= 1) or first_rate == second_rate:
+        raise ValueError(f"rates must differ and lie in [0, 1], got {first_rate} and {second_rate}")
+    if not 0.5 <= power < 1:
+        raise ValueError(f"power must lie in [0.5, 1), got {power}")
+    _check_design(confidence, design_effect)
+    effect = 2 * math.asin(math.sqrt(first_rate)) - 2 * math.asin(math.sqrt(second_rate))
+    quantiles = _normal_quantile((1 + confidence) / 2) + _normal_quantile(power)
+    return _round_up(2 * design_effect * (quantiles / effect) ** 2)
+
+
+def measure_labels_needed(labels: pa.Table, targets: pa.Table) -> pa.Table:
+    """Return how many labels each target of the seed `review_targets` needs, one row per target in its order.
+
+    Parameters
+    ----------
+    labels : Table
+        metric_name, source_group, label (1 = people accept), inclusion_probability; one row per label.
+    targets : Table
+        metric_name, purpose (:data:`PURPOSES`), target, confidence, power (null unless the purpose is `difference`).
+
+    Returns
+    -------
+    Table
+        Schema :data:`LABELS_NEEDED_SCHEMA`. The failure rate and its interval are those of the weighted labels, null
+        without labels of two sources. ``count_labels_needed`` counts all groups together: one for a half-width, the
+        two that are compared for a difference.
+
+    Raises
+    ------
+    ValueError
+        If a target has another purpose, or a number outside its range.
+
+    Notes
+    -----
+    The plan must hold although the rate is not known yet: ``planning_rate`` is the one within the rate's interval that
+    is nearest to .5, where labels tell least; .5 without labels. The design effect is labels / effective n of the
+    labels there are, for weights and siblings, and 1 without.
+    """
+    needed = {"half_width": _needed_for_half_width, "difference": _needed_for_difference}
+    rows: list[dict[str, Any]] = []
+    for target in targets.select(["metric_name", "purpose", "target", "confidence", "power"]).to_pylist():
+        place = f"review_targets, {target['metric_name']}"
+        if target["purpose"] not in PURPOSES:
+            raise ValueError(f"{place}: purpose must be among {', '.join(PURPOSES)}, got {target['purpose']}")
+        if target["target"] is None or not 0 < target["target"] < 0.5:
+            raise ValueError(f"{place}: target must lie in (0, 0.5), got {target['target']}")
+        if (target["purpose"] == "difference") != (target["power"] is not None):
+            raise ValueError(f"{place}: power belongs to the purpose difference, got {target['power']}")
+        row = target | _measure_rate(labels, target["metric_name"], target["confidence"])
+        count_groups, count = needed[target["purpose"]](row)
+        rows.append(row | {"count_groups": count_groups, "count_labels_needed": count})
+    return pa.Table.from_pylist(rows, schema=LABELS_NEEDED_SCHEMA)
+
+
+def _measure_rate(labels: pa.Table, metric_name: str, confidence: float) -> dict[str, Any]:
+    """Return failure rate, its interval, the rate to plan with and the design effect of one metric's labels."""
+    _check_design(confidence, 1.0)
+    own = [row for row in labels.to_pylist() if row["metric_name"] == metric_name]
+    sources = np.array([row["source_group"] for row in own], dtype=np.str_)
+    count_sources = len(set(sources.tolist()))
+    found: dict[str, Any] = {"count_labels": len(own), "count_sources": count_sources}
+    if count_sources < 2:
+        return found | {"planning_rate": 0.5, "design_effect": 1.0}
+    failures = np.array([row["label"] == 0 for row in own])
+    inclusion = np.array([row["inclusion_probability"] for row in own], dtype=np.float64)
+    no_predictions = np.zeros(len(own))
+    rate = estimate_failure_rate(
+        failures,
+        no_predictions,
+        sources,
+        no_predictions,
+        sources,
+        inclusion,
+        target="process",
+        power_tuning=0.0,
+        confidence=confidence,
+    )
+    # two sources are enough for all of these
+    assert rate.labels_only is not None
+    assert rate.effective_n is not None
+    low, high = rate.labels_only.low, rate.labels_only.high
+    return found | {
+        "failure_rate": rate.labels_only.estimate,
+        "failure_rate_low": low,
+        "failure_rate_high": high,
+        "planning_rate": min(max(0.5, low), high),
+        "design_effect": max(1.0, len(own) / rate.effective_n),
+    }
+
+
+def _needed_for_half_width(row: dict[str, Any]) -> tuple[int, int]:
+    """Return (1 group, labels)."""
+    return 1, labels_for_half_width(row["planning_rate"], row["target"], row["confidence"], row["design_effect"])
+
+
+def _needed_for_difference(row: dict[str, Any]) -> tuple[int, int]:
+    """Return (2 groups, labels of both); the other rate lies on the side of .5, where more labels are needed."""
+    rate = row["planning_rate"]
+    other = rate + row["target"] if rate <= 0.5 else rate - row["target"]
+    return 2, 2 * labels_for_difference(rate, other, row["power"], row["confidence"], row["design_effect"])
+
+
+def _check_design(confidence: float, design_effect: float) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    if not 1 <= design_effect < math.inf:
+        raise ValueError(f"design_effect must be at least 1 and finite, got {design_effect}")
+
+
+def _normal_quantile(probability: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
+
+
+def _round_up(count: float) -> int:
+    """Return the least integer not below the count; a count that is an integer up to rounding stays."""
+    return max(1, math.ceil(count - 1e-9))

@@ -1,0 +1,593 @@
+"""Sheets for raters: a review round goes out as a CSV that a spreadsheet opens, and comes back as ratings.
+
+Raters stay blind: a sheet holds query, contexts as retrieved, answer and guideline, in random order. Score, system,
+version, evidence chosen by the machine and the way in which an interaction was sampled are not in it; sampling and
+inclusion probability are joined again on import, by review_id.
+
+Text from logs is hostile, and a spreadsheet runs what begins with ``=``: such cells get an apostrophe, which the import
+takes off again. What comes back was in the hands of people and programs: every row is checked, and what a spreadsheet
+does to numbers (``1.0`` becomes ``1``) is no error.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.engine.keys import hash_text
+from hcat.engine.warehouse import Row, Warehouse, find_folder, open_warehouse
+from hcat.language.display import clean_label
+from hcat.language.text import clean_text
+
+#: Columns of a sheet, in their order; raters fill the last three.
+COLUMNS: Final = (
+    "review_id",
+    "review_round",
+    "interaction_id",
+    "criterion",
+    "query",
+    "contexts",
+    "answer",
+    "guideline",
+    "guideline_version",
+    "scale_point",
+    "rater",
+    "comment",
+)
+#: Columns that a sheet must still have when it comes back.
+REQUIRED: Final = (
+    "review_id",
+    "interaction_id",
+    "criterion",
+    "guideline_version",
+    "scale_point",
+    "rater",
+)
+#: Characters of a cell (in UTF-16, as spreadsheets count); they hold 32,767 and cut silently.
+CELL_CHARACTERS: Final = 32_000
+#: A longer cell is read as a broken file: what a spreadsheet writes is not above 32,767 characters.
+READ_CHARACTERS: Final = 100_000
+SEPARATORS: Final = (",", ";")
+
+# full-width forms count too: spreadsheets with an East Asian setting take them for the plain ones
+_FORMULA_STARTS = tuple("=+-@＝＋－＠")
+_WHITE_STARTS = ("\t", "\r", "\n")
+# what a spreadsheet turns into a number or a date: 007, 2026-05, 1.1, MAR1
+_TAKEN_FOR_A_VALUE = re.compile(r"\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ ./-]?\d", re.IGNORECASE)
+_IDENTIFIERS = ("review_round", "interaction_id", "guideline_version")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
+# relative: a spreadsheet keeps 15 digits
+_NUMBER_TOLERANCE = 1e-14
+
+_TABLES = ("int_interactions_sampled_for_review", "rating_scales", "calibration_targets")
+
+_LIST_ROUNDS = """
+select review_round, round_number, count(*) as count_drawn
+from int_interactions_sampled_for_review
+group by review_round, round_number
+order by round_number desc
+"""
+
+_LIST_DRAWN = """
+select review_id, review_round, interaction_id, sampling, inclusion_probability
+from int_interactions_sampled_for_review
+order by review_id
+"""
+
+_LIST_GUIDELINES = """
+select criterion, scale_point, scale_label, guideline_version, guideline_text
+from rating_scales
+where criterion in (select criterion from calibration_targets)
+order by criterion, scale_point
+"""
+
+_LIST_TEXTS = """
+select
+    drawn.interaction_id,
+    passages.role,
+    list(passages.passage_text order by passages.position) as texts
+from int_interactions_sampled_for_review as drawn
+inner join int_interaction_passages as passages on drawn.interaction_id = passages.interaction_id
+where drawn.review_round = $review_round and passages.role in ('query', 'context', 'answer')
+group by drawn.interaction_id, passages.role
+order by drawn.interaction_id, passages.role
+"""
+
+_LIST_RATINGS = """
+select interaction_id, rater, criterion, guideline_version, scale_point
+from stg_ratings
+where
+    rating_pass = 1
+    and interaction_id in (
+        select drawn.interaction_id from int_interactions_sampled_for_review as drawn
+        where drawn.review_round = $review_round
+    )
+order by interaction_id, rater, criterion, guideline_version
+"""
+
+_LIST_LABELS_NEEDED = """
+select metric_name, purpose, target, count_labels, count_labels_needed, count_labels_missing
+from fct_labels_needed
+order by metric_name, purpose, target
+"""
+
+Key = tuple[str, str, str, str]
+"""(interaction_id, criterion, rater, guideline_version)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A row of a sheet that cannot be used.
+
+    Parameters
+    ----------
+    row : int
+        Row of the spreadsheet; the header is row 1.
+    reason : str
+        What was expected and what was found, on one line.
+    cells : mapping of str to str
+        The row as it came.
+    """
+
+    row: int
+    reason: str
+    cells: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What :func:`export_labels` wrote; ``needs`` says how many labels are missing, one line per target."""
+
+    path: Path
+    review_round: str
+    count_interactions: int
+    count_rows: int
+    count_cut: int
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What :func:`import_labels` did.
+
+    Parameters
+    ----------
+    path : Path or None
+        File of new ratings in the raw logs; None when the sheet brought nothing new.
+    review_round : str
+        Round of the sheet.
+    raters : tuple of str
+        Who gave the new ratings.
+    count_new, count_known, count_unrated : int
+        Ratings written, ratings that had been imported before, rows without a scale point.
+    problems : tuple of Problem
+        Rows that cannot be used. Unless they were to be skipped, nothing was written because of them.
+    rejects : Path or None
+        Where skipped rows were written with the reason.
+    missing : mapping of str to (int, int)
+        Criterion -> interactions of the round with a rating, interactions of the round.
+    needs : tuple of str
+        Labels missing for the targets of the seed `review_targets` as of the last build, one line each.
+    """
+
+    path: Path | None
+    review_round: str
+    raters: tuple[str, ...]
+    count_new: int
+    count_known: int
+    count_unrated: int
+    problems: tuple[Problem, ...]
+    rejects: Path | None
+    missing: Mapping[str, tuple[int, int]]
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """A round as the warehouse knows it."""
+
+    name: str
+    drawn: Mapping[str, Row]
+    rounds_of_others: Mapping[str, str]
+    guidelines: Mapping[str, Sequence[Row]]
+    ratings: dict[Key, int] = field(default_factory=dict)
+
+
+def neutralise(text: str) -> str:
+    """Return ``text`` as a cell that no spreadsheet runs: an apostrophe before ``= + - @``, tab and line break.
+
+    White space before the sign does not protect it. Text that begins with an apostrophe gets one more, so that
+    :func:`restore` undoes all of it.
+    """
+    return "'" + text if _is_dangerous(text) or text.startswith("'") else text
+
+
+def restore(cell: str) -> str:
+    """Return the text that :func:`neutralise` made a cell of."""
+    rest = cell[1:]
+    return rest if cell.startswith("'") and (_is_dangerous(rest) or rest.startswith("'")) else cell
+
+
+def cut(text: str, length: int = CELL_CHARACTERS) -> str:
+    """Return ``text``, or the start of it with a mark that says how many characters are left out.
+
+    Parameters
+    ----------
+    text : str
+        Anything that UTF-8 can hold.
+    length : int
+        Characters kept, counted in UTF-16 as spreadsheets do: an emoji counts twice.
+    """
+    units = text.encode("utf-16-le")
+    if len(units) <= 2 * length:
+        return text
+    kept = units[: 2 * length].decode("utf-16-le", "ignore")
+    return f"{kept} [cut: {len(text) - len(kept)} more characters]"
+
+
+def export_labels(
+    warehouse: Path, output: Path | None = None, review_round: str | None = None, separator: str = ","
+) -> Exported:
+    """Write the sheet of a review round: one row per (interaction, criterion), no scores, in random order.
+
+    Parameters
+    ----------
+    warehouse : Path
+        Folder of the warehouse, opened read-only.
+    output : Path, optional
+        CSV to write; by default ``review_<round>.csv`` beside the warehouse file.
+    review_round : str, optional
+        Name of the round; the one drawn last by default.
+    separator : {",", ";"}
+        Of cells: what the raters' spreadsheets expect.
+
+    Raises
+    ------
+    ValueError
+        If there is no such round.
+    WarehouseError
+        If the warehouse cannot be read.
+
+    Notes
+    -----
+    The order is that of a hash of the review_id, so that it is the same whenever the sheet is written, and tells
+    nothing of score or sampling. Rows of one interaction stand together, so that people read an answer once.
+    """
+    if separator not in SEPARATORS:
+        raise ValueError(f"separator must be one of {' '.join(SEPARATORS)}, got {separator}")
+    with open_warehouse(warehouse) as opened:
+        found = _read_round(opened, review_round)
+        texts = {
+            (row["interaction_id"], row["role"]): row["texts"]
+            for row in opened.rows(_LIST_TEXTS, ("int_interaction_passages",), review_round=found.name)
+        }
+        needs = _describe_needs(opened)
+    path = output or find_folder(warehouse) / f"review_{found.name}.csv"
+    rows: list[list[str]] = []
+    count_cut = 0
+    for review_id in sorted(found.drawn, key=lambda each: hash_text("review order", each)):
+        interaction_id = found.drawn[review_id]["interaction_id"]
+        query, contexts, answer = (texts.get((interaction_id, role), []) for role in ("query", "context", "answer"))
+        if len(contexts) > 1:
+            contexts = [f"[{number}] {text}" for number, text in enumerate(contexts, start=1)]
+        for criterion, points in found.guidelines.items():
+            whole = {
+                "review_id": review_id,
+                "review_round": found.name,
+                "interaction_id": interaction_id,
+                "criterion": criterion,
+                "query": "\n\n".join(query),
+                "contexts": "\n\n".join(contexts),
+                "answer": "\n\n".join(answer),
+                "guideline": "\n".join(
+                    f"{point['scale_point']} = {point['scale_label']}: {point['guideline_text']}" for point in points
+                ),
+                "guideline_version": _version(points),
+            }
+            shown = {name: cut(text) for name, text in whole.items()}
+            count_cut += sum(shown[name] != text for name, text in whole.items())
+            rows.append([_to_cell(name, shown.get(name, "")) for name in COLUMNS])
+    # the byte order mark tells spreadsheets that this is UTF-8
+    _write(path, "\ufeff" + _to_csv([COLUMNS, *rows], separator))
+    return Exported(path, found.name, len(found.drawn), len(rows), count_cut, needs)
+
+
+def import_labels(
+    sheet: Path,
+    warehouse: Path,
+    raw_logs: Path,
+    review_round: str | None = None,
+    *,
+    skip_invalid: bool = False,
+    rejects: Path | None = None,
+) -> Imported:
+    """Land the ratings of a filled sheet in the raw logs; the next build reads them.
+
+    All rows are checked first, and with one that cannot be used nothing lands, unless ``skip_invalid``: then those rows
+    go to a CSV with the reason. Ratings that were imported before are left out, so that the same sheet, or one with a
+    few rows more, writes each rating once.
+
+    Parameters
+    ----------
+    sheet : Path
+        CSV as written by :func:`export_labels` and filled by people; UTF-8, separated by ``,`` or ``;``.
+    warehouse : Path
+        Folder of the warehouse that drew the round, opened read-only.
+    raw_logs : Path
+        Folder of raw logs, where ``ratings_<round>_<hash>.jsonl`` is written.
+    review_round : str, optional
+        Name of the round; the one drawn last by default.
+    skip_invalid : bool
+        Write what can be used and reject the rest.
+    rejects : Path, optional
+        CSV of rejected rows; by default ``<sheet>_rejected.csv`` beside the sheet.
+
+    Raises
+    ------
+    ValueError
+        If there is no such round or folder, or the file is no sheet.
+    WarehouseError
+        If the warehouse cannot be read.
+    """
+    if not raw_logs.is_dir():
+        raise ValueError(f"raw logs must be a folder, got {raw_logs}: name it with --raw-logs or HCAT_RAW_LOGS")
+    rows = read_sheet(sheet)
+    with open_warehouse(warehouse) as opened:
+        found = _read_round(opened, review_round)
+        needs = _describe_needs(opened)
+        for row in opened.rows(_LIST_RATINGS, ("stg_ratings",), review_round=found.name):
+            found.ratings[_key(row)] = row["scale_point"]
+    found.ratings.update(_read_landed(raw_logs, found.name))
+
+    records: dict[Key, dict[str, Any]] = {}
+    first_rows: dict[Key, int] = {}
+    problems: list[Problem] = []
+    count_known = count_unrated = 0
+    for number, cells in rows:
+        record, reason = _check_row(cells, found)
+        if record is not None:
+            key = _key(record)
+            if key in first_rows:
+                reason = f"each rating must come once, got {_name(key)} in rows {first_rows[key]} and {number}"
+            else:
+                first_rows[key] = number
+                known = found.ratings.get(key)
+                if known == record["scale_point"]:
+                    count_known += 1
+                elif known is not None:
+                    reason = f"{_name(key)} must stay {known}, as it was given first, got {record['scale_point']}"
+                else:
+                    records[key] = record
+        elif not reason:
+            count_unrated += 1
+        if reason:
+            problems.append(Problem(number, reason, cells))
+
+    path, rejected = None, None
+    if problems and not skip_invalid:
+        records = {}
+    if problems and skip_invalid:
+        rejected = rejects or sheet.with_name(f"{sheet.stem}_rejected.csv")
+        _write_rejects(rejected, problems)
+    if records:
+        lines = [json.dumps(records[key], ensure_ascii=False, sort_keys=True) for key in sorted(records)]
+        content = "".join(line + "\n" for line in lines)
+        path = raw_logs / f"ratings_{found.name}_{hash_text(content)[:12]}.jsonl"
+        _write(path, content)
+    rated = {(key[0], key[1]) for key in (*found.ratings, *records)}
+    interaction_ids = {row["interaction_id"] for row in found.drawn.values()}
+    missing = {
+        criterion: (sum((each, criterion) in rated for each in interaction_ids), len(interaction_ids))
+        for criterion in found.guidelines
+    }
+    raters = tuple(sorted({key[2] for key in records}))
+    return Imported(
+        path,
+        found.name,
+        raters,
+        len(records),
+        count_known,
+        count_unrated,
+        tuple(problems),
+        rejected,
+        missing,
+        needs,
+    )
+
+
+def read_sheet(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a sheet as (row of the spreadsheet, cells by column); blank rows are left out.
+
+    Raises
+    ------
+    ValueError
+        If the file is not UTF-8, no CSV, or lacks a column of :data:`REQUIRED`.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path.name} must be UTF-8, got the byte 0x{error.object[error.start]:02X} at position {error.start}: "
+            "save it as 'CSV UTF-8'"
+        ) from error
+    names: list[str] = []
+    for separator in SEPARATORS:
+        table = _parse(path.name, text, separator)
+        names = [name.strip().lower() for name in table[0]] if table else []
+        if set(REQUIRED) <= set(names):
+            break
+    else:
+        lacking = ", ".join(name for name in REQUIRED if name not in names)
+        raise ValueError(f"{path.name} must have the columns {', '.join(REQUIRED)}, got none named {lacking}")
+    repeated = sorted({name for name in names if name and names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{path.name} must have each column once, got {', '.join(repeated)} more than once")
+    rows = []
+    for number, cells in enumerate(table[1:], start=2):
+        if any(cell.strip() for cell in cells):
+            # spreadsheets leave out empty cells at the end of a row
+            padded = [*cells, *[""] * (len(names) - len(cells))]
+            rows.append((number, dict(zip(names, padded, strict=False))))
+    return rows
+
+
+def _parse(name: str, text: str, separator: str) -> list[list[str]]:
+    csv.field_size_limit(sys.maxsize)  # the limit is one for all readers of a process, and lower by default
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    except csv.Error as error:
+        raise ValueError(f"{name} must be a CSV file, got: {error}") from error
+    longest = max((len(cell) for row in rows for cell in row), default=0)
+    if longest > READ_CHARACTERS:
+        # a quotation mark that nobody closed makes one cell of all that follows
+        raise ValueError(f"{name} must have cells of at most {READ_CHARACTERS:,} characters, got {longest:,}")
+    return rows
+
+
+def _to_cell(name: str, text: str) -> str:
+    """Return the cell of a column: neutralised, and identifiers kept from becoming numbers and dates."""
+    if name in _IDENTIFIERS and _TAKEN_FOR_A_VALUE.match(text):
+        return "'" + text
+    return neutralise(text)
+
+
+def _is_dangerous(text: str) -> bool:
+    return text.startswith(_WHITE_STARTS) or text.lstrip().startswith(_FORMULA_STARTS)
+
+
+def _read_round(opened: Warehouse, review_round: str | None) -> _Round:
+    """Return a round, the one drawn last by default."""
+    rounds = [row["review_round"] for row in opened.rows(_LIST_ROUNDS, _TABLES)]
+    if not rounds:
+        raise ValueError("the warehouse must hold a review round, got none: run `dbt build` on logs with new answers")
+    name = rounds[0] if review_round is None else review_round
+    if name not in rounds:
+        raise ValueError(f"review round must be one of {', '.join(sorted(rounds))}, got {name}")
+    guidelines: dict[str, list[Row]] = {}
+    for row in opened.rows(_LIST_GUIDELINES, _TABLES):
+        guidelines.setdefault(row["criterion"], []).append(row)
+    rows = opened.rows(_LIST_DRAWN, _TABLES)
+    drawn = {row["review_id"]: row for row in rows if row["review_round"] == name}
+    others = {row["review_id"]: row["review_round"] for row in rows if row["review_round"] != name}
+    return _Round(name, drawn, others, guidelines)
+
+
+def _describe_needs(opened: Warehouse) -> tuple[str, ...]:
+    return tuple(
+        f"{row['metric_name']}, {row['purpose'].replace('_', ' ')} {row['target']:g}: "
+        f"{row['count_labels']} of {row['count_labels_needed']}, {row['count_labels_missing']} missing"
+        for row in opened.rows(_LIST_LABELS_NEEDED, ("fct_labels_needed",))
+    )
+
+
+def _version(points: Sequence[Row]) -> str:
+    """Return the guideline version of a criterion: the latest of its scale points."""
+    return max(str(point["guideline_version"]) for point in points)
+
+
+def _key(row: Mapping[str, Any]) -> Key:
+    return row["interaction_id"], row["criterion"], row["rater"], row["guideline_version"] or ""
+
+
+def _name(key: Key) -> str:
+    return f"{key[1]} of {clean_label(key[0])} by {clean_label(key[2])}"
+
+
+def _read_landed(raw_logs: Path, review_round: str) -> dict[Key, int]:
+    """Return the ratings that earlier imports wrote and that no build may have read yet."""
+    landed: dict[Key, int] = {}
+    for path in sorted(raw_logs.glob(f"ratings_{review_round}_*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            if record.get("review_round") == review_round:
+                landed.setdefault(_key(record), record["scale_point"])
+    return landed
+
+
+def _check_row(cells: Mapping[str, str], found: _Round) -> tuple[dict[str, Any] | None, str]:
+    """Return (the rating, ""), (None, "") for a row that is not rated yet, or (None, what is wrong)."""
+    texts = {name: restore(cells.get(name, "").strip()) for name in COLUMNS}
+    got = {name: clean_label(text) for name, text in texts.items()}
+    drawn = found.drawn.get(texts["review_id"])
+    other = found.rounds_of_others.get(texts["review_id"])
+    if other is not None:
+        return None, f"review_round must be {found.name}, got {other}: import it with --round {other}"
+    if drawn is None:
+        return None, f"review_id must be one of the {len(found.drawn)} of {found.name}, got {got['review_id']}"
+    if not _is_same(texts["interaction_id"], drawn["interaction_id"].strip()):
+        expected = clean_label(drawn["interaction_id"])
+        return None, f"interaction_id of this review_id must be {expected}, got {got['interaction_id']}"
+    points = found.guidelines.get(texts["criterion"])
+    if points is None:
+        return None, f"criterion must be one of {', '.join(sorted(found.guidelines))}, got {got['criterion']}"
+    version = _version(points)
+    if not _is_same(texts["guideline_version"], version):
+        return None, f"guideline_version must be {version}, got {got['guideline_version']}: export the sheet again"
+    if not texts["scale_point"]:
+        return None, ""
+    scale = [str(point["scale_point"]) for point in points]
+    point = next((each for each in scale if _is_same(texts["scale_point"], each)), None)
+    if point is None:
+        return None, f"scale_point of {texts['criterion']} must be one of {', '.join(scale)}, got {got['scale_point']}"
+    # as the landing cleans it, and one name whatever its blanks
+    rater = " ".join(clean_text(texts["rater"]).split())
+    if not rater:
+        return None, f"rater must be named where scale_point is filled, got {got['rater']}"
+    record = {
+        "review_id": texts["review_id"],
+        "interaction_id": drawn["interaction_id"],
+        "rater": rater,
+        "criterion": texts["criterion"],
+        "guideline_version": version,
+        "scale_point": int(point),
+        "rating_pass": 1,
+        "review_round": found.name,
+        "sampling": drawn["sampling"],
+        "inclusion_probability": drawn["inclusion_probability"],
+    }
+    return (record | {"comment": texts["comment"]} if texts["comment"] else record), ""
+
+
+def _is_same(cell: str, text: str) -> bool:
+    """Tell whether a cell holds a text, with or without the apostrophe, or the number that a spreadsheet made of it."""
+    if text in (cell, cell.removeprefix("'")):
+        return True
+    if not _NUMBER.fullmatch(cell) or not _NUMBER.fullmatch(text):
+        return False
+    one, other = float(cell.replace(",", ".")), float(text.replace(",", "."))
+    return abs(one - other) <= _NUMBER_TOLERANCE * max(abs(one), abs(other))
+
+
+def _write_rejects(path: Path, problems: Sequence[Problem]) -> None:
+    names = [*dict.fromkeys(name for problem in problems for name in problem.cells if name)]
+    # what a spreadsheet made of a cell may run again: neutralised once, not twice
+    rows = [
+        [
+            str(problem.row),
+            neutralise(problem.reason),
+            *[neutralise(restore(problem.cells.get(name, ""))) for name in names],
+        ]
+        for problem in problems
+    ]
+    _write(path, "\ufeff" + _to_csv([["row", "reason", *names], *rows], ","))
+
+
+def _to_csv(rows: Iterable[Sequence[str]], separator: str) -> str:
+    written = io.StringIO(newline="")
+    csv.writer(written, delimiter=separator, lineterminator="\r\n").writerows(rows)
+    return written.getvalue()
+
+
+def _write(path: Path, content: str) -> None:
+    """Write a file whole or not at all; its temporary name is none that a build reads."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.writing")
+    temporary.write_bytes(content.encode("utf-8"))
+    temporary.replace(path)

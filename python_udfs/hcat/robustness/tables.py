@@ -1,0 +1,272 @@
+"""Robustness as Arrow tables: answers judged with their content key, clusters at equal group size, variants by type.
+
+What a group, R and a faulty module are stands in :mod:`hcat.robustness.groups`; how an answer is judged in
+:mod:`hcat.metrics.answers`. SQL pairs variants with their parents (``int_variant_pairs``) and draws the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.metrics.answers import JUDGEMENT_SCHEMA, judge_answers
+from hcat.metrics.facts import READ_BY_FACTS, judge_facts
+from hcat.robustness.groups import (
+    COMPARISON_SCHEMA,
+    RobustnessSettings,
+    compare_clusters,
+    equalise_groups,
+    group_answers,
+)
+from hcat.robustness.reliability import measure_share
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+
+#: One row per answer and content.
+JUDGED_SCHEMA: Final = pa.schema(
+    [
+        JUDGEMENT_SCHEMA.field(0),
+        ("input_key", pa.string()),
+        *[JUDGEMENT_SCHEMA.field(each) for each in range(1, 5)],
+        ("facts_status", pa.string()),
+        ("facts_reason", pa.string()),
+    ]
+)
+
+#: One row per pair of clusters, scope, gap rule and measure; ``group_size`` is null where groups stand as they are.
+DIFFERENCE_SCHEMA: Final = COMPARISON_SCHEMA.append(pa.field("group_size", pa.int64()))
+
+OUTCOMES: Final = {
+    "both_right": "the answer to the parent and that to the variant are right",
+    "both_wrong": "both are wrong",
+    "broken": "the parent is answered right and the variant wrong",
+    "mended": "the parent is answered wrong and the variant right",
+    "undecided": "nobody knows of one of them",
+}
+VARIANT_STATUSES: Final = {
+    "estimated": "figures with intervals",
+    "too_few_sources": "fewer independent parents than the least: figures without intervals",
+    "no_pairs": "no pair has the figure on both sides",
+}
+
+#: One row per system, variant type and metric.
+VARIANT_SCHEMA: Final = pa.schema(
+    [
+        ("system", pa.string()),
+        ("variant_type", pa.string()),
+        ("variant_meaning", pa.string()),
+        ("metric_name", pa.string()),
+        ("change_status", pa.string()),
+        ("flip_status", pa.string()),
+        ("count_pairs", pa.int64()),
+        ("count_scored_pairs", pa.int64()),
+        ("count_decided_pairs", pa.int64()),
+        ("count_sources", pa.int64()),
+        ("count_broken", pa.int64()),
+        ("count_mended", pa.int64()),
+        ("mean_change", pa.float64()),
+        ("mean_change_lower", pa.float64()),
+        ("mean_change_upper", pa.float64()),
+        ("share_flipped", pa.float64()),
+        ("share_flipped_lower", pa.float64()),
+        ("share_flipped_upper", pa.float64()),
+        ("share_broken", pa.float64()),
+        ("share_broken_lower", pa.float64()),
+        ("share_broken_upper", pa.float64()),
+    ]
+)
+
+
+def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the judgement of each answer with its content key (schema :data:`JUDGED_SCHEMA`), row by row.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        interaction_id, input_key, query, answer, true_answer (strings) and rivals (list of strings; the true answer
+        itself is none).
+
+    Notes
+    -----
+    Answers that the rules leave undecided because they cannot read them are judged by their facts too
+    (:mod:`hcat.metrics.facts`), in columns of their own; SQL chooses between the sources.
+    """
+    rivals = [
+        None if others is None else [each for each in others if each != true_answer]
+        for others, true_answer in zip(
+            batch.column("rivals").to_pylist(), batch.column("true_answer").to_pylist(), strict=True
+        )
+    ]
+    position = batch.schema.get_field_index("rivals")
+    judged = judge_answers(batch.set_column(position, "rivals", pa.array(rivals, pa.list_(pa.string()))))
+    facts = [
+        judge_facts(row["answer"], row["true_answer"], row["query"]) if reason in READ_BY_FACTS else None
+        for reason, row in zip(
+            judged.column("judgement_reason").to_pylist(),
+            batch.select(["answer", "true_answer", "query"]).to_pylist(),
+            strict=True,
+        )
+    ]
+    columns = [
+        judged.column(0),
+        batch.column("input_key"),
+        *judged.columns[1:],
+        pa.array([None if each is None else each.status for each in facts], pa.string()),
+        pa.array([None if each is None else each.reason for each in facts], pa.string()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=JUDGED_SCHEMA)
+
+
+def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
+    """Return every pair of clusters compared at equal group size (schema :data:`DIFFERENCE_SCHEMA`).
+
+    Robustness rises when groups are small. Where the groups of a hypothesis differ in size, each keeps as many answers,
+    in seeded hash order, as the smallest group of at least two has; accuracy is compared on the same answers. Groups of
+    one answer are right or a gap, so that robustness by the gaps of their own cluster is 1 whatever happens: such rows
+    have the status ``groups_of_one`` and no figures. By the gaps of every cluster they can be compared.
+
+    Parameters
+    ----------
+    answers : Table
+        Schema :data:`hcat.robustness.groups.ANSWER_SCHEMA`.
+    settings : RobustnessSettings, optional
+    """
+    chosen = settings or RobustnessSettings()
+    rows: list[dict[str, Any]] = []
+    for positions in _by_hypothesis(answers):
+        part = answers.take(pa.array(positions, pa.int64()))
+        groups = group_answers(part, chosen.rule)
+        if len(set(groups["cluster"].to_pylist())) < 2:
+            continue
+        sizes = {size for size in groups["count_answers"].to_pylist() if size > 1}
+        size = min(sizes) if len(sizes) > 1 else None
+        if size is not None:
+            groups = group_answers(equalise_groups(part, size, chosen.random_seed), chosen.rule)
+        is_single = max(groups["count_answers"].to_pylist(), default=0) < 2
+        for row in compare_clusters(groups, chosen).to_pylist():
+            if is_single and row["measure"] == "robustness" and row["gap_rule"] == "own_cluster":
+                row |= dict.fromkeys(_FIGURES) | {"status": "groups_of_one"}
+            rows.append(row | {"group_size": size})
+    return pa.Table.from_pylist(rows, schema=DIFFERENCE_SCHEMA)
+
+
+_FIGURES = ("first_value", "second_value", "difference", "low", "high", "p_value", "chance_difference")
+
+
+def _by_hypothesis(answers: pa.Table) -> list[list[int]]:
+    """Return the positions of the answers of each system and hypothesis, in order of their names."""
+    positions: dict[tuple[str, str], list[int]] = {}
+    for position, row in enumerate(answers.select(["system_id", "hypothesis"]).to_pylist()):
+        positions.setdefault((row["system_id"], row["hypothesis"]), []).append(position)
+    return [positions[key] for key in sorted(positions)]
+
+
+def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int) -> pa.Table:
+    """Return change and flips of every system, variant type and metric, with intervals that count sources.
+
+    Parameters
+    ----------
+    pairs : Table
+        system, variant_type, variant_meaning, metric_name, source_group (of the parent), score_change (variant - parent
+        in the good direction, or null) and outcome (one of :data:`OUTCOMES`).
+    confidence : float
+        Two-sided, in (0, 1).
+    minimum_sources : int
+        Sources below which there is no interval; at least 2.
+
+    Returns
+    -------
+    Table
+        Schema :data:`VARIANT_SCHEMA`, ordered. The mean change has t of the sources - 1 with the variance of the mean
+        linearised by source; the shares Wilson's interval on the effective number of pairs
+        (:func:`hcat.robustness.reliability.measure_share`).
+    """
+    if minimum_sources < 2:
+        raise ValueError(f"minimum_sources must be at least 2, got {minimum_sources}")
+    keys = ("system", "variant_type", "variant_meaning", "metric_name")
+    found: dict[tuple[str, ...], list[tuple[str, float | None, str]]] = {}
+    for row in pairs.select([*keys, "source_group", "score_change", "outcome"]).to_pylist():
+        if row["outcome"] not in OUTCOMES:
+            raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {row['outcome']!r}")
+        cell = found.setdefault(tuple(row[key] for key in keys), [])
+        cell.append((row["source_group"], row["score_change"], row["outcome"]))
+    rows: list[dict[str, Any]] = []
+    for key in sorted(found):
+        # sums must not depend on the order of rows
+        cell = sorted(found[key], key=lambda pair: (pair[0], pair[1] is None, pair[1] or 0.0, pair[2]))
+        scored = [(source, change) for source, change, _ in cell if change is not None]
+        decided = [(source, outcome) for source, _, outcome in cell if outcome != "undecided"]
+        outcomes = [outcome for _, outcome in decided]
+        flipped = measure_share(
+            np.array([outcome in ("broken", "mended") for outcome in outcomes], dtype=bool),
+            _codes([source for source, _ in decided]),
+            confidence,
+            minimum_sources,
+        )
+        broken = measure_share(
+            np.array([outcome == "broken" for outcome in outcomes], dtype=bool),
+            _codes([source for source, _ in decided]),
+            confidence,
+            minimum_sources,
+        )
+        mean, lower, upper = _mean_change(scored, confidence, minimum_sources)
+        rows.append(
+            dict(zip(keys, key, strict=True))
+            | {
+                "change_status": _status(len(scored), lower),
+                "flip_status": _status(len(decided), flipped.low),
+                "count_pairs": len(cell),
+                "count_scored_pairs": len(scored),
+                "count_decided_pairs": len(decided),
+                "count_sources": len({source for source, _, _ in cell}),
+                "count_broken": outcomes.count("broken"),
+                "count_mended": outcomes.count("mended"),
+                "mean_change": mean,
+                "mean_change_lower": lower,
+                "mean_change_upper": upper,
+                "share_flipped": flipped.value,
+                "share_flipped_lower": flipped.low,
+                "share_flipped_upper": flipped.high,
+                "share_broken": broken.value,
+                "share_broken_lower": broken.low,
+                "share_broken_upper": broken.high,
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=VARIANT_SCHEMA)
+
+
+def _status(count: int, lower: float | None) -> str:
+    if not count:
+        return "no_pairs"
+    return "too_few_sources" if lower is None else "estimated"
+
+
+def _codes(sources: Sequence[str]) -> Integers:
+    codes = {source: code for code, source in enumerate(sorted(set(sources)))}
+    return np.array([codes[source] for source in sources], dtype=np.int64)
+
+
+def _mean_change(
+    scored: Sequence[tuple[str, float]], confidence: float, minimum_sources: int
+) -> tuple[float | None, float | None, float | None]:
+    """Return mean, lower and upper bound; no bounds below the least number of sources."""
+    from scipy.stats import t
+
+    if not scored:
+        return None, None, None
+    changes = np.array([change for _, change in scored], dtype=np.float64)
+    codes = _codes([source for source, _ in scored])
+    mean = float(changes.mean())
+    count_sources = int(codes.max()) + 1
+    if count_sources < minimum_sources:
+        return mean, None, None
+    residuals = np.bincount(codes, weights=changes - mean)
+    variance = count_sources / (count_sources - 1) * float(residuals @ residuals) / len(changes) ** 2
+    margin = float(t.ppf((1 + confidence) / 2, count_sources - 1)) * float(np.sqrt(variance))
+    return mean, mean - margin, mean + margin

@@ -1,0 +1,1 @@
+"""Equal treatment of groups, attacks, and queries outside the scope."""

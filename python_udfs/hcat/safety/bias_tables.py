@@ -1,0 +1,183 @@
+"""Gaps as Arrow tables: every cell gets an interval, two p-values over its family, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from hcat.calibration.conformal import holm
+from hcat.safety.bias import Gap, Sides, compare_groups, compare_pairs, equivalence_p_value, interval_of, seed_of
+
+COUNTERFACTUAL: Final = "counterfactual"
+LOGGED_GROUPS: Final = "logged_groups"
+DESIGNS: Final = (COUNTERFACTUAL, LOGGED_GROUPS)
+"""`counterfactual` = pairs of queries that differ in a demographic term; `logged_groups` = a group of customers against
+all others, over whatever each of them asks."""
+
+GAP_FOUND: Final = "gap_found"
+EQUIVALENT: Final = "equivalent"
+INCONCLUSIVE: Final = "inconclusive"
+VERDICTS: Final = {
+    EQUIVALENT: "the gap was shown to be smaller than the margin: the only way to say that there is no bias",
+    GAP_FOUND: "the sides differ by more than chance, and not shown to differ by less than the margin",
+    INCONCLUSIVE: "neither was shown: too few pairs, or a gap near the margin",
+}
+
+TESTED: Final = "tested"
+STATUSES: Final = {
+    TESTED: "tested, in the family of its system and design",
+    "too_few_sources": "fewer independent sources than the least: means are shown, nothing is tested",
+    "no_scores": "no pair, or no group and others, has the metric on both sides",
+}
+
+BIAS_GAP_SCHEMA: Final = pa.schema(
+    [
+        ("bias_gap_id", pa.string()),
+        ("status", pa.string()),
+        ("verdict", pa.string()),
+        ("count_sources", pa.int64()),
+        ("count_first", pa.int64()),
+        ("count_second", pa.int64()),
+        ("first_mean", pa.float64()),
+        ("second_mean", pa.float64()),
+        ("difference", pa.float64()),
+        ("difference_lower", pa.float64()),
+        ("difference_upper", pa.float64()),
+        ("p_value", pa.float64()),
+        ("adjusted_p_value", pa.float64()),
+        ("equivalence_p_value", pa.float64()),
+        ("adjusted_equivalence_p_value", pa.float64()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BiasSettings:
+    """How gaps are tested.
+
+    Parameters
+    ----------
+    error_rate : float
+        Chance that any gap of a family is claimed where there is none, and that any equivalence is, in (0, 1).
+    confidence : float
+        Of the intervals, in (0, 1).
+    minimum_sources : int
+        Least independent sources of either side.
+    count_draws : int
+        Permutations of each test.
+    random_seed : int
+    """
+
+    error_rate: float
+    confidence: float
+    minimum_sources: int
+    count_draws: int
+    random_seed: int
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        for name in ("error_rate", "confidence"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)}")
+        for name, least in (("minimum_sources", 2), ("count_draws", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+
+
+def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.Table:
+    """Return the gaps of a build (schema :data:`BIAS_GAP_SCHEMA`), in the order of their ids.
+
+    Parameters
+    ----------
+    cells : Table
+        One row per gap: bias_gap_id, system, design (one of :data:`DESIGNS`), margin, span (largest difference that a
+        score allows), is_indicator.
+    sums : Table
+        One row per (gap, source): bias_gap_id, source, first_sum, first_count, second_sum, second_count.
+    settings : BiasSettings
+
+    Notes
+    -----
+    A family is all tested gaps of one system and design: they decide about a release of that system, and the designs
+    answer different questions. Gaps and equivalences are stepped down by Holm (1979), which holds however the
+    metrics depend on each other. A gap that is both shown and shown to be smaller than the margin is `equivalent`.
+
+    Raises
+    ------
+    ValueError
+        If a design is unknown or a margin is not above 0.
+    """
+    by_cell = _group(sums)
+    rows = [
+        _measure(cell, by_cell.get(cell["bias_gap_id"]), settings)
+        for cell in sorted(cells.to_pylist(), key=lambda cell: str(cell["bias_gap_id"]))
+    ]
+    families = [(row["system"], row["design"]) for row in rows]
+    for name_of_family in sorted(set(families)):
+        family = [
+            row
+            for row, its_family in zip(rows, families, strict=True)
+            if its_family == name_of_family and row["status"] == TESTED
+        ]
+        for name in ("p_value", "equivalence_p_value"):
+            for row, adjusted in zip(family, holm([row[name] for row in family]), strict=True):
+                row[f"adjusted_{name}"] = float(adjusted)
+        for row in family:
+            row["verdict"] = _judge(row, settings.error_rate)
+    listed = [{name: row.get(name) for name in BIAS_GAP_SCHEMA.names} for row in rows]
+    return pa.Table.from_pylist(listed, schema=BIAS_GAP_SCHEMA)
+
+
+def _judge(row: Mapping[str, Any], error_rate: float) -> str:
+    if row["adjusted_equivalence_p_value"] <= error_rate:
+        return EQUIVALENT
+    return GAP_FOUND if row["adjusted_p_value"] <= error_rate else INCONCLUSIVE
+
+
+def _group(sums: pa.Table) -> dict[str, Sides]:
+    """Return the sums of each gap, sources in the order of their names."""
+    ordered = sums.sort_by([("bias_gap_id", "ascending"), ("source", "ascending")])
+    ids = np.asarray(ordered.column("bias_gap_id").to_pylist(), dtype=object)
+    columns = [ordered.column(name).to_numpy().astype(np.float64) for name in Sides._fields]
+    borders = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1), len(ids)] if len(ids) else [0]
+    return {str(ids[start]): Sides(*(column[start:end] for column in columns)) for start, end in pairwise(borders)}
+
+
+def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSettings) -> dict[str, Any]:
+    if cell["design"] not in DESIGNS:
+        raise ValueError(f"design must be one of {', '.join(DESIGNS)}, got {cell['design']!r}")
+    row: dict[str, Any] = {name: cell[name] for name in ("bias_gap_id", "system", "design")} | {"verdict": INCONCLUSIVE}
+    counts = (0, 0) if sides is None else (int(sides.first_count.sum()), int(sides.second_count.sum()))
+    row |= {"count_first": counts[0], "count_second": counts[1], "count_sources": 0}
+    if sides is None or not all(counts):
+        return row | {"status": "no_scores"}
+    sources = [int((count > 0).sum()) for count in (sides.first_count, sides.second_count)]
+    row["count_sources"] = int(((sides.first_count > 0) | (sides.second_count > 0)).sum())
+    if min(sources) < settings.minimum_sources:
+        means = sides.first_sum.sum() / counts[0], sides.second_sum.sum() / counts[1]
+        return row | {
+            "status": "too_few_sources",
+            "first_mean": float(means[0]),
+            "second_mean": float(means[1]),
+            "difference": float(means[0] - means[1]),
+        }
+    compare = compare_pairs if cell["design"] == COUNTERFACTUAL else compare_groups
+    gap: Gap = compare(sides, seed_of(str(cell["bias_gap_id"]), settings.random_seed), settings.count_draws)
+    lower, upper = interval_of(gap, settings.confidence)
+    return row | {
+        "status": TESTED,
+        "first_mean": gap.first_mean,
+        "second_mean": gap.second_mean,
+        "difference": gap.difference,
+        "difference_lower": lower,
+        "difference_upper": upper,
+        "p_value": gap.p_value,
+        "equivalence_p_value": equivalence_p_value(
+            gap, cell["margin"], cell["span"], min(sources), bool(cell["is_indicator"])
+        ),
+    }

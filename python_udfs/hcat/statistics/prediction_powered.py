@@ -1,0 +1,415 @@
+"""Failure rates of many interactions from few labels of people: prediction-powered or labels-only.
+
+The mean of predicted probabilities is biased by whatever the predictor gets wrong, and the rate of the labels alone
+leaves all other interactions unused. The prediction-powered rate takes the mean prediction over all N interactions and
+corrects it by the labelled ones (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, the algorithm for the mean),
+with weights for unequal sampling (the difference estimator of Särndal, Swensson and Wretman 1992, section 6.3, in
+Hájek form):
+
+    theta = lambda mean_N(f) + sum w (Y - lambda f) / sum w,    w = 1 / pi.
+
+It is valid for any predictor; a better one only makes it narrower. lambda = 0 is the labels-only (Hájek 1971) rate,
+lambda = 1 the untuned estimate. Here Y = 1 is a failure: the complement of the calibrators' y = 1, accepted.
+
+Variance, linearised (Taylor) and summed by whole source g. With W = sum w, and e = Y - lambda f with weighted mean
+e_bar, the error of theta is to first order the sum over sources of
+
+    psi_g = lambda sum_(i in g, all N) (f_i - mean_N(f)) / N + sum_(i in g, labelled) w_i (e_i - e_bar) / W,
+
+and its variance the sum of psi_g^2. Adding the two parts before squaring keeps their covariance when
+a source has labelled interactions among the N. Two targets:
+
+- ``process``: the rate at which the process that made these interactions fails. Sources are independent draws, and
+  both parts count. With labels that are not among the N, one row a source and w = 1, this is the variance of PPI:
+  lambda^2 var_N(f) / N + var_n(Y - lambda f) / n.
+- ``these_interactions``: the rate of these N. lambda mean_N(f) is then known, and only which interactions were labelled
+  is random: the first part of psi_g is left out, and in the second w_i is multiplied by sqrt(1 - pi_i), because what is
+  certain to be labelled adds no error. Exact for Poisson sampling of interactions one a source, or of whole sources;
+  with several labels in a source drawn one by one it is larger than the design's variance
+  sum (1 - pi_i) w_i^2 (e_i - e_bar)^2 / W^2 as long as siblings tend to fail together. When all N are labelled it is 0.
+
+psi_g is linear in lambda, psi_g = y_g + lambda h_g, so that lambda = - sum y_g h_g / sum h_g^2 has the smallest
+variance: the power tuning of Angelopoulos, Duchi and Zrnic 2023 (PPI++, section 6; for the mean
+lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent rows), by source, clipped to
+[0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+Sources = npt.NDArray[Any]
+
+Status = Literal["prediction_powered", "labels_only", "insufficient"]
+Target = Literal["these_interactions", "process"]
+Form = Literal["score", "normal"]
+Method = Literal["score", "normal", "wilson", "known"]
+
+#: What :attr:`FailureRate.status`, the arguments ``target`` and ``form``, and :attr:`RateInterval.method` may say.
+STATUSES: Final = ("prediction_powered", "labels_only", "insufficient")
+TARGETS: Final = ("these_interactions", "process")
+FORMS: Final = ("score", "normal")
+METHODS: Final = ("score", "normal", "wilson", "known")
+
+CONFIDENCE = 0.95
+#: Failures and passes (each) among the effective labels below which their interval is Wilson's.
+LEAST_EXPECTED = 10.0
+SEED = 20260101
+
+#: Squared sums below this share of their terms are rounding.
+_NEGLIGIBLE = 1e-20
+
+
+@dataclass(frozen=True, slots=True)
+class RateInterval:
+    """A failure rate with its interval, all in [0, 1], low <= estimate <= high.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+    standard_error : float
+        Linearised by source; 0 when the labels are all equal, where only the Wilson interval has a width.
+    method : str
+        ``score`` or ``normal`` (from the standard error), ``wilson`` (from the effective n, few failures or passes) or
+        ``known`` (all interactions are labelled).
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRate:
+    """The failure rate of a system or a segment.
+
+    Attributes
+    ----------
+    status : str
+        ``prediction_powered``; ``labels_only`` (too few failures, passes or wrong predictions among the labels for
+        more; or the predictions add nothing, lambda is 0; or all interactions are labelled); ``insufficient`` (fewer
+        than 2 labelled sources: no number).
+    count_labels, count_sources, count_interactions : int
+        Labels, their sources, and N.
+    effective_n : float or None
+        Independent labels of equal weight with as much information on the labels-only rate, at most count_labels.
+    power_tuning : float or None
+        lambda in [0, 1]; None where no prediction-powered rate was made.
+    estimate, low, high : float or None
+        What the status names.
+    prediction_powered, labels_only : RateInterval or None
+        Both, for comparison. The first is None where the labels are too few for it.
+    width_ratio : float or None
+        t s (half the width of the normal interval) of the prediction-powered rate over that of the labels-only one;
+        its square is the share of labels that predictions leave to be made. None without a prediction-powered rate.
+    """
+
+    status: Status
+    count_labels: int
+    count_sources: int
+    count_interactions: int
+    effective_n: float | None = None
+    power_tuning: float | None = None
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    prediction_powered: RateInterval | None = None
+    labels_only: RateInterval | None = None
+    width_ratio: float | None = None
+
+
+def estimate_failure_rate(
+    is_failure: Flags,
+    label_predictions: Floats,
+    label_sources: Sources,
+    predictions: Floats,
+    sources: Sources,
+    inclusion_probabilities: Floats | None = None,
+    target: Target = "these_interactions",
+    power_tuning: float | None = None,
+    form: Form = "score",
+    confidence: float = CONFIDENCE,
+    least_expected: float = LEAST_EXPECTED,
+) -> FailureRate:
+    """Return the failure rate of N interactions, of which n have a label.
+
+    Parameters
+    ----------
+    is_failure : ndarray of bool, shape (n,)
+        Y: did people reject the answer? (not the label y = 1 = accepted of the calibrators, but its complement)
+    label_predictions : ndarray, shape (n,)
+        f of the labelled interactions: predicted probability of a failure, in [0, 1], from a model that saw no label
+        of the same source. Fitted on the same labels it would make the interval too short.
+    label_sources : ndarray, shape (n,)
+        Source of each label, integers or strings.
+    predictions, sources : ndarray, shape (N,)
+        f and source of all N interactions, the labelled ones among them. For ``process`` they may also be others than
+        the labelled ones; equal source values say which belong together.
+    inclusion_probabilities : ndarray, shape (n,), optional
+        pi of each label, in (0, 1]; equal by default. Only their ratios count: pi is scaled so that 1 / pi adds up to
+        N, which also takes up labels that were asked for and never given.
+    target : {"these_interactions", "process"}
+        Whose rate; see the module.
+    power_tuning : float, optional
+        lambda in [0, 1]; tuned by default.
+    form : {"score", "normal"}
+        Of the interval, see Notes.
+    confidence : float
+        Of the interval, in (0, 1).
+    least_expected : float
+        Expected failures, and passes, below which the interval is Wilson's, at least 0.
+
+    Returns
+    -------
+    FailureRate
+        All in [0, 1], low <= estimate <= high.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a value is out of its range, there are no interactions, or (``these_interactions``) a source
+        has more labels than interactions.
+
+    Notes
+    -----
+    s^2 = sum psi_g^2 m / (m - k) over m labelled sources, and t is the quantile of Student's distribution on m - k
+    degrees of freedom; k = 1 for the rate, 2 where lambda was tuned on the same labels. The form is
+
+    - ``normal``: theta -+ t s, clipped. It is symmetric where the estimate is not, and holds too seldom at small rates.
+    - ``score``: all rates r with |theta - r| <= t s sqrt(r (1 - r) / (theta (1 - theta))), that is Wilson's interval
+      on n = theta (1 - theta) / s^2 (Kott 2017). The same at .5 and in the limit, it holds evenly at small rates.
+
+    Where effective n x rate, or effective n x (1 - rate), of the labels alone is below ``least_expected``, s cannot be
+    trusted: the interval is Wilson's on the effective n, without a finite population correction (on the safe side).
+    For the same reason the labels stand alone where fewer than ``least_expected`` of them carry the variance of
+    Y - lambda f, (sum x^2)^2 / sum x^4: a predictor right on every label would else get an interval of width 0.
+    """
+    _check_rows(is_failure, label_predictions, label_sources, predictions, sources, inclusion_probabilities)
+    _check_settings(target, power_tuning, form, confidence, least_expected)
+    count_labels, count_interactions = len(is_failure), len(predictions)
+    codes, label_codes, count_codes = _code_sources(sources, label_sources)
+    labels_by_source = np.bincount(label_codes, minlength=count_codes)
+    count_sources = int(np.count_nonzero(labels_by_source))
+    found = FailureRate("insufficient", count_labels, count_sources, count_interactions)
+    if target == "these_interactions":
+        _check_labels_are_among(labels_by_source, np.bincount(codes, minlength=count_codes))
+    if count_sources < 2:
+        return found
+
+    failures = is_failure.astype(np.float64)
+    weights = np.ones(count_labels) if inclusion_probabilities is None else 1.0 / inclusion_probabilities
+    shares = weights / weights.sum()
+    rate = min(1.0, float(shares @ failures))
+    effective_n = _effective_n(is_failure, failures - rate, shares, label_codes)
+    found = replace(found, status="labels_only", effective_n=effective_n)
+    if target == "these_interactions" and count_labels == count_interactions:
+        rate = float(failures.mean())
+        return _show(found, RateInterval(rate, rate, rate, 0.0, "known"))
+
+    # the part of each share that chance decides; pi is scaled so that the weights 1 / pi add up to N
+    random_shares = shares
+    if target == "these_interactions":
+        random_shares = shares * np.sqrt(1.0 - np.minimum(1.0, 1.0 / (count_interactions * shares)))
+    centred = label_predictions - shares @ label_predictions
+    by_source = _sums(random_shares * (failures - rate), label_codes, count_codes)
+    by_prediction = -_sums(random_shares * centred, label_codes, count_codes)
+    mean_prediction = float(predictions.mean())
+    if target == "process":
+        by_prediction += _sums(predictions - mean_prediction, codes, count_codes) / count_interactions
+
+    margin, error = _margin(by_source, count_sources, 1, confidence)
+    # sources of equal rates leave no variance between them: a coincidence of few, and no certainty
+    is_degenerate = error**2 <= _NEGLIGIBLE * float(shares @ shares)
+    if effective_n * min(rate, 1 - rate) < least_expected or is_degenerate:
+        low, high = wilson_interval(rate, effective_n, _t_quantile(confidence, count_sources - 1))
+        return _show(found, RateInterval(rate, low, high, error, "wilson"))
+
+    labels_only = _interval(rate, margin, error, form)
+    count_fitted = 1
+    if power_tuning is None:
+        power_tuning = _tune(by_source, by_prediction) if count_sources > 2 else 0.0
+        count_fitted = 2 if power_tuning > 0 else 1
+    residuals = random_shares * (failures - rate - power_tuning * centred)
+    if power_tuning > 0 and _count_carrying(residuals) < least_expected:
+        return _show(found, labels_only)
+    estimate = rate + power_tuning * (mean_prediction - float(shares @ label_predictions))
+    powered_margin, powered_error = _margin(
+        by_source + power_tuning * by_prediction, count_sources, count_fitted, confidence
+    )
+    powered = _interval(estimate, powered_margin, powered_error, form)
+    return replace(
+        _show(found, labels_only),
+        status="prediction_powered" if power_tuning > 0 else "labels_only",
+        power_tuning=power_tuning,
+        estimate=powered.estimate,
+        low=powered.low,
+        high=powered.high,
+        prediction_powered=powered,
+        width_ratio=powered_margin / margin,
+    )
+
+
+def wilson_interval(rate: float, effective_n: float, quantile: float) -> tuple[float, float]:
+    """Return the score interval of Wilson (1927) for a rate on effective_n labels, within [0, 1].
+
+    For clustered and weighted labels n is replaced by the effective n and the normal quantile by t, as Korn and
+    Graubard (1998) do for the exact interval and Franco, Little, Louis and Slud (2019) recommend for Wilson's.
+
+    Parameters
+    ----------
+    rate : float
+        In [0, 1].
+    effective_n : float
+        Above 0.
+    quantile : float
+        Of the standard normal or t distribution, for instance 1.96; above 0.
+    """
+    if not 0 <= rate <= 1 or not effective_n > 0 or not quantile > 0:
+        raise ValueError(
+            f"rate must lie in [0, 1], effective_n and quantile above 0, got {rate}, {effective_n}, {quantile}"
+        )
+    squared = quantile**2
+    center = (rate * effective_n + squared / 2) / (effective_n + squared)
+    half = quantile * math.sqrt(effective_n * rate * (1 - rate) + squared / 4) / (effective_n + squared)
+    # rounding must not push the estimate out of its own interval
+    return min(rate, max(0.0, center - half)), max(rate, min(1.0, center + half))
+
+
+def _sums(values: Floats, codes: Integers, count_codes: int = 0) -> Floats:
+    """Return the sum of the values of each source, shape (n_sources,)."""
+    return np.bincount(codes, weights=values, minlength=count_codes).astype(np.float64)
+
+
+def _effective_n(is_failure: Flags, residuals: Floats, shares: Floats, codes: Integers) -> float:
+    """Return Kish's n, 1 / sum share^2, over the design effect by source (Kish 1965).
+
+    The design effect is the variance by source over that of the same weights without sources, at least 1, because
+    chance alone makes it smaller in half of the samples. Labels that are all equal cannot show it: their siblings then
+    count as one.
+    """
+    if is_failure.all() or not is_failure.any():
+        by_source = _sums(shares, codes)
+        return 1.0 / float(by_source @ by_source)
+    by_row = float(((shares * residuals) ** 2).sum())
+    by_source = _sums(shares * residuals, codes)
+    return 1.0 / float(shares @ shares) / max(1.0, float(by_source @ by_source) / by_row)
+
+
+def _tune(by_source: Floats, by_prediction: Floats) -> float:
+    """Return the lambda in [0, 1] with the least sum (y_g + lambda h_g)^2; 0 for predictions that are all equal."""
+    spread = float(by_prediction @ by_prediction)
+    if spread <= _NEGLIGIBLE * float(by_source @ by_source):
+        return 0.0
+    return min(1.0, max(0.0, -float(by_source @ by_prediction) / spread))
+
+
+def _margin(influences: Floats, count_sources: int, count_fitted: int, confidence: float) -> tuple[float, float]:
+    """Return t s and s."""
+    degrees = count_sources - count_fitted
+    error = math.sqrt(float(influences @ influences) * count_sources / degrees)
+    return _t_quantile(confidence, degrees) * error, error
+
+
+def _count_carrying(influences: Floats) -> float:
+    """Return how many rows carry a variance, (sum x^2)^2 / sum x^4: n when all are alike, 0 when all are 0.
+
+    For a share near 0 it is close to the number of failures; for residuals of a predictor that is nearly always right,
+    to the number of labels on which it is wrong.
+    """
+    squares = influences**2
+    fourth = float(squares @ squares)
+    return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
+
+
+def _interval(estimate: float, margin: float, error: float, form: Form) -> RateInterval:
+    # a corrected estimate may leave [0, 1], where no score interval exists
+    if form == "score" and error > 0 and 0 < estimate < 1:
+        low, high = wilson_interval(estimate, estimate * (1 - estimate) / error**2, margin / error)
+        return RateInterval(estimate, low, high, error, "score")
+    low, middle, high = (min(1.0, max(0.0, value)) for value in (estimate - margin, estimate, estimate + margin))
+    return RateInterval(middle, low, high, error, "normal")
+
+
+def _t_quantile(confidence: float, degrees: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + confidence) / 2))
+
+
+def _show(found: FailureRate, labels_only: RateInterval) -> FailureRate:
+    return replace(
+        found,
+        labels_only=labels_only,
+        estimate=labels_only.estimate,
+        low=labels_only.low,
+        high=labels_only.high,
+    )
+
+
+def _code_sources(sources: Sources, label_sources: Sources) -> tuple[Integers, Integers, int]:
+    distinct, codes = np.unique(np.concatenate([sources, label_sources]), return_inverse=True)
+    codes = codes.astype(np.int64)
+    return codes[: len(sources)], codes[len(sources) :], len(distinct)
+
+
+def _check_labels_are_among(labels_by_source: Integers, rows_by_source: Integers) -> None:
+    excess = np.flatnonzero(labels_by_source > rows_by_source)
+    if len(excess):
+        raise ValueError(
+            "the labelled interactions must be among the interactions whose rate is asked for, "
+            f"got a source with {labels_by_source[excess[0]]} labels and {rows_by_source[excess[0]]} interactions"
+        )
+
+
+def _check_rows(
+    is_failure: Flags,
+    label_predictions: Floats,
+    label_sources: Sources,
+    predictions: Floats,
+    sources: Sources,
+    inclusion_probabilities: Floats | None,
+) -> None:
+    of_labels = [len(is_failure), len(label_predictions), len(label_sources)]
+    if inclusion_probabilities is not None:
+        of_labels.append(len(inclusion_probabilities))
+    if len(set(of_labels)) > 1:
+        raise ValueError(f"labels and what belongs to them must have one length, got {of_labels}")
+    if len(predictions) != len(sources):
+        raise ValueError(f"predictions and sources must have one length, got {len(predictions)} and {len(sources)}")
+    if not len(predictions):
+        raise ValueError("there must be at least one interaction, got 0")
+    if is_failure.dtype != np.bool_:
+        raise ValueError(f"is_failure must be of type bool, got {is_failure.dtype}")
+    for values in (label_predictions, predictions):
+        outside = ~((values >= 0) & (values <= 1))
+        if outside.any():
+            raise ValueError(f"predictions must lie in [0, 1], got {values[outside][0]}")
+    if inclusion_probabilities is not None:
+        outside = ~((inclusion_probabilities > 0) & (inclusion_probabilities <= 1))
+        if outside.any():
+            raise ValueError(f"inclusion probabilities must lie in (0, 1], got {inclusion_probabilities[outside][0]}")
+
+
+def _check_settings(
+    target: str, power_tuning: float | None, form: str, confidence: float, least_expected: float
+) -> None:
+    if target not in TARGETS:
+        raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target}")
+    if form not in FORMS:
+        raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form}")
+    if power_tuning is not None and not 0 <= power_tuning <= 1:
+        raise ValueError(f"power_tuning must lie in [0, 1], got {power_tuning}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    if not least_expected >= 0:
+        raise ValueError(f"least_expected must be at least 0, got {least_expected}")

@@ -1,0 +1,1 @@
+"""From documents to a test set: sampling, queries, variants and their export."""

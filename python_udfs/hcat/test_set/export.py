@@ -1,0 +1,246 @@
+"""The test set as a file: accepted queries and their variants, in the raw contract, for ``hcat collect``.
+
+A test set stays as it is while versions of an application are compared with it: the bytes depend on its rows alone, and
+a file that holds another test set is not overwritten by accident.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.landing.raw_contract import QUERY_FILES
+
+COLUMNS: Final = (
+    "query_id",
+    "parent_query_id",
+    "source_group",
+    "variant_type",
+    "text",
+    "reference_answer",
+    "source_chunk_ids",
+    "query_type",
+    "difficulty",
+    "answer_type",
+    "expected_behaviour",
+    "language",
+    "sampling_weight",
+)
+"""Columns of the file, in order: those of queries in the raw contract, and the language, which goes with the answer."""
+
+QUERIES: Final = "queries"
+VARIANTS: Final = "variants"
+PARTS: Final = (QUERIES, VARIANTS)
+ORIGINAL: Final = "original"
+MADE: Final = "made"
+
+_HOW_TO_BUILD: Final = (
+    "`dbt build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'` makes them"
+)
+_REJECTED: Final = ("stg_documents__rejected", "stg_chunks__rejected", "stg_queries__rejected")
+_CARRIED: Final = (
+    "reference_answer",
+    "source_chunk_ids",
+    "query_type",
+    "difficulty",
+    "answer_type",
+    "expected_behaviour",
+    "language",
+    "sampling_weight",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTestSet:
+    """A test set that was written, or stood there already.
+
+    Parameters
+    ----------
+    path : Path
+        Its file.
+    sha256 : str
+        Of its bytes: the name by which two runs know that they asked the same.
+    is_new : bool
+        False where the file held the same bytes before.
+    counts : mapping of str to mapping of str to int
+        Part -> query type or variant type -> rows.
+    missing : mapping of str to int
+        Why variants were not made -> how many.
+    rejected : mapping of str to int
+        Table of rejected records -> rows: what was to be read and could not.
+    """
+
+    path: Path
+    sha256: str
+    is_new: bool
+    counts: Mapping[str, Mapping[str, int]]
+    missing: Mapping[str, int]
+    rejected: Mapping[str, int]
+
+    def describe(self) -> list[tuple[str, str]]:
+        """Return names and texts to print."""
+        lines = [("test set", f"{self.path}{'' if self.is_new else ', as it was'}"), ("sha256", self.sha256)]
+        for part, counts in self.counts.items():
+            total = sum(counts.values())
+            lines.append((part, f"{total:,}: {_enumerate(counts)}" if counts else "none"))
+        if self.missing:
+            lines.append(("not made", f"{sum(self.missing.values()):,} variants: {_enumerate(self.missing)}"))
+        if self.rejected:
+            lines.append(("rejected", f"{sum(self.rejected.values()):,} records: {_enumerate(self.rejected)}"))
+        lines.append(("next", f"hcat collect <endpoint.yml> --queries {self.path} --output {self.path.parent}"))
+        return lines
+
+
+def write_test_set(
+    warehouse: Path, output: Path | None = None, *, file_format: str | None = None, only: str | None = None,
+    is_replacing: bool = False,
+) -> WrittenTestSet:  # fmt: skip
+    """Write the test set of a warehouse to a file of the raw contract, whole or not at all.
+
+    Parameters
+    ----------
+    warehouse : Path
+        Folder that holds hcat.duckdb, or the file itself.
+    output : Path, optional
+        File to write; by default ``test_set/queries.jsonl`` beside the warehouse file. A folder of its own can become
+        that of the raw logs once the answers are there.
+    file_format : {"jsonl", "csv"}, optional
+        By default as the name of the file says.
+    only : {"queries", "variants"}, optional
+        Part that is written; by default both.
+    is_replacing : bool
+        Overwrite a file that holds another test set.
+
+    Raises
+    ------
+    ValueError
+        If format or part are unknown, there is no test set, or the file holds another one.
+    WarehouseError
+        If the warehouse cannot be read.
+    """
+    from hcat.engine.warehouse import find_folder
+
+    if only is not None and only not in PARTS:
+        raise ValueError(f"only must be {' or '.join(PARTS)}, got {only!r}")
+    path = output or find_folder(warehouse) / "test_set" / f"queries.{file_format or 'jsonl'}"
+    suffix = f".{file_format}" if file_format else path.suffix
+    if suffix not in QUERY_FILES or path.suffix != suffix:
+        known = " or ".join(f"*{known}" for known in QUERY_FILES)
+        raise ValueError(f"a test set is a file {known} of the format that it is named by, got {path} ({suffix[1:]})")
+    queries, variants = read_test_set(warehouse)
+    made = [row for row in variants if row["variant_status"] == MADE]
+    missing = Counter(row["variant_status"] for row in variants if row["variant_status"] != MADE)
+    groups = {row["query_id"]: row.get("source_group") or row["query_id"] for row in queries}
+    parts: dict[str, list[dict[str, Any]]] = {
+        QUERIES: [
+            _record(row, row.get("parent_query_id"), groups[row["query_id"]], row.get("variant_type") or ORIGINAL)
+            for row in queries
+        ],
+        VARIANTS: [
+            _record(row, row["parent_query_id"], groups[row["parent_query_id"]], row["variant_type"]) for row in made
+        ],
+    }
+    parts = {part: records for part, records in parts.items() if only in (None, part)}
+    records = [record for part in parts.values() for record in part]
+    if not records:
+        raise ValueError(f"the test set must hold {only or 'queries'}, got none: {_HOW_TO_BUILD}")
+    # siblings stand together, the original first
+    records.sort(key=lambda record: (record["source_group"], record["parent_query_id"] or "", record["query_id"]))
+    content = (_to_csv(records) if suffix == ".csv" else to_jsonl(records)).encode("utf-8")
+    return WrittenTestSet(
+        path=path,
+        sha256=hashlib.sha256(content).hexdigest(),
+        is_new=write_whole(path, content, is_replacing),
+        counts={
+            part: Counter(record["variant_type" if part == VARIANTS else "query_type"] or "no type" for record in rows)
+            for part, rows in parts.items()
+        },
+        missing=missing if VARIANTS in parts else {},
+        rejected=_count_rejected(warehouse),
+    )
+
+
+def read_test_set(warehouse: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows of ``int_test_queries`` and ``int_test_variants``, in the order of their ids.
+
+    The marts of the same queries show personal data masked; what is asked must stand as it was made.
+
+    Raises
+    ------
+    ValueError
+        If the warehouse lacks one of them.
+    """
+    from hcat.engine.warehouse import open_warehouse
+
+    tables = ("int_test_queries", "int_test_variants")
+    with open_warehouse(warehouse) as opened:
+        missing = opened.lacks(*tables)
+        if missing:
+            raise ValueError(f"{warehouse} must hold {' and '.join(tables)}, got no {missing[0]}: {_HOW_TO_BUILD}")
+        queries, variants = (opened.rows(f"select * from {table} order by query_id", (table,)) for table in tables)
+        return queries, variants
+
+
+def _count_rejected(warehouse: Path) -> dict[str, int]:
+    """Return the rows of the tables of rejected records that have any."""
+    from hcat.engine.warehouse import open_warehouse
+
+    with open_warehouse(warehouse) as opened:
+        counted = {table: opened.rows(f"select count(*) as n from {table}", (table,)) for table in _REJECTED}
+    return {table: rows[0]["n"] for table, rows in counted.items() if rows and rows[0]["n"]}
+
+
+def _record(row: Mapping[str, Any], parent: str | None, source_group: str, variant_type: str) -> dict[str, Any]:
+    values = {name: row.get(name) for name in _CARRIED} | {
+        "query_id": row["query_id"],
+        "text": row["query_text"],
+        "parent_query_id": parent,
+        "source_group": source_group,
+        "variant_type": variant_type,
+    }
+    return {name: values[name] for name in COLUMNS}
+
+
+def to_jsonl(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return the records as JSON Lines."""
+    return "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
+
+
+def _to_csv(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return the records as CSV; a list is JSON text. Texts stand as they are: the file is read by programs."""
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for record in records:
+        cells = (record[name] for name in COLUMNS)
+        writer.writerow([json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell for cell in cells])
+    return written.getvalue()
+
+
+def write_whole(path: Path, content: bytes, is_replacing: bool) -> bool:
+    """Write a file whole or not at all; return whether it is another one than before."""
+    if path.exists():
+        if path.read_bytes() == content:
+            return False
+        if not is_replacing:
+            raise ValueError(
+                f"{path} must hold this test set or nothing (versions are compared on one test set), got another one: "
+                "name another file, or use --replace"
+            )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.writing")
+    temporary.write_bytes(content)
+    temporary.replace(path)
+    return True
+
+
+def _enumerate(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count:,} {name}" for name, count in ordered)

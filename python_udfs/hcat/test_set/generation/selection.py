@@ -1,0 +1,290 @@
+"""Which candidates enter the test set, and why the others do not.
+
+Reasons are a closed list; the first that holds, in the order of :data:`REASONS`, is the reason of a rejected query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.language.overlap import Evidence, extract_features
+from hcat.language.text import STOP_WORDS
+
+REASONS: Final = (
+    "too_short",
+    "too_long",
+    "mentions_context",
+    "unanswerable_form",
+    "missing_reference",
+    "unsupported_reference",
+    "copied_from_chunk",
+    "far_from_chunk",
+    "duplicate_text",
+    "near_duplicate",
+)
+"""too_short, too_long: words; mentions_context: "the passage above"; unanswerable_form: no question, or about a
+table or figure that only the page shows; missing_reference: none where an answer is due; unsupported_reference:
+holds a number that the source chunks do not; copied_from_chunk: one run of the chunk's own words; far_from_chunk:
+another subject than the chunk's; duplicate_text: the same words as an accepted query; near_duplicate: the same names
+and numbers, nearly the same words and meaning."""
+
+CHECKED_SCHEMA = pa.schema(
+    [
+        ("query_id", pa.string()),
+        ("chunk_id", pa.string()),
+        ("check_status", pa.string()),
+        ("reason", pa.string()),
+        ("duplicate_of", pa.string()),
+        ("count_words", pa.int32()),
+        ("copied_share", pa.float64()),
+        ("similarity_to_chunk", pa.float64()),
+        ("similarity_to_nearest", pa.float64()),
+    ]
+)
+
+_BLOCK = 1024
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019.,][^\W_]+)*")
+_ANCHOR = re.compile(r'\AAccording to "[^"]*", ')
+_OPTIONS = re.compile(r"\s+A\) .*\Z", re.DOTALL)
+_CONTEXT = re.compile(
+    r"\b(?:(?:provided|given|above|following|this|the|supplied|preceding) (?:context|passage|excerpt|snippet|chunk|"
+    r"extract)|"
+    r"(?:the|this) (?:text|paragraph|section|sentence|article) (?:above|below|says|states|mentions)|(?:in|from|by|"
+    r"to) (?:the|this) (?:text|"
+    r"passage|paragraph|context)|key facts|as (?:mentioned|stated|described|discussed) (?:above|below|earlier))\b",
+    re.IGNORECASE,
+)
+_UNANSWERABLE = re.compile(
+    r"\b(?:(?:table|figure|chart|graph|picture|image|diagram|page|footnote|exhibit|appendix) (?:\d+|above|below|"
+    r"shown)|(?:shown|listed|"
+    r"presented|depicted) (?:in|on) (?:the|this) (?:table|figure|chart|graph|picture|image|diagram)|what does "
+    r"(?:the|this) author|"
+    r"lorem ipsum)\b|\{\w*\}|\[\w*\]|_{3,}",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\A(?:[^.?!]*, )?(?:please |can you |could you )?(?:explain|describe|list|name|tell|summari[sz]e|give|compare)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLimits:
+    """When a candidate is rejected.
+
+    Parameters
+    ----------
+    minimum_words, maximum_words : int
+        Words of a query, options of a multiple-choice query left out.
+    copied_share : float
+        Share of the query's words in one run that the chunk has too, from which it counts as copied, in (0, 1].
+    chunk_similarity : float
+        Least cosine with the chunk, in [-1, 1]; not asked of queries that are to be refused, nor of an encoder
+        without meaning.
+    duplicate_similarity : float
+        Cosine from which two queries may be near duplicates, in [-1, 1].
+    duplicate_overlap : float
+        Jaccard similarity of their words from which they are, in [0, 1].
+    """
+
+    minimum_words: int
+    maximum_words: int
+    copied_share: float
+    chunk_similarity: float
+    duplicate_similarity: float
+    duplicate_overlap: float
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.minimum_words <= self.maximum_words:
+            raise ValueError(
+                f"words must lie in 1 <= minimum <= maximum, got {self.minimum_words} and {self.maximum_words}"
+            )
+        if not 0 < self.copied_share <= 1:
+            raise ValueError(f"copied_share must lie in (0, 1], got {self.copied_share}")
+        for name in ("chunk_similarity", "duplicate_similarity"):
+            if not -1 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [-1, 1], got {getattr(self, name)}")
+        if not 0 <= self.duplicate_overlap <= 1:
+            raise ValueError(f"duplicate_overlap must lie in [0, 1], got {self.duplicate_overlap}")
+
+
+def check_candidates(materials: pa.Table, limits: Mapping[str, Any]) -> pa.Table:
+    """Return one row per candidate with its verdict (schema :data:`CHECKED_SCHEMA`).
+
+    Parameters
+    ----------
+    materials : Table
+        query_id, chunk_id, query_text, reference_answer, query_type, expected_behaviour, generator, encoder_name,
+        source_text, embedding and chunk_embedding (unit vectors or null); ordered by query_id. Imported queries go
+        first among duplicates, so that a hand-written one is never displaced, then query ids decide.
+    limits : mapping
+        Fields of :class:`CheckLimits`.
+    """
+    bounds = CheckLimits(**limits)
+    rows = materials.select([name for name in materials.column_names if "embedding" not in name]).to_pylist()
+    vectors = _matrix(materials["embedding"])
+    similarities = _chunk_similarities(materials)
+    checked = [_check_alone(row, similarity, bounds) for row, similarity in zip(rows, similarities, strict=True)]
+    order = sorted(
+        (position for position, result in enumerate(checked) if result["reason"] is None),
+        key=lambda position: (rows[position]["generator"] != "imported", rows[position]["query_id"]),
+    )
+    _mark_duplicates(rows, checked, order, vectors, bounds)
+    for row, result in zip(rows, checked, strict=True):
+        result |= {"query_id": row["query_id"], "chunk_id": row["chunk_id"]}
+        result["check_status"] = "accepted" if result["reason"] is None else "rejected"
+    return pa.Table.from_pylist(checked, schema=CHECKED_SCHEMA)
+
+
+def _check_alone(row: Mapping[str, Any], similarity: float | None, bounds: CheckLimits) -> dict[str, Any]:
+    """Return the measures of one candidate and the reason for its rejection that needs no other candidate."""
+    text = row["query_text"]
+    core = _OPTIONS.sub("", _ANCHOR.sub("", text))
+    words = _tokens(core)
+    is_imported = row["generator"] == "imported"
+    is_refused = row["expected_behaviour"] == "refuse"
+    copied = _copied_share(words, _tokens(row["source_text"] or ""))
+    # hashing vectors carry no meaning
+    has_meaning = similarity is not None and not str(row["encoder_name"]).startswith("hashing:")
+    reason = None
+    if is_imported:
+        pass  # people chose it
+    elif len(words) < bounds.minimum_words:
+        reason = "too_short"
+    elif len(words) > bounds.maximum_words:
+        reason = "too_long"
+    elif _CONTEXT.search(text):
+        reason = "mentions_context"
+    elif _UNANSWERABLE.search(core) or not ("?" in core or _REQUEST.match(core)):
+        reason = "unanswerable_form"
+    elif not is_refused and not (row["reference_answer"] or "").strip():
+        reason = "missing_reference"
+    elif not is_refused and not _is_supported(row):
+        reason = "unsupported_reference"
+    elif not is_refused and copied >= bounds.copied_share:
+        reason = "copied_from_chunk"
+    elif not is_refused and has_meaning and (similarity or 0.0) < bounds.chunk_similarity:
+        reason = "far_from_chunk"
+    return {
+        "reason": reason,
+        "duplicate_of": None,
+        "count_words": len(words),
+        "copied_share": copied,
+        "similarity_to_chunk": similarity,
+        "similarity_to_nearest": None,
+    }
+
+
+def _tokens(text: str) -> list[str]:
+    return [token.casefold() for token in _TOKEN.findall(text)]
+
+
+def _copied_share(words: Sequence[str], source: Sequence[str]) -> float:
+    """Return the longest run of words that both have, as a share of the first, in [0, 1]."""
+    if not words or not source:
+        return 0.0
+    longest = 0
+    before = [0] * (len(words) + 1)
+    places: dict[str, list[int]] = {}
+    for position, word in enumerate(words):
+        places.setdefault(word, []).append(position)
+    for token in source:
+        found = places.get(token)
+        if not found:
+            if longest or any(before):
+                before = [0] * (len(words) + 1)
+            continue
+        current = [0] * (len(words) + 1)
+        for position in found:
+            current[position + 1] = before[position] + 1
+            longest = max(longest, current[position + 1])
+        before = current
+    return longest / len(words)
+
+
+def _is_supported(row: Mapping[str, Any]) -> bool:
+    """Return whether the sources hold every number of the reference answer; without sources nothing can be said."""
+    if not row["source_text"]:
+        return True
+    evidence = Evidence.from_features([extract_features(row["source_text"]), extract_features(row["query_text"])])
+    mentions = extract_features(row["reference_answer"]).number_mentions
+    return all(any(key in evidence.numbers for key in mention.keys) for mention in mentions)
+
+
+def _matrix(column: pa.ChunkedArray) -> npt.NDArray[np.float32]:
+    values = column.combine_chunks()
+    if len(values) == 0:
+        return np.empty((0, 1), np.float32)
+    flat = values.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+    matrix: npt.NDArray[np.float32] = flat.reshape(len(values), -1)
+    return matrix
+
+
+def _chunk_similarities(materials: pa.Table) -> list[float | None]:
+    found: list[float | None] = []
+    for own, other in zip(materials["embedding"].to_pylist(), materials["chunk_embedding"].to_pylist(), strict=True):
+        if other is None:
+            found.append(None)
+            continue
+        first, second = np.asarray(own, np.float64), np.asarray(other, np.float64)
+        found.append(float(np.clip(first @ second, -1.0, 1.0)))
+    return found
+
+
+def _mark_duplicates(
+    rows: Sequence[Mapping[str, Any]],
+    checked: list[dict[str, Any]],
+    order: Sequence[int],
+    vectors: npt.NDArray[np.float32],
+    bounds: CheckLimits,
+) -> None:
+    """Go through candidates in order; one that repeats an accepted one is rejected. Cosines are made in blocks."""
+    texts: dict[str, int] = {}
+    words = {position: frozenset(_tokens(rows[position]["query_text"])) - STOP_WORDS for position in order}
+    facts = {position: _facts(rows[position]["query_text"]) for position in order}
+    accepted: list[int] = []
+    for start in range(0, len(order), _BLOCK):
+        block = order[start : start + _BLOCK]
+        earlier = np.asarray(accepted, np.int64)
+        outside = vectors[block] @ vectors[earlier].T if accepted else np.empty((len(block), 0), np.float32)
+        inside = vectors[block] @ vectors[block].T
+        kept_inside: list[int] = []
+        for number, position in enumerate(block):
+            result, text = checked[position], " ".join(_tokens(rows[position]["query_text"]))
+            if text in texts:
+                result |= {
+                    "reason": "duplicate_text",
+                    "duplicate_of": rows[texts[text]]["query_id"],
+                    "similarity_to_nearest": 1.0,
+                }
+                continue
+            cosines = np.concatenate([outside[number], inside[number, kept_inside]])
+            candidates = [*accepted[: len(earlier)], *[block[other] for other in kept_inside]]
+            if len(cosines):
+                result["similarity_to_nearest"] = float(np.clip(cosines.max(), -1.0, 1.0))
+            for index in np.flatnonzero(cosines >= bounds.duplicate_similarity).tolist():
+                other = candidates[index]
+                if facts[position] != facts[other]:
+                    continue
+                union = words[position] | words[other]
+                overlap = len(words[position] & words[other]) / len(union) if union else 1.0
+                if overlap >= bounds.duplicate_overlap:
+                    result |= {"reason": "near_duplicate", "duplicate_of": rows[other]["query_id"]}
+                    break
+            if result["reason"] is None:
+                texts[text] = position
+                kept_inside.append(number)
+        accepted += [block[number] for number in kept_inside]
+
+
+def _facts(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the numbers and names of a query: two that ask about other years or other banks are no duplicates."""
+    features = extract_features(text)
+    return frozenset(features.numbers), frozenset(features.entities)

@@ -1,0 +1,159 @@
+"""Sentences of a chunk that can be trusted to be whole: the raw material of the generator without a model.
+
+Chunks of real documents hold tables, headings, lists and lines broken by a PDF. A question made of a part of a sentence
+is wrong, and so is its reference answer; what is doubtful is therefore left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from hcat.language.text import clean_text, split_sentences
+
+MINIMUM_WORDS: Final = 5
+MAXIMUM_WORDS: Final = 60
+"""A longer sentence says too much for one question."""
+
+WRAPPED_SHARE: Final = 0.6
+WRAPPED_CHARACTERS: Final = 50
+"""A line this long (and this share of the longest line) without closing punctuation goes on in the next one."""
+
+_LINE_END = re.compile(r"[.!?:;][\"'\u201d\u2019)]*\Z")
+_SENTENCE_END = re.compile(r"[.!?][\"'\u201d\u2019)]*\Z")
+_OPENER_LIST = """
+a after all an any as at because before both by during each every following for from he her his how if in it its no on
+our over she since the their these they this those through to under until we what when where while with you your
+"""
+_OPENERS = frozenset(_OPENER_LIST.split())
+_DISCOURSE = re.compile(
+    r"(?:In addition|Additionally|Furthermore|Moreover|However|Further|Also|Finally|Therefore|Accordingly|"
+    r"As a result|Consequently|Similarly|Generally|Historically|Currently|For example|In general), (?=\w)"
+)
+_DEBRIS = re.compile(
+    r"[|\t\u2022\u25cf\u25aa\u2026\ufffd_<>{}\[\]\\=*#~^]|\.\s?\.\s?\.|Table of Contents|\bItem \d|\bForm \d|"
+    r"\bExhibit\b|"
+    r"\bNotes? \d|\bPage \d|https?:|www\.|\bsee\b|\bSee\b|\brefer to\b|\bRefer to\b|\$\s*\$|--|"
+    r"\b(?:above|below|herein|hereof|hereby|hereto|thereof|thereto|thereunder|hereunder|aforementioned|foregoing|"
+    r"undersigned|set forth|following|follows)\b"
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_TITLE_CASE_RUN = re.compile(
+    r"^(?:[A-Z][\w'\u2019-]*,? (?:(?:and|of|the|for|in|to|on|or|with) )*){2,}(?:The|Our|We|In|As|During|For|This|"
+    r"These|On) "
+)
+_QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "})
+_SPACES = re.compile(r"\s+")
+_GAP = re.compile(r"\s+(?=[,.;:)])|(?<=[($])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One whole sentence.
+
+    Parameters
+    ----------
+    text : str
+        White space folded, typographic quotes made plain, without an opening such as "In addition,".
+    position : int
+        Number of the sentence in the chunk, from 0.
+    """
+
+    text: str
+    position: int
+
+
+def find_paragraphs(text: str) -> list[tuple[str, bool]]:
+    """Return the paragraphs of a chunk, lines that a PDF broke joined, and whether each surely begins a sentence.
+
+    Parameters
+    ----------
+    text : str
+        Chunk as it was staged.
+    """
+    lines = [line.strip() for line in clean_text(text).splitlines()]
+    longest = max(map(len, lines), default=0)
+    wrapped = max(WRAPPED_CHARACTERS, WRAPPED_SHARE * longest)
+    paragraphs: list[tuple[str, bool]] = []
+    current: list[str] = []
+    begins, goes_on = False, False
+    for line in lines:
+        if not line:
+            goes_on = goes_on and bool(current)
+            if current:
+                paragraphs.append((" ".join(current), begins))
+                begins, current = bool(_SENTENCE_END.search(current[-1])), []
+            else:
+                begins = begins or bool(paragraphs)
+            goes_on = False
+            continue
+        if current and (not goes_on or not _WORD.search(line)):  # a page number goes on with nothing
+            paragraphs.append((" ".join(current), begins))
+            # behind a closed sentence or a heading a new one begins
+            begins = bool(_LINE_END.search(current[-1])) or len(current[-1]) < wrapped
+            current = []
+        current.append(line)
+        goes_on = len(line) >= wrapped and _WORD.search(line) is not None
+    if current:
+        paragraphs.append((" ".join(current), begins))
+    return paragraphs
+
+
+@functools.lru_cache(maxsize=256)
+def find_statements(text: str) -> tuple[Statement, ...]:
+    """Return the sentences of a chunk that are whole, plain and not too long, in their order.
+
+    Left out is what does not end with a full stop, may begin in the middle, holds table cells, bullets, list references
+    ("see Note 5", "the following") or unbalanced brackets and quotes, and every question.
+
+    Parameters
+    ----------
+    text : str
+        Chunk as it was staged.
+    """
+    found: list[Statement] = []
+    position = 0
+    is_clean = "\n" not in text.strip() and bool(_SENTENCE_END.search(text.strip()))
+    for paragraph, begins in find_paragraphs(text):
+        before_ended = begins or is_clean
+        for start, end in split_sentences(paragraph):
+            raw = paragraph[start:end]
+            sentence = _GAP.sub("", _SPACES.sub(" ", raw.translate(_QUOTES))).strip()
+            is_trusted = before_ended or _first_word(sentence) in _OPENERS
+            before_ended = bool(_SENTENCE_END.search(sentence))
+            if is_trusted and is_whole(sentence):
+                found.append(Statement(_strip_discourse(sentence), position))
+            position += 1
+    return tuple(found)
+
+
+def is_whole(sentence: str) -> bool:
+    """Return whether a text looks like one whole plain sentence."""
+    words = sentence.split()
+    if not MINIMUM_WORDS <= len(words) <= MAXIMUM_WORDS or not sentence.endswith("."):
+        return False
+    if not (sentence[0].isupper() and sentence[:2].strip().isalnum()) or _DEBRIS.search(sentence):
+        return False
+    if sentence.count("(") != sentence.count(")") or sentence.count('"') % 2 or _TITLE_CASE_RUN.match(sentence):
+        return False
+    if re.search(r"[a-z]{4,}\. [A-Z0-9]", sentence):  # two sentences that were not told apart
+        return False
+    letters = len(_WORD.findall(sentence))
+    if letters < 0.6 * len(words):  # rows of a table
+        return False
+    capitals = sum(word.isupper() and len(word) > 1 for word in words)
+    return capitals <= max(2, 0.2 * len(words))
+
+
+def _first_word(sentence: str) -> str:
+    return sentence.split(" ", 1)[0].strip(",'\"").lower()
+
+
+def _strip_discourse(sentence: str) -> str:
+    match = _DISCOURSE.match(sentence)
+    if match is None:
+        return sentence
+    rest = sentence[match.end() :]
+    return rest[0].upper() + rest[1:]

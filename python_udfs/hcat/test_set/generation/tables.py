@@ -1,0 +1,234 @@
+"""The tables of generation: requests in, calls and queries out."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from hcat.engine.keys import hash_text
+from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays, ledger_row
+from hcat.language_models.endpoint import UNSETTLED, LanguageModel, Reply, Service, in_waves
+from hcat.test_set.generation.offline import REFUSED_TYPES, Outcome, Settings, Source, Template, generate
+from hcat.test_set.generation.prompts import (
+    FACTS_RESPONSE,
+    PROMPT_REVISION,
+    facts_prompt,
+    queries_prompt,
+    queries_response,
+)
+from hcat.test_set.generation.replies import read_facts, read_queries
+
+GENERATED_SCHEMA = pa.schema(
+    [
+        ("generated_id", pa.string()),
+        ("generation_key", pa.string()),
+        ("chunk_id", pa.string()),
+        ("query_type", pa.string()),
+        ("generator", pa.string()),
+        ("generator_revision", pa.string()),
+        ("generation_status", pa.string()),
+        ("status_detail", pa.string()),
+        ("query_id", pa.string()),
+        ("query_text", pa.string()),
+        ("reference_answer", pa.string()),
+        ("difficulty", pa.string()),
+        ("answer_type", pa.string()),
+        ("expected_behaviour", pa.string()),
+        ("pattern", pa.string()),
+        ("source_chunk_ids", pa.list_(pa.string())),
+    ]
+)
+
+CALLS_SCHEMA = pa.schema(
+    [
+        ("call_id", pa.string()),
+        ("generation_key", pa.string()),
+        ("chunk_id", pa.string()),
+        ("query_type", pa.string()),
+        *LEDGER_FIELDS,
+    ]
+)
+
+#: Other chunks that a prompt for a multi-hop query holds.
+_PARTNERS_OF_A_PROMPT = 2
+
+
+def settled(table: Any, column: str, key: str = "generation_key") -> str:
+    """Return the rows of a finished table that need no second try, as a query in brackets.
+
+    Parameters
+    ----------
+    table : relation name
+        Holds the key and the status.
+    column : str
+        Name of the status.
+    key : str
+        Name of the content key.
+    """
+    words = ", ".join(f"'{word}'" for word in UNSETTLED)
+    return f"(select {key} from {table} group by {key} having count_if({column} in ({words})) = 0)"
+
+
+def describe_service(settings: Mapping[str, Any]) -> pa.Table:
+    """Return the name of the language model as one row; it is a part of what a generated query depends on."""
+    return pa.table({"language_model": pa.array([str(settings["model"])], pa.string())})
+
+
+class QueryMaker:
+    """Turns requests into queries or the reason why there are none; a batch function.
+
+    Parameters
+    ----------
+    templates : Table
+        Seed query_templates.
+    settings : mapping
+        speaker, anchor, seed.
+    """
+
+    def __init__(self, templates: pa.Table, settings: Mapping[str, Any]) -> None:
+        self._templates = [Template.from_row(row) for row in templates.sort_by("template_id").to_pylist()]
+        self._settings = Settings(str(settings["speaker"]), str(settings["anchor"]), int(settings["seed"]))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return one row per query, and one per request without any (schema :data:`GENERATED_SCHEMA`)."""
+        rows: list[dict[str, Any]] = []
+        for request in batch.to_pylist():
+            rows += _rows(request, self._answer(request))
+        return pa.RecordBatch.from_pylist(rows, schema=GENERATED_SCHEMA)
+
+    def _answer(self, request: Mapping[str, Any]) -> Outcome:
+        source = Source(request["chunk_id"], request["chunk_text"], request["document_title"])
+        partners = _partners(request)
+        if request["generator"] == "offline":
+            return generate(
+                request["query_type"], request["count_wanted"], source, partners, self._templates, self._settings
+            )
+        if request["call_status"] != "answered":
+            return Outcome(request["call_status"] or "call_failed", request["call_detail"] or "no call was made")
+        sources = [source, *partners[:_PARTNERS_OF_A_PROMPT]]
+        queries = read_queries(
+            request["call_answer"],
+            request["query_type"],
+            request["count_wanted"],
+            [each.chunk_id for each in sources],
+            request["query_type"] in REFUSED_TYPES,
+        )
+        return Outcome("generated", f"{len(queries)} of {request['count_wanted']}", tuple(queries))
+
+
+def _partners(request: Mapping[str, Any]) -> list[Source]:
+    ids, texts = request["partner_chunk_ids"] or [], request["partner_texts"] or []
+    return [Source(chunk_id, text, request["document_title"]) for chunk_id, text in zip(ids, texts, strict=True)]
+
+
+def _rows(request: Mapping[str, Any], outcome: Outcome) -> list[dict[str, Any]]:
+    shared = {
+        name: request[name] for name in ("generation_key", "chunk_id", "query_type", "generator", "generator_revision")
+    } | {"generation_status": outcome.status, "status_detail": outcome.detail}
+    if not outcome.queries:
+        nothing = dict.fromkeys(GENERATED_SCHEMA.names)
+        return [
+            nothing
+            | shared
+            | {
+                "generated_id": hash_text(request["generation_key"], "0"),
+                "expected_behaviour": request["expected_behaviour"],
+            }
+        ]
+    return [
+        shared
+        | {
+            "generated_id": hash_text(request["generation_key"], str(number)),
+            "query_id": hash_text("query", request["generation_key"], str(number)),
+            "query_text": query.text,
+            "reference_answer": query.reference_answer,
+            "difficulty": query.difficulty,
+            "answer_type": query.answer_type,
+            "expected_behaviour": query.expected_behaviour,
+            "pattern": query.pattern,
+            "source_chunk_ids": list(query.source_chunk_ids) or None,
+        }
+        for number, query in enumerate(outcome.queries)
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Calls
+
+
+def call_pending(
+    requests: pa.Table,
+    settings: Mapping[str, Any],
+    kept: Iterable[tuple[str, str]] = (),
+    written: Iterable[tuple[str, str]] = (),
+) -> Iterator[pa.RecordBatch]:
+    """Ask the language model for what is requested and yield the ledger of calls (schema :data:`CALLS_SCHEMA`).
+
+    Parameters
+    ----------
+    requests : Table
+        Rows of int_generation_requests, ordered by chunk: the budget is spent in this order.
+    settings : mapping
+        Fields of :class:`hcat.language_models.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
+    kept : iterable of (str, str)
+        Prompt hash and answer of earlier calls.
+    written : iterable of (str, str)
+        Call id and status of the ledger so far (:func:`hcat.language_models.conversation.drop_replays`).
+
+    Raises
+    ------
+    SettingsError
+        If something is requested and the service is not described.
+    """
+    if requests.num_rows == 0:
+        return
+    ledger = list(written)
+    service = Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))
+    model = LanguageModel(service, dict(sorted(pair for pair in kept if pair[1] is not None)))
+    chunks: dict[tuple[str, bool], list[dict[str, Any]]] = {}
+    for request in requests.to_pylist():
+        # the key facts of a chunk serve all its query types, those of a chunk and its partners the multi-hop ones
+        chunks.setdefault((request["chunk_id"], request["partner_chunk_ids"] is not None), []).append(request)
+    most = max((1 + len(each)) * (1 + service.repairs) for each in chunks.values())
+    for rows in in_waves(model, list(chunks.values()), most, lambda each: _call_for_chunk(model, each)):
+        yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=CALLS_SCHEMA)
+
+
+def _call_for_chunk(model: LanguageModel, requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    first = requests[0]
+    sources = [Source(first["chunk_id"], first["chunk_text"], first["document_title"])]
+    sources += _partners(first)[:_PARTNERS_OF_A_PROMPT]
+    documents = [(source.title, source.text) for source in sources]
+    texts = [source.text for source in sources]
+    key = hash_text("key facts", *[request["generation_key"] for request in requests])
+    shared = {"chunk_id": first["chunk_id"], "generation_key": None, "query_type": None, "step": "key_facts"}
+    rows, answer = converse(
+        model,
+        shared,
+        key,
+        facts_prompt(documents),
+        FACTS_RESPONSE,
+        lambda said: read_facts(said, texts),
+        PROMPT_REVISION,
+    )
+    ids = [source.chunk_id for source in sources]
+    about_facts = rows[-1]
+    for request in requests:
+        query_type, count = request["query_type"], request["count_wanted"]
+        key = request["generation_key"]
+        shared = {"chunk_id": request["chunk_id"], "generation_key": key, "query_type": query_type, "step": "queries"}
+        if answer is None:
+            missing = Reply(None, about_facts["call_status"], f"no key facts: {about_facts['status_detail']}")
+            rows.append(ledger_row(model, shared, key, 0, None, missing, None, PROMPT_REVISION) | {"is_last": True})
+            continue
+        is_refused = query_type in REFUSED_TYPES
+        read = functools.partial(read_queries, query_type=query_type, count=count, chunk_ids=ids, is_refused=is_refused)
+        prompt = queries_prompt(query_type, count, documents, answer)
+        response = queries_response(query_type, count)
+        more, _ = converse(model, shared, key, prompt, response, read, PROMPT_REVISION)
+        rows += more
+    return rows

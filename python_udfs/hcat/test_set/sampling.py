@@ -1,0 +1,174 @@
+"""How many queries a test set needs: the total, and the number per stratum, for a wanted half-width of an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hcat.review.sampling import labels_for_half_width
+from hcat.statistics.prediction_powered import wilson_interval
+
+#: What a row plans for: the share of the whole collection, of one stratum, or of each stratum at once.
+SCOPES = ("overall", "stratum", "every_stratum")
+
+#: reached: the plan holds as many; not_reached: it does not; not_reachable: more than there are chunks.
+PLAN_STATUSES = ("reached", "not_reached", "not_reachable")
+
+SAMPLE_PLAN_SCHEMA = pa.schema(
+    [
+        ("scope", pa.string()),
+        ("stratum_id", pa.string()),
+        ("stratum_label", pa.string()),
+        ("plan_status", pa.string()),
+        ("half_width", pa.float64()),
+        ("expected_share", pa.float64()),
+        ("confidence", pa.float64()),
+        ("design_effect", pa.float64()),
+        ("count_population", pa.int64()),
+        ("count_planned", pa.int64()),
+        ("count_needed", pa.int64()),
+        ("half_width_planned", pa.float64()),
+    ]
+)
+
+
+def weighting_design_effect(populations: Sequence[int], counts: Sequence[int]) -> float:
+    """Return by how much unequal weights of strata raise the variance of an overall share, at least 1.
+
+    Kish (1965): n x sum of w^2 / (sum of w)^2, where each of the n_h sampled of a stratum weighs N_h / n_h. What
+    stratification gains is left out, because nobody knows it before there are scores: the plan errs on the safe side.
+
+    Parameters
+    ----------
+    populations : sequence of int
+        N_h, at least 1 each.
+    counts : sequence of int
+        n_h, from 1 to N_h.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length, are empty, or a count lies outside of its range.
+    """
+    if len(populations) != len(counts) or not len(counts):
+        raise ValueError(
+            f"there must be as many populations as counts and one at least, got {len(populations)}, {len(counts)}"
+        )
+    sizes, sampled = np.asarray(populations, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+    if not ((sampled >= 1) & (sampled <= sizes)).all():
+        raise ValueError(f"counts must lie in [1, population], got {list(counts)} of {list(populations)}")
+    return max(1.0, float(sampled.sum() * (sizes**2 / sampled).sum() / sizes.sum() ** 2))
+
+
+def expected_half_width(count: int, expected_share: float, confidence: float, design_effect: float) -> float:
+    """Return half the width of Wilson's interval of a share on ``count`` queries, in (0, .5].
+
+    Parameters
+    ----------
+    count : int
+        Queries, at least 1.
+    expected_share : float
+        Share that is expected, in [0, 1].
+    confidence : float
+        In (0, 1).
+    design_effect : float
+        At least 1; the interval rests on count / design effect.
+    """
+    from scipy.special import ndtri
+
+    if not 0 < confidence < 1 or count < 1 or not 1 <= design_effect < math.inf:
+        raise ValueError(
+            "confidence must lie in (0, 1), count and design_effect must be at least 1, got "
+            f"{confidence}, {count}, {design_effect}"
+        )
+    low, high = wilson_interval(expected_share, count / design_effect, float(ndtri((1 + confidence) / 2)))
+    return (high - low) / 2
+
+
+def plan_sample_sizes(
+    strata: pa.Table,
+    half_widths: Sequence[float],
+    expected_share: float,
+    confidence: float,
+    design_effect: float = 1.0,
+) -> pa.Table:
+    """Return which number of queries buys which half-width, one row per (scope, stratum, half-width).
+
+    The number is that of :func:`hcat.review.sampling.labels_for_half_width` without a finite population correction:
+    the failure share is that of all queries that the documents allow, of which a chunk has many, so that having asked
+    one about every chunk does not end the doubt. A number above that of the chunks needs several queries a chunk.
+
+    Parameters
+    ----------
+    strata : Table
+        stratum_id, stratum_label, count_population (N_h), count_planned (n_h).
+    half_widths : sequence of float
+        Wanted halves of the width of the interval, in (0, .5).
+    expected_share : float
+        Failure share that is expected, in [0, 1]; .5 needs most.
+    confidence : float
+        Two-sided, in (0, 1).
+    design_effect : float
+        At least 1: of siblings. The overall rows multiply it by that of the plan's unequal weights.
+
+    Returns
+    -------
+    Table
+        Schema :data:`SAMPLE_PLAN_SCHEMA`, overall first, then strata in the order of their ids. ``every_stratum`` is
+        the total with which each stratum has the half-width by itself. ``half_width_planned`` is what the planned
+        number gives; null for every_stratum. No strata, no rows.
+
+    Raises
+    ------
+    ValueError
+        If a number lies outside of its range.
+    """
+    rows = sorted(strata.to_pylist(), key=lambda row: str(row["stratum_id"]))
+    if not rows:
+        return SAMPLE_PLAN_SCHEMA.empty_table()
+    populations, counts = [row["count_population"] for row in rows], [row["count_planned"] for row in rows]
+    whole = {"stratum_label": "all", "count_population": sum(populations), "count_planned": sum(counts)}
+    overall_effect = design_effect * weighting_design_effect(populations, counts)
+    planned: list[dict[str, Any]] = []
+    for half_width in half_widths:
+        settings = {"half_width": half_width, "expected_share": expected_share, "confidence": confidence}
+        each = labels_for_half_width(expected_share, half_width, confidence, design_effect)
+        overall = labels_for_half_width(expected_share, half_width, confidence, overall_effect)
+        planned.append(_plan(whole | {"scope": "overall"}, settings, overall_effect, overall))
+        own = [_plan(row | {"scope": "stratum"}, settings, design_effect, each) for row in rows]
+        statuses = {row["plan_status"] for row in own}
+        # as good as the worst of its strata
+        status = next(word for word in reversed(PLAN_STATUSES) if word in statuses)
+        total = {
+            "scope": "every_stratum",
+            "plan_status": status,
+            "design_effect": design_effect,
+            "count_needed": each * len(rows),
+        }
+        planned += [whole | settings | total, *own]
+    return pa.Table.from_pylist(planned, schema=SAMPLE_PLAN_SCHEMA)
+
+
+def _plan(row: dict[str, Any], settings: dict[str, float], design_effect: float, needed: int) -> dict[str, Any]:
+    count = row["count_planned"]
+    if count >= needed:
+        status = "reached"
+    elif needed > row["count_population"]:
+        status = "not_reachable"
+    else:
+        status = "not_reached"
+    reached = expected_half_width(count, settings["expected_share"], settings["confidence"], design_effect)
+    return (
+        row
+        | settings
+        | {
+            "plan_status": status,
+            "design_effect": design_effect,
+            "count_needed": needed,
+            "half_width_planned": reached,
+        }
+    )

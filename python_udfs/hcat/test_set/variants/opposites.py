@@ -1,0 +1,63 @@
+"""Another question that looks like its parent: a negation more or less, the opposite word, another number.
+
+What the parent's reference answer says is then no answer any more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from random import Random
+
+from hcat.test_set.perturbation import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
+from hcat.test_set.variants.drafts import Draft, Parent, Settings
+from hcat.test_set.variants.facts import count_negations
+from hcat.test_set.variants.questions import read_plan, split_lead, starts_with_auxiliary
+
+# "how long does it not take" asks nothing
+_MEASURE = re.compile(r"\s*(?:(?:\w+\s+)?(?:how|when|why)\b|(?:at|for|since|until|by) (?:what|which)\b)", re.IGNORECASE)
+_HARMLESS = frozenset({"without", "except", "excluding", "unless"})  # a denial of the verb goes with these
+_VERBS_OF_MEASURE = frozenset({"cost", "last", "take", "measure"})
+
+
+def negate(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
+    """Yield the query with a negation put in, or taken out where it has one.
+
+    "Can I not ...?" leaves open what yes would mean; a question of yes or no becomes "Is it true that I cannot ...?".
+    """
+    lead, text = split_lead(parent.text)
+    for changed, detail in _negate(text, random):
+        yield Draft(f"{lead}, {changed[:1].lower()}{changed[1:]}" if lead else changed, detail)
+
+
+def _negate(text: str, random: Random) -> Iterator[tuple[str, str]]:
+    plan = read_plan(text)
+    denials = count_negations(text)
+    can_be_removed = any(word in ("not", "no") or word.endswith("n't") for word in denials)
+    if not can_be_removed and not _HARMLESS.issuperset(denials):
+        return  # "does not pay nothing"
+    if plan is not None and plan.is_yes_no and not can_be_removed:
+        yield f"Is it true that {plan.tell(is_denied=True)}?", "told as a denial"
+    elif plan is not None and not can_be_removed:
+        if not _MEASURE.match(text) and plan.verb not in _VERBS_OF_MEASURE:
+            denied = plan.deny()
+            yield denied[:1].upper() + denied[1:], f"not {plan.verb}"
+    elif can_be_removed or not (_MEASURE.match(text) or starts_with_auxiliary(text)):
+        fault = perturb(text, NEGATION, [], random)
+        if fault is not None:
+            yield fault.text, f"{fault.before} > {fault.after}"
+
+
+def take_opposite(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
+    """Yield the query with one word replaced by its opposite."""
+    fault = perturb(parent.text.strip(), ANTONYM, [], random)
+    if fault is not None:
+        yield Draft(fault.text, f"{fault.before} > {fault.after}")
+
+
+def swap_number(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
+    """Yield the query with one number replaced by another one of the same form, none of its reference answer."""
+    context = [parent.reference_answer] if parent.reference_answer else []
+    fault = perturb(parent.text.strip(), NUMBER_OUTSIDE, context, random)
+    if fault is not None:
+        yield Draft(fault.text, f"{fault.before} > {fault.after}")

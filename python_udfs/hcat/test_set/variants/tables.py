@@ -1,0 +1,111 @@
+"""Variants as Arrow batches: one row per planned variant, made or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+import pyarrow as pa
+
+from hcat.engine.keys import hash_text
+from hcat.engine.relations import map_batches
+from hcat.test_set.variants.drafts import MATERIALS, Draft, Item, Parent, Settings
+from hcat.test_set.variants.kinds import vary
+
+VARIED_SCHEMA: Final = pa.schema(
+    [
+        ("variant_key", pa.string()),
+        ("variant_number", pa.int32()),
+        ("variant_type", pa.string()),
+        ("variant_status", pa.string()),
+        ("query_text", pa.string()),
+        ("detail", pa.string()),
+        ("item_id", pa.string()),
+        ("canary", pa.string()),
+    ]
+)
+
+CANARY_DIGITS: Final = 10
+"""Hexadecimal digits of a canary: nobody writes one by chance, and a log search finds it."""
+
+Materials = Mapping[str, Mapping[str, Sequence[Item]]]
+
+
+def read_materials(rows: pa.Table) -> Materials:
+    """Return items by variant type and material, in the order of their ids.
+
+    Parameters
+    ----------
+    rows : Table
+        variant_type, material, item_id, text_before, text_after.
+
+    Raises
+    ------
+    ValueError
+        If a material is unknown.
+    """
+    materials: dict[str, dict[str, list[Item]]] = {}
+    listed = rows.to_pylist()
+    for row in sorted(listed, key=lambda row: (row["variant_type"], row["material"], row["item_id"])):
+        if row["material"] not in MATERIALS:
+            raise ValueError(f"material must be one of {', '.join(MATERIALS)}, got {row['material']!r}")
+        item = Item(row["item_id"], row["text_before"] or "", row["text_after"] or "")
+        materials.setdefault(row["variant_type"], {}).setdefault(row["material"], []).append(item)
+    return materials
+
+
+def make_canary(variant_key: str) -> str:
+    """Return the canary of a variant: a word that stands in no document."""
+    return f"HCAT-{hash_text('canary', variant_key)[:CANARY_DIGITS]}"
+
+
+def vary_batch(batch: pa.RecordBatch, materials: Materials) -> pa.RecordBatch:
+    """Return the variants of a batch of planned ones (schema :data:`VARIED_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        variant_key (its hash seeds every choice), variant_type, query_text, reference_answer, language, rate.
+    materials : mapping
+        Result of :func:`read_materials`.
+    """
+    rows = [row for planned in batch.to_pylist() for row in _vary_one(planned, materials)]
+    return pa.RecordBatch.from_pylist(rows, schema=VARIED_SCHEMA)
+
+
+def _vary_one(planned: Mapping[str, Any], materials: Materials) -> list[dict[str, Any]]:
+    key, variant_type = planned["variant_key"], planned["variant_type"]
+    settings = Settings(float(planned["rate"] or 0.0), materials.get(variant_type, {}), make_canary(key))
+    parent = Parent(planned["query_text"], planned["reference_answer"])
+    status, drafts = vary(variant_type, parent, planned["language"], settings, Random(key))
+    made: Sequence[Draft | None] = drafts or [None]
+    return [
+        {
+            "variant_key": key,
+            "variant_number": number,
+            "variant_type": variant_type,
+            "variant_status": status,
+            "query_text": draft.text if draft else None,
+            "detail": draft.detail if draft else None,
+            "item_id": draft.item_id if draft else None,
+            "canary": draft.canary if draft else None,
+        }
+        for number, draft in enumerate(made, start=1)
+    ]
+
+
+def vary_pending(planned: Any, materials: pa.Table, batch_queries: int) -> pa.RecordBatchReader:
+    """Return the variants of the planned ones that have none yet, streamed (schema :data:`VARIED_SCHEMA`).
+
+    Parameters
+    ----------
+    planned : relation
+        As the batch of :func:`vary_batch`.
+    materials : Table
+        As in :func:`read_materials`.
+    batch_queries : int
+        Rows of a batch; what a query becomes does not depend on it.
+    """
+    return map_batches(planned, partial(vary_batch, materials=read_materials(materials)), VARIED_SCHEMA, batch_queries)

@@ -1,0 +1,267 @@
+"""The same question in other words: grammatical mistakes, colloquial speech and paraphrases.
+
+The rules know English; where none of them finds its place, there is no variant. Words come from materials that people
+edit, what is a rule of grammar stands here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Final, NamedTuple
+
+from hcat.test_set.variants.drafts import CONTRACTION, FILLER, FRAME, SYNONYM, Draft, Item, Parent, Settings
+from hcat.test_set.variants.facts import is_protected
+from hcat.test_set.variants.questions import VERBS, read_plan, split_lead, starts_with_auxiliary
+
+PLACEHOLDER: Final = "{query}"
+"""Stands for the query in a frame, a filler or a prompt."""
+
+
+class _Edit(NamedTuple):
+    """A change of one span."""
+
+    start: int
+    end: int
+    after: str
+
+
+# --- grammar ---
+
+_ARTICLE = re.compile(
+    r"(?<![\w'\u2019-])(?:the|an?)\s+(?=[A-Za-z])"
+    # "a day" counts, and "a few" is another number than "few"
+    r"(?!(?:day|week|month|quarter|year|hour|minute|time|person|few|lot|little|bit|couple|number|dozen|hundred|thousand)\b)"
+)
+_AGREEMENT: Final = {
+    "is": "are",
+    "are": "is",
+    "were": "was",
+    "has": "have",
+    "does": "do",
+    "do": "does",
+}
+_AGREEING = re.compile(rf"(?<![\w'\u2019-])(?:{'|'.join(_AGREEMENT)})(?![\w'\u2019-])", re.IGNORECASE)
+
+
+def break_grammar(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
+    """Yield the query without an article, or with a verb that does not agree with its subject."""
+    text = parent.text
+    edits = [_Edit(*match.span(), "") for match in _ARTICLE.finditer(text)]
+    for match in _AGREEING.finditer(text):
+        word = match.group()
+        if word in _AGREEMENT or word.istitle():
+            edits.append(_Edit(*match.span(), _in_case_of(_AGREEMENT[word.lower()], word)))
+    usable = [edit for edit in edits if not is_protected(text, edit.start, edit.end)]
+    yield from _draft(text, usable, settings.rate, random)
+
+
+# --- colloquial ---
+
+_END = re.compile(r"\s*\?+\s*\Z")
+_LONE_I = re.compile(r"(?<=[a-z,] )I(?=\s+[a-z])")
+_FIRST_WORD = re.compile(r"[A-Z][a-z]*(?![\w'\u2019-])|I(?=['\u2019])")
+
+
+def speak_casually(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
+    """Yield the query as people type it: contracted, with a filler, in small letters, without a question mark.
+
+    Names keep their capitals: in small letters they would be other words to a reader of logs.
+    """
+    text = parent.text.strip()
+    contracted = _choose(text, _find(text, settings.items(CONTRACTION)), settings.rate, random)
+    details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in contracted]
+    text = _END.sub("", _apply(text, contracted))
+    first = _FIRST_WORD.match(text)
+    if first and not is_protected(text, *first.span()):
+        text = text[: first.end()].lower() + text[first.end() :]
+        details.append("small letter")
+    if "?" in parent.text and not text.endswith("?"):
+        details.append("no question mark")
+    text = _LONE_I.sub("i", text)
+    fillers = settings.items(FILLER)
+    if fillers:
+        filler = random.choice(fillers)
+        text = fill(filler.after, text)
+        details.append(filler.after.replace(PLACEHOLDER, "..."))
+    if details:
+        yield Draft(text, "; ".join(details))
+
+
+# --- paraphrase ---
+
+_WHAT_IS = re.compile(
+    r"(?P<asked>What|Who)\s+(?P<verb>is|are|was|were)\s+(?P<rest>(?:the|an?|my|your|our)\s[^?!,;:]+)\?", re.I
+)
+_CLAUSE = re.compile(
+    r"\b(?:that|when|if|which|who|whom|whose|while|because|where|and|or|but|as|to|for which|after|before)\b", re.I
+)
+_MAXIMUM_WORDS_BEFORE_VERB: Final = 12  # "what <so many words> is" can still be read
+_FRONTED = re.compile(
+    r"(?P<main>.*\s(?P<word>[\w'\u2019%)]+))\s(?P<phrase>(?:on|in|for|with|at|under|during)\s[^?!,;:]+)\?", re.DOTALL
+)
+# with these the preposition is a part of the verb
+_PHRASAL_LIST = """
+agree apply ask base based believe call carry check comply consist count cut deal depend depends drop fill focus fit get
+give go going hand hold invest keep lead log look made opt pass pay picked plug provide put rely report result run sign
+specialise stand stay switch take turn used wait work is are was were be been
+"""
+_PHRASAL: Final = frozenset(_PHRASAL_LIST.split())
+_MAXIMUM_WORDS_OF_PHRASE: Final = 8
+_BORDER = re.compile(r"[.?!:;,]\s|\b(?:and|or|before|after|when|if|because|while|until|since|that)\b", re.IGNORECASE)
+_PREPOSITIONS: Final = frozenset(
+    {"on", "in", "for", "with", "at", "under", "during", "of", "to", "by", "from", "between"}
+)
+_WORDS_OF_CHAIN: Final = 3
+_PRONOUNS_AND_VERBS: Final = VERBS | {
+    "it",
+    "them",
+    "this",
+    "that",
+    "me",
+    "you",
+    "us",
+    "him",
+    "her",
+    "advance",
+    "general",
+}
+
+
+def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
+    """Yield the query in another form and, where the material has them, with synonyms.
+
+    Forms are an indirect question ("Could you tell me what ... is?"), a phrase moved to the front, and a frame around
+    the question as it stands, which always fits.
+    """
+    text = parent.text.strip()
+    chosen = _choose(text, _find(text, settings.items(SYNONYM)), settings.rate, random)
+    details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in chosen]
+    text = _apply(text, chosen)
+    lead, main = split_lead(text)
+    forms = [form for form in (_tell_indirectly(lead, main, settings.items(FRAME), random),) if form is not None]
+    moved = _move_to_end(lead, main) if lead else _move_to_front(text)
+    if moved is not None:
+        forms.append(moved)
+    if forms:
+        form = random.choice(forms)
+        yield Draft(form.text, "; ".join([*details, form.detail]), form.item_id)
+    elif chosen:
+        yield Draft(text, "; ".join(details))
+    direct = [item for item in settings.items(FRAME) if item.before == "direct"]
+    if direct:
+        item = random.choice(direct)
+        yield Draft(fill(item.after, text), "; ".join([*details, item.after.replace(PLACEHOLDER, "...")]), item.item_id)
+
+
+def _tell_indirectly(lead: str, main: str, frames: Sequence[Item], random: Random) -> Draft | None:
+    """Return "Could you tell me what ... is?", or None where the plan of the question is not plain."""
+    clause, kind = _tell(main)
+    usable = [item for item in frames if item.before == kind]
+    if not clause or not usable:
+        return None
+    item = random.choice(usable)
+    told = f"{clause}, {lead[:1].lower()}{lead[1:]}" if lead else clause
+    return Draft(fill(item.after, told), item.after.replace(PLACEHOLDER, "..."), item.item_id)
+
+
+def _move_to_end(lead: str, main: str) -> Draft | None:
+    """Return "What is ..., according to ...?", or None where the text is no single question."""
+    if main.count("?") != 1 or not main.endswith("?"):
+        return None
+    return Draft(f"{main[:-1].rstrip()}, {lead[:1].lower()}{lead[1:]}?", "phrase moved to the end")
+
+
+def _tell(text: str) -> tuple[str, str]:
+    """Return the question as a clause, and which frames fit it: those of `whether` or of `indirect` questions."""
+    match = _WHAT_IS.fullmatch(text)
+    if match:
+        rest = match["rest"].strip()
+        if _CLAUSE.search(rest) or len(rest.split()) > _MAXIMUM_WORDS_BEFORE_VERB:
+            return "", ""
+        return f"{match['asked'].lower()} {rest} {match['verb'].lower()}", "indirect"
+    plan = read_plan(text)
+    if plan is None:
+        return "", ""
+    return (plan.tell(), "whether") if plan.is_yes_no else (plan.tell(), "indirect")
+
+
+def _move_to_front(text: str) -> Draft | None:
+    """Return "On ..., what is ...?", or None where no phrase at the end can be moved for certain."""
+    match = _FRONTED.fullmatch(text)
+    if match is None or match["word"].lower() in _PHRASAL or len(match["phrase"].split()) > _MAXIMUM_WORDS_OF_PHRASE:
+        return None
+    first = _FIRST_WORD.match(text)
+    if first is None or is_protected(text, *first.span()) or _CLAUSE.search(match["phrase"]):
+        return None
+    phrase, main = match["phrase"].strip(), match["main"].strip()
+    # of two clauses or a chain of phrases nobody can tell which one it belongs to
+    if _BORDER.search(main) or not _PREPOSITIONS.isdisjoint(main.lower().split()[-_WORDS_OF_CHAIN:]):
+        return None
+    if phrase.split()[-1].lower() in _PRONOUNS_AND_VERBS:
+        return None
+    # "will prices in May fall": the phrase is behind the verb for certain only where the plan says so
+    plan = read_plan(text)
+    if starts_with_auxiliary(text) and not (plan is not None and plan.rest.endswith(phrase)):
+        return None
+    opening = main if main.startswith("I ") else main[:1].lower() + main[1:]
+    return Draft(f"{phrase[:1].upper()}{phrase[1:]}, {opening}?", "phrase moved to the front")
+
+
+# --- edits ---
+
+
+def fill(template: str, text: str) -> str:
+    """Return the template with the text in its place."""
+    before, _, after = template.partition(PLACEHOLDER)
+    return f"{before}{text}{after}"
+
+
+def _find(text: str, items: Sequence[Item]) -> list[_Edit]:
+    """Return where the words of the items stand, longest first where they overlap."""
+    found: list[_Edit] = []
+    for item in sorted(items, key=lambda item: (-len(item.before), item.item_id)):
+        pattern = re.compile(rf"(?<![\w'\u2019-]){re.escape(item.before)}(?![\w'\u2019-])", re.IGNORECASE)
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            overlaps = any(start < edit.end and edit.start < end for edit in found)
+            is_said = re.search(rf"\b{re.escape(item.after)}", text, re.IGNORECASE) is not None
+            if not overlaps and not is_said and not is_protected(text, start, end):
+                found.append(_Edit(start, end, _in_case_of(item.after, match.group())))
+    return sorted(found)
+
+
+def _choose(text: str, edits: Sequence[_Edit], rate: float, random: Random) -> list[_Edit]:
+    """Return one edit at least and each further one with the given probability; none where there are none."""
+    order = random.sample(list(edits), len(edits))
+    chosen = order[:1] + [edit for edit in order[1:] if random.random() < rate]
+    # of overlapping edits the first one stands
+    chosen.sort()
+    return [
+        edit
+        for position, edit in enumerate(chosen)
+        if position == 0 or edit.start >= max(earlier.end for earlier in chosen[:position])
+    ]
+
+
+def _apply(text: str, edits: Sequence[_Edit]) -> str:
+    starts = [0, *(edit.end for edit in edits)]
+    ends = [*(edit.start for edit in edits), len(text)]
+    kept = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    return "".join(
+        itertools.chain.from_iterable(itertools.zip_longest(kept, (edit.after for edit in edits), fillvalue=""))
+    )
+
+
+def _draft(text: str, edits: Sequence[_Edit], rate: float, random: Random) -> Iterator[Draft]:
+    chosen = _choose(text, edits, rate, random)
+    if chosen:
+        details = (f"{text[edit.start : edit.end].strip()} > {edit.after or 'nothing'}" for edit in chosen)
+        yield Draft(_apply(text, chosen), "; ".join(details))
+
+
+def _in_case_of(word: str, original: str) -> str:
+    """Return the word with a capital where the original has one."""
+    return word[:1].upper() + word[1:] if original[:1].isupper() else word

@@ -1,0 +1,494 @@
+"""Topics of texts from their vectors: smooth, reduce, cluster, name, compare.
+
+The order is that of topic modelling with embeddings (Grootendorst 2022): vectors are averaged with their nearest
+neighbours, reduced, and clustered; a cluster is described by the words that set it apart. Everything here is a pure
+function over arrays and runs on one thread: sums in another order would give other last digits, and so, now and then,
+other topics.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.language.text import content_words
+from hcat.privacy.recognisers import all_given_names, given_names, surnames
+
+Floats = npt.NDArray[np.float64]
+Vectors = npt.NDArray[np.float32]
+Labels = npt.NDArray[np.int64]
+
+METHODS: Final = ("k_means", "dbscan", "hdbscan")
+REDUCTIONS: Final = ("pca", "umap", "none")
+
+#: Label of what belongs to no cluster.
+NOISE: Final = -1
+
+#: Starts of k-means; the best of them is kept.
+COUNT_STARTS: Final = 10
+#: Numbers of clusters that are tried when none is given, spread evenly on a logarithmic scale.
+COUNT_TRIED: Final = 10
+#: Rows whose silhouette is computed: its cost grows with their square.
+SILHOUETTE_ROWS: Final = 2000
+#: Rows whose neighbours are looked up at once: bounds the memory of the table of similarities.
+BLOCK_ROWS: Final = 512
+#: Neighbours of UMAP, as its authors set them (McInnes, Healy and Melville 2018).
+UMAP_NEIGHBOURS: Final = 15
+#: Share of the rows that each fit of the stability under another sample sees.
+SUBSAMPLE_SHARE: Final = 0.8
+#: Share of a cluster's members that lie at or below the similarity from which a later text belongs to it.
+MEMBER_QUANTILE: Final = 0.05
+#: A word with so many digits in a row names no topic: it may be somebody's number.
+_LONG_NUMBER: Final = re.compile(r"\d{5}")
+_LOWER_CASE_WORD: Final = re.compile(r"\b[a-z]+\b")
+
+
+_thread_limit_lock = threading.RLock()
+
+
+class TopicError(ValueError):
+    """Settings of topics that cannot be used, or a library that they need and that is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSettings:
+    """How vectors become topics.
+
+    Attributes
+    ----------
+    method : str
+        One of :data:`METHODS`.
+    reduction : str
+        One of :data:`REDUCTIONS`.
+    count_dimensions : int
+        Dimensions after the reduction, at least 1.
+    count_neighbours : int
+        Nearest neighbours that a vector is averaged with; 0 = none.
+    count_topics : int
+        k of k-means; 0 = the one of the largest silhouette between ``count_bounds``.
+    count_bounds : sequence of int
+        Smallest and largest k that is tried, from 2.
+    minimum_texts : int
+        Texts that make a dense region: least size of a cluster of HDBSCAN, neighbours of a core point of DBSCAN.
+    neighbourhood_distance : float
+        Radius of DBSCAN in the reduced space; 0 = the knee of the distances to the neighbour that decides.
+    random_seed : int
+        Of k-means starts, UMAP and samples.
+
+    Raises
+    ------
+    TopicError
+        If a value lies outside its range.
+    """
+
+    method: str
+    reduction: str
+    count_dimensions: int
+    count_neighbours: int
+    count_topics: int
+    count_bounds: Sequence[int]
+    minimum_texts: int
+    neighbourhood_distance: float
+    random_seed: int
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise TopicError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+        if self.reduction not in REDUCTIONS:
+            raise TopicError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {self.reduction!r}")
+        for name, least in (
+            ("count_dimensions", 1),
+            ("count_neighbours", 0),
+            ("count_topics", 0),
+            ("minimum_texts", 2),
+            ("neighbourhood_distance", 0),
+        ):
+            if not getattr(self, name) >= least:
+                raise TopicError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if len(self.count_bounds) != 2 or not 2 <= self.count_bounds[0] <= self.count_bounds[1]:
+            raise TopicError(f"count_bounds must be two rising numbers from 2, got {list(self.count_bounds)}")
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> TopicSettings:
+        """Return the settings that a model's configuration holds.
+
+        Raises
+        ------
+        TopicError
+            If a setting is missing, unknown or outside its range.
+        """
+        names = {field.name for field in fields(cls)}
+        if set(values) != names:
+            raise TopicError(f"settings of topics must be {sorted(names)}, got {sorted(values)}")
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """What a fit gives.
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (n,)
+        Clusters 0, 1, ... by falling size (ties: the one met first), :data:`NOISE` where a text belongs to none.
+    space : ndarray, shape (n, dimensions)
+        Vectors as they were clustered.
+    """
+
+    labels: Labels
+    space: Floats
+
+    @property
+    def count_topics(self) -> int:
+        """Number of clusters, noise not counted."""
+        return int(self.labels.max(initial=NOISE)) + 1
+
+
+def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int | None = None) -> Clustering:
+    """Return the clusters of unit vectors.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n, d)
+        Unit vectors in a declared order: another order may break ties otherwise.
+    settings : TopicSettings
+        How they are clustered.
+    random_seed : int, optional
+        Takes the place of the settings' seed.
+    """
+    seed = (settings.random_seed if random_seed is None else random_seed) % 2**32
+    with one_thread():
+        space = reduce_vectors(smooth_vectors(vectors, settings.count_neighbours), settings, seed)
+        return Clustering(_order_labels(_label(space, settings, seed)), space)
+
+
+def smooth_vectors(vectors: Vectors, count_neighbours: int) -> Vectors:
+    """Return each unit vector averaged with its nearest neighbours by cosine, at unit length again.
+
+    Texts of one topic move together, which parts clusters more clearly. The search is exact and runs in blocks: memory
+    grows with n, time with its square.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n, d)
+        Unit vectors.
+    count_neighbours : int
+        Neighbours besides the vector itself, at least 0; fewer where there are not as many.
+    """
+    count = min(count_neighbours, len(vectors) - 1)
+    if count < 1:
+        return vectors
+    smoothed = np.empty_like(vectors)
+    for start in range(0, len(vectors), BLOCK_ROWS):
+        similarities = vectors[start : start + BLOCK_ROWS] @ vectors.T
+        # the vector itself is among its nearest; where copies tie with it, their vectors are the same
+        nearest = np.argpartition(-similarities, count, axis=1)[:, : count + 1]
+        smoothed[start : start + BLOCK_ROWS] = vectors[nearest].mean(axis=1)
+    return unit_rows(smoothed)
+
+
+def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) -> Floats:
+    """Return vectors in fewer dimensions, shape (n, at most ``count_dimensions``).
+
+    Raises
+    ------
+    TopicError
+        If UMAP is asked for and umap-learn is not installed.
+    """
+    count = min(settings.count_dimensions, vectors.shape[1], len(vectors))
+    # umap finds its starting positions by as many eigenvectors, which needs more rows than those
+    if settings.reduction == "none" or len(vectors) < 2 or (settings.reduction == "umap" and len(vectors) < count + 3):
+        return vectors.astype(np.float64)
+    if settings.reduction == "pca":
+        from sklearn.decomposition import PCA
+
+        # copies of one text have no variance to share out
+        with np.errstate(invalid="ignore"):
+            reduced: Floats = PCA(count, svd_solver="covariance_eigh").fit_transform(vectors.astype(np.float64))
+        return reduced
+    try:
+        from umap import UMAP  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as error:
+        raise TopicError(
+            "reduction 'umap' needs umap-learn, which is not installed: pip install 'hcat[topics]', or choose pca"
+        ) from error
+    neighbours = min(UMAP_NEIGHBOURS, len(vectors) - 1)
+    model = UMAP(neighbours, count, metric="cosine", min_dist=0.0, random_state=random_seed, n_jobs=1)
+    return np.asarray(model.fit_transform(vectors), dtype=np.float64)
+
+
+def choose_count(space: Floats, bounds: Sequence[int], random_seed: int) -> int:
+    """Return the number of k-means clusters with the largest silhouette (Rousseeuw 1987), the smaller of equals.
+
+    Parameters
+    ----------
+    space : ndarray, shape (n, d)
+        Reduced vectors.
+    bounds : sequence of int
+        Smallest and largest number; :data:`COUNT_TRIED` numbers between them are tried.
+    random_seed : int
+        Of k-means and of the rows whose silhouette is computed.
+    """
+    largest = min(bounds[1], len(np.unique(space.round(6), axis=0)) - 1)
+    if largest <= bounds[0]:
+        return min(bounds[0], max(largest + 1, 1))
+    tried = np.unique(np.geomspace(bounds[0], largest, COUNT_TRIED).round().astype(int)).tolist()
+    # one start tells the numbers apart; the fit that follows takes the best of several
+    quality = [_silhouette(space, _k_means(space, count, random_seed, 1), random_seed) for count in tried]
+    return int(tried[int(np.argmax(np.round(np.nan_to_num(quality, nan=-1.0), 9)))])
+
+
+def measure_silhouette(clustering: Clustering, random_seed: int) -> float:
+    """Return the mean silhouette of the clustered texts, -1 to 1, noise left out; NaN with fewer than two clusters."""
+    is_clustered = clustering.labels != NOISE
+    with one_thread():
+        return _silhouette(clustering.space[is_clustered], clustering.labels[is_clustered], random_seed % 2**32)
+
+
+def knee_distance(space: Floats, minimum_texts: int) -> float:
+    """Return the radius of DBSCAN at the knee of the sorted distances to the neighbour that makes a core point.
+
+    Distances are sorted upwards; the knee is where they lie farthest below the straight line between their ends (Ester
+    et al. 1996 and Schubert et al. 2017 read it off the same curve by eye).
+
+    Parameters
+    ----------
+    space : ndarray, shape (n, d)
+        Reduced vectors.
+    minimum_texts : int
+        Neighbours of a core point, itself counted.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    count = min(minimum_texts, len(space))
+    distances, _ = NearestNeighbors(n_neighbors=count).fit(space).kneighbors(space)
+    curve = np.sort(distances[:, -1])
+    line = np.linspace(curve[0], curve[-1], len(curve))
+    return float(curve[int(np.argmax(np.round(line - curve, 12)))])
+
+
+def measure_stability(
+    vectors: Vectors, settings: TopicSettings, count_fits: int
+) -> Iterator[tuple[str, int, int, float]]:
+    """Yield (variation, first fit, second fit, adjusted Rand index) for each pair of fits that differ in one thing.
+
+    ``seed``: the same texts, another seed. ``sample``: another random :data:`SUBSAMPLE_SHARE` of the texts each,
+    compared on the texts that both have. 1 = the same topics, 0 = no more alike than by chance (Hubert and Arabie
+    1985); noise counts as a topic.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n, d)
+        Unit vectors.
+    settings : TopicSettings
+        With the number of topics that was chosen, so that it is not chosen anew.
+    count_fits : int
+        Fits of each kind, at least 2.
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    if count_fits < 2:
+        raise TopicError(f"stability needs at least 2 fits, got {count_fits}")
+    every = np.arange(len(vectors))
+    size = max(1, round(SUBSAMPLE_SHARE * len(vectors)))
+    for variation in ("seed", "sample"):
+        fits = []
+        for number in range(count_fits):
+            seed = settings.random_seed + (number if variation == "seed" else 0)
+            draw = np.random.default_rng([settings.random_seed % 2**32, number])
+            rows = every if variation == "seed" else np.sort(draw.permutation(len(vectors))[:size])
+            labels = np.full(len(vectors), NOISE - 1)
+            labels[rows] = cluster_vectors(vectors[rows], settings, seed).labels
+            fits.append(labels)
+        for first, second in combinations(range(count_fits), 2):
+            shared = (fits[first] >= NOISE) & (fits[second] >= NOISE)
+            agreement = adjusted_rand_score(fits[first][shared], fits[second][shared])
+            yield variation, first + 1, second + 1, float(agreement)
+
+
+def find_centres(vectors: Vectors, labels: Labels) -> Floats:
+    """Return the mean unit vector of each cluster, shape (clusters, d); the tighter a cluster, the longer its mean."""
+    count = int(labels.max(initial=NOISE)) + 1
+    return np.array([vectors[labels == label].mean(axis=0, dtype=np.float64) for label in range(count)]).reshape(
+        count, vectors.shape[1]
+    )
+
+
+def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> dict[int, tuple[int, float]]:
+    """Return later cluster -> (earlier cluster, cosine) for the pairs that are one topic.
+
+    The pairs of the largest sum of cosines, each cluster at most once (Kuhn 1955); cosines below ``least_similarity``
+    count nothing and make no pair.
+
+    Parameters
+    ----------
+    earlier, later : ndarray, shapes (m, d) and (n, d)
+        Centres in one space.
+    least_similarity : float
+        In (0, 1].
+
+    Raises
+    ------
+    TopicError
+        If the bar lies outside its range.
+    """
+    if not 0 < least_similarity <= 1:
+        raise TopicError(f"least similarity of a kept topic must lie in (0, 1], got {least_similarity}")
+    if not len(earlier) or not len(later):
+        return {}
+    from scipy.optimize import linear_sum_assignment
+
+    cosines = unit_rows(later) @ unit_rows(earlier).T
+    gains = np.where(cosines.round(9) >= least_similarity, cosines, 0.0)
+    rows, columns = linear_sum_assignment(-gains)
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    return {row: (column, float(cosines[row, column])) for row, column in pairs if gains[row, column] > 0}
+
+
+def naming_words(texts: Sequence[str]) -> list[list[str]]:
+    """Return the content words of each text that may name a topic: from three characters, at least one a letter.
+
+    Names of people and words with five digits in a row are left out: a topic's name is shown to readers who may not
+    see the texts, and neither says what a topic is about. A name is a given name, or a word that can be one or a
+    surname ("Mark", "Price") and never stands in lower case in these texts.
+    """
+    in_lower_case = {word for text in texts for word in _LOWER_CASE_WORD.findall(text)}
+    names = given_names() | ((all_given_names() | surnames()) - in_lower_case)
+    return [
+        [
+            word
+            for word in content_words(text)
+            if len(word) > 2
+            and any(map(str.isalpha, word))
+            and word.removesuffix("'s") not in names
+            and not _LONG_NUMBER.search(word)
+        ]
+        for text in texts
+    ]
+
+
+def count_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list[Counter[str]]:
+    """Return the words of each cluster that may name it (:func:`naming_words`), with their numbers."""
+    counts = [Counter[str]() for _ in range(count_topics)]
+    for words, label in zip(naming_words(texts), labels.tolist(), strict=True):
+        if label != NOISE:
+            counts[label].update(words)
+    return counts
+
+
+def weigh_words(counts: Sequence[Counter[str]], count_words: int) -> list[list[tuple[str, float]]]:
+    """Return the words that set each cluster apart, with their weights, heaviest first.
+
+    Class-based TF-IDF (Grootendorst 2022, equation 2): the share of the word among the words of the cluster, times
+    log(1 + A / f), A the mean number of words of a cluster, f the number of times that the word stands anywhere.
+
+    Parameters
+    ----------
+    counts : sequence of Counter
+        Words of each cluster.
+    count_words : int
+        Words per cluster at most.
+    """
+    total = sum(counts, Counter[str]())
+    average = sum(total.values()) / max(len(counts), 1)
+    weighed = []
+    for count in counts:
+        words = sum(count.values()) or 1
+        weights = {word: times / words * float(np.log1p(average / total[word])) for word, times in count.items()}
+        weighed.append(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:count_words])
+    return weighed
+
+
+def find_picture_axes(vectors: Vectors) -> tuple[Floats, Floats]:
+    """Return origin (2,) and axes (2, d) of the picture: the first two principal components, zeros where there is none.
+
+    A text stands at ``axes @ vector - origin``.
+    """
+    axes = np.zeros((2, vectors.shape[1]))
+    count = min(2, len(vectors) - 1, vectors.shape[1])
+    if count >= 1:
+        from sklearn.decomposition import PCA
+
+        with one_thread(), np.errstate(invalid="ignore"):
+            axes[:count] = PCA(count, svd_solver="covariance_eigh").fit(vectors.astype(np.float64)).components_
+    return axes @ vectors.mean(axis=0, dtype=np.float64), axes
+
+
+def unit_rows(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return rows at unit length; a row of zeros stays one."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True).astype(vectors.dtype)
+    units: npt.NDArray[Any] = vectors / np.maximum(lengths, 1e-12)
+    return units
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let numerical libraries use one thread: sums that several threads share differ in their last digits.
+
+    The limit is one of the process: a lock keeps two users from restoring each other's.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with _thread_limit_lock, threadpool_limits(limits=1):
+        yield
+
+
+def _label(space: Floats, settings: TopicSettings, random_seed: int) -> Labels:
+    if not len(space):
+        return np.empty(0, dtype=np.int64)
+    if settings.method == "k_means":
+        count = settings.count_topics or choose_count(space, settings.count_bounds, random_seed)
+        return _k_means(space, count, random_seed, COUNT_STARTS)
+    if len(space) < settings.minimum_texts:
+        return np.full(len(space), NOISE, dtype=np.int64)
+    if settings.method == "dbscan":
+        from sklearn.cluster import DBSCAN
+
+        radius = settings.neighbourhood_distance or knee_distance(space, settings.minimum_texts)
+        # a radius of zero (all texts are copies) is none to the library
+        model = DBSCAN(eps=max(radius, 1e-9), min_samples=settings.minimum_texts)
+    else:
+        from sklearn.cluster import HDBSCAN
+
+        model = HDBSCAN(min_cluster_size=settings.minimum_texts, copy=True)
+    labels: Labels = np.maximum(model.fit(space).labels_.astype(np.int64), NOISE)
+    return labels
+
+
+def _k_means(space: Floats, count_topics: int, random_seed: int, count_starts: int) -> Labels:
+    from sklearn.cluster import KMeans
+
+    count = min(count_topics, len(np.unique(space.round(6), axis=0)))
+    labels: Labels = KMeans(count, n_init=count_starts, random_state=random_seed).fit(space).labels_.astype(np.int64)
+    return labels
+
+
+def _silhouette(space: Floats, labels: Labels, random_seed: int) -> float:
+    from sklearn.metrics import silhouette_score
+
+    if len(space) > SILHOUETTE_ROWS:
+        rows = np.sort(np.random.default_rng(random_seed).permutation(len(space))[:SILHOUETTE_ROWS])
+        space, labels = space[rows], labels[rows]
+    count = len(np.unique(labels))
+    return float(silhouette_score(space, labels)) if 2 <= count < len(space) else float("nan")
+
+
+def _order_labels(labels: Labels) -> Labels:
+    """Return labels numbered by falling size; of two clusters of one size, the one met first has the lower number."""
+    names, first_rows, sizes = np.unique(labels, return_index=True, return_counts=True)
+    is_cluster = names != NOISE
+    order = sorted(
+        zip(names[is_cluster].tolist(), first_rows[is_cluster].tolist(), sizes[is_cluster].tolist(), strict=True),
+        key=lambda one: (-one[2], one[1]),
+    )
+    numbers = {name: number for number, (name, _, _) in enumerate(order)} | {NOISE: NOISE}
+    return np.array([numbers[label] for label in labels.tolist()], dtype=np.int64)

@@ -1,0 +1,80 @@
+"""Topics of queries that carry none: seeded k-means over sentence embeddings, named by their most typical words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.topics.models import naming_words, weigh_words
+
+#: Words of a topic's name.
+COUNT_NAME_WORDS = 3
+
+CLUSTERED_SCHEMA = pa.schema(
+    [("passage_id", pa.string()), ("topic", pa.string()), ("similarity_to_centre", pa.float64())]
+)
+
+
+def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) -> pa.Table:
+    """Return the topic of each query text (schema :data:`CLUSTERED_SCHEMA`).
+
+    Parameters
+    ----------
+    sentences : Table
+        passage_id, sentence_text, embedding; ordered by passage and sentence. May be empty: then nothing is clustered.
+    count_topics : int
+        k of k-means; fewer distinct queries give fewer topics.
+    random_seed : int
+        Seed of the k-means starts.
+
+    Notes
+    -----
+    A topic is named ``topic_<number>: <three words>`` by class-based TF-IDF (Grootendorst 2022); numbers follow the
+    size of the cluster, so that the same input gives the same names.
+    """
+    if count_topics < 1:
+        raise ValueError(f"count_topics must be at least 1, got {count_topics}")
+    if sentences.num_rows == 0:
+        return CLUSTERED_SCHEMA.empty_table()
+    from sklearn.cluster import KMeans
+
+    flat = sentences["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    vectors = flat.reshape(sentences.num_rows, -1)
+    ids = sentences["passage_id"].to_pylist()
+    starts = [row for row in range(len(ids)) if row == 0 or ids[row] != ids[row - 1]]
+    pooled = np.add.reduceat(vectors, starts, axis=0, dtype=np.float32)
+    pooled /= np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
+    count_clusters = min(count_topics, len(np.unique(pooled.round(6), axis=0)))
+    model = KMeans(n_clusters=count_clusters, n_init=3, random_state=random_seed % 2**32).fit(pooled)
+    assigned: npt.NDArray[np.int64] = model.labels_.astype(np.int64)
+    centres = model.cluster_centers_ / np.maximum(np.linalg.norm(model.cluster_centers_, axis=1, keepdims=True), 1e-12)
+    texts = sentences["sentence_text"].to_pylist()
+    ends = [*starts[1:], len(ids)]
+    passages = [" ".join(texts[start:end]) for start, end in zip(starts, ends, strict=True)]
+    names = _name_clusters(passages, assigned, count_clusters)
+    return pa.table(
+        {
+            "passage_id": [ids[start] for start in starts],
+            "topic": [names[cluster] for cluster in assigned],
+            "similarity_to_centre": np.sum(pooled * centres[assigned], axis=1).astype(np.float64),
+        },
+        schema=CLUSTERED_SCHEMA,
+    )
+
+
+def _name_clusters(passages: Sequence[str], assigned: npt.NDArray[np.int64], count_clusters: int) -> dict[int, str]:
+    counts = [Counter[str]() for _ in range(count_clusters)]
+    for words_of_passage, cluster in zip(naming_words(passages), assigned, strict=True):
+        counts[cluster].update(words_of_passage)
+    words = weigh_words(counts, COUNT_NAME_WORDS)
+    sizes = np.bincount(assigned, minlength=count_clusters)
+    first_member = [int(np.argmax(assigned == cluster)) for cluster in range(count_clusters)]
+    order = sorted(range(count_clusters), key=lambda cluster: (-int(sizes[cluster]), first_member[cluster]))
+    names = {}
+    for number, cluster in enumerate(order, start=1):
+        names[cluster] = f"topic_{number:02d}: {', '.join(word for word, _ in words[cluster])}"
+    return names

@@ -1,0 +1,365 @@
+"""Topics of chunks as Arrow tables: fits that keep their ids, topics of chunks, stability.
+
+A fit is made once per combination of encoder, settings and revision, from a seeded sample of the distinct chunk texts.
+Every later build only assigns: a text that the fit saw keeps the topic of the fit, any other text gets that of the
+nearest centre. The table of fits is the memory: it is appended to and never rewritten, so that an id is never given
+twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.engine.keys import hash_text
+from hcat.engine.relations import map_batches, read_rows
+from hcat.topics.models import (
+    MEMBER_QUANTILE,
+    NOISE,
+    Floats,
+    TopicSettings,
+    Vectors,
+    cluster_vectors,
+    count_words,
+    find_centres,
+    find_picture_axes,
+    match_centres,
+    measure_silhouette,
+    measure_stability,
+    unit_rows,
+    weigh_words,
+)
+
+#: Id of what belongs to no topic; a stratum of its own.
+NOISE_TOPIC: Final = "noise"
+#: Words that describe a topic, and how many of them make its name.
+COUNT_WORDS: Final = 10
+COUNT_NAME_WORDS: Final = 3
+#: Chunks per batch of the assignment.
+BATCH_CHUNKS: Final = 4096
+#: Decimals of a distance that decide which centre is nearest: beyond them lies the noise of batching.
+DISTANCE_DECIMALS: Final = 9
+
+_VECTOR: Final = pa.list_(pa.float64())
+
+FITTED_SCHEMA: Final = pa.schema(
+    [
+        ("fit_topic_id", pa.string()),
+        ("fit_id", pa.string()),
+        ("topic_id", pa.string()),
+        ("encoder_key", pa.string()),
+        ("topic_name", pa.string()),
+        ("words", pa.list_(pa.string())),
+        ("word_weights", _VECTOR),
+        ("settings", pa.string()),
+        ("fit_number", pa.int32()),
+        ("count_topics", pa.int32()),
+        ("count_fitted", pa.int32()),
+        ("similarity_to_previous", pa.float64()),
+        ("least_similarity", pa.float64()),
+        ("silhouette", pa.float64()),
+        ("centre", _VECTOR),
+        ("picture_origin", _VECTOR),
+        ("picture_x_axis", _VECTOR),
+        ("picture_y_axis", _VECTOR),
+        ("text_ids", pa.list_(pa.string())),
+    ]
+)
+
+ASSIGNED_SCHEMA: Final = pa.schema(
+    [
+        ("chunk_id", pa.string()),
+        ("document_id", pa.string()),
+        ("topic_id", pa.string()),
+        ("fit_id", pa.string()),
+        ("similarity_to_centre", pa.float64()),
+        ("x", pa.float64()),
+        ("y", pa.float64()),
+        ("is_fitted", pa.bool_()),
+    ]
+)
+
+MEASURED_SCHEMA: Final = pa.schema(
+    [
+        ("fit_id", pa.string()),
+        ("variation", pa.string()),
+        ("first_fit", pa.int32()),
+        ("second_fit", pa.int32()),
+        ("adjusted_rand", pa.float64()),
+    ]
+)
+
+
+def fit_topics(
+    sample: Any,
+    fits: pa.Table | None,
+    settings: Mapping[str, Any],
+    identity: Mapping[str, Any],
+    match_similarity: float,
+) -> pa.Table:
+    """Return the topics of a new fit (schema :data:`FITTED_SCHEMA`); no row when the last fit still holds.
+
+    Parameters
+    ----------
+    sample : relation
+        text_id, topic_text, embedding; one row per distinct text, ordered by text_id. Read only when a fit is due.
+    fits : Table or None
+        Rows of all earlier fits.
+    settings : mapping
+        Fields of :class:`hcat.topics.models.TopicSettings`.
+    identity : mapping
+        What a fit depends on besides: encoder_key, revision, and how texts become vectors. Another value is another
+        fit.
+    match_similarity : float
+        Cosine of two centres, seen from the mean of all texts, from which a topic of this fit is one of the last and
+        keeps its id. Of topics of another encoder, the centres are computed again from the new vectors of their texts.
+    """
+    chosen = TopicSettings.from_mapping(settings)
+    described = json.dumps({**settings, **identity}, sort_keys=True)
+    last = _last_fit(fits)
+    if last.num_rows and last["settings"][0].as_py() == described:
+        return FITTED_SCHEMA.empty_table()
+    rows = read_rows(sample)
+    if not rows.num_rows:
+        return FITTED_SCHEMA.empty_table()
+    text_ids, vectors = rows["text_id"].to_pylist(), read_vectors(rows["embedding"])
+    clustering = cluster_vectors(vectors, chosen)
+    centres = find_centres(vectors, clustering.labels)
+    earlier = last.filter(pc.not_equal(last["topic_id"], NOISE_TOPIC))
+    # texts of one corpus have much in common: topics are told apart by what they do not share with all others
+    is_one = min(earlier.num_rows, clustering.count_topics) == 1
+    middle = np.zeros(vectors.shape[1]) if is_one else vectors.mean(axis=0, dtype=np.float64)
+    placed = _place_again(earlier, text_ids, vectors, identity["encoder_key"], middle)
+    kept = match_centres(placed, centres - middle, float(match_similarity))
+    names = _name_topics(kept, earlier["topic_id"].to_pylist(), fits, clustering.count_topics)
+    words = weigh_words(
+        count_words(rows["topic_text"].to_pylist(), clustering.labels, clustering.count_topics), COUNT_WORDS
+    )
+    number = max(fits["fit_number"].to_pylist(), default=0) + 1 if fits is not None else 1
+    fit_id = hash_text("topic fit", str(number), described)
+    silhouette = measure_silhouette(clustering, chosen.random_seed)
+    origin, axes = find_picture_axes(vectors)
+    shared = {
+        "fit_id": fit_id,
+        "encoder_key": identity["encoder_key"],
+        "settings": described,
+        "fit_number": number,
+        "count_topics": clustering.count_topics,
+        "silhouette": None if np.isnan(silhouette) else silhouette,
+        "picture_origin": origin.tolist(),
+        "picture_x_axis": axes[0].tolist(),
+        "picture_y_axis": axes[1].tolist(),
+    }
+    topics = []
+    for label, name in enumerate(names):
+        members = np.flatnonzero(clustering.labels == label)
+        topics.append(
+            {
+                "topic_id": name,
+                "topic_name": ", ".join(word for word, _ in words[label][:COUNT_NAME_WORDS]) or name,
+                "words": [word for word, _ in words[label]],
+                "word_weights": [weight for _, weight in words[label]],
+                "count_fitted": len(members),
+                # a cosine may pass 1 by its last digit
+                "similarity_to_previous": min(kept[label][1], 1.0) if label in kept else None,
+                "least_similarity": _least_similarity(chosen, vectors[members], centres[label]),
+                "centre": centres[label].tolist(),
+                "text_ids": [text_ids[row] for row in members],
+            }
+        )
+    if chosen.method != "k_means":
+        members = np.flatnonzero(clustering.labels == NOISE)
+        empty: dict[str, Any] = {
+            "topic_id": NOISE_TOPIC,
+            "topic_name": NOISE_TOPIC,
+            "words": [],
+            "word_weights": [],
+            "centre": None,
+        }
+        topics.append({**empty, "count_fitted": len(members), "text_ids": [text_ids[row] for row in members]})
+    complete = [{**shared, **topic, "fit_topic_id": hash_text(fit_id, str(topic["topic_id"]))} for topic in topics]
+    return pa.Table.from_pylist(complete, schema=FITTED_SCHEMA)
+
+
+def assign_topics(embeddings: Any, fits: pa.Table) -> pa.RecordBatchReader:
+    """Return the topic of every chunk by the last fit (schema :data:`ASSIGNED_SCHEMA`), streamed.
+
+    Parameters
+    ----------
+    embeddings : relation
+        chunk_id, document_id, text_id, embedding; any order.
+    fits : Table
+        Rows of all fits.
+
+    Notes
+    -----
+    Texts of the fit keep its topic. Any other text belongs to the nearest centre (Euclidean distance to the mean of the
+    members, as in k-means); with DBSCAN and HDBSCAN only where it is about as similar to it as the members are, else it
+    is noise.
+    """
+    last = _last_fit(fits)
+    fit = _Fit.from_rows(last) if last.num_rows else None
+
+    def assign(batch: pa.RecordBatch) -> pa.RecordBatch:
+        if fit is None:
+            raise ValueError("chunks need a fit of topics, got none")
+        return fit.assign(batch)
+
+    return map_batches(embeddings, assign, ASSIGNED_SCHEMA, BATCH_CHUNKS)
+
+
+def measure_topics(
+    sample: Any, fits: pa.Table, done: pa.Table | None, settings: Mapping[str, Any], count_fits: int
+) -> pa.Table:
+    """Return how alike fits are that differ in one thing (schema :data:`MEASURED_SCHEMA`); once per fit.
+
+    Parameters
+    ----------
+    sample : relation
+        As in :func:`fit_topics`; read only when the last fit is not measured yet.
+    fits : Table
+        Rows of all fits.
+    done : Table or None
+        Rows of earlier builds.
+    settings : mapping
+        As in :func:`fit_topics`; the number of topics is that of the fit.
+    count_fits : int
+        Fits of each kind; see :func:`hcat.topics.models.measure_stability`.
+    """
+    last = _last_fit(fits)
+    if not last.num_rows or (done is not None and last["fit_id"][0].as_py() in done["fit_id"].to_pylist()):
+        return MEASURED_SCHEMA.empty_table()
+    chosen = TopicSettings.from_mapping(settings)
+    if chosen.method == "k_means":
+        chosen = replace(chosen, count_topics=last["count_topics"][0].as_py())
+    vectors = read_vectors(read_rows(sample)["embedding"])
+    measured = measure_stability(vectors, chosen, count_fits)
+    columns = list(zip(*((last["fit_id"][0].as_py(), *row) for row in measured), strict=True))
+    return pa.table(dict(zip(MEASURED_SCHEMA.names, map(list, columns), strict=True)), schema=MEASURED_SCHEMA)
+
+
+def read_vectors(column: pa.Array | pa.ChunkedArray) -> Vectors:
+    """Return a list column of equal lengths as a matrix of float32, shape (n, d)."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    flat = array.flatten().to_numpy(zero_copy_only=False)
+    matrix: Vectors = np.ascontiguousarray(flat.reshape(len(array), -1), dtype=np.float32)
+    return matrix
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """The last fit, ready to assign."""
+
+    fit_id: str
+    topic_ids: Sequence[str]
+    centres: Floats
+    least_similarities: Floats
+    topic_of_text: Mapping[str, str]
+    origin: Floats
+    axes: Floats
+
+    @classmethod
+    def from_rows(cls, rows: pa.Table) -> _Fit:
+        topics = [row for row in rows.to_pylist() if row["centre"] is not None]
+        one = rows.slice(0, 1).to_pylist()[0]
+        axes = np.array([one["picture_x_axis"], one["picture_y_axis"]])
+        return cls(
+            fit_id=one["fit_id"],
+            topic_ids=[topic["topic_id"] for topic in topics],
+            centres=np.array([topic["centre"] for topic in topics]).reshape(len(topics), axes.shape[1]),
+            # k-means has no noise: whatever the similarity, the nearest topic is the one
+            least_similarities=np.array(
+                [-np.inf if topic["least_similarity"] is None else topic["least_similarity"] for topic in topics]
+            ),
+            topic_of_text={text: row["topic_id"] for row in rows.to_pylist() for text in row["text_ids"]},
+            origin=np.array(one["picture_origin"]),
+            axes=axes,
+        )
+
+    def assign(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        vectors = read_vectors(batch.column("embedding")).astype(np.float64)
+        known = [self.topic_of_text.get(text) for text in batch.column("text_id").to_pylist()]
+        numbers = {topic: number for number, topic in enumerate(self.topic_ids)}
+        nearest = self._nearest(vectors)
+        rows = np.array(
+            [
+                near if topic is None else numbers.get(topic, NOISE)
+                for near, topic in zip(nearest.tolist(), known, strict=True)
+            ],
+            dtype=np.int64,
+        )
+        # similarity of noise: to the centre that it is nearest to, so that one sees how far it lies off
+        cosines = vectors @ unit_rows(self.centres).T if len(self.centres) else np.zeros((len(vectors), 1))
+        similarity = np.where(rows == NOISE, cosines.max(axis=1), cosines[np.arange(len(rows)), np.maximum(rows, 0)])
+        places = vectors @ self.axes.T - self.origin
+        columns = {
+            "chunk_id": batch.column("chunk_id"),
+            "document_id": batch.column("document_id"),
+            "topic_id": pa.array([self.topic_ids[row] if row != NOISE else NOISE_TOPIC for row in rows.tolist()]),
+            "fit_id": pa.array([self.fit_id] * len(rows), pa.string()),
+            "similarity_to_centre": pa.array(np.clip(similarity, -1.0, 1.0).round(DISTANCE_DECIMALS)),
+            "x": pa.array(places[:, 0].round(DISTANCE_DECIMALS)),
+            "y": pa.array(places[:, 1].round(DISTANCE_DECIMALS)),
+            "is_fitted": pa.array([topic is not None for topic in known]),
+        }
+        return pa.RecordBatch.from_pydict(columns, schema=ASSIGNED_SCHEMA)
+
+    def _nearest(self, vectors: Floats) -> npt.NDArray[np.int64]:
+        if not len(self.centres):
+            return np.full(len(vectors), NOISE)
+        # |v - c|^2 without |v|^2, which is the same for all centres
+        distances = (np.sum(self.centres**2, axis=1) - 2 * vectors @ self.centres.T).round(DISTANCE_DECIMALS)
+        nearest = distances.argmin(axis=1)
+        similarity = np.sum(vectors * unit_rows(self.centres)[nearest], axis=1)
+        return np.where(similarity >= self.least_similarities[nearest], nearest, NOISE)
+
+
+def _last_fit(fits: pa.Table | None) -> pa.Table:
+    if fits is None or not fits.num_rows:
+        return FITTED_SCHEMA.empty_table()
+    return fits.filter(pc.equal(fits["fit_number"], pc.max(fits["fit_number"]))).sort_by("topic_id")
+
+
+def _place_again(
+    earlier: pa.Table, text_ids: Sequence[str], vectors: Vectors, encoder_key: str, middle: Floats
+) -> Floats:
+    """Return the centres of earlier topics, seen from ``middle``, in the space of ``vectors``; zeros where unknown."""
+    rows = earlier.select(["encoder_key", "centre", "text_ids"]).to_pylist()
+    row_of_text = {text: row for row, text in enumerate(text_ids)}
+    centres = np.zeros((len(rows), vectors.shape[1]))
+    for number, topic in enumerate(rows):
+        members = [row_of_text[text] for text in topic["text_ids"] if text in row_of_text]
+        if topic["encoder_key"] == encoder_key:
+            centres[number] = topic["centre"] - middle
+        elif members:
+            centres[number] = vectors[members].mean(axis=0, dtype=np.float64) - middle
+    return centres
+
+
+def _name_topics(
+    kept: Mapping[int, tuple[int, float]], earlier: Sequence[str], fits: pa.Table | None, count_topics: int
+) -> list[str]:
+    """Return the id of each topic of a fit: the one it had, else the next number that no topic ever had."""
+    given = [] if fits is None else [name for name in fits["topic_id"].to_pylist() if name != NOISE_TOPIC]
+    number = max((int(name.rsplit("_", 1)[1]) for name in given), default=0)
+    names = []
+    for label in range(count_topics):
+        if label in kept:
+            names.append(earlier[kept[label][0]])
+        else:
+            number += 1
+            names.append(f"topic_{number:03d}")
+    return names
+
+
+def _least_similarity(settings: TopicSettings, members: Vectors, centre: Floats) -> float | None:
+    if settings.method == "k_means":
+        return None
+    return float(np.quantile(members.astype(np.float64) @ unit_rows(centre[None])[0], MEMBER_QUANTILE))

@@ -1,0 +1,153 @@
+"""How like production a test set is: shares of segments on both sides, as Arrow tables.
+
+A chi-square statistic of homogeneity grows with n whatever the difference, and a bare limit (PSI above 0.1) fires on
+small samples by chance alone. Here the statistic stands beside what chance gives at these effective sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+import pyarrow as pa
+
+from hcat.statistics.prediction_powered import wilson_interval
+
+REPRESENTATIVENESS_SCHEMA: Final = pa.schema(
+    [
+        ("dimension", pa.string()),
+        ("segment", pa.string()),
+        ("status", pa.string()),
+        ("share_test_set", pa.float64()),
+        ("share_production", pa.float64()),
+        ("difference", pa.float64()),
+        ("difference_lower", pa.float64()),
+        ("difference_upper", pa.float64()),
+        ("is_untested", pa.bool_()),
+        ("statistic", pa.float64()),
+        ("limit_value", pa.float64()),
+        ("degrees_of_freedom", pa.int64()),
+        ("is_representative", pa.bool_()),
+    ]
+)
+
+#: Status of a dimension -> meaning.
+STATUSES: Final = {
+    "compared": "shares and their distance were compared",
+    "too_few_sources": "a side has fewer sources than the least: shares are shown without a verdict",
+    "no_production": "no interaction of production has a value of the dimension",
+    "no_test_set": "no interaction of a test set has a value of the dimension",
+}
+
+
+def compare_origins(counts: pa.Table, *, confidence: float, minimum_sources: int) -> pa.Table:
+    """Return one row per (dimension, segment): both shares, their difference, and the verdict on the dimension.
+
+    Parameters
+    ----------
+    counts : Table
+        dimension, segment, count_test_set, count_production, and of the whole dimension total_test_set,
+        total_production, total_sources_test_set, total_sources_production, effective_test_set, effective_production
+        (Kish over sources; null without any). Ordered by dimension; one row per pair.
+    confidence : float
+        Of the intervals and of the verdicts, in (0, 1); the verdicts hold together over all compared dimensions
+        (Bonferroni).
+    minimum_sources : int
+        Sources that each side needs, at least 1.
+
+    Returns
+    -------
+    Table
+        Schema :data:`REPRESENTATIVENESS_SCHEMA`. difference = share_test_set - share_production. statistic, limit_value
+        and is_representative are those of the dimension, on each of its rows.
+
+    Raises
+    ------
+    ValueError
+        If a setting lies outside its range, or a dimension's rows do not stand together.
+
+    Notes
+    -----
+    With effective sizes n and m, shares p and q, and r = (n p + m q) / (n + m), the statistic is
+    n m / (n + m) sum (p - q)^2 / r, and its limit the chi-square quantile with (segments - 1) degrees of freedom. The
+    interval of a difference is Newcombe's (1998, method 10) from the two Wilson intervals.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    if minimum_sources < 1:
+        raise ValueError(f"minimum_sources must be at least 1, got {minimum_sources}")
+    dimensions = {}
+    for name, group in groupby(counts.to_pylist(), key=lambda row: row["dimension"]):
+        if name in dimensions:
+            raise ValueError(f"counts must be ordered by dimension, got {name} again")
+        dimensions[name] = list(group)
+    statuses = {name: _status(segments[0], minimum_sources) for name, segments in dimensions.items()}
+    count_compared = sum(status == "compared" for status in statuses.values())
+    rows = [
+        row
+        for name, segments in dimensions.items()
+        for row in _compare_dimension(segments, statuses[name], confidence, max(count_compared, 1))
+    ]
+    return pa.Table.from_pylist(rows, schema=REPRESENTATIVENESS_SCHEMA)
+
+
+def _status(row: Mapping[str, Any], minimum_sources: int) -> str:
+    if row["total_production"] == 0:
+        return "no_production"
+    if row["total_test_set"] == 0:
+        return "no_test_set"
+    least = min(row["total_sources_test_set"], row["total_sources_production"])
+    return "compared" if least >= minimum_sources else "too_few_sources"
+
+
+def _compare_dimension(
+    segments: Sequence[Mapping[str, Any]], status: str, confidence: float, count_compared: int
+) -> list[dict[str, Any]]:
+    verdict: dict[str, Any] = {}
+    rows = [_compare_segment(segment, status, confidence) for segment in segments]
+    if status == "compared":
+        from scipy.special import chdtri
+
+        n, m = segments[0]["effective_test_set"], segments[0]["effective_production"]
+        shares = [(row["share_test_set"], row["share_production"]) for row in rows]
+        statistic = n * m / (n + m) * sum((p - q) ** 2 * (n + m) / (n * p + m * q) for p, q in shares)
+        degrees = len(rows) - 1
+        # one segment alone cannot be distributed differently
+        limit = float(chdtri(degrees, (1 - confidence) / count_compared)) if degrees else 0.0
+        verdict = {
+            "statistic": statistic,
+            "limit_value": limit,
+            "degrees_of_freedom": degrees,
+            "is_representative": statistic <= limit,
+        }
+    return [row | verdict for row in rows]
+
+
+def _compare_segment(segment: Mapping[str, Any], status: str, confidence: float) -> dict[str, Any]:
+    row = {
+        "dimension": segment["dimension"],
+        "segment": segment["segment"],
+        "status": status,
+        "share_test_set": _share(segment["count_test_set"], segment["total_test_set"]),
+        "share_production": _share(segment["count_production"], segment["total_production"]),
+        "is_untested": segment["count_test_set"] == 0 and segment["count_production"] > 0,
+    }
+    if row["share_test_set"] is None or row["share_production"] is None:
+        return row
+    row["difference"] = row["share_test_set"] - row["share_production"]
+    if status != "compared":
+        return row
+    from scipy.special import ndtri
+
+    quantile = float(ndtri((1 + confidence) / 2))
+    p, q = row["share_test_set"], row["share_production"]
+    p_lower, p_upper = wilson_interval(p, segment["effective_test_set"], quantile)
+    q_lower, q_upper = wilson_interval(q, segment["effective_production"], quantile)
+    lower = row["difference"] - ((p - p_lower) ** 2 + (q_upper - q) ** 2) ** 0.5
+    upper = row["difference"] + ((p_upper - p) ** 2 + (q - q_lower) ** 2) ** 0.5
+    return row | {"difference_lower": lower, "difference_upper": upper}
+
+
+def _share(count: int, total: int) -> float | None:
+    return count / total if total else None

@@ -1,0 +1,219 @@
+"""Would a weakness still be found had a choice been another? One row per weak cell and variation, as an Arrow table.
+
+SQL sums each variation by jackknife group (``int_finding_variations_summed``): other thresholds, answers compared with
+answers of their own length, and length alone in place of the score. Here each is tested as the weakness was
+(:mod:`hcat.weakness.statistics`), and the halves of its confirmation are drawn again with other hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hcat.calibration.calibrators import folds_of_sources
+from hcat.weakness.statistics import Cells, jackknife_cells, with_whole
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+SENSITIVITY_SCHEMA: Final = pa.schema(
+    [
+        ("cell_id", pa.string()),
+        ("variation", pa.string()),
+        ("kind", pa.string()),
+        ("status", pa.string()),
+        ("count_source_groups", pa.int64()),
+        ("difference", pa.float64()),
+        ("difference_bound", pa.float64()),
+        ("p_value", pa.float64()),
+        ("is_flagged", pa.bool_()),
+    ]
+)
+
+#: Variation, or the start of its name -> kind.
+KINDS: Final = {
+    "as_declared": "as_declared",
+    "threshold_looser": "threshold",
+    "threshold_stricter": "threshold",
+    "length_adjusted": "length_adjusted",
+    "length_only": "length_only",
+    "half_split": "half_split",
+}
+
+#: Status -> meaning.
+STATUSES: Final = {
+    "tested": "has a P-value",
+    "too_few_sources": "fewer sources than the least, in the cell, in its rest or in a half of them",
+    "constant": "with this choice nothing varies",
+}
+
+
+class _Test(NamedTuple):
+    """One-sided test of one cell; None where the status says why."""
+
+    status: str
+    count_source_groups: int
+    difference: float | None = None
+    difference_bound: float | None = None
+    p_value: float | None = None
+
+
+class _Sums(NamedTuple):
+    """Sums by jackknife group, each of shape (n_groups,); positive values are worse."""
+
+    groups: npt.NDArray[np.str_]
+    count_sources_cell: Floats
+    count_sources_all: Floats
+    count_cell: Floats
+    sum_cell: Floats
+    count_all: Floats
+    sum_all: Floats
+    sum_squares_all: Floats
+
+    def take(self, kept: Flags) -> _Sums:
+        """Return some of the groups."""
+        return _Sums(self.groups[kept], *(column[kept] for column in self[1:]))
+
+
+def vary_findings(
+    sums: pa.Table,
+    *,
+    confidence: float,
+    error_rate: float,
+    minimum_sources: int,
+    count_splits: int,
+    random_seed: int,
+) -> pa.Table:
+    """Return one row per (weak cell, variation) with its test, the redrawn halves among them.
+
+    Parameters
+    ----------
+    sums : Table
+        cell_id, variation (of :data:`KINDS`; each cell has `as_declared`), jackknife_group, count_sources_cell,
+        count_sources_all, count_cell, sum_cell, count_all, sum_all, sum_squares_all (values turned so that more is
+        worse), margin (in the unit of the values), cut_off (P-value up to which the build flagged cells). Ordered by
+        cell_id and variation.
+    confidence : float
+        Of the one-sided bounds, in (0, 1).
+    error_rate : float
+        Level of the second half of a split, in (0, 1).
+    minimum_sources : int
+        Groups that the cell, its rest, and in a split each of their halves need, at least 2.
+    count_splits : int
+        Halvings of the sources, at least 0.
+    random_seed : int
+        Salt of the halvings.
+
+    Returns
+    -------
+    Table
+        Schema :data:`SENSITIVITY_SCHEMA`, ordered by cell and variation. Flagged: P at most the cut-off of the build
+        and the one-sided lower bound above the margin. A half split shows the second half and is flagged when the
+        first half is, and P of the second is at most the error rate. Splits of different hashes share sources: they are
+        no independent tests, and their share says how much the confirmation owes to one draw.
+
+    Raises
+    ------
+    ValueError
+        If a setting lies outside its range, a variation is unknown, or a cell lacks `as_declared`.
+    """
+    _check_settings(confidence, error_rate, minimum_sources, count_splits)
+    rows: list[dict[str, Any]] = []
+    for cell_id, variations in _read_cells(sums):
+        if "as_declared" not in variations:
+            raise ValueError(f"every cell must have the variation as_declared, {cell_id} has {', '.join(variations)}")
+        for variation, (found, margin, cut_off) in variations.items():
+            test = _test(found, confidence, minimum_sources)
+            rows.append(_to_row(cell_id, variation, test, _is_flagged(test, margin, cut_off)))
+        found, margin, cut_off = variations["as_declared"]
+        for number in range(1, count_splits + 1):
+            first, second = _split(found, f"hcat sensitivity|{random_seed}|{number}")
+            selected = _test(first, confidence, minimum_sources)
+            test = _test(second, confidence, minimum_sources)
+            is_flagged = None
+            if test.p_value is not None and selected.status == "tested":
+                is_flagged = bool(_is_flagged(selected, margin, cut_off)) and test.p_value <= error_rate
+            elif selected.status != "tested":
+                test = _Test(selected.status, selected.count_source_groups)
+            rows.append(_to_row(cell_id, f"half_split_{number:03}", test, is_flagged))
+    rows.sort(key=lambda row: (row["cell_id"], row["variation"]))
+    return pa.Table.from_pylist(rows, schema=SENSITIVITY_SCHEMA)
+
+
+def _to_row(cell_id: str, variation: str, test: _Test, is_flagged: bool | None) -> dict[str, Any]:
+    name = "half_split" if variation.startswith("half_split") else variation
+    if name not in KINDS:
+        raise ValueError(f"variation must be among {', '.join(KINDS)}, got {variation}")
+    key = {"cell_id": cell_id, "variation": variation, "kind": KINDS[name], "is_flagged": is_flagged}
+    return key | test._asdict()
+
+
+def _is_flagged(test: _Test, margin: float, cut_off: float) -> bool | None:
+    if test.p_value is None or test.difference_bound is None:
+        return None
+    return test.p_value <= cut_off and test.difference_bound > margin
+
+
+def _test(sums: _Sums, confidence: float, minimum_sources: int) -> _Test:
+    """Return the test of a cell against its rest, as the weakness itself was tested."""
+    from scipy.special import stdtr, stdtrit
+
+    cells = _estimate(sums)
+    if cells is None:
+        return _Test("too_few_sources", 0)
+    groups, rest = float(cells.source_groups[0]), float(cells.source_groups_rest[0])
+    degrees, error = float(cells.degrees_of_freedom[0]), float(cells.test_error[0])
+    if min(groups, rest) < minimum_sources or not degrees > 0:
+        return _Test("too_few_sources", int(groups))
+    if not error > 0:
+        return _Test("constant", int(groups))
+    difference = float(cells.difference[0])
+    bound = difference - float(stdtrit(degrees, confidence)) * error
+    return _Test("tested", int(groups), difference, bound, float(stdtr(degrees, -difference / error)))
+
+
+def _estimate(sums: _Sums) -> Cells | None:
+    """Return the cell (position 0) and all rows (position 1); None where there are none."""
+    total = sums.count_all.sum()
+    if not total or not sums.count_cell.sum():
+        return None
+    counts = np.column_stack([sums.count_cell, sums.count_all])
+    values = np.column_stack([sums.sum_cell, sums.sum_all])
+    estimates = jackknife_cells(counts, values, sums.count_all, sums.sum_all)
+    variance = sums.sum_squares_all.sum() / total - (sums.sum_all.sum() / total) ** 2
+    spread = np.full(2, np.sqrt(max(float(variance), 0.0)))
+    sources = np.asarray([sums.count_sources_cell.sum(), sums.count_sources_all.sum()])
+    return with_whole(estimates._asdict(), sources, spread, np.asarray([1, 1]))
+
+
+def _split(sums: _Sums, salt: str) -> tuple[_Sums, _Sums]:
+    halves = folds_of_sources(sums.groups, {"first": 0.5, "second": 0.5}, salt=salt)
+    return sums.take(halves == "first"), sums.take(halves == "second")
+
+
+def _read_cells(sums: pa.Table) -> Iterator[tuple[str, Mapping[str, tuple[_Sums, float, float]]]]:
+    """Yield each cell with the sums, margin and cut-off of its variations."""
+    rows = sums.to_pylist()
+    for cell_id, of_cell in groupby(rows, key=lambda row: row["cell_id"]):
+        variations = {}
+        for variation, of_variation in groupby(of_cell, key=lambda row: row["variation"]):
+            found = list(of_variation)
+            names = np.asarray([str(row["jackknife_group"]) for row in found], dtype=np.str_)
+            columns = (np.asarray([row[name] for row in found], dtype=np.float64) for name in _Sums._fields[1:])
+            variations[variation] = (_Sums(names, *columns), found[0]["margin"], found[0]["cut_off"])
+        yield cell_id, variations
+
+
+def _check_settings(confidence: float, error_rate: float, minimum_sources: int, count_splits: int) -> None:
+    for name, value in (("confidence", confidence), ("error_rate", error_rate)):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must lie in (0, 1), got {value}")
+    if minimum_sources < 2:
+        raise ValueError(f"minimum_sources must be at least 2, got {minimum_sources}")
+    if count_splits < 0:
+        raise ValueError(f"count_splits must be at least 0, got {count_splits}")

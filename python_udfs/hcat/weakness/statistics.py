@@ -1,0 +1,613 @@
+"""Where is the system worse than elsewhere: cells against the rest of their metric, by whole source.
+
+A cell is a segment of one dimension, or a pair of segments of two; its rest is everything else that has a score of the
+metric. With v the value of the cell (a mean score or a share of failures) and r that of the rest, the difference is
+d = v - r, turned so that positive is worse.
+
+Standard error. Siblings (rows of one source) are not independent, so whole sources are left out, one after the other
+(jackknife; with many sources whole groups of sources, Kott 2001): with d_(g) the difference without group g, which
+leaves cell and rest together, and G groups,
+
+    s_J^2 = (G - 1) / G sum_g (d_(g) - d)^2,
+
+the CR3 variance of Bell and McCaffrey (2002) for a difference of means. It is estimated from the cell itself, and a
+cell that by chance holds only equal or nearly equal scores would get an s_J near 0 and a boundless t: with failures at
+.80, cells of ten failures of ten are common, and nine runs of ten would flag one (docs/benchmarks.md). So the test
+takes max(s_J, s_0), where s_0 is the standard error that the difference has when the cell is like all others:
+
+    s_0^2 = spread^2 (D / n + D_all / n_rest),   D = 1 + rho (m - 1),
+
+spread the standard deviation over all rows of the metric (for a share sqrt(p (1 - p))), D_all the design effect of the
+mean over all of them, m the siblings that a row meets, itself included (n / k with Kish's effective number of sources
+k = (sum n_s)^2 / sum n_s^2; n over the sources where these leave in groups), and rho, in [0, 1], the likeness of
+siblings, (D_all - 1) / (m_all - 1). It is the denominator of a score test, and what a permutation of whole sources
+sees.
+
+Test. t = d / max(s_J, s_0) against Student's distribution with min(k, k_rest) - 1 degrees of freedom, one-sided. All
+P-values of a build, those of all metrics with a rule and all their marginal and bivariate cells, are one family:
+q-values are those of Benjamini and Hochberg (1995), beside those of Benjamini and Yekutieli (2001), which hold under
+any dependence. A cell is weak when q is at most the declared level and the one-sided lower bound of d lies above the
+margin of the metric's rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.calibration.conformal import holm
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+Texts = npt.NDArray[np.str_]
+
+#: What a rule may test -> what it is.
+MEASUREMENTS: Final = {
+    "mean_score": "mean raw score of the scored interactions, in the metric's unit",
+    "share_failing": "share of the scored interactions on the wrong side of the decided threshold",
+    "share_failing_of_all": "the same, refusals and empty answers where an answer was due counted as failures",
+}
+SHARES: Final = ("share_failing", "share_failing_of_all")
+
+#: What the two halves of the sources say.
+CONFIRMATION_STATUSES: Final = {
+    "confirmed": "weak in the first half, and worse in the second",
+    "not_confirmed": "weak in the first half, not shown to be worse in the second",
+    "not_selected": "not weak in the first half, or not tested",
+    "not_confirmable": "a half has fewer sources than the least",
+}
+
+#: Halvings of an interval that is searched for a root: below the last bit of a double.
+_HALVINGS = 60
+#: Newton's method doubles the digits with each step; more than enough.
+_NEWTON_STEPS = 100
+#: Relative differences below it are rounding.
+_NEGLIGIBLE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class WeaknessSettings:
+    """What is declared before the data are seen.
+
+    Parameters
+    ----------
+    error_rate : float
+        Share of false ones among the flagged cells that is tolerated, in (0, 1).
+    confidence : float
+        Of the intervals and of the one-sided bounds, in (0, 1).
+    power : float
+        With which the minimum detectable difference would be flagged, in (0, 1).
+    minimum_sources : int
+        Sources that a cell, its rest and each of their halves need for a test, at least 2.
+    """
+
+    error_rate: float
+    confidence: float
+    power: float
+    minimum_sources: int
+
+    def __post_init__(self) -> None:
+        for name in ("error_rate", "confidence", "power"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)}")
+        if self.minimum_sources < 2:
+            raise ValueError(f"minimum_sources must be at least 2, got {self.minimum_sources}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Estimates of cells, each array of shape (n_cells,); NaN = none.
+
+    Attributes
+    ----------
+    count_scored, source_groups, source_groups_effective : ndarray
+        Rows with a value, their jackknife groups, and Kish's effective number of them.
+    value, standard_error : ndarray
+        Of the cell; the standard error by the jackknife.
+    count_scored_rest, source_groups_rest, rest_value : ndarray
+        The same of the rest.
+    difference, difference_standard_error : ndarray
+        value - rest_value, in the metric's own sign.
+    sources : ndarray
+        Sources with a value in the cell; more than their groups where sources leave in groups.
+    whole_spread, whole_design_effect, whole_likeness, whole_evenness : ndarray
+        Of all rows of the cell's metric: standard deviation, design effect of the mean (at least 1), likeness of
+        siblings rho in [0, 1], and effective groups over groups, in (0, 1].
+    """
+
+    count_scored: Floats
+    source_groups: Floats
+    source_groups_effective: Floats
+    value: Floats
+    standard_error: Floats
+    count_scored_rest: Floats
+    source_groups_rest: Floats
+    rest_value: Floats
+    difference: Floats
+    difference_standard_error: Floats
+    sources: Floats
+    whole_spread: Floats
+    whole_design_effect: Floats
+    whole_likeness: Floats
+    whole_evenness: Floats
+
+    @property
+    def source_groups_effective_rest(self) -> Floats:
+        """Effective groups of the rest, taken to be as even as those of all rows."""
+        return self.source_groups_rest * self.whole_evenness
+
+    @property
+    def design_effect(self) -> Floats:
+        """D of the cell: variance of its mean over that of as many independent rows."""
+        siblings = count_siblings(self.count_scored, self.sources, self.source_groups, self.source_groups_effective)
+        return 1 + self.whole_likeness * (siblings - 1)
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        """min(k, k_rest) - 1: the side with fewer sources decides how well the variance is known."""
+        return np.minimum(self.source_groups_effective, self.source_groups_effective_rest) - 1
+
+    @property
+    def value_null_error(self) -> Floats:
+        """Standard error of the value of a cell that is like all others."""
+        return self.whole_spread * np.sqrt(_ratio(self.design_effect, self.count_scored))
+
+    @property
+    def difference_null_error(self) -> Floats:
+        """s_0 of the module: standard error of the difference of a cell that is like all others."""
+        rest = _ratio(self.whole_design_effect, self.count_scored_rest)
+        return self.whole_spread * np.sqrt(_ratio(self.design_effect, self.count_scored) + rest)
+
+    @property
+    def test_error(self) -> Floats:
+        """The larger of the jackknife's and the null standard error of the difference."""
+        return np.fmax(self.difference_standard_error, self.difference_null_error)
+
+
+class JackknifeEstimates(NamedTuple):
+    """Estimates of cells from sums by group, each array of shape (n_cells,); names as in :class:`Cells`."""
+
+    count_scored: Floats
+    source_groups: Floats
+    source_groups_effective: Floats
+    value: Floats
+    standard_error: Floats
+    count_scored_rest: Floats
+    source_groups_rest: Floats
+    rest_value: Floats
+    difference: Floats
+    difference_standard_error: Floats
+
+
+class Judgement(NamedTuple):
+    """What one family of tests says, each array of shape (n_cells,); NaN where a cell is not tested.
+
+    Attributes
+    ----------
+    p_value, q_value, q_value_dependent : ndarray
+        One-sided P, Benjamini-Hochberg, Benjamini-Yekutieli, in [0, 1].
+    difference_bound : ndarray
+        One-sided lower bound of the difference.
+    is_weak : ndarray of bool
+    cut_off : ndarray
+        P-value up to which the cell would be flagged, given what the other cells say.
+    """
+
+    p_value: Floats
+    q_value: Floats
+    q_value_dependent: Floats
+    difference_bound: Floats
+    is_weak: Flags
+    cut_off: Floats
+
+
+class Confirmation(NamedTuple):
+    """What the halves say: statuses of :data:`CONFIRMATION_STATUSES`, and figures of the second half.
+
+    Attributes
+    ----------
+    status : ndarray of str, shape (n_cells,)
+    difference, lower, p_value : ndarray, shape (n_cells,)
+        Of the second half: difference, one-sided lower bound, Holm's adjusted P-value; NaN for cells not selected.
+    """
+
+    status: Texts
+    difference: Floats
+    lower: Floats
+    p_value: Floats
+
+
+def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: Floats) -> JackknifeEstimates:
+    """Return value, rest and difference of cells with delete-a-group jackknife standard errors.
+
+    The reference of the SQL that makes `int_cell_estimates`.
+
+    Parameters
+    ----------
+    counts, sums : ndarray, shape (n_groups, n_cells)
+        Scored rows of each cell in each group of whole sources, and the sum of their values.
+    all_counts, all_sums : ndarray, shape (n_groups,)
+        The same over all rows of the metric.
+
+    Returns
+    -------
+    JackknifeEstimates
+        NaN where an estimate needs more groups: a standard error needs two in the cell, and for the difference two in
+        the rest.
+
+    Notes
+    -----
+    Delete one source: a group per source. A group leaves cell and rest together. Both standard errors are
+    sqrt((G - 1) / G sum (theta_(g) - theta)^2), G the groups with rows in the cell for the value, and the groups with
+    any row for the difference (Kott 2001; Bell and McCaffrey 2002).
+    """
+    if counts.shape != sums.shape or all_counts.shape != all_sums.shape or len(counts) != len(all_counts):
+        raise ValueError(
+            "counts and sums must have one shape (n_groups, n_cells) and all_counts and all_sums (n_groups,), "
+            f"got {counts.shape}, {sums.shape}, {all_counts.shape}, {all_sums.shape}"
+        )
+    rest_counts, rest_sums = all_counts[:, None] - counts, all_sums[:, None] - sums
+    count, count_rest = counts.sum(axis=0), rest_counts.sum(axis=0)
+    total, total_rest = sums.sum(axis=0), rest_sums.sum(axis=0)
+    groups = (counts > 0).sum(axis=0).astype(np.float64)
+    groups_rest = (rest_counts > 0).sum(axis=0).astype(np.float64)
+    count_groups = float((all_counts > 0).sum())
+    value, rest = _ratio(total, count), _ratio(total_rest, count_rest)
+    own = _ratio(total - sums, count - counts) - value
+    other = _ratio(total_rest - rest_sums, count_rest - rest_counts) - rest
+    # a group that is the whole cell leaves nothing to estimate from: NaN, and so is the sum
+    error = np.sqrt(_ratio(groups - 1, groups) * (own**2).sum(axis=0))
+    difference_error = np.sqrt(max(count_groups - 1, 0) / max(count_groups, 1) * ((own - other) ** 2).sum(axis=0))
+    return JackknifeEstimates(
+        count_scored=count,
+        source_groups=groups,
+        source_groups_effective=_ratio(count**2, (counts**2).sum(axis=0)),
+        value=value,
+        standard_error=error,
+        count_scored_rest=count_rest,
+        source_groups_rest=groups_rest,
+        rest_value=rest,
+        difference=value - rest,
+        difference_standard_error=difference_error,
+    )
+
+
+def count_siblings(count: Floats, sources: Floats, groups: Floats, effective: Floats) -> Floats:
+    """Return m, the siblings that a row meets, itself included, at least 1.
+
+    Rows over Kish's effective number where every source is a group of its own; else rows over sources, because Kish's
+    number of groups of sources counts strangers as siblings.
+
+    Parameters
+    ----------
+    count, sources, groups, effective : ndarray, shape (n,)
+        Rows, their sources, jackknife groups, and Kish's effective number of groups.
+    """
+    return np.fmax(_ratio(count, np.where(groups < sources, sources, effective)), 1)
+
+
+def estimate_likeness(design_effect: Floats, siblings: Floats) -> Floats:
+    """Return rho, the likeness of siblings, in [0, 1]; 0 where there are none.
+
+    Design effects are made of it: D = 1 + rho (m - 1) (Kish 1965).
+
+    Parameters
+    ----------
+    design_effect, siblings : ndarray, shape (n,)
+        D of the mean over all rows, and m.
+    """
+    likeness = _ratio(design_effect - 1, siblings - 1)
+    return np.where(np.isfinite(likeness), np.clip(likeness, 0, 1), 0.0)
+
+
+def with_whole(estimates: Mapping[str, Floats], sources: Floats, spread: Floats, wholes: Integers) -> Cells:
+    """Return cells that know what all rows of their metric look like.
+
+    Parameters
+    ----------
+    estimates : mapping of str to ndarray, shape (n_cells,)
+        The fields of :class:`JackknifeEstimates`.
+    sources : ndarray, shape (n_cells,)
+        Sources of each cell.
+    spread : ndarray, shape (n_cells,)
+        Standard deviation of the values of each cell; for a share sqrt(p (1 - p)).
+    wholes : ndarray of int, shape (n_cells,)
+        Position of the cell of all rows of each cell's metric.
+    """
+    count, groups = estimates["count_scored"], estimates["source_groups"]
+    effective = estimates["source_groups_effective"]
+    # chance alone makes it smaller than 1 in half of the samples without likeness
+    design_effect = np.fmax(_ratio(estimates["standard_error"] ** 2 * count, spread**2), 1)
+    siblings = count_siblings(count, sources, groups, effective)
+    evenness = _ratio(effective, groups)
+    return Cells(
+        **estimates,
+        sources=sources,
+        whole_spread=spread[wholes],
+        whole_design_effect=design_effect[wholes],
+        whole_likeness=estimate_likeness(design_effect, siblings)[wholes],
+        whole_evenness=np.where(np.isfinite(evenness), evenness, 1.0)[wholes],
+    )
+
+
+def benjamini_hochberg(p_values: Floats) -> Floats:
+    """Return q-values: the least rate of false discoveries at which each test would be one (Benjamini, Hochberg 1995).
+
+    Parameters
+    ----------
+    p_values : ndarray, shape (m,)
+        In [0, 1], none missing.
+    """
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    stepped = p_values[order] * count / np.arange(1, count + 1)
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
+    return adjusted
+
+
+def benjamini_yekutieli(p_values: Floats) -> Floats:
+    """Return q-values that hold under any dependence: those of Benjamini-Hochberg times sum 1 / i (2001).
+
+    Parameters
+    ----------
+    p_values : ndarray, shape (m,)
+        In [0, 1], none missing.
+    """
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    ranks = np.arange(1, count + 1)
+    stepped = p_values[order] * count * (1 / ranks).sum() / ranks
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
+    return adjusted
+
+
+def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: WeaknessSettings) -> Judgement:
+    """Return P, q and verdict of the tested cells, which together are the family.
+
+    Parameters
+    ----------
+    cells : Cells
+        Differences turned so that positive is worse (:func:`turn`).
+    is_tested : ndarray of bool, shape (n_cells,)
+        As :func:`can_be_tested` and the rules say.
+    margins : ndarray, shape (n_cells,)
+        Least difference that matters, in the unit of the value.
+    settings : WeaknessSettings
+    """
+    count = int(is_tested.sum())
+    error, degrees = cells.test_error, cells.degrees_of_freedom
+    p_value, q_value, q_dependent = (np.full(len(is_tested), np.nan) for _ in range(3))
+    p_value[is_tested] = _t_tail(_ratio(cells.difference, error)[is_tested], degrees[is_tested])
+    q_value[is_tested] = benjamini_hochberg(p_value[is_tested])
+    q_dependent[is_tested] = benjamini_yekutieli(p_value[is_tested])
+    bound = np.full(len(is_tested), np.nan)
+    quantile = _t_quantile(degrees[is_tested], settings.confidence)
+    bound[is_tested] = cells.difference[is_tested] - quantile * error[is_tested]
+    with np.errstate(invalid="ignore"):
+        is_discovery = q_value <= settings.error_rate
+        is_weak = is_discovery & (bound > margins)
+    # one more discovery would have this rank, one of the discoveries their number
+    ranks = np.maximum(int(is_discovery.sum()) + ~is_discovery, 1)
+    cut_off = np.where(is_tested, settings.error_rate * ranks / max(count, 1), np.nan)
+    return Judgement(p_value, q_value, q_dependent, bound, is_weak, cut_off)
+
+
+def can_be_tested(cells: Cells, minimum_sources: int) -> Flags:
+    """Return which cells and rests have sources enough and a standard error above 0, shape (n_cells,)."""
+    with np.errstate(invalid="ignore"):
+        found: Flags = (
+            (cells.source_groups >= minimum_sources)
+            & (cells.source_groups_rest >= minimum_sources)
+            & (cells.degrees_of_freedom > 0)
+            & (cells.test_error > 0)
+            & np.isfinite(cells.difference)
+        )
+    return found
+
+
+def turn(cells: Cells, signs: Floats) -> Cells:
+    """Return the cells with differences times `signs` (1 = higher is worse, -1 = lower is worse)."""
+    return replace(cells, difference=cells.difference * signs)
+
+
+def confirm_cells(
+    first: Cells, second: Cells, in_family: Flags, margins: Floats, settings: WeaknessSettings
+) -> Confirmation:
+    """Return which cells are weak by one half of the sources and worse by the other.
+
+    Selected on the first half by the rule of the whole within that half, tested one-sided on the second with Holm's
+    adjustment over the selected cells: what is seen there was not chosen for being large.
+
+    Parameters
+    ----------
+    first, second : Cells
+        The cells within each half, turned; rows as in the whole.
+    in_family : ndarray of bool, shape (n_cells,)
+        Cells of the declared family, whether or not they have sources enough.
+    margins : ndarray, shape (n_cells,)
+    settings : WeaknessSettings
+    """
+    can_select = in_family & can_be_tested(first, settings.minimum_sources)
+    can_confirm = in_family & can_be_tested(second, settings.minimum_sources)
+    selected = judge_cells(first, can_select, margins, settings).is_weak
+    retested = selected & can_confirm
+    error, degrees = second.test_error, second.degrees_of_freedom
+    difference, lower, p_value = (np.full(len(in_family), np.nan) for _ in range(3))
+    difference[retested] = second.difference[retested]
+    lower[retested] = difference[retested] - _t_quantile(degrees[retested], settings.confidence) * error[retested]
+    p_value[retested] = holm(_t_tail(difference[retested] / error[retested], degrees[retested]).tolist())
+    least = settings.minimum_sources
+    with np.errstate(invalid="ignore"):
+        is_small = ~((first.source_groups >= least) & (second.source_groups >= least))
+        is_confirmed = p_value <= settings.error_rate
+    status = np.full(len(in_family), "not_selected", dtype="U15")
+    status[in_family & is_small] = "not_confirmable"
+    status[selected & ~can_confirm] = "not_confirmable"
+    status[retested] = "not_confirmed"
+    status[retested & is_confirmed] = "confirmed"
+    return Confirmation(status, difference, lower, p_value)
+
+
+def detectable_difference(
+    cells: Cells, is_share: Flags, margins: Floats, cut_off: Floats, settings: WeaknessSettings
+) -> Floats:
+    """Return the least true difference that would be flagged with the declared power; NaN where none would.
+
+    The least d with d >= (t_(1 - cut-off) + t_power) s(d) and d >= margin + (t_confidence + t_power) s(d). For a mean
+    s is the standard error of the test. For a share it grows with the rate r + d of the failing cell,
+    s(d)^2 = D (r + d) (1 - r - d) / n + D_all r (1 - r) / n_rest, and is never taken below s_0; d ends at 1 - r.
+
+    Parameters
+    ----------
+    cells : Cells
+        Turned.
+    is_share : ndarray of bool, shape (n_cells,)
+    margins, cut_off : ndarray, shape (n_cells,)
+        Margin of the rule; P-value up to which a cell is flagged.
+    settings : WeaknessSettings
+    """
+    is_tested = np.isfinite(cut_off)
+    found = np.full(len(cut_off), np.nan)
+    degrees = cells.degrees_of_freedom[is_tested]
+    power = _t_quantile(degrees, settings.power)
+    by_test = -_t_quantile(degrees, cut_off[is_tested]) + power
+    by_margin = _t_quantile(degrees, settings.confidence) + power
+    margin = margins[is_tested]
+
+    def is_detected(differences: Floats, errors: Floats) -> Flags:
+        flags: Flags = (differences >= by_test * errors) & (differences >= margin + by_margin * errors)
+        return flags
+
+    error = cells.test_error[is_tested]
+    of_mean = np.maximum(by_test * error, margin + by_margin * error)
+    rest = cells.rest_value[is_tested]
+    variance_rest = (
+        np.clip(rest * (1 - rest), 0, 1) * _ratio(cells.whole_design_effect, cells.count_scored_rest)[is_tested]
+    )
+    factor = _ratio(cells.design_effect, cells.count_scored)[is_tested]
+    least_error = cells.difference_null_error[is_tested]
+
+    def error_at(differences: Floats) -> Floats:
+        rate = np.clip(rest + differences, 0, 1)
+        return np.maximum(np.sqrt(factor * rate * (1 - rate) + variance_rest), least_error)
+
+    high = np.clip(1 - rest, 0, 1)
+    low = np.zeros_like(high)
+    # a cell in which everything fails: when not even that is detected, nothing is
+    is_possible = is_detected(high, error_at(high))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        is_enough = is_detected(middle, error_at(middle))
+        low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
+    of_share = np.where(is_possible, high, np.nan)
+    found[is_tested] = np.where(is_share[is_tested], of_share, of_mean)
+    return found
+
+
+def share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
+    """Return the bounds of Wilson's (1927) interval of a share, on the effective n and Student's t, within [0, 1].
+
+    The effective n is the smaller of n / D with the design effect of all rows, and v (1 - v) / s_J^2 by the cell's own
+    jackknife; never below Kish's effective groups (siblings that are all alike) nor above the rows (siblings that are
+    strangers). Where all rows fail, or none does, s_J says nothing and the effective groups stand in.
+
+    Of the candidates, the cell's own n alone held its promise of .95 in .87 of the draws at rare failures of much alike
+    siblings, and Kish's in .97 to 1.00, at up to four times the width (docs/benchmarks.md).
+    """
+    own = _ratio(cells.value * (1 - cells.value), cells.standard_error**2)
+    pooled = _ratio(cells.count_scored, cells.design_effect)
+    effective_n = np.where(np.isfinite(own) & (own > 0), np.minimum(own, pooled), cells.source_groups_effective)
+    effective_n = np.clip(effective_n, cells.source_groups_effective, cells.count_scored)
+    degrees = cells.source_groups_effective - 1
+    quantile = two_sided_quantile(degrees, confidence)
+    squared = quantile**2
+    center = (cells.value * effective_n + squared / 2) / (effective_n + squared)
+    spread = effective_n * cells.value * (1 - cells.value) + squared / 4
+    half = quantile * np.sqrt(spread) / (effective_n + squared)
+    # rounding must not push the share out of its own interval
+    low = np.minimum(cells.value, np.maximum(0, center - half))
+    high = np.maximum(cells.value, np.minimum(1, center + half))
+    # one source says nothing of others
+    is_single = ~(degrees > _NEGLIGIBLE)
+    return (
+        np.where(is_single, np.where(np.isnan(cells.value), np.nan, 0.0), low),
+        np.where(is_single, np.where(np.isnan(cells.value), np.nan, 1.0), high),
+    )
+
+
+def mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
+    """Return value -+ t s_J with k - 1 degrees of freedom; NaN with a single group.
+
+    In a cell of equal scores s_J is 0, and the standard error of a cell like all others stands in.
+    """
+    degrees = cells.source_groups_effective - 1
+    is_single = ~(degrees > _NEGLIGIBLE)
+    error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
+    margin = np.where(is_single, np.nan, two_sided_quantile(degrees, confidence) * error)
+    return cells.value - margin, cells.value + margin
+
+
+def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, float]:
+    """Return empirical-Bayes means of values around their fit, and tau^2, the variance beyond sampling error.
+
+    The normal-normal model: value_i ~ N(theta_i, s_i^2), theta_i ~ N((X beta)_i, tau^2). tau^2 solves
+    sum (value_i - fit_i)^2 / (s_i^2 + tau^2) = n - rank X (Paule and Mandel 1982; 0 when even tau^2 = 0 gives less),
+    beta is the weighted least squares fit at it, and theta_i is estimated by
+    fit_i + tau^2 / (tau^2 + s_i^2) (value_i - fit_i). For ranking: a small cell must not top the list by luck.
+
+    Parameters
+    ----------
+    values, errors : ndarray, shape (n,)
+        Finite values and standard errors above 0.
+    design : ndarray, shape (n, p)
+        X: a column of ones for one dimension, indicators of both for a pair. May be rank-deficient.
+
+    Returns
+    -------
+    tuple of ndarray, shape (n,), and float
+    """
+    degrees = len(values) - int(np.linalg.matrix_rank(design))
+    tau_squared = 0.0
+    for _ in range(_NEWTON_STEPS):
+        weights = 1 / (errors**2 + tau_squared)
+        roots = np.sqrt(weights)
+        coefficients = np.linalg.lstsq(design * roots[:, None], values * roots, rcond=None)[0]
+        fitted: Floats = design @ coefficients
+        residuals = values - fitted
+        excess = float(weights @ residuals**2) - degrees
+        if degrees <= 0 or excess <= _NEGLIGIBLE * degrees:
+            break
+        # the misfit falls and is convex in tau^2, with this slope at the best fit: Newton's steps never overshoot
+        tau_squared += excess / float(weights**2 @ residuals**2)
+    return fitted + tau_squared / (tau_squared + errors**2) * residuals, tau_squared
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Return numerator / denominator, NaN where the denominator is 0 or either is missing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = np.asarray(numerator, dtype=np.float64) / denominator
+    return np.where(np.asarray(denominator) == 0, np.nan, quotient)
+
+
+def _t_tail(values: Floats, degrees: Floats) -> Floats:
+    from scipy.special import stdtr
+
+    return np.asarray(stdtr(degrees, -values), dtype=np.float64)
+
+
+def _t_quantile(degrees: Floats, probability: float | Floats) -> Floats:
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(degrees, probability), dtype=np.float64)
+
+
+def two_sided_quantile(degrees: Floats, confidence: float) -> Floats:
+    """Return the quantile of Student's distribution for a two-sided interval; NaN without degrees of freedom."""
+    return _t_quantile(np.where(degrees > 0, degrees, np.nan), (1 + confidence) / 2)

@@ -1,0 +1,451 @@
+"""Weaknesses as an Arrow table: one row per cell with value, interval, difference to the rest, tests and severity.
+
+The statistics are those of :mod:`hcat.weakness.statistics`; here rows become the arrays it reads, and its results rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.weakness.statistics import (
+    MEASUREMENTS,
+    SHARES,
+    Cells,
+    WeaknessSettings,
+    can_be_tested,
+    confirm_cells,
+    detectable_difference,
+    judge_cells,
+    mean_bounds,
+    share_bounds,
+    shrink,
+    turn,
+    two_sided_quantile,
+    with_whole,
+)
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+Texts = npt.NDArray[np.str_]
+Names = npt.NDArray[Any]
+
+#: Why a cell has a P-value or none.
+TEST_STATUSES: Final = {
+    "tested": "has a P-value and a place in the family",
+    "too_few_sources": "fewer sources than the least, in the cell or in its rest",
+    "no_threshold": "nobody has decided a threshold, so nothing fails",
+    "no_scores": "no interaction of the cell has a score",
+    "constant": "the metric gave every interaction the same",
+    "no_rest": "the cell holds everything",
+    "not_in_family": "the metric has no rule, or the dimension is made of the metric itself",
+}
+
+WEAKNESS_SCHEMA: Final = pa.schema(
+    [
+        ("cell_id", pa.string()),
+        ("metric_name", pa.string()),
+        ("first_dimension", pa.string()),
+        ("first_segment", pa.string()),
+        ("second_dimension", pa.string()),
+        ("second_segment", pa.string()),
+        ("measurement", pa.string()),
+        ("test_status", pa.string()),
+        ("confirmation_status", pa.string()),
+        ("severity", pa.string()),
+        *(
+            (name, pa.float64())
+            for name in (
+                "mean_score_lower",
+                "mean_score_upper",
+                "share_failing_lower",
+                "share_failing_upper",
+                "value",
+                "value_lower",
+                "value_upper",
+                "shrunken_value",
+                "rest_value",
+                "difference",
+                "difference_lower",
+                "difference_upper",
+                "difference_bound",
+                "difference_standard_error",
+                "degrees_of_freedom",
+                "p_value",
+                "q_value",
+                "q_value_dependent",
+                "margin",
+                "minimum_detectable_difference",
+                "confirmed_difference",
+                "confirmed_lower",
+                "confirmed_p_value",
+            )
+        ),
+        ("is_weak", pa.bool_()),
+        ("is_confirmed", pa.bool_()),
+    ]
+)
+
+
+_WHOLE = "all"
+_KEY_COLUMNS: Final = (
+    "cell_id",
+    "metric_name",
+    "first_dimension",
+    "first_segment",
+    "second_dimension",
+    "second_segment",
+)
+#: Column of int_cell_estimates -> attribute of :class:`Cells`.
+_ESTIMATES: Final = {
+    "count_scored": "count_scored",
+    "count_source_groups": "source_groups",
+    "source_groups_effective": "source_groups_effective",
+    "value": "value",
+    "standard_error": "standard_error",
+    "count_scored_rest": "count_scored_rest",
+    "source_groups_rest": "source_groups_rest",
+    "rest_value": "rest_value",
+    "difference": "difference",
+    "difference_standard_error": "difference_standard_error",
+}
+
+
+def judge_weaknesses(
+    estimates: pa.Table, rules: pa.Table, severities: pa.Table, catalog: pa.Table, settings: WeaknessSettings
+) -> pa.Table:
+    """Return one row per cell: its value with interval, its difference to the rest, and what the tests say.
+
+    Parameters
+    ----------
+    estimates : Table
+        int_cell_estimates: one row per (cell, measurement, half) with cell_id, metric_name, first_dimension,
+        first_segment, second_dimension, second_segment (null for a marginal cell), measurement, half (`all`, `first`,
+        `second`), count_scored, count_sources, count_source_groups, source_groups_effective, value, standard_deviation,
+        standard_error, rest_value, count_scored_rest, source_groups_rest, difference, difference_standard_error. Each
+        metric has the cell `all`, `all` of all its rows.
+    rules : Table
+        The seed weakness_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null).
+    severities : Table
+        The seed weakness_severities: measurement, severity, difference_from.
+    catalog : Table
+        metric_name, direction (`higher_is_better`, `lower_is_better`), range_low, range_high (null = unbounded).
+    settings : WeaknessSettings
+
+    Returns
+    -------
+    Table
+        Schema :data:`WEAKNESS_SCHEMA`, ordered by metric, dimensions and segments. A metric without a rule shows its
+        mean score and no test.
+
+    Raises
+    ------
+    ValueError
+        If a rule names an unknown measurement or metric or has a negative margin, a metric lacks its cell `all`, or a
+        severity names an unknown measurement.
+    """
+    _check_seeds(rules, severities, catalog)
+    keys = _read_cells(estimates)
+    parts = {half: _read_half(estimates, keys, half) for half in ("all", "first", "second")}
+    rule_of = {row["metric_name"]: row for row in rules.to_pylist()}
+    direction_of = dict(zip(catalog["metric_name"].to_pylist(), catalog["direction"].to_pylist(), strict=True))
+    measurements, margins, in_family, signs = _apply_rules(keys, rule_of, direction_of)
+    whole, first, second = (turn(_choose(parts[half], measurements), signs) for half in ("all", "first", "second"))
+    is_share = np.isin(measurements, SHARES)
+    status = _test_statuses(keys, parts["all"], whole, measurements, in_family, settings)
+    judged = judge_cells(whole, status == "tested", margins, settings)
+    is_candidate = np.isin(status, ("tested", "too_few_sources"))
+    confirmed = confirm_cells(first, second, is_candidate, margins, settings)
+    means, shares = parts["all"]["mean_score"], parts["all"]["share_failing"]
+    limits = _ranges(keys, catalog)
+    mean_low, mean_high = np.clip(mean_bounds(means, settings.confidence), *limits)
+    share_low, share_high = share_bounds(shares, settings.confidence)
+    # whatever is tested has the interval of its kind
+    as_share = replace(whole, value=np.where(is_share, whole.value, np.nan))
+    own_share = share_bounds(as_share, settings.confidence)
+    low, high = np.where(is_share, own_share, (mean_low, mean_high))
+    has_difference = can_be_tested(whole, 2)
+    error = np.where(has_difference, whole.test_error, np.nan)
+    degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
+    margin = two_sided_quantile(degrees, settings.confidence) * error
+    # no two values of a scale lie further apart than its ends; few sources would say more than that
+    span = np.where(is_share, 1.0, limits[1] - limits[0])
+    columns: dict[str, Any] = {
+        **{name: keys.columns[name] for name in _KEY_COLUMNS},
+        "measurement": measurements,
+        "test_status": status,
+        "confirmation_status": confirmed.status,
+        "severity": _severities(whole.difference, judged.is_weak, measurements, severities),
+        "mean_score_lower": mean_low,
+        "mean_score_upper": mean_high,
+        "share_failing_lower": share_low,
+        "share_failing_upper": share_high,
+        "value": whole.value,
+        "value_lower": low,
+        "value_upper": high,
+        "shrunken_value": _shrink_cells(keys, whole),
+        "rest_value": whole.rest_value,
+        "difference": whole.difference,
+        "difference_lower": np.maximum(whole.difference - margin, -span),
+        "difference_upper": np.minimum(whole.difference + margin, span),
+        "difference_bound": judged.difference_bound,
+        "difference_standard_error": error,
+        "degrees_of_freedom": degrees,
+        "p_value": judged.p_value,
+        "q_value": judged.q_value,
+        "q_value_dependent": judged.q_value_dependent,
+        "margin": margins,
+        "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.cut_off, settings),
+        "confirmed_difference": confirmed.difference,
+        "confirmed_lower": confirmed.lower,
+        "confirmed_p_value": confirmed.p_value,
+        "is_weak": judged.is_weak,
+        "is_confirmed": confirmed.status == "confirmed",
+    }
+    return pa.table([_to_arrow(columns[entry.name], entry.type) for entry in WEAKNESS_SCHEMA], schema=WEAKNESS_SCHEMA)
+
+
+class _Keys(NamedTuple):
+    """The cells in the order of the result.
+
+    Attributes
+    ----------
+    columns : dict of str to Array
+        :data:`_KEY_COLUMNS`.
+    metrics : ndarray of str, shape (n_cells,)
+    dimensions : ndarray of int, shape (n_cells,)
+        Code of (metric, first dimension, second dimension).
+    first, second : ndarray of int, shape (n_cells,)
+        Codes of the segments of the two dimensions.
+    is_whole, is_pair : ndarray of bool, shape (n_cells,)
+        Cells of all rows of a metric, and cells of two dimensions.
+    positions : dict of str to int
+        cell_id -> position.
+    wholes : ndarray of int, shape (n_cells,)
+        Position of the metric's cell `all`.
+    """
+
+    columns: dict[str, pa.Array]
+    metrics: Names
+    dimensions: Integers
+    first: Integers
+    second: Integers
+    is_whole: Flags
+    is_pair: Flags
+    positions: dict[str, int]
+    wholes: Integers
+
+
+def _read_cells(estimates: pa.Table) -> _Keys:
+    is_key = pc.and_(pc.equal(estimates["half"], _WHOLE), pc.equal(estimates["measurement"], "mean_score"))
+    ordering = [(name, "ascending") for name in (*_KEY_COLUMNS[1:], "cell_id")]
+    cells = estimates.filter(is_key).select(list(_KEY_COLUMNS)).sort_by(ordering).combine_chunks()
+    columns = {name: cells[name].combine_chunks() if cells.num_rows else cells[name] for name in _KEY_COLUMNS}
+    positions = {cell: position for position, cell in enumerate(cells["cell_id"].to_pylist())}
+    if len(positions) != cells.num_rows:
+        raise ValueError(
+            f"a cell must have one row per measurement and half, got {cells.num_rows} rows for {len(positions)} cells"
+        )
+    metrics = np.asarray(cells["metric_name"].to_pylist(), dtype=object)
+    is_whole = np.asarray([dimension == _WHOLE for dimension in cells["first_dimension"].to_pylist()], dtype=bool)
+    whole_of = {metrics[position]: position for position in np.flatnonzero(is_whole).tolist()}
+    without = sorted(set(metrics.tolist()) - set(whole_of))
+    if without:
+        raise ValueError(f"every metric must have the cell 'all', got none for {', '.join(without)}")
+    return _Keys(
+        columns,
+        metrics,
+        _codes(cells, ("metric_name", "first_dimension", "second_dimension")),
+        _codes(cells, ("first_segment",)),
+        _codes(cells, ("second_segment",)),
+        is_whole,
+        np.asarray(cells["second_dimension"].is_valid().to_pylist(), dtype=bool),
+        positions,
+        np.asarray([whole_of[metric] for metric in metrics.tolist()], dtype=np.int64),
+    )
+
+
+def _codes(table: pa.Table, names: tuple[str, ...]) -> Integers:
+    """Return whole numbers for the distinct tuples of some columns, shape (n,)."""
+    known: dict[tuple[str | None, ...], int] = {}
+    rows = zip(*(table[name].to_pylist() for name in names), strict=True)
+    return np.asarray([known.setdefault(row, len(known)) for row in rows], dtype=np.int64)
+
+
+def _read_half(estimates: pa.Table, keys: _Keys, half: str) -> dict[str, Cells]:
+    """Return the cells of one half of the sources, by measurement."""
+    of_half = estimates.filter(pc.equal(estimates["half"], half))
+    return {
+        measurement: _read_measurement(of_half.filter(pc.equal(of_half["measurement"], measurement)), keys, measurement)
+        for measurement in MEASUREMENTS
+    }
+
+
+def _read_measurement(rows: pa.Table, keys: _Keys, measurement: str) -> Cells:
+    # cells that a half does not meet have no row in it
+    positions = [keys.positions.get(cell, -1) for cell in rows["cell_id"].to_pylist()]
+    is_known = np.asarray(positions, dtype=np.int64) >= 0
+    targets = np.asarray(positions, dtype=np.int64)[is_known]
+
+    def column(name: str, missing: float) -> Floats:
+        values = np.full(len(keys.metrics), missing)
+        found = rows[name].cast(pa.float64()).to_numpy()[is_known]
+        values[targets] = np.where(np.isnan(found), missing, found)
+        return values
+
+    # a count that is missing is 0, a figure that is missing is none
+    counts = ("count_scored", "count_sources", "count_source_groups", "count_scored_rest", "source_groups_rest")
+    arrays = {attribute: column(name, 0.0 if name in counts else np.nan) for name, attribute in _ESTIMATES.items()}
+    spread = (
+        np.sqrt(arrays["value"] * (1 - arrays["value"]))
+        if measurement in SHARES
+        else column("standard_deviation", np.nan)
+    )
+    return with_whole(arrays, column("count_sources", 0.0), spread, keys.wholes)
+
+
+def _choose(parts: Mapping[str, Cells], measurements: Texts) -> Cells:
+    """Return for each cell the estimates of its measurement."""
+    names = list(parts)
+    codes = np.asarray([names.index(measurement) for measurement in measurements.tolist()], dtype=np.int64)
+    chosen = {}
+    for entry in fields(Cells):
+        stacked = np.stack([getattr(parts[name], entry.name) for name in names])
+        chosen[entry.name] = stacked[codes, np.arange(len(codes))]
+    return Cells(**chosen)
+
+
+def _apply_rules(
+    keys: _Keys, rule_of: Mapping[str, Mapping[str, Any]], direction_of: Mapping[str, str]
+) -> tuple[Texts, Floats, Flags, Floats]:
+    """Return measurement, margin (NaN = none), membership of the family and sign of each cell."""
+    measurements: list[str] = []
+    margins: list[float] = []
+    members: list[bool] = []
+    signs: list[float] = []
+    dimensions = zip(
+        keys.columns["first_dimension"].to_pylist(), keys.columns["second_dimension"].to_pylist(), strict=True
+    )
+    for metric, pair in zip(keys.metrics.tolist(), dimensions, strict=True):
+        rule = rule_of.get(metric)
+        measurement = rule["measurement"] if rule else "mean_score"
+        excluded = set((rule["excluded_dimensions"] or "").split("|")) if rule else set()
+        measurements.append(measurement)
+        margins.append(float(rule["margin"]) if rule else np.nan)
+        members.append(rule is not None and not excluded & set(pair))
+        is_worse_below = measurement == "mean_score" and direction_of.get(metric) == "higher_is_better"
+        signs.append(-1.0 if is_worse_below else 1.0)
+    return (
+        np.asarray(measurements, dtype=np.str_),
+        np.asarray(margins, dtype=np.float64),
+        np.asarray(members, dtype=bool),
+        np.asarray(signs, dtype=np.float64),
+    )
+
+
+def _ranges(keys: _Keys, catalog: pa.Table) -> Floats:
+    """Return the lowest and the highest score that the metric of each cell can have, shape (2, n_cells)."""
+    rows = {row["metric_name"]: row for row in catalog.to_pylist()}
+    bounds = [
+        [-np.inf if rows[metric]["range_low"] is None else rows[metric]["range_low"] for metric in keys.metrics],
+        [np.inf if rows[metric]["range_high"] is None else rows[metric]["range_high"] for metric in keys.metrics],
+    ]
+    return np.asarray(bounds, dtype=np.float64)
+
+
+def _test_statuses(
+    keys: _Keys,
+    parts: Mapping[str, Cells],
+    whole: Cells,
+    measurements: Texts,
+    in_family: Flags,
+    settings: WeaknessSettings,
+) -> Texts:
+    """Return one of :data:`TEST_STATUSES` for each cell: the first reason that holds."""
+    has_scores = parts["mean_score"].count_scored > 0
+    # a metric with scores and no share of failures has no threshold
+    is_undecided = np.isnan(whole.value[keys.wholes]) & has_scores[keys.wholes] & (measurements != "mean_score")
+    is_few = (whole.source_groups < settings.minimum_sources) | (whole.source_groups_rest < settings.minimum_sources)
+    # one source with nearly all rows counts as one
+    is_few |= ~(whole.degrees_of_freedom > 0)
+    reasons = {
+        "not_in_family": ~in_family,
+        "no_threshold": is_undecided,
+        "no_scores": ~(whole.count_scored > 0),
+        "no_rest": keys.is_whole | ~(whole.count_scored_rest > 0),
+        "too_few_sources": is_few,
+        "constant": ~can_be_tested(whole, settings.minimum_sources),
+    }
+    found: Texts = np.select(list(reasons.values()), list(reasons), default="tested")
+    return found
+
+
+def _severities(differences: Floats, is_weak: Flags, measurements: Texts, severities: pa.Table) -> list[str | None]:
+    """Return for each weak cell the severity with the largest bound that its difference reaches; None for others."""
+    steps: dict[str, list[tuple[float, str]]] = {}
+    for row in severities.to_pylist():
+        steps.setdefault(row["measurement"], []).append((float(row["difference_from"]), row["severity"]))
+    found: list[str | None] = [None] * len(differences)
+    for position in np.flatnonzero(is_weak).tolist():
+        reached = [step for step in steps.get(str(measurements[position]), []) if step[0] <= differences[position]]
+        found[position] = max(reached)[1] if reached else None
+    return found
+
+
+def _shrink_cells(keys: _Keys, cells: Cells) -> Floats:
+    """Return the empirical-Bayes values: within metric and dimension, pairs towards the sum of their dimensions."""
+    errors = np.fmax(cells.standard_error, cells.value_null_error)
+    shrunken = cells.value.copy()
+    usable = np.isfinite(cells.value) & np.isfinite(errors) & (errors > 0)
+    for members in _groups(keys.dimensions, usable):
+        design = np.ones((len(members), 1))
+        if keys.is_pair[members[0]]:
+            design = np.column_stack([_indicators(keys.first[members]), _indicators(keys.second[members])])
+        shrunken[members] = shrink(cells.value[members], errors[members], design)[0]
+    return shrunken
+
+
+def _groups(codes: Integers, usable: Flags) -> Iterator[Integers]:
+    """Yield the positions of the usable cells of each code."""
+    positions = np.flatnonzero(usable)
+    order = positions[np.argsort(codes[positions], kind="stable")]
+    borders = np.flatnonzero(np.diff(codes[order])) + 1
+    yield from (group for group in np.split(order, borders) if len(group))
+
+
+def _indicators(codes: Integers) -> Floats:
+    distinct, positions = np.unique(codes, return_inverse=True)
+    return np.eye(len(distinct))[positions]
+
+
+def _check_seeds(rules: pa.Table, severities: pa.Table, catalog: pa.Table) -> None:
+    known = set(catalog["metric_name"].to_pylist())
+    for row in rules.to_pylist():
+        if row["metric_name"] not in known:
+            raise ValueError(f"metric_name of weakness_rules must be in metric_catalog, got {row['metric_name']}")
+        if not (row["margin"] is not None and row["margin"] >= 0):
+            raise ValueError(
+                f"margin of weakness_rules must be at least 0, got {row['margin']} for {row['metric_name']}"
+            )
+    for table, name in ((rules, "weakness_rules"), (severities, "weakness_severities")):
+        unknown = sorted(set(table["measurement"].to_pylist()) - set(MEASUREMENTS))
+        if unknown:
+            raise ValueError(
+                f"measurement of {name} must be one of {', '.join(MEASUREMENTS)}, got {', '.join(unknown)}"
+            )
+
+
+def _to_arrow(values: Any, dtype: pa.DataType) -> pa.Array:
+    """Return a column; NaN becomes null."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+        values = values.tolist()
+    return pa.array(values, type=dtype, from_pandas=True)

@@ -1,0 +1,392 @@
+"""The measuring instruments themselves: ranking statistics, baselines, synthetic logs, contents and the page."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+# benchmarks is no installed package: it is run from the root of the repository
+from benchmarks import accuracy, contents, growth, harness, ragtruth, scale, swaps, transfer, verdicts
+from benchmarks.discrimination import auroc, average_precision
+
+rows_of_scores = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.booleans(), st.integers(0, 4)), min_size=2, max_size=40
+).filter(lambda rows: len({positive for _, positive, _ in rows}) == 2)
+
+
+def _arrays(rows: list[tuple[float, bool, int]]) -> tuple[Any, Any, Any]:
+    scores, positives, sources = zip(*rows, strict=True)
+    return np.array(scores), np.array(positives), np.array(sources)
+
+
+def _row(answer: str, contexts: list[str], hallucinated: bool, source: str, **more: Any) -> dict[str, Any]:
+    row = {"query": "What?", "contexts": contexts, "answer": answer, "hallucinated": hallucinated, "source_id": source}
+    return row | {"task": "QA", "model": "one"} | more
+
+
+@given(rows_of_scores)
+@settings(max_examples=60, deadline=None)
+def test_auroc_agrees_with_scikit_learn(rows: list[tuple[float, bool, int]]) -> None:
+    scores, positives, sources = _arrays(rows)
+    estimate = auroc(scores, positives, sources, count_draws=20)
+    assert_allclose(estimate.value, roc_auc_score(positives, -scores))
+
+
+@given(rows_of_scores)
+@settings(max_examples=60, deadline=None)
+def test_average_precision_agrees_with_scikit_learn(rows: list[tuple[float, bool, int]]) -> None:
+    scores, positives, sources = _arrays(rows)
+    estimate = average_precision(scores, positives, sources, count_draws=20)
+    assert_allclose(estimate.value, average_precision_score(positives, -scores))
+
+
+def test_draws_equal_the_figure_of_resampled_rows() -> None:
+    random = np.random.default_rng(3)
+    scores, positives = random.integers(0, 5, 40) / 4, random.random(40) < 0.4
+    sources, cells = random.integers(0, 6, 40), random.integers(0, 3, 40)
+    drawn = np.random.default_rng(20260101).multinomial(6, np.full(6, 1 / 6), size=5)
+    within = auroc(scores, positives, sources, cells, count_draws=5)
+    pooled = auroc(scores, positives, sources, count_draws=5)
+    precision = average_precision(scores, positives, sources, count_draws=5)
+    for draw, weights in enumerate(drawn):
+        repeated = np.repeat(np.arange(40), weights[sources])
+        assert_allclose(pooled.draws[draw], roc_auc_score(positives[repeated], -scores[repeated]))
+        assert_allclose(precision.draws[draw], average_precision_score(positives[repeated], -scores[repeated]))
+        concordant = pairs = 0.0
+        for cell in range(3):
+            member = repeated[cells[repeated] == cell]
+            for positive in member[positives[member]]:
+                for negative in member[~positives[member]]:
+                    pairs += 1
+                    concordant += (scores[positive] < scores[negative]) + 0.5 * (scores[positive] == scores[negative])
+        assert_allclose(within.draws[draw], concordant / pairs)
+
+
+def test_auroc_within_counts_only_pairs_of_one_cell() -> None:
+    # cell 0: one pair, concordant; cell 1: one pair, discordant; across cells everything would be concordant
+    scores, positives = np.array([0.1, 0.2, 0.9, 0.8]), np.array([True, False, True, False])
+    estimate = auroc(scores, positives, np.arange(4), np.array([0, 0, 1, 1]), count_draws=10)
+    assert estimate.value == 0.5
+    assert auroc(scores, positives, np.arange(4), count_draws=10).value == 0.5
+    assert auroc(scores[:2], positives[:2], np.arange(2), np.array([0, 1]), count_draws=10).value != 1.0
+
+
+def test_missing_scores_are_neutral() -> None:
+    positives, sources = np.array([True, True, False, False]), np.arange(4)
+    # pairs: (0.1 < 0.5) = 1, and three pairs with a missing score = 1/2 each
+    estimate = auroc(np.array([0.1, np.nan, 0.5, np.nan]), positives, sources, count_draws=10)
+    assert_allclose(estimate.value, (1 + 3 * 0.5) / 4)
+    nothing = auroc(np.full(4, np.nan), positives, sources, count_draws=10)
+    assert nothing.value == 0.5
+    assert_allclose(average_precision(np.full(4, np.nan), positives, sources, count_draws=10).value, 0.5)
+
+
+def test_no_pair_is_no_figure() -> None:
+    estimate = auroc(np.array([0.1, 0.2]), np.array([True, True]), np.arange(2), count_draws=10)
+    assert np.isnan(estimate.value)
+    assert np.isnan(estimate.low)
+    with pytest.raises(ValueError, match="one length, got 2, 1, 2"):
+        auroc(np.array([0.1, 0.2]), np.array([True]), np.arange(2))
+
+
+def test_baselines_by_hand() -> None:
+    rows = [
+        _row("The rate is four", ["The rate is 4"], True, "a"),
+        _row("The rate", ["the RATE"], False, "b"),
+        _row("", ["the rate"], False, "c"),
+    ]
+    found = accuracy.baselines(rows)
+    assert_allclose(found["unsupported words"], [-0.25, 0, 0])
+    assert_allclose(found["answer length"], [-4, -2, 0])
+    assert_allclose(found["constant"], 0)
+    # each row's rate comes from the other sources alone
+    assert_allclose(found["task x generator"], [1, 0.5, 0.5])
+    # too few sources for folds
+    assert_allclose(found["lexical LR"], 0.5)
+
+
+def test_a_cell_that_no_other_source_has_gets_the_rate_of_the_others() -> None:
+    rows = [
+        _row("x", [], True, "a", model="only here"),
+        _row("x", [], True, "b"),
+        _row("x", [], False, "c"),
+        _row("x", [], False, "c"),
+    ]
+    assert_allclose(accuracy.baselines(rows)["task x generator"][0], 2 / 3)
+
+
+def test_generator_identity_says_nothing_inside_a_cell() -> None:
+    rows = [_row("x", [], number % 2 == 0, str(number)) for number in range(10)]
+    labelled = accuracy.Labelled(rows, {"support_words": np.arange(10.0)}, {}, "none")
+    measured = accuracy.measure_all(labelled, count_draws=20)
+    assert measured["task x generator"].within.value == 0.5
+    assert measured["task x generator"].tasks["QA"].within.value == 0.5
+    assert measured["support_words"].n_scored == 10
+
+
+def test_headline_leaves_selected_rows_out() -> None:
+    rows = [_row("x", [], False, "a", split="train"), _row("y", [], True, "b", split="test")]
+    labelled = accuracy.Labelled(rows, {"support_words": np.array([0.0, 1.0])}, {}, "none")
+    parts = accuracy.split_rows(labelled)
+    assert list(parts) == ["test rows", "all rows"]
+    assert [row["source_id"] for row in parts["test rows"].rows] == ["b"]
+    assert_allclose(parts["test rows"].scores["support_words"], [1.0])
+    without = [{key: value for key, value in row.items() if key != "split"} for row in rows]
+    assert list(accuracy.split_rows(accuracy.Labelled(without, {}, {}, "none"))) == ["all rows"]
+
+
+def test_json_holds_the_agreed_keys() -> None:
+    rows = [_row("x", [], number % 2 == 0, str(number // 2)) for number in range(12)]
+    scores = {"support_words": np.array([0.1, 0.9] * 5 + [np.nan, 0.9])}
+    labelled = accuracy.Labelled(rows, scores, {}, "none")
+    measured = {"all rows": accuracy.measure_all(labelled, count_draws=50)}
+    found = accuracy.to_json(labelled, measured, "support_words")
+    assert found["metric"] == "support_words"
+    assert (found["n"], found["n_scored"], found["n_hallucinated"]) == (12, 11, 6)
+    # 36 pairs, six of them with the missing score
+    assert_allclose(found["within_auroc"], (30 + 3) / 36, atol=1e-4)
+    assert found["within_auroc_low"] <= found["within_auroc"] <= found["within_auroc_high"]
+    assert found["pooled_auroc"] == found["qa_auroc"] == found["tasks"]["QA"]["pooled_auroc"]
+    assert set(found["metrics"]["all rows"]) == {"support_words"}
+    assert set(found["baselines"]["all rows"]) == {
+        "constant",
+        "task x generator",
+        "lexical LR",
+        "unsupported words",
+        "answer length",
+    }
+    assert found["pooled_f1"] is None
+    assert found["ece"] is None
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_json_of_a_probability_with_a_decision() -> None:
+    rows = [_row("x", [], number % 2 == 0, str(number // 2)) for number in range(12)]
+    scores = {"groundedness": np.array([0.25, 0.75] * 6)}
+    labelled = accuracy.Labelled(rows, scores, {}, "none", {"groundedness": 0.5}, frozenset({"groundedness"}))
+    found = accuracy.to_json(labelled, {"all rows": accuracy.measure_all(labelled, count_draws=50)}, "groundedness")
+    for figures in (found, found["tasks"]["QA"]):
+        assert (figures["pooled_f1"], figures["balanced_accuracy"]) == (1.0, 1.0)
+        # .25 where none is grounded and .75 where all are
+        assert_allclose(figures["ece"], 0.25)
+        assert figures["ece_by_chance"] > 0
+    assert found["qa_balanced_accuracy"] == 1.0
+    assert found["count_answers_seen_in_training"] == 0
+
+
+def test_lexical_regression_is_out_of_fold_and_finds_unsupported_words() -> None:
+    words = ["fee", "account", "card", "loan", "branch", "rate"]
+    rows = [
+        _row(" ".join(words if number % 2 else ["dragon"] * 6), [" ".join(words)], number % 2 == 0, str(number))
+        for number in range(40)
+    ]
+    found = accuracy.lexical_regression(rows)
+    assert (found[1::2] > 0.5).all()
+    assert (found[::2] < 0.5).all()
+
+
+def test_verdicts_by_hand() -> None:
+    flagged = np.array([True, True, False, False])
+    positive = np.array([True, False, True, False])
+    sources = np.arange(4)
+    # one hit, one false alarm, one miss
+    assert_allclose(verdicts.f1(flagged, positive, sources, 20).value, 0.5)
+    assert_allclose(verdicts.balanced_accuracy(flagged, positive, sources, 20).value, 0.5)
+    assert_allclose(verdicts.f1(positive, positive, sources, 20).value, 1.0)
+
+
+def test_calibration_slope_equals_logistic_regression() -> None:
+    random = np.random.default_rng(3)
+    log_odds = random.normal(0, 2, 4000)
+    grounded = random.random(4000) < 1 / (1 + np.exp(-0.5 * log_odds))
+    probabilities = 1 / (1 + np.exp(-log_odds))
+    found = verdicts.calibration_slope(probabilities, ~grounded, np.arange(4000), 50)
+    peer = LogisticRegression(C=np.inf, tol=1e-10).fit(log_odds[:, None], grounded)
+    assert_allclose(found.value, peer.coef_[0, 0], atol=1e-4)
+    assert found.low < 0.5 < found.high
+
+
+def test_calibration_bins_never_split_equal_probabilities() -> None:
+    # half of the rows share one probability: one bin of 50 and bins of the others
+    probabilities = np.array([0.5] * 50 + list(np.linspace(0.6, 0.9, 50)))
+    bins = verdicts._bins(probabilities)
+    assert len(set(bins[:50])) == 1
+    assert_allclose(
+        verdicts.expected_calibration_error(np.full(10, 0.3), np.ones(10, bool), np.arange(10), 20).value, 0.3
+    )
+    assert verdicts.calibration_error_by_chance(np.full(100, 0.5)) < 0.15
+
+
+def test_swaps_are_counted_at_the_rate_of_false_alarms() -> None:
+    scores = np.concatenate([np.linspace(0.5, 1, 100), [0.1, 0.51, 0.9, np.nan]])
+    faithful = np.arange(104) < 100
+    flagged = swaps.flag(scores, faithful, np.zeros(104, dtype=int))
+    assert flagged[~faithful].tolist() == [True, True, False, False]
+    assert flagged[faithful].mean() == 0.05
+    # every fold has a cut-off of its own: a shifted copy is flagged alike
+    both = swaps.flag(np.concatenate([scores, scores + 10]), np.tile(faithful, 2), np.repeat([0, 1], 104))
+    assert both.tolist() == np.tile(flagged, 2).tolist()
+    shown = swaps.Shown(
+        ["entity_inside" if not each else None for each in faithful],
+        ["s"] * 104,
+        np.zeros(104),
+        {"names": scores, "groundedness": np.full(104, 0.5)},
+    )
+    table, alarms, met = swaps.tabulate("Tried", shown, {"entity_inside": 0.6})
+    assert table.rows[0][:2] == ("entity_inside", "4")
+    assert table.rows[0][2].startswith("0.500")
+    assert not met
+    # scores that are all equal flag nothing
+    assert alarms == "names 0.050, groundedness 0.000"
+
+
+def test_transfer_rows_keep_siblings_together() -> None:
+    row = {"knowledge": "K.", "message": "M?", "response": "R.", "model": "a", "label": "1"}
+    rows = list(transfer._to_rows(iter([row | {"is_failure": True, "model_name": "a", "task": "wow"}] * 2)))
+    assert len({each["interaction_id"] for each in rows}) == 2
+    assert len({each["source_id"] for each in rows}) == 1
+    assert rows[0]["hallucinated"] is True
+    assert rows[0]["contexts"] == ["K."]
+
+
+def test_labels_stay_out_of_the_raw_logs(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([_row("An answer.", ["A context."], True, "s1"), _row("No.", ["B."], False, "s2")])
+    parquet.write_table(table, tmp_path / "part.parquet")
+    rows = ragtruth.read_rows(tmp_path)
+    ragtruth.write_raw_logs(rows, tmp_path / "raw")
+    written = "".join(path.read_text() for path in sorted((tmp_path / "raw").iterdir()))
+    assert "hallucinated" not in written
+    assert len({row["interaction_id"] for row in rows}) == 2
+    parquet.write_table(table.drop_columns(["task"]), tmp_path / "part.parquet")
+    with pytest.raises(ValueError, match="has no column task"):
+        ragtruth.read_rows(tmp_path)
+
+
+def test_synthetic_logs_have_the_stated_shape_and_repeat_exactly(tmp_path: Path) -> None:
+    from hcat.language.text import split_sentences
+
+    for folder in ("first", "second"):
+        scale.write_raw_logs(tmp_path / folder, 40, 500)
+    for name in ("interactions", "retrievals", "queries"):
+        first = parquet.read_table(tmp_path / "first" / f"{name}.parquet")
+        assert first.equals(parquet.read_table(tmp_path / "second" / f"{name}.parquet"))
+    interactions = parquet.read_table(tmp_path / "first" / "interactions.parquet").to_pylist()
+    retrievals = parquet.read_table(tmp_path / "first" / "retrievals.parquet").to_pylist()
+    queries = parquet.read_table(tmp_path / "first" / "queries.parquet")
+    assert (len(interactions), len(retrievals), queries.num_rows) == (40, 200, 100)
+    assert {len(split_sentences(row["answer"])) for row in interactions} == {4}
+    assert {len(split_sentences(row["text"])) for row in retrievals} == {4}
+    assert {len(split_sentences(text)) for text in queries["text"].to_pylist()} == {1}
+
+
+def test_checksums_see_every_column_but_those_of_the_run(tmp_path: Path) -> None:
+    def make(name: str, run_id: str, score: float, reverse: bool) -> dict[str, contents.Content]:
+        with duckdb.connect(str(tmp_path / name)) as connection:
+            connection.execute(f"create table dim_runs as select '{run_id}' as run_id, 'e' as encoder_name")
+            rows = f"select n as id, n + {score} as raw_score from range(5) as numbers(n)"
+            connection.execute(f"create table scores as {rows} order by n {'desc' if reverse else 'asc'}")
+        return contents.read_contents(tmp_path / name)
+
+    first = make("first.duckdb", "run 1", 0.5, False)
+    assert first == make("second.duckdb", "run 2", 0.5, True)
+    other = make("third.duckdb", "run 1", 0.25, False)
+    assert contents.changed_tables(first, other) == ["scores"]
+    assert first["scores"].count_rows == 5
+    assert contents.count_inserted({}, first, ["scores", "dim_runs"]) == 5
+
+
+def test_page_keeps_other_sections(tmp_path: Path) -> None:
+    page = tmp_path / "docs" / "benchmarks.md"
+    table = harness.Table("Times", ("what", "seconds"), [("a | b", "1.0")])
+    harness.write_outcome(harness.Outcome("one", "One", [table], ["first note"]), "python -m benchmarks.one", page)
+    harness.write_outcome(harness.Outcome("two", "Two", [table]), "python -m benchmarks.two", page)
+    harness.write_outcome(harness.Outcome("one", "One", [table], ["second note"]), "python -m benchmarks.one", page)
+    text = page.read_text()
+    assert text.count("## One") == text.count("## Two") == 1
+    assert "first note" not in text
+    assert "second note" in text
+    assert "a \\| b" in text
+    assert text.index("## One") < text.index("## Two")
+
+
+def test_machine_is_described_without_its_name() -> None:
+    import platform
+
+    described = harness.describe_machine()
+    assert "CPU cores" in described
+    assert "Python 3" in described
+    assert platform.node() not in described
+
+
+def test_results_are_read_and_a_broken_model_is_an_error(tmp_path: Path) -> None:
+    def result(unique_id: str, status: str) -> dict[str, Any]:
+        return {"unique_id": unique_id, "status": status, "execution_time": 1.5, "message": "no such column"}
+
+    path = tmp_path / "run_results.json"
+    good = [
+        result("model.hcat.a", "success"),
+        result("test.hcat.t.1", "fail"),
+        result("model.hcat.b", "skipped"),
+    ]
+    path.write_text(json.dumps({"results": good}))
+    built = harness._read_results(path, 3.0, 2.0, 100.0, 1, "")
+    assert (built.failed_tests, built.skipped, built.slowest(1)) == (["t"], ["b"], [("a", 1.5)])
+    path.write_text(json.dumps({"results": [*good, result("model.hcat.c", "error")]}))
+    with pytest.raises(harness.BenchmarkError, match="model c broke: no such column"):
+        harness._read_results(path, 3.0, 2.0, 100.0, 1, "")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc: use of processes is not seen")
+def test_time_and_memory_of_processes_that_a_build_starts_are_its_own() -> None:
+    working = "import time; made = b'x' * 60_000_000; sum(range(3_000_000)); print(time.process_time(), flush=True)"
+    starting = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {working + '; input()'!r}])"
+    with subprocess.Popen([sys.executable, "-c", starting], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        spent = float(process.stdout.readline())
+        used = harness._use_of(process.pid)
+        process.stdin.write(b"\n")
+    assert spent > 0
+    assert used.cpu_seconds >= spent - 2 / harness._TICKS_PER_SECOND
+    assert used.peak_mebibytes > 50
+    assert harness._use_of(process.pid) == (0.0, 0.0)
+
+
+def _grown(count: int, cpu_seconds: float) -> growth.Grown:
+    return growth.Grown(count, harness.Build(0.0, cpu_seconds, 0.0, 0, {}, (), ()), {}, 0.0)
+
+
+def test_growth_is_one_for_a_linear_pipeline_and_a_fixed_start_makes_it_smaller() -> None:
+    small, linear, with_start = _grown(10, 2.0), _grown(1_000, 200.0), _grown(1_000, 101.0)
+    assert growth.growth(small, linear) == pytest.approx(1.0)
+    assert growth.growth(small, with_start) == pytest.approx(0.505)
+    # of 2 s for ten, one is the start: each further thousand costs 100 s
+    assert growth.marginal(small, with_start) == pytest.approx(100.0)
+
+
+def test_stages_of_growth_are_folders_of_models_and_data_tests_together(tmp_path: Path) -> None:
+    nodes = {
+        "model.hcat.a": {"original_file_path": "models/intermediate/text_units/a.sql"},
+        "model.hcat.b": {"original_file_path": "models/intermediate/text_units/b.py"},
+        "model.hcat.landed": {"original_file_path": "models/landing/landed.py"},
+        "test.hcat.not_null_a.1234": {"original_file_path": "models/intermediate/text_units/_units.yml"},
+        "model.hcat.not_run": {"original_file_path": "models/marts/core/not_run.sql"},
+    }
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
+    seconds = {"a": 1.0, "b": 2.0, "landed": 0.5, "not_null_a": 4.0}
+    stages = growth.stage_seconds(manifest, seconds)
+    assert stages == {"data tests": 4.0, "intermediate/text_units": 3.0, "landing": 0.5}
+    assert list(stages) == ["data tests", "intermediate/text_units", "landing"]

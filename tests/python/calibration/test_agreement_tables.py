@@ -1,0 +1,118 @@
+"""Rows of ratings against the arrays that the statistics read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hcat.calibration.agreement import intra_rater_agreement, krippendorff_alpha
+from hcat.calibration.agreement_tables import (
+    AGREEMENT_SCHEMA,
+    MODELLED_SCHEMA,
+    RATER_SCHEMA,
+    adjudicate_by_model,
+    measure_agreement,
+    report_raters,
+)
+
+DRAWS = 50
+
+
+def make_ratings(count: int = 30) -> pa.Table:
+    """Three raters; anna is always right, ben errs on every fifth, cleo says the opposite; anna looks twice at ten."""
+    rows = []
+    for unit in range(count):
+        truth = 2 * (unit % 2)
+        looks = {"anna": truth, "ben": truth if unit % 5 else 2 - truth, "cleo": 2 - truth}
+        for rater, value in looks.items():
+            rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", rater, 1, value))
+        if unit < 10:
+            rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", "anna", 2, truth if unit else 1))
+    names = ("interaction_id", "source_group", "criterion", "rater", "rating_pass", "scale_point")
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
+
+
+def test_figures_are_those_of_the_arrays_and_passes_stay_apart() -> None:
+    ratings = make_ratings()
+    found = measure_agreement(ratings, DRAWS, 1)
+    assert found.schema == AGREEMENT_SCHEMA
+    by_name = {(row["statistic"], row["rater"]): row for row in found.to_pylist()}
+    truth = np.array([2.0 * (unit % 2) for unit in range(30)])
+    ben = np.where(np.arange(30) % 5, truth, 2 - truth)
+    arrays = np.column_stack([truth, ben, 2 - truth])
+    # sources are numbered by their names, so that draws do not depend on the order of rows
+    sources = np.unique([f"s{unit // 2}" for unit in range(30)], return_inverse=True)[1]
+    expected = krippendorff_alpha(arrays, sources, "nominal", DRAWS, seed=1)
+    row = by_name["krippendorff_alpha_nominal", None]
+    assert (row["value"], row["low"], row["count_sources"]) == (expected.value, expected.low, 15)
+    again = truth[:10].copy()
+    again[0] = 1
+    own = intra_rater_agreement(truth[:10], again, sources[:10], DRAWS, seed=1)
+    assert (
+        by_name["intra_rater_percent_agreement", "anna"]["value"] == own.percent_agreement.value == pytest.approx(0.9)
+    )
+    # nobody else looked twice
+    assert {rater for _, rater in by_name} == {None, "anna"}
+    assert by_name["cohen_kappa", None]["status"] == "more_than_two_raters"
+    assert by_name["cohen_kappa", None]["value"] is None
+
+
+def test_a_rater_in_conflict_with_all_others_is_listed() -> None:
+    ratings = make_ratings(60)
+    extra = [
+        row | {"rater": rater}
+        for row in ratings.to_pylist()
+        if row["rater"] == "ben"
+        for rater in ("dora", "emil", "finn")
+    ]
+    reports = report_raters(pa.concat_tables([ratings, pa.Table.from_pylist(extra)]), DRAWS, 1)
+    assert reports.schema == RATER_SCHEMA
+    flagged = {row["rater"] for row in reports.to_pylist() if row["disagrees_with_everyone"]}
+    assert flagged == {"cleo"}
+
+
+def test_rows_do_not_depend_on_their_order() -> None:
+    ratings = make_ratings()
+    shuffled = ratings.take(np.random.default_rng(2).permutation(ratings.num_rows))
+    assert measure_agreement(shuffled, DRAWS, 1).equals(measure_agreement(ratings, DRAWS, 1))
+
+
+def test_without_ratings_there_are_no_rows() -> None:
+    empty = make_ratings().slice(0, 0)
+    assert measure_agreement(empty, DRAWS, 1).num_rows == 0
+    assert report_raters(empty, DRAWS, 1).schema == RATER_SCHEMA
+
+
+def test_a_model_labels_only_the_criteria_that_ask_for_it() -> None:
+    # three raters of which one is always wrong: the model sides with the two others
+    rows = []
+    for number in range(60):
+        truth = 2 * (number % 2)
+        for rater, point in (("anna", truth), ("ben", truth), ("cleo", 2 - truth)):
+            for criterion in ("faithfulness", "relevance"):
+                rows.append(
+                    {
+                        "interaction_id": f"i{number:02}",
+                        "source_group": f"s{number}",
+                        "criterion": criterion,
+                        "rater": rater,
+                        "rating_pass": 1,
+                        "scale_point": point,
+                    }
+                )
+    rules = pa.table({"criterion": ["faithfulness", "relevance"], "rule": ["dawid_skene", "majority"]})
+    found = adjudicate_by_model(pa.Table.from_pylist(rows), rules)
+    assert found.schema == MODELLED_SCHEMA
+    assert set(found["criterion"].to_pylist()) == {"faithfulness"}
+    assert set(found["label_status"].to_pylist()) == {"labelled"}
+    assert found["scale_point"].to_pylist() == [2 * (number % 2) for number in range(60)]
+    two = pa.Table.from_pylist([row for row in rows if row["rater"] != "cleo"])
+    assert set(adjudicate_by_model(two, rules)["label_status"].to_pylist()) == {"insufficient"}
+    assert adjudicate_by_model(two, rules)["scale_point"].null_count == 60
+
+
+def test_an_unknown_rule_is_named() -> None:
+    rules = pa.table({"criterion": ["faithfulness"], "rule": ["vote"]})
+    with pytest.raises(ValueError, match="majority, mean, dawid_skene, got vote"):
+        adjudicate_by_model(pa.table({"criterion": pa.array([], pa.string())}), rules)

@@ -1,0 +1,313 @@
+"""Calibrators, their quality, prediction sets and risks as tables: equal to the statistics they are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+
+from hcat.calibration import conformal_tables as conformal
+from hcat.calibration import tables
+from hcat.calibration.calibrators import choose_calibrator, from_rows, label_scores
+from hcat.calibration.conformal import conformal_quantile
+from hcat.calibration.quality import measure_quality
+
+TARGET: dict[str, Any] = {
+    "metric_name": "m",
+    "criterion": "faithfulness",
+    "accept_from": 1,
+    "count_scale_points": 2,
+    "direction": "higher_is_better",
+    "unit": "score",
+    "range_low": 0.0,
+    "range_high": 1.0,
+}
+
+
+def make_labels(count: int = 900, metric_name: str = "m", seed: int = 7) -> pa.Table:
+    """Return labels whose probability is a known logistic of the score, one source in three with a sibling."""
+    random = np.random.default_rng(seed)
+    scores = random.uniform(size=count)
+    labels = random.uniform(size=count) < 1 / (1 + np.exp(-(6 * scores - 3)))
+    sources = [f"s{number * 3 // 4}" for number in range(count)]
+    folds = np.array(["fit", "fit", "fit", "conformalize", "test"])
+    by_source = {source: folds[index % 5] for index, source in enumerate(dict.fromkeys(sources))}
+    return pa.table(
+        {
+            "interaction_id": [f"i{number:05}" for number in range(count)],
+            "metric_name": [metric_name] * count,
+            "source_group": sources,
+            "system": ["a" if number % 2 else "b" for number in range(count)],
+            "segment": ["all"] * count,
+            "stratum": ["a" if number % 2 else "b" for number in range(count)],
+            "label": labels.astype(np.int64),
+            "scale_point": labels.astype(np.int64),
+            "raw_score": scores,
+            "inclusion_probability": np.where(scores > 0.5, 1.0, 0.5),
+            "fold": [by_source[source] for source in sources],
+        }
+    )
+
+
+def targets(**changes: Any) -> pa.Table:
+    return pa.Table.from_pylist([TARGET | changes])
+
+
+def fit(labels: pa.Table, **changes: Any) -> pa.Table:
+    return tables.fit_calibrators(labels, targets(**changes), 5, 1)
+
+
+def test_the_table_holds_what_the_choice_says() -> None:
+    labels = make_labels(2000)
+    found = fit(labels)
+    assert found.schema == tables.CALIBRATOR_SCHEMA
+    own = labels.filter(pa.compute.equal(labels["fold"], "fit")).to_pandas()
+    data = label_scores(own.raw_score, own.scale_point, own.source_group, 1 / own.inclusion_probability)
+    choice = choose_calibrator(data, ["logistic", "isotonic", "boosted"], 5, 1)
+    assert [(row["family"], row["status"], row["is_chosen"]) for row in found.to_pylist()] == [
+        (loss.family, loss.status, loss.is_chosen) for loss in choice.families
+    ]
+    assert found["log_loss"].to_pylist() == [loss.log_loss for loss in choice.families]
+    known = tables.read_calibrators(found)["m"]
+    assert choice.fit is not None
+    assert choice.fit.calibrator is not None
+    assert known.by_family[known.chosen].rows == choice.fit.calibrator.rows
+    assert from_rows(known.by_family["boosted"].rows).family == "boosted"
+
+
+def test_rows_may_come_in_any_order() -> None:
+    labels = make_labels()
+    shuffled = labels.take(np.random.default_rng(3).permutation(labels.num_rows))
+    assert fit(labels).equals(fit(shuffled))
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (lambda table: table.slice(0, 0), "no_labels"),
+        (lambda table: table.slice(0, 30), "insufficient"),
+        (lambda table: _replace(table, "raw_score", np.full(table.num_rows, 0.5)), "constant_score"),
+        (lambda table: _replace(table, "raw_score", 1 - table["raw_score"].to_numpy()), "wrong_direction"),
+        (lambda table: _replace(table, "raw_score", 2 * table["raw_score"].to_numpy()), "out_of_range"),
+        (lambda table: _replace(table, "raw_score", np.full(table.num_rows, np.nan)), "out_of_range"),
+        (lambda table: _both(table, np.ones(table.num_rows, dtype=np.int64)), "one_class"),
+    ],
+)
+def test_what_cannot_be_fitted_has_a_status_and_no_number(change: Any, status: str) -> None:
+    labels = change(make_labels())
+    found = fit(labels)
+    row = found.to_pylist()[0]
+    assert (row["family"], row["status"], row["is_chosen"]) == ("logistic", status, False)
+    assert row["message"]
+    assert row["log_loss"] is None
+    assert row["parameters"] == []
+    assert not any(found["is_chosen"].to_pylist())
+    measured = tables.measure_calibrators(labels, targets(), found, 0.5, 10, 50, 1).to_pylist()
+    assert [(each["family"], each["status"]) for each in measured] == [("none", "not_calibrated")]
+    for table in (
+        conformal.fit_quantiles(labels, targets(), found, [0.1]),
+        conformal.cover_labels(labels, targets(), found, [0.1]),
+        conformal.control_risks(labels, targets(), found, [0.1], 0.1, 1),
+    ):
+        assert {each["status"] for each in table.to_pylist()} == {"not_calibrated"}
+
+
+def _replace(table: pa.Table, name: str, values: Any) -> pa.Table:
+    return table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+
+
+def _both(table: pa.Table, values: Any) -> pa.Table:
+    return _replace(_replace(table, "label", values), "scale_point", values)
+
+
+def test_a_graded_scale_has_graded_families() -> None:
+    labels = make_labels(1500)
+    random = np.random.default_rng(5)
+    points = labels["label"].to_numpy() + (random.uniform(size=labels.num_rows) < labels["raw_score"].to_numpy())
+    graded = _replace(_replace(labels, "scale_point", points), "label", (points >= 2).astype(np.int64))
+    found = fit(graded, accept_from=2, count_scale_points=3)
+    assert found["family"].to_pylist() == ["logistic", "ordinal", "multinomial", "isotonic", "boosted"]
+    assert found["status"].to_pylist()[1:3] == ["fitted", "fitted"]
+
+
+def test_quality_is_that_of_the_untouched_fold() -> None:
+    labels = make_labels(2000)
+    found = fit(labels, unit="probability")
+    measured = tables.measure_calibrators(labels, targets(unit="probability"), found, 0.5, 10, 200, 1)
+    assert measured.schema == tables.MEASURED_SCHEMA
+    rows = {row["family"]: row for row in measured.to_pylist()}
+    assert set(rows) == {"uncalibrated", "logistic", "isotonic", "boosted"}
+    own = labels.filter(pa.compute.equal(labels["fold"], "test")).to_pandas()
+    fitted = labels.filter(pa.compute.equal(labels["fold"], "fit")).to_pandas()
+    base_rate = np.average(fitted.label, weights=1 / fitted.inclusion_probability)
+    known = tables.read_calibrators(found)["m"]
+    quality = measure_quality(
+        known.by_family["logistic"].apply(own.raw_score),
+        own.label,
+        own.source_group,
+        base_rate,
+        0.5,
+        1 / own.inclusion_probability,
+        10,
+        200,
+        1,
+    )
+    figures = {figure["name"]: figure for figure in rows["logistic"]["figures"]}
+    assert set(figures) == set(tables.FIGURES)
+    assert_allclose(figures["log_loss"]["value"], quality.figure("log_loss").value)
+    assert figures["calibration_slope"]["low"] <= 1 <= figures["calibration_slope"]["high"]
+    assert sum(one["count_labels"] for one in rows["logistic"]["bins"]) == len(own)
+    assert {one["system"] for one in rows["logistic"]["systems"]} == {"a", "b"}
+
+
+def test_segments_with_labels_enough_have_their_own_calibrator() -> None:
+    labels = make_labels(1500)
+    # in segment a people accept by the score, in b by its opposite half: no map for all is right in both
+    segments = np.array(["a" if number % 10 < 5 else "b" for number in range(labels.num_rows)])
+    segments = np.where(np.arange(labels.num_rows) < 40, "few", segments)
+    shift = np.where(segments == "b", -0.35, 0.35)
+    random = np.random.default_rng(9)
+    outcome = random.uniform(size=labels.num_rows) < 1 / (
+        1 + np.exp(-(8 * (labels["raw_score"].to_numpy() + shift) - 4))
+    )
+    parted = _both(_replace(labels, "segment", segments), outcome.astype(np.int64))
+    found = fit(parted)
+    known = tables.read_calibrators(found)["m"]
+    assert set(known.by_segment) == {"a", "b"}
+    assert {(row["segment"], row["status"]) for row in found.to_pylist() if row["family"] == "logistic"} == {
+        ("all", "fitted"),
+        ("a", "fitted"),
+        ("b", "fitted"),
+        ("few", "insufficient"),
+    }
+    scores = np.array([0.5, 0.5, 0.5])
+    of_a, of_b, of_few = known.apply(scores, np.array(["a", "b", "few"]))
+    assert of_a > of_few > of_b
+    assert of_few == known.by_family[known.chosen].apply(scores)[0]
+    rows = {
+        row["family"]: row for row in tables.measure_calibrators(parted, targets(), found, 0.5, 10, 100, 1).to_pylist()
+    }
+    assert [family for family, row in rows.items() if row["is_chosen"]] == ["by_segment"]
+    loss = {family: _figure(row, "log_loss") for family, row in rows.items()}
+    assert loss["by_segment"] < loss[known.chosen]
+
+
+def _figure(row: dict[str, Any], name: str) -> float:
+    return next(figure["value"] for figure in row["figures"] if figure["name"] == name)
+
+
+def test_trees_are_applied_to_batches() -> None:
+    labels = make_labels(2500)
+    steps = (labels["raw_score"].to_numpy() > 0.4) * 0.6 + (labels["raw_score"].to_numpy() > 0.8) * 0.35
+    outcome = (np.random.default_rng(1).uniform(size=labels.num_rows) < steps + 0.02).astype(np.int64)
+    found = fit(_both(labels, outcome))
+    known = tables.read_calibrators(found)["m"]
+    assert known.chosen == "boosted"
+    scores = pa.table(
+        {
+            "interaction_id": ["a", "b", "c", "d"],
+            "metric_name": ["m", "other", "m", "m"],
+            "segment": ["all"] * 4,
+            "raw_score": [0.1, 0.9, 0.5, 0.9],
+        }
+    )
+    function = tables.BoostedCalibration(found)
+    whole = pa.Table.from_batches([function(scores.to_batches()[0])])
+    parts = pa.Table.from_batches([function(batch) for batch in scores.to_batches(max_chunksize=1)])
+    assert whole.equals(parts.combine_chunks())
+    assert whole["interaction_id"].to_pylist() == ["a", "c", "d"]
+    assert_allclose(whole["probability"], known.by_family["boosted"].apply([0.1, 0.5, 0.9]))
+    assert whole["probability"].to_pylist() == sorted(whole["probability"].to_pylist())
+    assert function(scores.slice(0, 0).to_batches()[0] if scores.slice(0, 0).to_batches() else _empty()).num_rows == 0
+
+
+def _empty() -> pa.RecordBatch:
+    names = ("interaction_id", "metric_name", "segment")
+    schema = pa.schema([*((name, pa.string()) for name in names), ("raw_score", pa.float64())])
+    return pa.RecordBatch.from_pylist([], schema=schema)
+
+
+def test_quantiles_are_those_of_the_fold() -> None:
+    labels = make_labels(3000)
+    found = fit(labels)
+    cells = conformal.fit_quantiles(labels, targets(), found, [0.1]).to_pylist()
+    own = labels.filter(pa.compute.equal(labels["fold"], "conformalize")).to_pandas()
+    known = tables.read_calibrators(found)["m"]
+    probability = known.by_family[known.chosen].apply(own.raw_score)
+    nonconformity = np.where(own.label == 1, 1 - probability, probability)
+    by_key = {(cell["stratification"], cell["stratum"], cell["label"]): cell for cell in cells}
+    assert_allclose(
+        by_key["marginal", "all", None]["quantile"], conformal_quantile(nonconformity, 0.1, own.source_group)
+    )
+    chosen = (own.label == 0) & (own.stratum == "a")
+    cell = by_key["label_conditional", "a", 0]
+    assert_allclose(cell["quantile"], conformal_quantile(nonconformity[chosen], 0.1, own.source_group[chosen]))
+    assert cell["status"] == "conformalized"
+    assert cell["check_status"] == "passed"
+    assert cell["count_labels"] == chosen.sum()
+
+
+def test_small_strata_share_a_cell_and_too_few_sources_hold_every_label() -> None:
+    labels = make_labels(300)
+    found = fit(labels)
+    cells = conformal.fit_quantiles(labels, targets(), found, [0.05, 0.01]).to_pylist()
+    conditional = [cell for cell in cells if cell["stratification"] == "label_conditional"]
+    assert {cell["stratum"] for cell in conditional if cell["alpha"] == 0.05} == {"other"}
+    strict = [cell for cell in conditional if cell["alpha"] == 0.01]
+    assert {(cell["status"], cell["quantile"]) for cell in strict} == {("insufficient", None)}
+    covered = conformal.cover_labels(labels, targets(), found, [0.01]).to_pylist()
+    everything = next(
+        row for row in covered if row["stratification"] == "label_conditional" and row["scope"] == "marginal"
+    )
+    assert (everything["coverage"], everything["share_all"]) == (1.0, 1.0)
+
+
+def test_a_graded_scale_has_sets_of_scale_points() -> None:
+    labels = make_labels(3000)
+    random = np.random.default_rng(5)
+    points = labels["label"].to_numpy() + (random.uniform(size=labels.num_rows) < labels["raw_score"].to_numpy())
+    graded = _replace(_replace(labels, "scale_point", points), "label", (points >= 2).astype(np.int64))
+    scale = targets(accept_from=2, count_scale_points=3)
+    found = fit(graded, accept_from=2, count_scale_points=3)
+    cells = [
+        cell
+        for cell in conformal.fit_quantiles(graded, scale, found, [0.1]).to_pylist()
+        if cell["stratification"] == conformal.SCALE_POINT
+    ]
+    assert [(cell["label"], cell["status"]) for cell in cells] == [(point, "conformalized") for point in range(3)]
+    covered = [
+        row
+        for row in conformal.cover_labels(graded, scale, found, [0.1]).to_pylist()
+        if row["stratification"] == conformal.SCALE_POINT
+    ]
+    for row in covered:
+        if row["scope"] in ("marginal", "label"):
+            assert abs(row["coverage"] - 0.9) < 0.06
+    assert sum(row["share_several"] for row in covered) > 0
+
+
+def test_coverage_adds_up_and_sets_are_shares() -> None:
+    labels = make_labels(3000)
+    covered = conformal.cover_labels(labels, targets(), fit(labels), [0.1]).to_pylist()
+    marginal = [row for row in covered if row["stratification"] == "marginal"]
+    whole = next(row for row in marginal if row["scope"] == "marginal")
+    by_label = [row for row in marginal if row["scope"] == "label"]
+    assert sum(row["count_covered"] for row in by_label) == whole["count_covered"]
+    assert abs(whole["coverage"] - 0.9) < 0.04
+    for row in covered:
+        assert_allclose(row["share_empty"] + row["share_single"] + row["share_several"] + row["share_all"], 1)
+
+
+def test_risks_are_kept_on_the_untouched_fold() -> None:
+    labels = make_labels(6000)
+    rows = conformal.control_risks(labels, targets(), fit(labels), [0.1, 0.3], 0.1, 1).to_pylist()
+    promises = ["share_bad_and_accepted", "share_accepted_among_bad", "share_bad_among_accepted"]
+    assert [row["promise"] for row in rows[:3]] == promises
+    controlled = [row for row in rows if row["status"] == "controlled"]
+    assert len(controlled) >= 5
+    for row in controlled:
+        assert row["test_risk"] <= row["level"] + 0.04
+        assert 0 <= row["threshold"] <= 1

@@ -1,0 +1,728 @@
+"""Conformal sets and risk control: hand-worked cases, MAPIE and crepes, and the promises on simulated data."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from hcat.calibration.conformal import (
+    check_coverage,
+    check_sets,
+    conformal_quantile,
+    conformal_rank,
+    control_accepted_among_bad,
+    control_bad_among_accepted,
+    control_bad_and_accepted,
+    fit_conformal,
+    groups_with_cells,
+    holm,
+    measure_coverage,
+    nonconformity,
+    sources_needed,
+)
+
+# P(accepted) ~ Beta(8, 2): one answer in five is bad. Given y = 1 it is Beta(9, 2), given y = 0 Beta(8, 3), so that
+# coverage and risks of a threshold are known without drawing test rows.
+A, B = 8, 2
+
+
+def draw(count: int, random: np.random.Generator, a: float = A, b: float = B):
+    probabilities = random.beta(a, b, count)
+    return probabilities, (random.random(count) < probabilities).astype(np.int64)
+
+
+def coverage_of_good(quantile: float) -> float:
+    return float(stats.beta.sf(1 - quantile, A + 1, B))
+
+
+def coverage_of_bad(quantile: float) -> float:
+    return float(stats.beta.cdf(quantile, A, B + 1))
+
+
+class Peer:
+    """A fitted classifier whose features are the probabilities, for the reference libraries."""
+
+    def __init__(self, count_labels: int):
+        self.classes_ = np.arange(count_labels)
+        self.is_fitted_ = True
+
+    def fit(self, x, y):
+        return self
+
+    def predict_proba(self, x):
+        return np.asarray(x)
+
+    def predict(self, x):
+        return np.asarray(x).argmax(axis=1)
+
+
+# --- ranks and quantiles
+
+
+def test_rank_is_taken_in_whole_numbers():
+    # (n + 1)(1 - alpha) = 18, 57, 95: doubles give 57.00000000000001 and would round it up
+    assert [conformal_rank(19, 0.1), conformal_rank(99, 0.43), conformal_rank(99, 0.05)] == [18, 57, 95]
+    assert conformal_rank(19, 1 - 0.9) == 18
+    assert [conformal_rank(8, 0.1), conformal_rank(9, 0.1), conformal_rank(0, 0.1)] == [9, 9, 1]
+
+
+@given(st.integers(0, 5000), st.integers(1, 999))
+def test_rank_agrees_with_integers(count, thousandths):
+    expected = -(-(count + 1) * (1000 - thousandths) // 1000)
+    assert conformal_rank(count, thousandths / 1000) == expected
+    assert (expected <= count) == (count >= sources_needed(thousandths / 1000))
+
+
+def test_fewest_sources():
+    assert [sources_needed(alpha) for alpha in (0.2, 0.1, 0.05, 0.01, 0.3)] == [4, 9, 19, 99, 3]
+
+
+def test_quantile_is_an_order_statistic():
+    scores = np.array([0.4, 0.1, 0.3, 0.2])
+    assert conformal_quantile(scores, 0.2) == 0.4  # k = 4
+    assert conformal_quantile(scores, 0.5) == 0.3  # k = ceil(2.5) = 3
+    assert conformal_quantile(scores, 0.1) == math.inf  # k = 5 of 4; the paper's formula returns .4
+    assert conformal_quantile(np.array([]), 0.5) == math.inf
+
+
+def test_sibling_weights_by_hand():
+    # K = 3 sources: a with four rows (1/16 each), b and c with one (1/4 each), 1/4 at infinity
+    scores = np.array([0.1, 0.2, 0.3, 0.4, 0.25, 0.9])
+    sources = np.array(["a", "a", "a", "a", "b", "c"])
+    # mass up to .25 is 2/16 + 4/16 = .375, up to .3 .4375, up to .4 .5, up to .9 .75
+    assert conformal_quantile(scores, 0.625, sources) == 0.25
+    assert conformal_quantile(scores, 0.6, sources) == 0.3
+    assert conformal_quantile(scores, 0.5, sources) == 0.4
+    assert conformal_quantile(scores, 0.25, sources) == 0.9
+    assert conformal_quantile(scores, 0.24, sources) == math.inf
+
+
+@given(st.lists(st.floats(0, 1), max_size=60), st.integers(1, 99), st.randoms(use_true_random=False))
+def test_one_row_per_source_is_the_order_statistic(values, hundredths, random):
+    names = [f"source {index}" for index in range(len(values))]
+    random.shuffle(names)
+    scores, alpha = np.array(values), hundredths / 100
+    rank = conformal_rank(len(values), alpha)
+    expected = np.sort(scores)[rank - 1] if rank <= len(values) else math.inf
+    assert conformal_quantile(scores, alpha, np.array(names, dtype=str)) == expected
+    assert conformal_quantile(scores, alpha) == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 20)), min_size=1, max_size=40), st.integers(1, 99))
+def test_weighted_quantile_agrees_with_fractions(rows, hundredths):
+    sources, scores = (np.array(column) for column in zip(*rows, strict=True))
+    count = len(set(sources.tolist()))
+    mass, expected = Fraction(0), math.inf
+    for score in sorted(set(scores.tolist())):
+        mass += sum(Fraction(1, (count + 1) * int((sources == s).sum())) for s in sources[scores == score])
+        if mass >= 1 - Fraction(hundredths, 100):
+            expected = score
+            break
+    assert conformal_quantile(scores / 1.0, hundredths / 100, sources) == expected
+
+
+def test_siblings_of_equal_rows_count_once():
+    scores = np.random.default_rng(1).random(30)
+    repeated = np.repeat(scores, 5)
+    assert conformal_quantile(repeated, 0.1, np.repeat(np.arange(30), 5)) == conformal_quantile(scores, 0.1)
+
+
+# --- scores, cells and sets
+
+
+def test_scores_are_distances_from_the_label():
+    assert_array_equal(nonconformity(np.array([0.7, 0.0])), [[0.7, 1 - 0.7], [0.0, 1.0]])
+    assert_array_equal(nonconformity(np.array([[0.2, 0.3, 0.5]])), 1 - np.array([[0.2, 0.3, 0.5]]))
+    fitted = fit_conformal(np.array([0.7, 0.2]), np.array([1, 1]), 0.1)
+    assert_array_equal(fitted.scores, [1 - 0.7, 0.8])
+
+
+def test_sets_of_the_paper_by_hand():
+    # scores .1 .2 .3 .4 at alpha .2: q = .4 < .5, so a probability between .4 and .6 has an empty set
+    fitted = fit_conformal(np.array([0.9, 0.8, 0.3, 0.4]), np.array([1, 1, 0, 0]), 0.2, stratification="marginal")
+    assert [cell.quantile for cell in fitted.cells] == [0.4]
+    sets = fitted.predict(np.array([0.1, 0.4, 0.5, 0.61, 0.9]))
+    assert_array_equal(sets.includes, [[1, 0], [1, 0], [0, 0], [0, 1], [0, 1]])
+    assert sets.shares() == {"empty": 0.2, "single": 0.8, "several": 0.0, "all": 0.0}
+    assert set(sets.statuses) == {"conformalized"}
+    # and with q = .7 a probability between .3 and .7 has both
+    fitted = fit_conformal(np.array([0.9, 0.8, 0.3, 0.7]), np.array([1, 1, 0, 0]), 0.2, stratification="marginal")
+    assert fitted.predict(np.array([0.2, 0.35, 0.7, 0.71])).kinds.tolist() == ["single", "all", "all", "single"]
+
+
+def test_label_conditional_sets_by_hand():
+    # accepted: S = .1 .2 .3 .5, bad: S = .2 .4 .6 .8; alpha .2 takes the largest of four
+    probabilities = np.array([0.9, 0.8, 0.7, 0.5, 0.2, 0.4, 0.6, 0.8])
+    fitted = fit_conformal(probabilities, np.array([1] * 4 + [0] * 4), 0.2)
+    assert [(cell.label, cell.group, cell.quantile) for cell in fitted.cells] == [(0, "all", 0.8), (1, "all", 0.5)]
+    sets = fitted.predict(np.array([0.4, 0.5, 0.8, 0.81]))
+    assert_array_equal(sets.includes, [[1, 0], [1, 1], [1, 1], [0, 1]])
+
+
+def test_three_levels():
+    probabilities = np.array([[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
+    fitted = fit_conformal(probabilities, np.array([0, 1, 2, 0]), 0.2, stratification="marginal")
+    assert [cell.quantile for cell in fitted.cells] == [0.7]  # scores .5 .4 .3 .7
+    sets = fitted.predict(np.array([[0.1, 0.1, 0.8], [0.2, 0.35, 0.45], [0.32, 0.33, 0.35]]))
+    assert sets.kinds.tolist() == ["single", "several", "all"]
+
+
+def test_small_groups_are_merged_whatever_their_labels():
+    groups = np.array(["a"] * 9 + ["b"] * 8 + ["c"] * 3 + ["d"] * 30)
+    # d has 30 rows of 5 sources
+    sources = np.concatenate([np.arange(20), 100 + np.arange(30) % 5])
+    assert groups_with_cells(groups, 0.1, sources) == ("a",)
+    assert groups_with_cells(groups, 0.1) == ("a", "d")
+    # a group of that name is merged like any without a cell
+    assert groups_with_cells(np.where(groups == "d", "other", groups), 0.1) == ("a",)
+    # a class of which a third is expected: 27 sources
+    assert groups_with_cells(groups, 0.1, least_class_share=1 / 3) == ("d",)
+    probabilities = np.linspace(0.05, 0.95, 50)
+    cells = []
+    for labels in (np.zeros(50, dtype=int), np.ones(50, dtype=int), np.arange(50) % 2):
+        fitted = fit_conformal(probabilities, labels, 0.1, groups=groups, sources=sources)
+        cells.append([(cell.label, cell.group) for cell in fitted.cells])
+    assert cells[0] == cells[1] == cells[2] == [(0, "a"), (1, "a"), (0, "other"), (1, "other")]
+
+
+def test_a_cell_that_stays_too_small_gives_all_labels():
+    random = np.random.default_rng(2)
+    probabilities, labels = draw(60, random)
+    groups = np.where(np.arange(60) < 50, "large", "small")
+    labels[:50] = np.arange(50) % 2
+    labels[50:] = 1
+    fitted = fit_conformal(probabilities, labels, 0.1, groups=groups)
+    assert [(cell.group, cell.label, cell.status) for cell in fitted.cells] == [
+        ("large", 0, "conformalized"),
+        ("large", 1, "conformalized"),
+        ("small", 0, "insufficient"),
+        ("small", 1, "conformalized"),
+        ("other", 0, "insufficient"),
+        ("other", 1, "insufficient"),
+    ]
+    # class 1 of the small group has a quantile that .01 is beyond, and still its set does not read as certainly bad
+    assert fitted.cells[3].quantile < 0.99
+    sets = fitted.predict(np.array([0.01, 0.01, 0.01]), np.array(["large", "small", "never seen"]))
+    assert sets.kinds.tolist() == ["single", "all", "all"]
+    assert sets.statuses.tolist() == ["conformalized", "insufficient", "insufficient"]
+
+
+def test_declared_groups_decide_the_cells():
+    probabilities, labels = draw(100, np.random.default_rng(3))
+    groups = np.array(["a", "b"] * 50)
+    fitted = fit_conformal(probabilities, labels, 0.1, stratification="group", groups=groups, own_groups=["b"])
+    assert [(cell.group, cell.count_rows) for cell in fitted.cells] == [("b", 50), ("other", 50)]
+    assert fitted.cells[1].quantile == conformal_quantile(fitted.scores[groups == "a"], 0.1)
+
+
+def test_no_labels_at_all():
+    fitted = fit_conformal(np.array([]), np.array([], dtype=int), 0.1)
+    assert {cell.status for cell in fitted.cells} == {"insufficient"}
+    assert fitted.predict(np.array([0.3])).kinds.tolist() == ["all"]
+    assert fitted.predict(np.array([])).shares() == {}
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.05, 0.1, 0.2, 0.3]))
+def test_a_lower_alpha_never_shrinks_a_set(seed, alpha):
+    random = np.random.default_rng(seed)
+    probabilities, labels = draw(80, random)
+    new = random.random(50)
+    wide = fit_conformal(probabilities, labels, alpha / 2).predict(new)
+    assert (wide.includes >= fit_conformal(probabilities, labels, alpha).predict(new).includes).all()
+
+
+# --- reference libraries
+
+# n + 1 times alpha is whole for none of the cells: there crepes keeps a label whose P-value equals alpha (a set of
+# P-values of at least alpha), and the order statistic the labels above it, which suffices for the same promise
+
+
+@pytest.mark.parametrize(("count_labels", "alpha"), [(2, 0.1), (2, 0.23), (3, 0.1), (4, 0.31)])
+def test_marginal_sets_are_those_of_mapie_and_crepes(count_labels, alpha):
+    from crepes import WrapClassifier
+    from mapie.classification import SplitConformalClassifier
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class Estimator(Peer, ClassifierMixin, BaseEstimator):
+        pass
+
+    random = np.random.default_rng(4)
+    probabilities = random.dirichlet(np.full(count_labels, 0.8), 207)
+    labels = np.array([random.choice(count_labels, p=row) for row in probabilities])
+    labels[:count_labels] = np.arange(count_labels)
+    new = random.dirichlet(np.full(count_labels, 0.8), 300)
+    ours = fit_conformal(probabilities, labels, alpha, stratification="marginal").predict(new).includes
+    mapie = SplitConformalClassifier(Estimator(count_labels), confidence_level=1 - alpha, conformity_score="lac")
+    _, sets = mapie.conformalize(probabilities, labels).predict_set(new)
+    assert_array_equal(ours, sets[:, :, 0])
+    crepes = WrapClassifier(Peer(count_labels))
+    crepes.calibrate(probabilities, labels)
+    assert_array_equal(ours, crepes.predict_set(new, labels=False, confidence=1 - alpha, smoothing=False))
+    assert 0 < ours.mean() < 1
+
+
+def test_label_conditional_and_group_sets_are_those_of_crepes():
+    from crepes import ConformalClassifier, WrapClassifier
+
+    random = np.random.default_rng(5)
+    accepted, labels = draw(400, random)
+    probabilities = np.column_stack([1 - accepted, accepted])
+    new = random.beta(3, 2, 300)
+    new = np.column_stack([1 - new, new])
+    groups, new_groups = np.array(["a", "b", "c"])[np.arange(400) % 3], np.array(["a", "b", "c"])[np.arange(300) % 3]
+    assert all((np.sum(labels == label) + 1) * 0.13 % 1 for label in (0, 1))
+
+    peer = WrapClassifier(Peer(2))
+    peer.calibrate(probabilities, labels, class_cond=True)
+    expected = peer.predict_set(new, labels=False, confidence=0.87, smoothing=False)
+    ours = fit_conformal(probabilities, labels, 0.13).predict(new).includes
+    assert_array_equal(ours, expected)
+
+    fitted = fit_conformal(probabilities, labels, 0.13, stratification="group", groups=groups)
+    mondrian = ConformalClassifier().fit(fitted.scores, bins=groups)
+    expected = mondrian.predict_set(1 - new, bins=new_groups, confidence=0.87, smoothing=False)
+    assert_array_equal(fitted.predict(new, new_groups).includes, expected)
+
+    fitted = fit_conformal(probabilities, labels, 0.13, groups=groups)
+    cells = np.array([f"{label} {group}" for label, group in zip(labels, groups, strict=True)])
+    both = ConformalClassifier().fit(fitted.scores, bins=cells)
+    for label in (0, 1):
+        bins = np.array([f"{label} {group}" for group in new_groups])
+        expected = both.predict_set(1 - new, bins=bins, confidence=0.87, smoothing=False)[:, label]
+        assert_array_equal(fitted.predict(new, new_groups).includes[:, label], expected)
+
+
+def test_learn_then_test_is_that_of_mapie():
+    from mapie.risk_control import BinaryClassificationController
+
+    random = np.random.default_rng(6)
+    probabilities, labels = draw(600, random)
+    columns = np.column_stack([1 - probabilities, probabilities])
+    grid = np.round(np.arange(0.95, 0.3, -0.05), 2)
+    peer = BinaryClassificationController(
+        lambda x: x, "precision", 0.85, 0.9, list_predict_params=grid, fwer_method="fixed_sequence"
+    ).calibrate(columns, labels)
+    found = control_bad_among_accepted(probabilities, labels, 0.15, 0.1, grid=grid)
+    assert found.status == "controlled"
+    assert found.threshold == pytest.approx(np.min(peer.valid_predict_params))
+
+
+def test_holm_is_that_of_statsmodels():
+    from statsmodels.stats.multitest import multipletests
+
+    p_values = np.random.default_rng(7).random(12) ** 3
+    assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1])
+    assert_allclose(holm([0.01, 0.04, 0.03]), [0.03, 0.06, 0.06])
+    assert len(holm([])) == 0
+
+
+# --- coverage and its check
+
+
+def test_coverage_by_hand():
+    probabilities = np.array([0.9, 0.8, 0.3, 0.4])
+    fitted = fit_conformal(probabilities, np.array([1, 1, 0, 0]), 0.2, stratification="marginal")  # q = .4
+    sets = fitted.predict(np.array([0.9, 0.5, 0.7, 0.2]))  # {1}, {}, {1}, {0}
+    groups, sources = np.array(["x", "x", "y", "y"]), np.array([1, 1, 1, 2])
+    rows = measure_coverage(sets, np.array([1, 1, 0, 0]), groups, sources)
+    found = {(row.scope, row.label, row.group): (row.count_covered, row.count_rows, row.coverage) for row in rows}
+    assert found == {
+        ("marginal", None, None): (2, 4, pytest.approx((1 / 3 + 1) / 2)),
+        ("label", 0, None): (1, 2, 0.5),
+        ("label", 1, None): (1, 2, 0.5),
+        ("group", None, "x"): (1, 2, 0.5),
+        ("group", None, "y"): (1, 2, 0.5),
+        ("label_and_group", 1, "x"): (1, 2, 0.5),
+        ("label_and_group", 0, "y"): (1, 2, 0.5),
+    }
+
+
+def test_check_by_hand():
+    # n = 1, k = 1: coverage is uniform, and so is the count of 4 new rows, 0 to 4
+    check = check_coverage(1, 4, 1, 0.5)
+    assert_allclose([check.p_value, check.expected_coverage], [2 / 5, 0.5])
+    # n = 99, k = 90
+    check = check_coverage(80, 100, 99, 0.1)
+    law = stats.betabinom(100, 90, 10)
+    assert_allclose(check.p_value, law.pmf(np.arange(81)).sum())
+    assert check.expected_coverage == 0.9
+    assert check.status == "passed"
+    below = check_coverage(check.limit - 1, 100, 99, 0.1)
+    assert (below.status, check_coverage(check.limit, 100, 99, 0.1).status) == ("failed", "passed")
+    assert below.p_value < 0.001 <= law.cdf(check.limit)
+
+
+def test_check_of_siblings_by_hand():
+    # (20 + 1) x .9 = 18.9: rank 19 for rows, 18 for sources of several rows
+    assert check_coverage(18, 20, 20, 0.1).expected_coverage == 19 / 21
+    assert check_coverage(18, 20, 20, 0.1, has_siblings=True).expected_coverage == 18 / 21
+    probabilities = np.linspace(0.05, 0.95, 10)
+    fitted = fit_conformal(probabilities, np.ones(10, dtype=int), 0.2, stratification="marginal")
+    # two new sources, one wholly and one in one of three rows covered: 4/3 counts as 2
+    new = np.array([0.9, 0.9, 0.0, 0.0])
+    check = check_sets(fitted, new, np.ones(4, dtype=int), sources=np.array(["a", "b", "b", "b"]))[0]
+    assert (check.count_covered, check.count_test, check.count_calibration) == (2, 2, 10)
+
+
+def test_check_without_a_promise_or_rows_is_insufficient():
+    for check in (check_coverage(5, 5, 8, 0.1), check_coverage(0, 0, 100, 0.1)):
+        assert (check.status, check.p_value, check.limit) == ("insufficient", None, None)
+
+
+def test_check_finds_a_shift_and_passes_without_one():
+    random = np.random.default_rng(8)
+    probabilities, labels = draw(600, random)
+    groups = np.array(["a", "b"])[np.arange(600) % 2]
+    fitted = fit_conformal(probabilities, labels, 0.1, groups=groups)
+    new, new_labels = draw(600, random)
+    calm = check_sets(fitted, new, new_labels, groups)
+    assert [check.status for check in calm] == ["passed"] * 4 + ["insufficient"] * 2
+    assert all(check.p_value_holm >= check.p_value for check in calm[:4])
+    # in group b people now refuse what the model is sure of
+    shifted = np.where((groups == "b") & (new > 0.85), 0, new_labels)
+    failed = [
+        (check.label, check.group) for check in check_sets(fitted, new, shifted, groups) if check.status[0] == "f"
+    ]
+    assert failed == [(0, "b")]
+
+
+def test_holm_spares_what_a_single_check_fails():
+    # the covered count one below the limit of a single check: as one of three cells it passes
+    groups = np.repeat(["a", "b", "c"], 101)
+    random = np.random.default_rng(9)
+    probabilities = random.random(303)
+    fitted = fit_conformal(probabilities, np.ones(303, dtype=int), 0.05, stratification="group", groups=groups)
+    limit = check_coverage(60, 60, 101, 0.05).limit
+    quantile = fitted.cells[0].quantile
+    new = np.full(180, 1.0)
+    new[: 60 - (limit - 1)] = 1 - quantile - 0.001
+    check = check_sets(fitted, new, np.ones(180, dtype=int), np.repeat(["a", "b", "c"], 60))[0]
+    assert check.count_covered == limit - 1
+    assert check.p_value < 0.001 < check.p_value_holm == 3 * check.p_value
+    assert check.status == "passed"
+
+
+# --- promises on simulated data
+
+
+def test_coverage_over_folds_is_beta():
+    random = np.random.default_rng(20260101)
+    count, alpha = 57, 0.1
+    found = []
+    for _ in range(2000):
+        probabilities = random.random(count)
+        labels = (random.random(count) < probabilities).astype(int)
+        quantile = fit_conformal(probabilities, labels, alpha, stratification="marginal").cells[0].quantile
+        # P uniform: S has density 2 (1 - s) on [0, 1]
+        found.append(1 - (1 - quantile) ** 2)
+    rank = conformal_rank(count, alpha)
+    assert stats.kstest(found, stats.beta(rank, count + 1 - rank).cdf).pvalue > 0.01
+    assert_allclose(np.mean(found), rank / (count + 1), atol=0.003)
+
+
+def test_covered_count_is_beta_binomial():
+    random = np.random.default_rng(20260102)
+    counts = []
+    for _ in range(1500):
+        probabilities, labels = draw(150, random)
+        fitted = fit_conformal(probabilities[:100], labels[:100], 0.1, stratification="marginal")
+        counts.append(check_sets(fitted, probabilities[100:], labels[100:])[0].count_covered)
+    law = stats.betabinom(50, 91, 10)
+    for count in (40, 43, 45, 47, 49):
+        expected = law.cdf(count)
+        assert abs(np.mean(np.array(counts) <= count) - expected) < 3 * math.sqrt(expected * (1 - expected) / 1500)
+
+
+def test_label_conditional_covers_the_rare_class_that_marginal_misses():
+    random = np.random.default_rng(20260103)
+    found = []
+    for _ in range(400):
+        probabilities, labels = draw(300, random)
+        marginal = fit_conformal(probabilities, labels, 0.2, stratification="marginal").cells[0].quantile
+        bad, good = (cell.quantile for cell in fit_conformal(probabilities, labels, 0.2).cells)
+        found.append(
+            [
+                0.8 * coverage_of_good(marginal) + 0.2 * coverage_of_bad(marginal),
+                coverage_of_bad(marginal),
+                coverage_of_bad(bad),
+                coverage_of_good(good),
+            ]
+        )
+    marginal, missed, bad, good = np.mean(found, axis=0)
+    assert_allclose([marginal, bad, good], 0.8, atol=0.015)
+    assert missed < 0.1  # of the bad answers, while .8 of all are covered
+
+
+def test_mondrian_covers_each_group():
+    random = np.random.default_rng(20260104)
+    groups = np.array(["even", "odd"])[np.arange(300) % 2]
+    found = []
+    for _ in range(300):
+        # the probabilities are right for even rows, and worth nothing for odd ones
+        probabilities = random.random(300)
+        labels = (random.random(300) < np.where(groups == "odd", 0.5, probabilities)).astype(int)
+        cells = fit_conformal(probabilities, labels, 0.1, stratification="group", groups=groups).cells
+        pooled = fit_conformal(probabilities, labels, 0.1, stratification="marginal").cells[0].quantile
+        found.append([1 - (1 - cells[0].quantile) ** 2, cells[1].quantile, pooled])
+    even, odd, odd_pooled = np.mean(found, axis=0)
+    assert_allclose([even, odd], 0.9, atol=0.01)
+    assert odd_pooled < 0.87
+
+
+def clustered(count: int, random: np.random.Generator):
+    """Sources of 1 or 12 rows; the large ones are easy, so that most rows are and half of the sources are not."""
+    is_large = random.random(count) < 0.5
+    sizes = np.where(is_large, 12, 1)
+    sources = np.repeat(np.arange(count), sizes)
+    # a source has its own level of scores, uniform on [0, .4] or [.6, 1], and rows vary around it
+    level = np.where(is_large, 0.4 * random.random(count), 0.6 + 0.4 * random.random(count))[sources]
+    return np.clip(level + 0.02 * random.standard_normal(len(sources)), 0, 1), sources
+
+
+def test_sibling_weights_keep_coverage_of_new_sources():
+    random = np.random.default_rng(20260105)
+    reference, reference_sources = clustered(20_000, random)
+    weights = 1 / np.bincount(reference_sources)[reference_sources]
+    order = np.argsort(reference)
+    reached = np.cumsum(weights[order]) / weights.sum()
+
+    def coverage(quantile: float) -> float:
+        return float(np.append(0.0, reached)[np.searchsorted(reference[order], quantile, side="right")])
+
+    weighted, naive = [], []
+    for _ in range(300):
+        scores, sources = clustered(60, random)
+        weighted.append(coverage(conformal_quantile(scores, 0.1, sources)))
+        naive.append(coverage(conformal_quantile(scores, 0.1)))
+    assert 0.895 < np.mean(weighted) < 0.93
+    assert np.mean(naive) < 0.75
+
+
+def test_check_of_siblings_is_conservative():
+    random = np.random.default_rng(20260106)
+    p_values = []
+    for _ in range(600):
+        scores, sources = clustered(80, random)
+        # a score is the nonconformity of y = 1
+        is_new = sources >= 40
+        labels = np.ones(len(scores), dtype=int)
+        fitted = fit_conformal(
+            1 - scores[~is_new], labels[~is_new], 0.1, stratification="marginal", sources=sources[~is_new]
+        )
+        check = check_sets(fitted, 1 - scores[is_new], labels[is_new], sources=sources[is_new])[0]
+        assert (check.count_calibration, check.count_test) == (40, 40)
+        p_values.append(check.p_value)
+    for level in (0.01, 0.05, 0.2):
+        assert np.mean(np.array(p_values) <= level) < level + 0.01
+
+
+# --- risk control
+
+
+def test_conformal_risk_control_by_hand():
+    # n = 9, alpha = .3: (bad above t + 1) / 10 <= .3 allows two bad answers above the threshold
+    probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.95, 0.85, 0.75, 0.65])
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
+    found = control_bad_and_accepted(probabilities, labels, 0.3)
+    assert (found.status, found.threshold, found.count_sources) == ("controlled", 0.7, 9)
+    assert found.share_accepted == pytest.approx(5 / 9)
+    assert (found.promise, found.level, found.confidence) == ("share_bad_and_accepted", 0.3, None)
+    # without a bad answer everything passes
+    assert control_bad_and_accepted(probabilities, np.ones(9, dtype=int), 0.1).threshold == 0.0
+    # (0 + 1) / 10 > .09 whatever the labels
+    assert control_bad_and_accepted(probabilities, np.ones(9, dtype=int), 0.09).status == "insufficient"
+    # no bad answer may pass, and the best one is bad
+    found = control_bad_and_accepted(probabilities, 1 - labels, 0.1)
+    assert (found.status, found.threshold, found.share_accepted) == ("no_threshold", None, None)
+
+
+def test_conformal_risk_control_weighs_siblings():
+    # four sources, alpha = .5: summed loss up to 1.5. Source 1 has four rows, three of them bad
+    probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.85, 0.5, 0.4])
+    labels = np.array([0, 0, 0, 1, 0, 0, 1])
+    sources = np.array([1, 1, 1, 1, 2, 3, 4])
+    # above .5: 3/4 + 1 = 1.75; above .7: .25 + .25 + 1 = 1.5
+    assert control_bad_and_accepted(probabilities, labels, 0.5, sources).threshold == 0.7
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.05, 0.1, 0.25]))
+def test_conformal_risk_control_is_the_infimum(seed, alpha):
+    random = np.random.default_rng(seed)
+    probabilities, labels = draw(40, random)
+    probabilities = np.round(probabilities, 2)
+    found = control_bad_and_accepted(probabilities, labels, alpha)
+    allowed = [t for t in np.arange(101) / 100 if (np.sum((probabilities > t) & (labels == 0)) + 1) / 41 <= alpha]
+    if found.status == "controlled":
+        assert found.threshold == pytest.approx(min(allowed))
+    else:
+        assert not allowed or not (probabilities > min(allowed)).any()
+
+
+def test_class_conditional_quantile_by_hand():
+    # bad answers .1 to .4, alpha .2: the largest; with alpha .1 four are too few
+    probabilities = np.array([0.1, 0.2, 0.3, 0.4, 0.35, 0.9])
+    labels = np.array([0, 0, 0, 0, 1, 1])
+    found = control_accepted_among_bad(probabilities, labels, 0.2)
+    assert (found.status, found.threshold, found.count_sources) == ("controlled", 0.4, 4)
+    assert found.share_accepted == pytest.approx(1 / 6)
+    assert control_accepted_among_bad(probabilities, labels, 0.1).status == "insufficient"
+    assert control_accepted_among_bad(probabilities[:4], labels[:4], 0.2).status == "no_threshold"
+
+
+def test_class_conditional_quantile_is_the_label_conditional_set():
+    random = np.random.default_rng(10)
+    probabilities, labels = draw(300, random)
+    found = control_accepted_among_bad(probabilities, labels, 0.1)
+    new = random.random(500)
+    assert_array_equal(new > found.threshold, ~fit_conformal(probabilities, labels, 0.1).predict(new).includes[:, 0])
+
+
+def test_learn_then_test_by_hand():
+    # alpha = .5, delta = .1: 4 of 4 good has P = 1/16, 5 of 6 has 7/64 > .1 and ends the sequence
+    probabilities = np.array([0.9, 0.9, 0.9, 0.9, 0.8, 0.8, 0.7, 0.7, 0.7, 0.7])
+    labels = np.array([1, 1, 1, 1, 1, 0, 1, 1, 1, 1])
+    found = control_bad_among_accepted(probabilities, labels, 0.5, 0.1, grid=[0.85, 0.75, 0.65])
+    assert (found.status, found.threshold, found.confidence) == ("controlled", 0.85, 0.9)
+    # 9 of 10 has P = 11/1024, and counts only for a sequence that gets there
+    assert control_bad_among_accepted(probabilities, labels, 0.5, 0.1, grid=[0.65]).threshold == 0.65
+    assert control_bad_among_accepted(probabilities, labels, 0.5, 0.1, grid=[0.75, 0.65]).status == "no_threshold"
+    # 4 rows cannot be rejected at delta = .05 = more than 1/16 whatever their labels
+    assert control_bad_among_accepted(probabilities, labels, 0.5, 0.05, grid=[0.85]).status == "insufficient"
+
+
+def test_draws_within_sources_see_no_labels_and_repeat():
+    probabilities, labels = draw(900, np.random.default_rng(11))
+    sources = np.arange(900) // 3
+    first = control_bad_among_accepted(probabilities, labels, 0.2, 0.1, sources=sources)
+    assert first == control_bad_among_accepted(probabilities, labels, 0.2, 0.1, sources=sources)
+    assert first.count_sources == 300
+
+
+def test_promises_of_risk_control_hold_on_new_draws():
+    random = np.random.default_rng(20260107)
+    joint, among_bad, broken, thresholds = [], [], [], []
+    for _ in range(500):
+        probabilities, labels = draw(300, random)
+        # P(P > t and bad), P(P > t | bad): the first is the share of bad ones, .2, times the second
+        first = control_bad_and_accepted(probabilities, labels, 0.1)
+        joint.append(0.2 * stats.beta.sf(first.threshold, A, B + 1))
+        second = control_accepted_among_bad(probabilities, labels, 0.1)
+        among_bad.append(stats.beta.sf(second.threshold, A, B + 1))
+        third = control_bad_among_accepted(probabilities, labels, 0.15, 0.1)
+        thresholds.append(third.threshold is not None)
+        if third.threshold is not None:
+            risk = 0.2 * stats.beta.sf(third.threshold, A, B + 1) / stats.beta.sf(third.threshold, A, B)
+            broken.append(risk > 0.15)
+    # means at most the level and not far below it
+    assert 0.09 < np.mean(joint) < 0.102
+    assert 0.08 < np.mean(among_bad) < 0.105
+    # a share of folds, at most delta: 500 folds allow .1 + 2 x .0134
+    assert sum(broken) / 500 < 0.127
+    assert np.mean(thresholds) > 0.7
+
+
+def test_learn_then_test_errs_in_a_share_delta_of_folds_where_no_threshold_is_right():
+    random = np.random.default_rng(20260108)
+    false = 0
+    for _ in range(600):
+        # the score says nothing, and every threshold has a risk of .15
+        probabilities, labels = random.random(300), (random.random(300) < 0.85).astype(int)
+        found = control_bad_among_accepted(probabilities, labels, 0.15, 0.1, grid=np.arange(9, 0, -1) / 10)
+        false += found.status == "controlled"
+    assert 0.03 < false / 600 < 0.1 + 2 * math.sqrt(0.09 / 600)
+
+
+def test_risk_control_by_sources_keeps_promises_that_rows_break():
+    # all rows of a source have one probability and one label; large sources are as good as their probability p, and
+    # sources of one row only as good as its square
+    p = (np.arange(20_000) + 0.5) / 20_000
+    density = stats.beta.pdf(p, A, B) / 20_000
+    share_bad = (1 - p) / 2 + (1 - p**2) / 2
+
+    def risks(threshold: float | None) -> tuple[float, float, float]:
+        accepted = density * (p > (1.0 if threshold is None else threshold))
+        joint = float(accepted @ share_bad)
+        return joint, joint / float(density @ share_bad), joint / max(float(accepted.sum()), 1e-12)
+
+    random = np.random.default_rng(20260109)
+    found: dict[bool, list[list[float]]] = {True: [], False: []}
+    for _ in range(250):
+        is_large = random.random(200) < 0.5
+        sources = np.repeat(np.arange(200), np.where(is_large, 8, 1))
+        level = random.beta(A, B, 200)
+        labels = (random.random(200) < np.where(is_large, level, level**2)).astype(int)[sources]
+        for by_source in (True, False):
+            keys = sources if by_source else None
+            first = control_bad_and_accepted(level[sources], labels, 0.1, keys)
+            second = control_accepted_among_bad(level[sources], labels, 0.1, keys)
+            third = control_bad_among_accepted(level[sources], labels, 0.2, 0.1, sources=keys)
+            found[by_source].append(
+                [risks(first.threshold)[0], risks(second.threshold)[1], risks(third.threshold)[2] > 0.2]
+            )
+    joint, among_bad, broken = np.mean(found[True], axis=0)
+    assert joint < 0.102
+    assert among_bad < 0.105
+    assert broken < 0.1 + 2 * math.sqrt(0.09 / 250)
+    joint, among_bad, broken = np.mean(found[False], axis=0)
+    assert joint > 0.12
+    assert among_bad > 0.11
+    assert broken > 0.3
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: conformal_rank(5, 1.3), r"alpha must lie in \(0, 1\), got 1.3"),
+        (lambda: conformal_rank(-1, 0.1), "count must be at least 0, got -1"),
+        (lambda: conformal_quantile(np.array([np.nan]), 0.1), "scores must be numbers, got NaN"),
+        (lambda: conformal_quantile(np.array([0.1]), 0.0), r"alpha must lie in \(0, 1\), got 0.0"),
+        (lambda: conformal_quantile(np.array([0.1]), np.nan), "got nan"),
+        (
+            lambda: conformal_quantile(np.array([0.1]), 0.1, np.array([1, 2])),
+            r"sources must have shape \(1,\), got \(2,",
+        ),
+        (lambda: nonconformity(np.array([0.2, 1.2])), r"probabilities must lie in \[0, 1\], got 1.2"),
+        (lambda: nonconformity(np.array([np.nan])), r"probabilities must lie in \[0, 1\], got nan"),
+        (lambda: nonconformity(np.array([[0.2, 0.2]])), "must sum to 1, got 0.4"),
+        (lambda: nonconformity(np.array([[1.0]])), r"got \(1, 1\)"),
+        (lambda: groups_with_cells(np.array(["a"]), 0.1, least_class_share=0.0), r"least_class_share .* got 0.0"),
+        (lambda: fit_conformal(np.array([0.5]), np.array([2]), 0.1), "whole numbers from 0 to 1, got 2"),
+        (lambda: fit_conformal(np.array([0.5]), np.array([0.5]), 0.1), "whole numbers from 0 to 1, got 0.5"),
+        (lambda: fit_conformal(np.array([0.5]), np.array([1, 0]), 0.1), r"labels must have shape \(1,\), got \(2,\)"),
+        (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, stratification="task"), "got 'task'"),
+        (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, stratification="group"), "need groups, got None"),
+        (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, own_groups=["a"]), "need groups, got None"),
+        (
+            lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, groups=np.array(["a"]), own_groups=["other"]),
+            "without 'other'",
+        ),
+        (
+            lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, groups=np.array(["a"])).predict(np.array([0.1])),
+            "groups are needed",
+        ),
+        (
+            lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1).predict(np.array([[0.1, 0.2, 0.7]])),
+            "of 2 classes, got 3",
+        ),
+        (lambda: check_coverage(5, 4, 10, 0.1), r"count_covered must lie in \[0, 4\], got 5"),
+        (lambda: control_bad_and_accepted(np.array([[0.5, 0.5]]), np.array([1]), 0.1), r"shape \(n,\), got \(1, 2\)"),
+        (lambda: control_bad_among_accepted(np.array([0.5]), np.array([1]), 0.1, 1.0), r"delta .* got 1.0"),
+        (
+            lambda: control_bad_among_accepted(np.array([0.5]), np.array([1]), 0.1, 0.1, grid=[0.1, 0.2]),
+            r"grid must fall strictly within \[0, 1\], got \[0.1, 0.2\]",
+        ),
+    ],
+)
+def test_bad_input_says_both_sides(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,219 @@
+"""Rows of labels against the thresholds and quotes of the arrays; every metric has all its rows, number or status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hcat.calibration.threshold_tables import FITTED_SCHEMA, fit_thresholds, read_risk_appetites, read_target_metrics
+from hcat.calibration.thresholds import METHODS, STATUSES, fit_all, judge, quote_all
+
+APPETITES = pa.Table.from_pylist(
+    [
+        {
+            "risk_appetite": name,
+            "confidence": confidence,
+            "tolerated_false_accept_share": false_accept,
+            "tolerated_false_reject_share": false_reject,
+            "cost_false_accept": cost,
+            "cost_false_reject": 1.0,
+        }
+        for name, confidence, false_accept, false_reject, cost in (
+            ("low", 0.99, 0.01, 0.5, 10.0),
+            ("high", 0.90, 0.10, 0.2, 1.0),
+            ("moderate", 0.95, 0.05, 0.3, 3.0),
+        )
+    ]
+)
+SEED = 7
+
+
+def make_targets(*names: str, direction: str = "higher_is_better", low: float | None = 0.0) -> pa.Table:
+    fields = [(name, pa.string()) for name in ("metric_name", "criterion", "direction", "unit")]
+    schema = pa.schema([*fields, ("range_low", pa.float64()), ("range_high", pa.float64())])
+    rows = [
+        {
+            "metric_name": name,
+            "criterion": "faithfulness",
+            "direction": direction,
+            "unit": "share",
+            "range_low": low,
+            "range_high": 1.0,
+        }
+        for name in names
+    ]
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def make_labels(
+    scores: npt.ArrayLike, labels: npt.ArrayLike, folds: npt.ArrayLike, metric: str = "m", weights: Any = None
+) -> pa.Table:
+    """One source per row."""
+    count = len(np.asarray(scores))
+    return pa.table(
+        {
+            "metric_name": pa.array([metric] * count, pa.string()),
+            "source_group": pa.array([f"s{row:05}" for row in range(count)], pa.string()),
+            "label": pa.array(np.asarray(labels, dtype=np.int32)),
+            "raw_score": pa.array(np.asarray(scores, dtype=np.float64)),
+            "inclusion_probability": pa.array(1 / np.asarray(np.ones(count) if weights is None else weights)),
+            "fold": pa.array(list(np.asarray(folds)), pa.string()),
+        }
+    )
+
+
+def draw(count: int, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
+    random = np.random.default_rng(seed)
+    labels = (random.random(count) < 0.7).astype(np.int64)
+    scores = np.where(labels == 1, random.beta(6, 2, count), random.beta(2, 4, count))
+    return scores, labels, random.choice(["fit", "conformalize", "test"], count, p=[0.6, 0.2, 0.2])
+
+
+def fit(labels: pa.Table, targets: pa.Table | None = None) -> list[dict[str, Any]]:
+    table = fit_thresholds(labels, make_targets("m") if targets is None else targets, APPETITES, 0.95, SEED)
+    assert table.schema == FITTED_SCHEMA
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def by_key(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["method"], row["risk_appetite"]): row for row in rows}
+
+
+def test_a_cut_and_its_quote_by_hand() -> None:
+    """Fit: 20 failed at .2, 20 good at .8: the cut is .8. Test: 2 of 4 failed are accepted, 1 of 4 good is rejected."""
+    scores = [0.2] * 20 + [0.8] * 20 + [0.8, 0.9, 0.1, 0.7] + [0.8, 0.9, 1.0, 0.79]
+    labels = [0] * 20 + [1] * 20 + [0] * 4 + [1] * 4
+    rows = by_key(fit(make_labels(scores, labels, ["fit"] * 40 + ["test"] * 8)))
+    row = rows["roc_youden", "moderate"]
+    assert (row["status"], row["threshold"]) == ("ok", 0.8)
+    assert row["message"] == "fitted on 20 accepted and 20 failed answers of 40 sources in fold fit"
+    assert (row["count_fit_accepted"], row["count_fit_failed"], row["count_fit_sources"]) == (20, 20, 40)
+    # at the threshold a score is accepted
+    assert (row["false_accept_rate"], row["false_accept_count_labels"]) == (0.5, 4)
+    assert (row["false_reject_rate"], row["false_reject_count_labels"]) == (0.25, 4)
+    assert (row["false_accept_tolerated_share"], row["false_reject_tolerated_share"]) == (0.05, 0.3)
+    # half of the failed answers pass where 5 % are tolerated; that 1 of 4 is at most 30 % cannot be seen from 4
+    assert (row["false_accept_verdict"], row["false_reject_verdict"]) == ("beyond", "not_shown")
+
+
+def test_rows_are_those_of_the_statistics_on_the_right_folds() -> None:
+    scores, labels, folds = draw(900, 1)
+    weights = np.random.default_rng(2).uniform(1, 4, 900)
+    rows = fit(make_labels(scores, labels, folds, weights=weights))
+    appetites = read_risk_appetites(APPETITES)
+    sources = np.array([f"s{row:05}" for row in range(900)])
+    is_fit, is_test = folds == "fit", folds == "test"
+    expected = fit_all(
+        scores[is_fit],
+        labels[is_fit],
+        sources[is_fit],
+        appetites,
+        direction="higher_is_better",
+        bounds=(0, 1),
+        weights=weights[is_fit],
+        seed=SEED,
+    )
+    assert [(row["method"], row["risk_appetite"]) for row in rows] == [(row.method, row.appetite) for row in expected]
+    assert [row["threshold"] for row in rows] == pytest.approx([row.threshold for row in expected], nan_ok=True)
+    tolerated = {appetite.name: appetite.tolerated_false_accept_share for appetite in appetites}
+    for kind in ("acceptance", "monitoring"):
+        own = [row for row in rows if row["kind"] == kind]
+        family = [row for row in expected if row.kind == kind]
+        quotes = quote_all(
+            family,
+            scores[is_test],
+            labels[is_test],
+            sources[is_test],
+            direction="higher_is_better",
+            weights=weights[is_test],
+        )
+        for row, found in zip(own, quotes, strict=True):
+            assert row["false_accept_rate"] == pytest.approx(found.false_accept.rate)
+            assert row["false_reject_rate_upper"] == pytest.approx(found.false_reject.high)
+            assert row["interval_level"] == pytest.approx(found.false_accept.level)
+            if kind == "acceptance":
+                assert row["false_accept_verdict"] == judge(found.false_accept, tolerated[row["risk_appetite"]])
+
+
+def test_a_floor_is_held_against_its_own_promise_and_never_against_false_accepts() -> None:
+    rows = by_key(fit(make_labels(*draw(900, 3))))
+    row = rows["pass_quantile", "high"]
+    assert (row["kind"], row["accepts"]) == ("monitoring", None)
+    assert (row["false_accept_tolerated_share"], row["false_accept_verdict"]) == (None, "not_applicable")
+    assert row["false_reject_tolerated_share"] == 0.1
+    # a lower appetite makes a floor laxer
+    assert rows["pass_quantile", "low"]["threshold"] < row["threshold"]
+
+
+@given(seed=st.integers(0, 10_000), direction=st.sampled_from(["higher_is_better", "lower_is_better"]))
+@settings(max_examples=8, deadline=None)
+def test_a_lower_appetite_never_raises_false_accepts(seed: int, direction: str) -> None:
+    scores, labels, folds = draw(400, seed)
+    scores = scores if direction == "higher_is_better" else 1 - scores
+    rows = fit(make_labels(scores, labels, folds), make_targets("m", direction=direction))
+    for method, kind in METHODS.items():
+        rates = [row["false_accept_rate"] for row in rows if row["method"] == method]
+        known = [rate for rate in rates if rate is not None]
+        if kind == "acceptance":
+            assert known == sorted(known, reverse=True)
+
+
+def test_every_metric_has_all_its_rows_whatever_its_labels() -> None:
+    scores, labels, folds = draw(300, 4)
+    table = pa.concat_tables(
+        [
+            make_labels(scores, labels, folds, "good"),
+            make_labels(scores[:30], labels[:30], ["fit"] * 30, "few"),
+            make_labels(scores, np.ones(300), folds, "one_class"),
+            make_labels(np.full(300, 0.5), labels, folds, "constant"),
+            make_labels([*scores[:-1], 1.5], labels, folds, "beyond"),
+        ]
+    )
+    names = ("beyond", "constant", "few", "good", "never_labelled", "one_class")
+    rows = fit(table, make_targets(*reversed(names)))
+    assert [row["metric_name"] for row in rows] == [name for name in names for _ in range(3 * len(METHODS))]
+    assert {row["status"] for row in rows} <= set(STATUSES)
+    for row in rows:
+        assert (row["threshold"] is not None) == (row["status"] == "ok")
+        assert row["message"]
+    found = {(row["metric_name"], row["method"]): row for row in rows if row["risk_appetite"] == "high"}
+    assert found["few", "logistic"]["status"] == "insufficient"
+    assert found["few", "logistic"]["message"].endswith(
+        "at least 20 of accepted and of failed answers from 10 sources each are needed"
+    )
+    assert found["never_labelled", "roc_cost"]["status"] == "insufficient"
+    assert found["never_labelled", "roc_cost"]["count_fit_sources"] == 0
+    assert found["one_class", "roc_youden"]["status"] == "one_class"
+    assert found["one_class", "normal_floor"]["status"] == "ok"
+    assert found["one_class", "normal_floor"]["false_accept_status"] == "one_class"
+    assert found["constant", "roc_youden"]["status"] == "constant_score"
+    assert {row["status"] for row in rows if row["metric_name"] == "beyond"} == {"out_of_range"}
+    assert found["beyond", "gam"]["message"] == ("1 labelled scores lie outside [0.0, 1.0], the range of the catalogue")
+    # no answer of fold test was labelled
+    assert found["few", "roc_youden"]["false_reject_rate"] is None
+
+
+def test_rows_and_their_order_do_not_matter() -> None:
+    labels = make_labels(*draw(400, 5))
+    mixed = labels.take(np.random.default_rng(6).permutation(400))
+    assert fit(labels) == fit(mixed)
+
+
+def test_a_metric_has_one_criterion() -> None:
+    one = make_targets("m")
+    other = one.set_column(1, "criterion", pa.array(["relevance"]))
+    with pytest.raises(ValueError, match="a metric has one criterion, got faithfulness and relevance for m"):
+        read_target_metrics(pa.concat_tables([one, other]))
+
+
+def test_an_appetite_out_of_range_is_refused() -> None:
+    wrong = APPETITES.set_column(1, "confidence", pa.array([0.99, 0.4, 0.95]))
+    with pytest.raises(ValueError, match=r"confidence must lie in \(0\.5, 1\), got 0\.4"):
+        read_risk_appetites(wrong)

@@ -1,0 +1,1228 @@
+"""Collection: what is sent, what counts as an answer, and that nothing is lost, doubled, guessed or told."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import importlib.util
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hcat import cli
+from hcat.collection import journal as journals
+from hcat.collection.endpoint import Endpoint, EndpointError, fill, read_endpoint
+from hcat.collection.journal import FAILURES, INTERACTIONS, JOURNAL, RETRIEVALS, open_journal, read_journal
+from hcat.collection.paths import PathError, parse_path
+from hcat.collection.queries import Query, read_queries
+from hcat.collection.replies import ReplyError, read_reply
+from hcat.collection.run import collect, describe_first_request, identify
+from hcat.collection.sending import Pacer, Sender
+from hcat.engine.http import Limits, back_off, read_retry_after
+from hcat.engine.redaction import REDACTED, Redactor
+from hcat.landing.reading import read_entity
+from hcat.metrics.refusal import is_refusal
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+EXAMPLE = REPOSITORY / "examples" / "rag_service"
+SECRET = 'sk-"tell/nobody"+4711'
+
+HOSTILE = (
+    'She said "no" \\ and \\" again',
+    "first line\nsecond line\r\n\tthird",
+    "{{query}} {{ query_id }} {% raw %} ${RAG_SERVICE_TOKEN} $(id) `id`",
+    '"}, "sample": 7, {"question": "',
+    "{} [] $.answer {{{{",
+    "\u202eevil\u2066 \u0000 \x1b[31m zero\u200bwidth",
+    "Füße, 你好, مرحبا, 🙂 e\u0301",
+    "'; drop table interactions; --",
+    "<script>alert(1)</script> [bold]x[/bold] =cmd|'/c calc'!A0",
+    "\ufeffbyte order mark",
+)
+
+
+def load_service() -> Any:
+    specification = importlib.util.spec_from_file_location("rag_service", EXAMPLE / "service.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    # dataclasses look their module up
+    sys.modules["rag_service"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+rag_service = load_service()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Any]]:
+    """Start the example service with faults; it stops after the test."""
+    with ExitStack() as stack:
+
+        def start(shares: Mapping[str, float] | None = None, token: str = "", **settings: Any) -> Any:
+            faults = rag_service.Faults(shares or {}, **settings)
+            retriever = rag_service.BM25(rag_service.read_chunks())
+            return start_server(stack, rag_service.Service(("127.0.0.1", 0), retriever, faults=faults, token=token))
+
+        yield start
+
+
+Responder = Callable[[str, str, Mapping[str, str], bytes], tuple[int, dict[str, str], bytes]]
+
+
+class Recorder(ThreadingHTTPServer):
+    """Keeps (method, path, headers, body) of every request and replies as the test says."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, respond: Responder) -> None:
+        self.respond = respond
+        self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
+        super().__init__(("127.0.0.1", 0), RecorderHandler)
+
+
+class RecorderHandler(BaseHTTPRequestHandler):
+    """Hands every request to the recorder."""
+
+    protocol_version = "HTTP/1.1"
+    server: Recorder
+
+    def handle_request(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        request = (self.command, self.path, dict(self.headers.items()), body)
+        self.server.requests.append(request)
+        status, headers, content = self.server.respond(*request)
+        self.send_response(status)
+        for name, value in ({"Content-Length": str(len(content))} | headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_POST = do_PUT = handle_request  # noqa: N815
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def record() -> Iterator[Callable[[Responder], Recorder]]:
+    """Start a server that replies as a function says."""
+    with ExitStack() as stack:
+        yield lambda respond: start_server(stack, Recorder(respond))
+
+
+def start_server(stack: ExitStack, server: Any) -> Any:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    return server
+
+
+def url_of(server: Any, path: str = "/ask") -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}{path}"
+
+
+def describe(url: str = "http://127.0.0.1:9/ask", **changes: Any) -> dict[str, Any]:
+    """Return the description of the example with other sections."""
+    described = yaml.safe_load((EXAMPLE / "endpoint.yml").read_text(encoding="utf-8"))
+    described["request"]["url"] = url
+    # unit tests do not wait
+    described["limits"] |= {"backoff_seconds": 0}
+    for section, values in changes.items():
+        if isinstance(values, dict):
+            described[section] = {**described.get(section, {}), **values}
+        else:
+            described[section] = values
+    return described
+
+
+def make_endpoint(folder: Path, url: str, **changes: Any) -> Endpoint:
+    path = folder / "endpoint.yml"
+    path.write_text(yaml.safe_dump(describe(url, **changes), allow_unicode=True), encoding="utf-8")
+    return read_endpoint(path, {"RAG_SERVICE_TOKEN": SECRET})
+
+
+def make_queries(count: int = 3) -> list[Query]:
+    return [Query(f"q{number:04d}", f"What does card number {number} cost?", {}) for number in range(count)]
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def reply(answer: str = "Yes.", **fields: Any) -> bytes:
+    return json.dumps({"answer": answer, "contexts": [], "refused": False} | fields).encode()
+
+
+class Waits:
+    """Stands in for the clock's sleep: notes how long it was to take, and takes no time."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+        await asyncio.sleep(0)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The description
+
+
+def test_the_example_is_read(tmp_path: Path) -> None:
+    endpoint = read_endpoint(EXAMPLE / "endpoint.yml", {"RAG_SERVICE_TOKEN": SECRET})
+    assert (endpoint.application, endpoint.application_version) == ("harbourlight-example", "1.0")
+    assert endpoint.request.headers == {"Authorization": f"Bearer {SECRET}"}
+    assert endpoint.request.shown_headers == {"Authorization": "Bearer ${RAG_SERVICE_TOKEN}"}
+    assert endpoint.limits == Limits(concurrency=8, timeout_seconds=10, attempts=6, backoff_seconds=0.5)
+    assert SECRET not in repr(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("application: harbourlight-example", "", "application must be given, got nothing"),
+        ('version: "1.0"', "version: 1.0", "application_version must be a text in quotes, got the number 1.0"),
+        ("method: POST", "method: FETCH", "request.method must be one of GET, POST, PUT, got 'FETCH'"),
+        ("method: POST", "method: GET", "request.body must be left out with the method GET, got an object"),
+        ("http://127.0.0.1:8321/ask", "127.0.0.1/ask", "request.url must be an http or https URL with a host"),
+        ("http://127.0.0.1:8321/ask", "http://h:port/ask", "request.url must be an http or https URL with a host"),
+        ("http://127.0.0.1:8321/ask", "http://h/a?key=1", "request.url must be without a query string"),
+        ("http://127.0.0.1:8321/ask", "http://a:b@h/ask", "request.url must be without user and password"),
+        ("http://127.0.0.1:8321/ask", "'http://h/{{query}}'", "request.url must be without placeholders"),
+        ("http://127.0.0.1:8321/ask", "http://${HOST}/ask", "request.url needs the environment variable HOST"),
+        ("Bearer ${RAG_SERVICE_TOKEN}", "Bearer abc", "Authorization must be taken from the environment with ${NAME}"),
+        ("${RAG_SERVICE_TOKEN}", "${RAG SERVICE}", "must be a text with ${NAME} of an environment variable"),
+        ("Authorization:", "Content-Length:", "request.headers.Content-Length must be left to the transport"),
+        ("Authorization:", "'Bad Name':", "request.headers must hold names of headers, got Bad Name"),
+        ("Bearer ${RAG_SERVICE_TOKEN}", "'{{query}}'", "must be one of the placeholders {{interaction_id}}"),
+        ('"{{query}}"', "{{query}}", 'a key must be a text; a placeholder needs quotes: "{{query}}"'),
+        ('"{{query}}"', '"Q: {{query}}"', "request.body.question must be one placeholder and nothing else"),
+        ('"{{query}}"', '"{{question}}"', "request.body.question must be one of the placeholders {{application}}"),
+        ('"{{query}}"', '"${RAG_SERVICE_TOKEN}"', "request.body.question must be without ${...}"),
+        ('"{{query}}"', "hello", "must hold {{query}}, got {{sample_index}}"),
+        ("top: 4", "top: 2026-01-01", "request.body.top must be a JSON value; a date needs quotes, got date"),
+        ("top: 4", "top: .nan", "request.body.top must be a JSON value, got nan"),
+        ("answer: $.answer", "answer: answer", "response.answer must be a JSON path such as $.answer, got 'answer'"),
+        ("answer: $.answer", "answer: $.answers[*]", "such as $.answer, without [*], got '$.answers[*]'"),
+        ("answer: $.answer", "answer: 5", "response.answer must be a JSON path such as $.answer, got the number 5"),
+        ("answer: $.answer", "answer: $..answer", "got '$..answer': nothing can be read from character 2 on"),
+        ("  answer: $.answer\n", "", "response.answer must be a JSON path such as $.answer, got nothing"),
+        ("$.contexts[*].text", "$.contexts", "such as $.contexts[*].text, with [*], got '$.contexts'"),
+        ("$.contexts[*].text", "$.a[*].b[*]", "at most one [*] is possible"),
+        ("    path: $.refused", "    equals: true", "response.refusal.path must be a JSON path"),
+        ("  error: $.error", "  errors: $.error", "response must hold only answer, contexts, chunk_ids, scores"),
+        ("concurrency: 8", "concurrency: 0", "limits.concurrency must be an integer from 1 to 256, got the number 0"),
+        (
+            "concurrency: 8",
+            "concurrency: yes",
+            "limits.concurrency must be an integer from 1 to 256, got the value true",
+        ),
+        (
+            "timeout_seconds: 10",
+            "timeout_seconds: -1",
+            "limits.timeout_seconds must be a number from 0.01 to 3600, got -1",
+        ),
+        ("timeout_seconds: 10", "timeout_seconds: .inf", "limits.timeout_seconds must be a number from 0.01 to 3600"),
+        ("attempts: 6", "attempts: 6\n  attempts: 7", "line 29: the key attempts stands here twice"),
+        ("attempts: 6", "retries: 6", "limits must hold only concurrency, timeout_seconds, attempts"),
+        ("limits:", "limit:", "must hold only application, application_version, request, response, limits"),
+        ("response:", "respond:", "response must be given, got nothing"),
+        ("  error: $.error", "  error: [", "line"),
+    ],
+)
+def test_a_wrong_description_names_file_key_and_both_sides(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = (EXAMPLE / "endpoint.yml").read_text(encoding="utf-8")
+    assert text.count(old) == 1 or old in ("${RAG_SERVICE_TOKEN}", "answer: $.answer")
+    path = tmp_path / "mine.yml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(EndpointError) as raised:
+        read_endpoint(path, {"RAG_SERVICE_TOKEN": SECRET})
+    assert message in str(raised.value)
+    assert str(raised.value).startswith(str(path))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"- 1\n", b"text", b"\xff\xfe", b"&a [*a]", b"a: \x00"])
+def test_what_is_no_description_is_said_in_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "mine.yml"
+    path.write_bytes(content)
+    with pytest.raises(EndpointError, match=r"must be|special characters|unacceptable") as raised:
+        read_endpoint(path, {})
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("value", ["", "two\nlines-of-secret", "ends with a blank ", "Füße-and-more"])
+def test_a_secret_that_is_missing_or_cannot_be_sent_is_not_shown(tmp_path: Path, value: str) -> None:
+    with pytest.raises(EndpointError) as raised:
+        read_endpoint(EXAMPLE / "endpoint.yml", {"RAG_SERVICE_TOKEN": value})
+    assert "request.headers.Authorization" in str(raised.value)
+    assert not value or value not in str(raised.value)
+
+
+def test_a_literal_secret_is_not_repeated_in_the_message(tmp_path: Path) -> None:
+    for header in ("Authorization", "X-Api-Key", "Cookie", "my-token"):
+        path = tmp_path / "endpoint.yml"
+        path.write_text(
+            yaml.safe_dump(describe() | {"request": {**describe()["request"], "headers": {header: "hunter2"}}})
+        )
+        with pytest.raises(EndpointError, match="with \\$\\{NAME\\}, got a literal value") as raised:
+            read_endpoint(path, {})
+        assert "hunter2" not in str(raised.value)
+
+
+def test_variables_fill_url_and_version_and_values_are_not_looked_into(tmp_path: Path) -> None:
+    path = tmp_path / "endpoint.yml"
+    described = describe("${RAG_URL}/ask", application_version="${RAG_VERSION}")
+    path.write_text(yaml.safe_dump(described), encoding="utf-8")
+    environment = {
+        "RAG_URL": "https://rag.example",
+        "RAG_VERSION": "${RAG_SERVICE_TOKEN}",
+        "RAG_SERVICE_TOKEN": "{{query}}",
+    }
+    endpoint = read_endpoint(path, environment)
+    assert endpoint.request.url == "https://rag.example/ask"
+    assert endpoint.application_version == "${RAG_SERVICE_TOKEN}"
+    assert endpoint.request.headers == {"Authorization": "Bearer {{query}}"}
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=8))
+def test_filling_keeps_a_value_whatever_it_holds(value: Any) -> None:
+    template = {"a": "{{query}}", "b": ["{{ query }}", 1, None], "c": "query"}
+    assert fill(template, {"query": value}) == {"a": value, "b": [value, 1, None], "c": "query"}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Paths and replies
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("$", {"a": {"b-c": [1, [2, 3]]}, "d e": "f", "list": [{"x": 1}, {"x": None}]}),
+        ("$.a.b-c[0]", 1),
+        ("$.a.b-c[-1][1]", 3),
+        ("$['d e']", "f"),
+    ],
+)
+def test_paths_find_their_place(path: str, found: Any) -> None:
+    document = {"a": {"b-c": [1, [2, 3]]}, "d e": "f", "list": [{"x": 1}, {"x": None}]}
+    assert parse_path(path).read(document) == found
+    assert parse_path("$.list[*].x").read_each(document) == [1, None]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("$.missing", r"^\$\.missing is missing$"),
+        ("$.a.b", r"^\$\.a must be an object, got a list$"),
+        ("$.a[2]", r"^\$\.a\[2\] is missing: the list has 2 elements$"),
+        ("$.text[0]", r"^\$\.text must be a list, got a text$"),
+        ("$.text.x", r"^\$\.text must be an object, got a text$"),
+    ],
+)
+def test_a_place_that_is_not_there_is_named(path: str, message: str) -> None:
+    with pytest.raises(PathError, match=message):
+        parse_path(path).read({"a": [{"x": 1}, {}], "text": "secret text"})
+
+
+def test_an_element_without_its_field_is_named_and_never_skipped() -> None:
+    with pytest.raises(PathError, match=r"^\$\.a\[1\]\.x is missing$"):
+        parse_path("$.a[*].x").read_each({"a": [{"x": 1}, {}, {"x": 3}]})
+
+
+def read(body: bytes, tmp_path: Path, **response: Any) -> Any:
+    return read_reply(body, make_endpoint(tmp_path, "http://h/", response=response).response)
+
+
+CONTEXTS = [{"text": "One.", "chunk_id": "c1", "score": 0.5}, {"text": "Two.", "chunk_id": 2, "score": None}]
+
+
+def test_a_reply_is_read_in_the_order_of_its_contexts(tmp_path: Path) -> None:
+    found = read(reply("Yes.", contexts=CONTEXTS), tmp_path)
+    assert (found.answer, found.is_refused) == ("Yes.", False)
+    assert [(item.chunk_id, item.text, item.score) for item in found.retrievals] == [
+        ("c1", "One.", 0.5),
+        ("2", "Two.", None),
+    ]
+
+
+def test_an_empty_answer_that_the_service_gave_is_an_answer(tmp_path: Path) -> None:
+    assert read(reply(""), tmp_path).answer == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "failure", "message"),
+    [
+        (b"", "malformed_reply", "the body must be JSON, got nothing"),
+        (reply("Yes.", contexts=CONTEXTS)[:60], "malformed_reply", "the body must be JSON, got: "),
+        (b"<html>502</html>", "malformed_reply", "Expecting value at character 0"),
+        (b'{"answer": "\xff"}', "malformed_reply", "the body must be UTF-8"),
+        (b'{"answer": NaN}', "malformed_reply", "NaN is no JSON value"),
+        (b"[" * 100_000, "malformed_reply", "the body must be JSON, got: RecursionError"),
+        (b"[]", "malformed_reply", "$ must be an object, got a list"),
+        (b"null", "malformed_reply", "$ must be an object, got null"),
+        (b'{"contexts": []}', "malformed_reply", "$.answer is missing"),
+        (b'{"answer": null, "contexts": []}', "malformed_reply", "the answer at $.answer must be a text, got null"),
+        (b'{"answer": ["Yes."], "contexts": []}', "malformed_reply", "must be a text, got a list"),
+        (b'{"answer": 5, "contexts": []}', "malformed_reply", "must be a text, got a number"),
+        (b'{"answer": "Yes."}', "malformed_reply", "$.contexts is missing"),
+        (reply(contexts="none"), "malformed_reply", "$.contexts must be a list, got a text"),
+        (reply(contexts=[{"chunk_id": "c", "score": 1}]), "malformed_reply", "$.contexts[0].text is missing"),
+        (
+            reply(contexts=[CONTEXTS[0], {"text": "T", "score": 1}]),
+            "malformed_reply",
+            "$.contexts[1].chunk_id is missing",
+        ),
+        (reply(contexts=["text"]), "malformed_reply", "$.contexts[0] must be an object, got a text"),
+        (
+            reply(contexts=[{"text": 5, "chunk_id": "c", "score": 1}]),
+            "malformed_reply",
+            "context 1 must be a text, got a number",
+        ),
+        (
+            reply(contexts=[{"text": "T", "chunk_id": True, "score": 1}]),
+            "malformed_reply",
+            "chunk id 1 must be a text or an integer",
+        ),
+        (
+            reply(contexts=[{"text": "T", "chunk_id": "c", "score": "0.5"}]),
+            "malformed_reply",
+            "score 1 must be a number, got a text",
+        ),
+        (
+            reply(contexts=[{"text": "T", "chunk_id": "c", "score": 10**400}]),
+            "malformed_reply",
+            "score 1 must be finite",
+        ),
+        (
+            reply(contexts=[{"text": None, "chunk_id": None, "score": 1}]),
+            "malformed_reply",
+            "must have a text or a chunk id",
+        ),
+        (reply(error={"code": 7}), "service_error", '$.error says: {"code": 7}'),
+        (reply(error="quota\nis over"), "service_error", "$.error says: quota is over"),
+    ],
+)
+def test_what_is_not_as_described_is_no_answer(tmp_path: Path, body: bytes, failure: str, message: str) -> None:
+    with pytest.raises(ReplyError) as raised:
+        read(body, tmp_path)
+    assert raised.value.failure == failure
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("error", [None, False, "", [], {}])
+def test_an_error_field_that_says_none_is_none(tmp_path: Path, error: Any) -> None:
+    assert read(reply("Yes.", error=error), tmp_path).answer == "Yes."
+
+
+def test_contexts_and_ids_of_different_lists_must_be_as_many(tmp_path: Path) -> None:
+    paths = {"contexts": "$.texts[*]", "chunk_ids": "$.ids[*]", "scores": None}
+    assert len(read(reply(texts=["a", "b"], ids=["1", "2"]), tmp_path, **paths).retrievals) == 2
+    with pytest.raises(ReplyError, match="got 2 contexts, 1 chunk_ids"):
+        read(reply(texts=["a", "b"], ids=["1"]), tmp_path, **paths)
+
+
+def test_a_refusal_of_the_service_needs_its_text(tmp_path: Path) -> None:
+    declined = json.dumps({"refused": True, "answer": "I cannot help.", "contexts": CONTEXTS}).encode()
+    assert (read(declined, tmp_path).answer, read(declined, tmp_path).is_refused) == ("I cannot help.", True)
+    assert len(read(declined, tmp_path).retrievals) == 2
+    bare = b'{"refused": true}'
+    with pytest.raises(ReplyError, match=r"\$\.answer is missing"):
+        read(bare, tmp_path)
+    stated = read(bare, tmp_path, refusal={"path": "$.refused", "text": "The service declined."})
+    assert (stated.answer, stated.retrievals) == ("The service declined.", ())
+    elsewhere = {"path": "$.finish", "equals": "content_filter", "answer": "$.message"}
+    assert read(b'{"finish": "content_filter", "message": "No."}', tmp_path, refusal=elsewhere).answer == "No."
+    # 1 is not true: what is not the mark is read as an answer
+    with pytest.raises(ReplyError, match=r"\$\.answer is missing"):
+        read(b'{"refused": 1, "message": "No."}', tmp_path, refusal={"path": "$.refused", "text": "Declined."})
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Time
+
+
+def test_back_off_doubles_to_its_bound_and_is_always_the_same() -> None:
+    limits = Limits(backoff_seconds=0.5, backoff_maximum_seconds=3)
+    assert [back_off(limits, attempt) for attempt in (1, 2, 3, 4, 5)] == [0.5, 1.0, 2.0, 3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "date", "seconds"),
+    [
+        ("7", None, 7.0),
+        (" 0 ", None, 0.0),
+        ("Mon, 04 May 2026 10:00:30 GMT", None, 30.0),
+        # the service's clock runs two minutes late; its own Date tells
+        ("Mon, 04 May 2026 10:00:30 GMT", "Mon, 04 May 2026 09:58:30 GMT", 120.0),
+        ("Mon, 04 May 2026 09:00:00 GMT", None, 0.0),
+        ("soon", None, None),
+        ("-5", None, None),
+        ("٣", None, None),
+        ("1.5", None, None),
+        ("1e9", None, None),
+        ("inf", None, None),
+        ("Fri, 99 Nov 2026 99:99:99 GMT", None, None),
+        ("", None, None),
+        (None, None, None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(value: str | None, date: str | None, seconds: float | None) -> None:
+    assert read_retry_after(value, date, datetime(2026, 5, 4, 10, tzinfo=UTC)) == seconds
+
+
+@given(
+    st.floats(0.5, 100),
+    st.lists(st.floats(0, 3), min_size=1, max_size=60),
+)
+def test_no_second_holds_more_requests_than_the_rate_allows(rate: float, gaps: list[float]) -> None:
+    pacer, now, starts = Pacer(rate), 0.0, []
+    for gap in gaps:
+        now += gap
+        starts.append(now + pacer.reserve(now))
+    assert all(later - earlier >= 1 / rate - 1e-9 for earlier, later in pairwise(starts))
+    assert all(sum(start <= other < start + 1 - 1e-9 for other in starts) <= rate + 1 for start in starts)
+
+
+def test_requests_are_paced_by_the_clock_that_they_are_given(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service = serve({"server_error": 1.0}, faulty_attempts=1)
+    endpoint = make_endpoint(tmp_path, url_of(service), limits={"requests_per_second": 4, "concurrency": 3})
+    waits = Waits()
+    # a clock that stands still: every request waits its whole turn
+    sender = Sender(endpoint, sleep=waits, clock=lambda: 0.0)
+    collected = collect(endpoint, make_queries(5), tmp_path / "out", sender=sender)
+    # each query fails once: attempts are requests and have their turns too
+    assert (collected.count_answered, collected.count_requests) == (5, 10)
+    assert sorted(wait for wait in waits.seconds if wait > 0) == [0.25 * turn for turn in range(1, 10)]
+
+
+def test_the_rate_is_kept_against_a_real_clock(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service = serve()
+    endpoint = make_endpoint(tmp_path, url_of(service), limits={"requests_per_second": 20})
+    started = time.monotonic()
+    collect(endpoint, make_queries(11), tmp_path / "out")
+    # only ever longer: ten distances of 50 ms lie between eleven requests
+    assert time.monotonic() - started >= 0.5 - 0.01
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("fault", "failure", "status", "reason"),
+    [
+        ("too_many_requests", "http_status", 429, "status 429 Too Many Requests"),
+        ("server_error", "http_status", 500, 'status 500 Internal Server Error: {"error": "out of order"}'),
+        ("slow", "timeout", None, "no whole reply within 0.3 s"),
+        ("truncated", "malformed_reply", 200, "the body must be JSON, got: "),
+        ("wrong_types", "malformed_reply", 200, "the answer at $.answer must be a text, got a list"),
+        ("missing_answer", "malformed_reply", 200, "$.answer is missing"),
+        ("reset", "connection", None, "Error"),
+    ],
+)
+def test_each_fault_is_tried_again_and_ends_as_a_failure_with_its_reason(
+    tmp_path: Path, serve: Callable[..., Any], fault: str, failure: str, status: int | None, reason: str
+) -> None:
+    settings = {"retry_after": "0", "slow_seconds": 1.5}
+    limits = {"attempts": 3, "timeout_seconds": 0.3 if fault == "slow" else 10}
+    passing = serve({fault: 1.0}, faulty_attempts=2, **settings)
+    collected = collect(make_endpoint(tmp_path, url_of(passing), limits=limits), make_queries(2), tmp_path / "passing")
+    assert (collected.count_answered, collected.count_failed, collected.count_requests) == (2, 0, 6)
+    assert collected.is_complete
+    assert read_lines(tmp_path / "passing" / FAILURES) == []
+
+    lasting = serve({fault: 1.0}, faulty_attempts=3, **settings)
+    collected = collect(make_endpoint(tmp_path, url_of(lasting), limits=limits), make_queries(2), tmp_path / "lasting")
+    assert (collected.count_answered, collected.count_failed, collected.count_requests) == (0, 2, 6)
+    assert not collected.is_complete
+    assert (tmp_path / "lasting" / INTERACTIONS).read_bytes() == b""
+    rows = read_lines(tmp_path / "lasting" / FAILURES)
+    assert [row["query_id"] for row in rows] == ["q0000", "q0001"]
+    for row in rows:
+        assert (row["failure"], row["status"], row["attempts"]) == (failure, status, 3)
+        assert reason in row["reason"]
+
+    # failures are asked again by the next run, and the service has recovered
+    collected = collect(make_endpoint(tmp_path, url_of(lasting), limits=limits), make_queries(2), tmp_path / "lasting")
+    assert (collected.count_answered, collected.count_requests, collected.is_complete) == (2, 2, True)
+    assert read_lines(tmp_path / "lasting" / FAILURES) == []
+
+
+def test_retry_after_is_waited_and_longer_than_back_off(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service = serve({"too_many_requests": 1.0}, faulty_attempts=3, retry_after="7")
+    endpoint = make_endpoint(tmp_path, url_of(service), limits={"backoff_seconds": 4})
+    waits = Waits()
+    collected = collect(endpoint, make_queries(1), tmp_path / "out", sender=Sender(endpoint, sleep=waits))
+    assert collected.is_complete
+    # back-off alone would be 4, 8, 16
+    assert waits.seconds == [7.0, 8.0, 16.0]
+
+
+def test_a_service_that_asks_for_too_long_is_left_alone(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service = serve({"too_many_requests": 1.0}, retry_after="3600")
+    endpoint = make_endpoint(tmp_path, url_of(service))
+    assert collect(endpoint, make_queries(1), tmp_path / "out").count_requests == 1
+    (row,) = read_lines(tmp_path / "out" / FAILURES)
+    assert row["reason"].startswith("Retry-After must be at most 300 s, got 3600; status 429")
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 302])
+def test_what_will_not_get_better_is_asked_once(
+    tmp_path: Path, record: Callable[[Responder], Recorder], status: int
+) -> None:
+    server = record(lambda *request: (status, {"Location": "http://127.0.0.1:9/"}, b'{"error": "no"}'))
+    collected = collect(make_endpoint(tmp_path, url_of(server)), make_queries(2), tmp_path / "out")
+    assert (collected.count_failed, len(server.requests)) == (2, 2)
+    (row, _) = read_lines(tmp_path / "out" / FAILURES)
+    assert (row["failure"], row["status"], row["attempts"]) == ("http_status", status, 1)
+
+
+def test_a_wrong_token_is_a_failure(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service = serve(token="another")
+    collected = collect(make_endpoint(tmp_path, url_of(service)), make_queries(1), tmp_path / "out")
+    assert (collected.count_failed, collected.count_requests) == (1, 1)
+    assert "the bearer token is missing or wrong" in (tmp_path / "out" / FAILURES).read_text()
+
+
+def test_a_service_that_is_not_there_ends_the_run_early(tmp_path: Path) -> None:
+    limits = {"attempts": 2, "concurrency": 2, "stop_after_failures": 5}
+    endpoint = make_endpoint(tmp_path, "http://127.0.0.1:9/ask", limits=limits)
+    collected = collect(endpoint, make_queries(50), tmp_path / "out")
+    # the one under way beside the fifth is finished
+    assert 5 <= collected.count_failed <= 6
+    assert collected.count_unsent == 50 - collected.count_failed
+    assert not collected.is_complete
+    assert dict(collected.describe())["not sent"].startswith(f"{collected.count_unsent}: too many failed in a row")
+    assert {row["failure"] for row in read_lines(tmp_path / "out" / FAILURES)} == {"connection"}
+
+
+def test_a_body_without_end_is_given_up(
+    tmp_path: Path, record: Callable[[Responder], Recorder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hcat.collection.sending.MAXIMUM_BODY_BYTES", 1000)
+    server = record(lambda *request: (200, {}, reply("x" * 2000)))
+    collected = collect(make_endpoint(tmp_path, url_of(server)), make_queries(1), tmp_path / "out")
+    assert collected.count_failed == 1
+    assert "a reply must have at most 1000 bytes, got more" in (tmp_path / "out" / FAILURES).read_text()
+
+
+def test_a_reply_that_drips_ends_at_the_timeout(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+    def drip(*request: Any) -> tuple[int, dict[str, str], bytes]:
+        time.sleep(0.05)
+        return 200, {"Content-Length": "1000000"}, b'{"answer": "Yes.'
+
+    endpoint = make_endpoint(tmp_path, url_of(record(drip)), limits={"timeout_seconds": 0.3, "attempts": 1})
+    assert collect(endpoint, make_queries(1), tmp_path / "out").count_failed == 1
+    assert read_lines(tmp_path / "out" / FAILURES)[0]["failure"] == "timeout"
+
+
+def test_never_more_at_once_than_allowed(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+    lock, under_way, highest = threading.Lock(), 0, 0
+
+    def respond(*request: Any) -> tuple[int, dict[str, str], bytes]:
+        nonlocal under_way, highest
+        with lock:
+            under_way += 1
+            highest = max(highest, under_way)
+        time.sleep(0.01)
+        with lock:
+            under_way -= 1
+        return 200, {}, reply()
+
+    endpoint = make_endpoint(tmp_path, url_of(record(respond)), limits={"concurrency": 4})
+    assert collect(endpoint, make_queries(40), tmp_path / "out").is_complete
+    assert 2 <= highest <= 4
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What arrives
+
+
+def test_hostile_texts_arrive_unchanged_and_come_back_unchanged(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service = serve()
+    queries = [Query(f"q{number}", text, {}) for number, text in enumerate(HOSTILE)]
+    path = tmp_path / "queries.jsonl"
+    path.write_text("".join(json.dumps({"query_id": query.query_id, "text": query.text}) + "\n" for query in queries))
+    assert read_queries(path) == queries
+    assert collect(make_endpoint(tmp_path, url_of(service)), queries, tmp_path / "out").is_complete
+    assert sorted(question for question, _, _ in service.received) == sorted(HOSTILE)
+    sent = {row["query_id"]: row["query_text"] for row in read_lines(tmp_path / "out" / INTERACTIONS)}
+    assert sent == {query.query_id: query.text for query in queries}
+
+
+def test_a_body_is_json_of_the_values(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+    server = record(lambda *request: (200, {}, reply()))
+    body = {
+        "input": {"messages": [{"role": "user", "content": "{{query}}"}]},
+        "n": "{{sample_index}}",
+        "id": "{{query_id}}",
+    }
+    endpoint = make_endpoint(
+        tmp_path,
+        url_of(server),
+        request={
+            "body": body,
+            "headers": {"Idempotency-Key": "{{interaction_id}}"},
+            "parameters": {"v": 2, "on": True},
+        },
+    )
+    (query,) = [Query('q"1', HOSTILE[0] + HOSTILE[2], {})]
+    collect(endpoint, [query], tmp_path / "out", samples=2)
+    for method, path, headers, content in server.requests:
+        received = json.loads(content)
+        identity = identify(query.query_id, "harbourlight-example", "1.0", received["n"])
+        assert (method, path) == ("POST", "/ask?on=true&v=2")
+        assert received["input"] == {"messages": [{"role": "user", "content": query.text}]}
+        assert (headers["Idempotency-Key"], headers["Content-Type"]) == (identity, "application/json")
+    assert sorted(json.loads(content)["n"] for *_, content in server.requests) == [0, 1]
+
+
+def test_get_sends_the_query_as_a_parameter(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+    from urllib.parse import parse_qs, urlsplit
+
+    server = record(lambda *request: (200, {}, reply()))
+    request = {
+        "method": "GET",
+        "body": None,
+        "headers": {},
+        "parameters": {"q": "{{query}}", "key": "${RAG_SERVICE_TOKEN}"},
+    }
+    endpoint = make_endpoint(tmp_path, url_of(server), request=request)
+    collect(endpoint, [Query("q1", "a&b=c #d ü\n+%", {})], tmp_path / "out")
+    ((method, path, _, content),) = server.requests
+    assert (method, content) == ("GET", b"")
+    assert parse_qs(urlsplit(path).query) == {"q": ["a&b=c #d ü\n+%"], "key": [SECRET]}
+
+
+def test_cookies_do_not_make_a_conversation(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+    server = record(lambda *request: (200, {"Set-Cookie": "session=abc; Path=/"}, reply()))
+    collect(make_endpoint(tmp_path, url_of(server), limits={"concurrency": 1}), make_queries(3), tmp_path / "out")
+    assert len(server.requests) == 3
+    assert not any("cookie" in name.lower() for _, _, headers, _ in server.requests for name in headers)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Secrets
+
+
+def test_secrets_are_in_no_file_log_or_message(
+    tmp_path: Path,
+    record: Callable[[Responder], Recorder],
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def respond(method: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, str], bytes]:
+        seen = headers["Authorization"]
+        kind = json.loads(body)["question"]
+        if kind == "status":
+            # the cut of an excerpt falls into the secret
+            return 500, {}, b"x" * 178 + seen.encode()
+        if kind == "error":
+            return 200, {}, reply(error=f"the header was {seen}")
+        contexts = [{"text": f"You sent {seen}", "chunk_id": SECRET, "score": 1}]
+        return 200, {"X-Echo": seen}, reply(f"Your header is {seen}.", contexts=contexts)
+
+    server = record(respond)
+    endpoint = make_endpoint(
+        tmp_path, url_of(server), request={"parameters": {"token": "${RAG_SERVICE_TOKEN}"}}, limits={"attempts": 1}
+    )
+    queries = [Query(kind, kind, {}) for kind in ("status", "error", "answer")]
+    with caplog.at_level(logging.DEBUG):
+        shown = describe_first_request(endpoint, queries, tmp_path / "out")
+        collected = collect(endpoint, queries, tmp_path / "out", show_progress=True)
+    assert (collected.count_answered, collected.count_failed) == (1, 2)
+    printed = capsys.readouterr()
+    files = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
+    said = [caplog.text, printed.out, printed.err, str(shown), str(collected.describe()), repr(endpoint), files]
+    escaped = json.dumps(SECRET)[1:-1]
+    # nor any longer piece of it
+    for text in said:
+        assert "tell/nobody" not in text
+        assert "tell%2Fnobody" not in text
+        assert SECRET not in text
+        assert escaped not in text
+    (row,) = read_lines(tmp_path / "out" / INTERACTIONS)
+    assert row["answer"] == f"Your header is Bearer {REDACTED}."
+    reasons = {row["query_id"]: row["reason"] for row in read_lines(tmp_path / "out" / FAILURES)}
+    assert f"Bearer {REDACTED}" in reasons["error"]
+
+
+def test_redaction_knows_how_json_and_urls_spell_a_secret() -> None:
+    redactor = Redactor([SECRET, "short"], ["host.example"])
+    spelled = f"{SECRET} {json.dumps(SECRET)} sk-%22tell%2Fnobody%22%2B4711 short host.example"
+    assert redactor.message(spelled) == f'{REDACTED} "{REDACTED}" {REDACTED} {REDACTED} {REDACTED}'
+    # a short value may be a word of an answer, and an answer may name a host
+    assert redactor.value({"a": ["short host.example", SECRET]}) == {"a": ["short host.example", REDACTED]}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Files
+
+
+def test_collected_files_land_without_a_complaint(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service = serve()
+    queries = [
+        Query("open", "What does the Skiff Debit Card cost?", {"language": "en", "customer_group": "retail"}),
+        Query("off", "Who won the football world championship in 1974?", {}),
+    ]
+    out = tmp_path / "out"
+    collected = collect(make_endpoint(tmp_path, url_of(service)), queries, out, samples=2)
+    assert collected.rows == {INTERACTIONS: 4, RETRIEVALS: 16, FAILURES: 0}
+    landed = {
+        entity: [row for batch in read_entity(entity, out) for row in batch.to_pylist()]
+        for entity in ("interactions", "retrievals", "queries", "chunks", "ratings")
+    }
+    assert [len(rows) for rows in landed.values()] == [4, 16, 0, 0, 0]
+    assert all(row["read_error"] is None and not row["is_file_problem"] for rows in landed.values() for row in rows)
+    first = landed["interactions"][2]
+    assert (first["query_id"], first["sample_index"], first["language"]) == ("open", "0", "en")
+    assert (first["application"], first["application_version"]) == ("harbourlight-example", "1.0")
+    assert first["run_id"] == "harbourlight-example_1.0"
+    assert first["interaction_id"] == identify("open", "harbourlight-example", "1.0", 0)
+    assert first["tags"] is None
+    refused = landed["interactions"][0]
+    assert json.loads(refused["tags"]) == {"refused_by_service": "true"}
+    assert is_refusal(refused["answer"])
+    ranks = [row["rank"] for row in landed["retrievals"] if row["interaction_id"] == first["interaction_id"]]
+    assert ranks == ["1", "2", "3", "4"]
+
+
+def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service = serve()
+    endpoint, out = make_endpoint(tmp_path, url_of(service)), tmp_path / "out"
+    collect(endpoint, make_queries(20), out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    collected = collect(endpoint, make_queries(20), out)
+    assert (collected.count_requests, collected.count_known, collected.is_complete) == (0, 20, True)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    # more samples and more queries go beside what is there
+    collected = collect(endpoint, make_queries(21), out, samples=2)
+    assert (collected.count_known, collected.count_answered) == (20, 22)
+    rows = read_lines(out / INTERACTIONS)
+    assert [(row["query_id"], row["sample_index"]) for row in rows] == [
+        (f"q{number:04d}", sample) for number in range(21) for sample in (0, 1)
+    ]
+    assert len({row["interaction_id"] for row in rows}) == 42
+    # a smaller test set takes nothing away
+    collect(endpoint, make_queries(1), out)
+    assert len(read_lines(out / INTERACTIONS)) == 42
+
+
+def test_another_version_is_asked_again_in_the_same_folder(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service, out = serve(), tmp_path / "out"
+    collect(make_endpoint(tmp_path, url_of(service)), make_queries(2), out)
+    collect(make_endpoint(tmp_path, url_of(service), application_version="1.1"), make_queries(2), out)
+    rows = read_lines(out / INTERACTIONS)
+    assert [(row["application_version"], row["query_id"]) for row in rows] == [
+        ("1.0", "q0000"),
+        ("1.0", "q0001"),
+        ("1.1", "q0000"),
+        ("1.1", "q0001"),
+    ]
+    assert len({row["interaction_id"] for row in rows}) == 4
+
+
+def test_identities_never_meet() -> None:
+    parts = ["", "a", "b", "ab", '"', '","', "\x1f", "1", "0"]
+    made = [identify(a, b, c, sample) for a in parts for b in parts for c in parts for sample in (0, 1, 10)]
+    assert len(set(made)) == len(made)
+    # pinned: another derivation would ask everything again
+    assert identify("q1", "app", "1.0", 0) == "05da1d531ab2e8f11dc09ff6c4458004"
+
+
+def test_an_answer_is_never_mixed_with_another_question_or_description(
+    tmp_path: Path, serve: Callable[..., Any]
+) -> None:
+    service, out = serve(), tmp_path / "out"
+    endpoint = make_endpoint(tmp_path, url_of(service))
+    collect(endpoint, [Query("q1", "What does it cost?", {})], out)
+    with pytest.raises(ValueError, match="query 'q1' must keep the text with which it was answered"):
+        collect(endpoint, [Query("q1", "What did it cost?", {})], out)
+    other = make_endpoint(tmp_path, url_of(service), response={"scores": None})
+    with pytest.raises(ValueError, match=r"all answers of harbourlight-example 1\.0 must be asked and read in one way"):
+        collect(other, [Query("q2", "What does it cost?", {})], out)
+    # limits, headers and the address are no evidence
+    moved = make_endpoint(
+        tmp_path, url_of(service, "/ask"), limits={"concurrency": 1}, request={"headers": {"X-Trace": "1"}}
+    )
+    assert collect(moved, [Query("q2", "What does it cost?", {})], out).is_complete
+    assert len(service.received) == 2
+
+
+def test_a_torn_last_line_is_dropped_and_asked_again(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service, out = serve(), tmp_path / "out"
+    endpoint = make_endpoint(tmp_path, url_of(service), limits={"concurrency": 1})
+    collect(endpoint, make_queries(5), out)
+    whole = (out / JOURNAL).read_bytes()
+    files = {name: (out / name).read_bytes() for name in (INTERACTIONS, RETRIEVALS)}
+    last = whole[:-1].rindex(b"\n") + 1
+    for cut in (last + 1, last + 300, len(whole) - 1):
+        (out / JOURNAL).write_bytes(whole[:cut])
+        collected = collect(endpoint, make_queries(5), out)
+        assert (collected.count_torn, collected.count_requests, collected.count_known) == (1, 1, 4)
+        assert "dropped" in dict(collected.describe())
+        assert len((out / JOURNAL).read_bytes().splitlines()) == 5
+        assert read_journal(out).count_torn == 0
+        assert len(read_lines(out / INTERACTIONS)) == 5
+        assert (out / RETRIEVALS).read_bytes() == files[RETRIEVALS]
+
+
+def test_a_broken_line_in_the_middle_stops_the_run(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    service, out = serve(), tmp_path / "out"
+    endpoint = make_endpoint(tmp_path, url_of(service))
+    collect(endpoint, make_queries(3), out)
+    lines = (out / JOURNAL).read_bytes().splitlines(keepends=True)
+    for broken in (b"\n", b"[]\n", b'{"a": 1}\n', lines[1][:50] + b"\n"):
+        (out / JOURNAL).write_bytes(lines[0] + broken + lines[2])
+        with pytest.raises(ValueError, match="got something else in line 2"):
+            collect(endpoint, make_queries(3), out)
+    assert len(service.received) == 3
+
+
+def test_a_full_disk_ends_the_run_and_leaves_whole_lines(
+    tmp_path: Path, serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, out = serve(), tmp_path / "out"
+    endpoint = make_endpoint(tmp_path, url_of(service), limits={"concurrency": 4})
+    write, count = os.write, 0
+
+    def fill_the_disk(descriptor: int, content: bytes) -> int:
+        nonlocal count
+        count += 1
+        if count == 4:
+            return write(descriptor, content[:40])
+        if count > 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, content)
+
+    monkeypatch.setattr(journals.os, "write", fill_the_disk)
+    with pytest.raises(OSError, match="No space left"):
+        collect(endpoint, make_queries(20), out)
+    monkeypatch.setattr(journals.os, "write", write)
+    assert len(read_lines(out / JOURNAL)) == 3
+    assert len(read_lines(out / INTERACTIONS)) == 3
+    assert collect(endpoint, make_queries(20), out).is_complete
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
+    with (
+        open_journal(tmp_path / "out"),
+        pytest.raises(ValueError, match="another process collects into"),
+        open_journal(tmp_path / "out"),
+    ):
+        pass
+    # the lock goes with its owner
+    with open_journal(tmp_path / "out") as journal:
+        assert journal.entries == {}
+
+
+def test_logs_of_others_are_not_replaced(tmp_path: Path, serve: Callable[..., Any]) -> None:
+    out = tmp_path / "logs"
+    out.mkdir()
+    (out / INTERACTIONS).write_text('{"interaction_id": "mine", "answer": "Yes."}\n')
+    endpoint = make_endpoint(tmp_path, url_of(serve()))
+    for attempt in (
+        lambda: collect(endpoint, make_queries(1), out),
+        lambda: describe_first_request(endpoint, make_queries(1), out),
+    ):
+        with pytest.raises(ValueError, match=r"must be a folder of its own, got .*whose interactions\.jsonl was not"):
+            attempt()
+    assert sorted(path.name for path in out.iterdir()) == [INTERACTIONS]
+
+
+def test_half_a_surrogate_pair_in_an_answer_is_kept_escaped(
+    tmp_path: Path, record: Callable[[Responder], Recorder]
+) -> None:
+    server = record(lambda *request: (200, {}, b'{"answer": "broken \\ud83d here", "contexts": []}'))
+    out = tmp_path / "out"
+    assert collect(make_endpoint(tmp_path, url_of(server)), make_queries(1), out).is_complete
+    assert read_lines(out / INTERACTIONS)[0]["answer"] == "broken \ud83d here"
+    (row,) = [row for batch in read_entity("interactions", out) for row in batch.to_pylist()]
+    assert row["read_error"] is None
+    assert row["answer"] == "broken   here"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Test sets
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("q.txt", "", r"a file \*\.jsonl or \*\.csv, got"),
+        ("q.jsonl", "", "must hold queries, got none"),
+        ("q.jsonl", '{"query_id": "a"}', "row 1: text must be a text, got nothing"),
+        ("q.jsonl", '{"query_id": "a", "text": "  "}', "row 1: text must be a text"),
+        ("q.jsonl", '{"query_id": ["a"], "text": "T"}', "row 1: query_id must be a text, got list"),
+        ("q.jsonl", '{"query_id": "a", "text": 5}', "row 1: text must be a text, got int"),
+        ("q.jsonl", '{"query_id": "a", "text": "T"}\n{"query_id', "row 2: malformed JSON"),
+        ("q.jsonl", '"text"', "row 1: a JSON object is expected, got str"),
+        ("q.jsonl", '{"query_id": "a", "text": "T"}\n{"query_id": "a", "text": "U"}', "row 2: query_id came before"),
+        ("q.jsonl", '{"query_id": "a", "text": "\\ud800"}', "row 1: text must be text that UTF-8 can hold"),
+        ("q.jsonl", "5\n" * 9, "row 3: a JSON object is expected, got int and 6 more"),
+        ("q.csv", "query_id,text\na,b,c\n", "row 1: 3 fields where the header has 2"),
+        ("q.csv", 'query_id,text\na,"b', "row 1: malformed CSV"),
+        ("q.csv", "id,text\na,b\n", "row 1: query_id must be a text, got nothing"),
+    ],
+)
+def test_a_test_set_that_cannot_be_sent_whole_is_not_sent(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_queries(tmp_path / name)
+
+
+def test_csv_and_jsonl_hold_the_same_test_set(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_bytes('\ufeffquery_id,question_text,query\r\n1,x,"a ""b"",\r\nc"\r\n2,y,é\r\n'.encode())
+    (tmp_path / "q.jsonl").write_text(
+        '{"query_id": 1, "query_text": "a \\"b\\",\\r\\nc"}\n\n{"query_id": "2", "text": "é", "language": "fr"}\n'
+        '{"query_id": "2", "text": "é", "language": "fr"}\n',
+        encoding="utf-8",
+    )
+    assert [(query.query_id, query.text) for query in read_queries(tmp_path / "q.csv")] == [
+        ("1", 'a "b",\r\nc'),
+        ("2", "é"),
+    ]
+    assert read_queries(tmp_path / "q.jsonl") == [Query("1", 'a "b",\r\nc', {}), Query("2", "é", {"language": "fr"})]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Command line
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["hcat", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    return int(stopped.value.code or 0)
+
+
+@pytest.fixture
+def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Path, Path]]:
+    """Write a description and a test set and return their paths."""
+    monkeypatch.setenv("RAG_SERVICE_TOKEN", SECRET)
+
+    def write(url: str, **changes: Any) -> tuple[Path, Path]:
+        make_endpoint(tmp_path, url, **changes)
+        queries = tmp_path / "queries.jsonl"
+        queries.write_text(
+            "".join(json.dumps({"query_id": q.query_id, "text": q.text}) + "\n" for q in make_queries(3))
+        )
+        return tmp_path / "endpoint.yml", queries
+
+    return write
+
+
+def test_a_dry_run_shows_the_request_and_touches_nothing(
+    tmp_path: Path,
+    serve: Callable[..., Any],
+    described: Callable[..., tuple[Path, Path]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    service = serve()
+    endpoint, queries = described(url_of(service))
+    command = ("collect", endpoint, "--queries", queries, "--output", tmp_path / "out", "--samples", 2, "--dry-run")
+    assert run(monkeypatch, *command) == 0
+    shown = capsys.readouterr().out
+    assert "3 queries x 2 samples, 0 answered, 6 to send" in shown
+    assert f"POST {url_of(service)}" in shown
+    assert "Authorization: Bearer ${RAG_SERVICE_TOKEN}" in shown
+    assert '"question": "What does card number 0 cost?"' in shown
+    assert SECRET not in shown
+    assert service.received == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_exit_codes(
+    tmp_path: Path,
+    serve: Callable[..., Any],
+    described: Callable[..., tuple[Path, Path]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    service = serve({"server_error": 1.0}, faulty_attempts=2)
+    endpoint, queries = described(url_of(service), limits={"attempts": 2})
+    command = ("collect", endpoint, "--queries", queries, "--output", tmp_path / "out")
+    assert run(monkeypatch, *command) == 1
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[:3] == ["answered 0 of 3", f"failed 3, see {tmp_path / 'out' / FAILURES}", "requests 6"]
+    assert lines[-1] == "next run it again: what is answered is not asked again"
+    assert run(monkeypatch, *command) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "answered 3 of 3"
+    assert lines[-1] == f"next HCAT_RAW_LOGS={tmp_path / 'out'} dbt build"
+    for arguments, message in (
+        (("collect", tmp_path / "none.yml", *command[2:]), f"hcat: cannot use {tmp_path / 'none.yml'}: No such file"),
+        ((*command[:3], tmp_path / "none.jsonl", *command[4:]), f"hcat: cannot use {tmp_path / 'none.jsonl'}: No such"),
+        ((*command, "--samples", 0), "hcat: samples must lie in 1 to 1000, got 0"),
+        (("collect", endpoint, "--warehouse", tmp_path, "--output", tmp_path / "out"), "hcat: no warehouse at"),
+    ):
+        assert run(monkeypatch, *arguments) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(message)
+        assert error.count("\n") == 1
+
+
+def test_the_test_set_of_a_warehouse(
+    tmp_path: Path,
+    serve: Callable[..., Any],
+    described: Callable[..., tuple[Path, Path]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as warehouse:
+        warehouse.execute(
+            "create table stg_queries as select 'q' || i as query_id, 'Fee ' || i as query_text from range(3) t(i)"
+        )
+    service = serve()
+    endpoint, _ = described(url_of(service))
+    assert run(monkeypatch, "collect", endpoint, "--warehouse", tmp_path, "--output", tmp_path / "out") == 0
+    assert sorted(question for question, _, _ in service.received) == ["Fee 0", "Fee 1", "Fee 2"]
+    assert [row["query_id"] for row in read_lines(tmp_path / "out" / INTERACTIONS)] == ["q0", "q1", "q2"]
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt: a test run in the background of a shell inherits that it is ignored."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+    count = 0
+
+    def respond(*request: Any) -> tuple[int, dict[str, str], bytes]:
+        nonlocal count
+        count += 1
+        if count > 5:
+            time.sleep(30)
+        return 200, {}, reply()
+
+    server = record(respond)
+    endpoint = make_endpoint(tmp_path, url_of(server), limits={"concurrency": 1, "timeout_seconds": 60})
+    out = tmp_path / "out"
+    sender = Sender(endpoint)
+
+    def interrupt() -> None:
+        while count <= 5:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        collect(endpoint, make_queries(20), out, sender=sender)
+    assert len(read_lines(out / INTERACTIONS)) == 5
+
+
+def test_help_of_collect_loads_nothing_heavy() -> None:
+    program = (
+        "import sys; sys.argv = ['hcat', 'collect', '--help']\n"
+        "from hcat import cli\n"
+        "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'duckdb', 'altair', 'numpy', 'httpx', 'torch', 'pyarrow'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert shown.stdout.splitlines()[-1] == "[]"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The example service
+
+
+def test_faults_of_the_example_are_the_same_every_time_and_as_frequent_as_asked() -> None:
+    shares = {"server_error": 0.2, "reset": 0.1}
+    faults = rag_service.Faults(shares, faulty_attempts=2)
+    drawn = [faults.choose(f"question {number}", 0, 1) for number in range(5000)]
+    assert drawn == [faults.choose(f"question {number}", 0, 1) for number in range(5000)]
+    counts = Counter(drawn)
+    # five standard errors
+    assert counts["server_error"] == pytest.approx(1000, abs=5 * (5000 * 0.2 * 0.8) ** 0.5)
+    assert counts["reset"] == pytest.approx(500, abs=5 * (5000 * 0.1 * 0.9) ** 0.5)
+    assert set(counts) == {None, "server_error", "reset"}
+    assert {faults.choose(f"question {number}", 0, 3) for number in range(100)} == {None}
+    with pytest.raises(ValueError, match="a fault must be one of"):
+        rag_service.read_shares(["fire=1"])
+    with pytest.raises(ValueError, match=r"must lie in 0 to 1 together, got 1\.2"):
+        rag_service.read_shares(["reset=0.6", "slow=0.6"])
+
+
+@pytest.mark.parametrize(("retrieval", "least"), [("bm25", 0.95), ("minilm", 0.95)])
+def test_the_example_finds_the_source_chunks_of_the_demo(retrieval: str, least: float) -> None:
+    queries = [row for row in read_lines(REPOSITORY / "seeds" / "demo" / "queries.jsonl") if row["source_chunk_ids"]]
+    # one of four: the encoder takes its time
+    queries = queries if retrieval == "bm25" else queries[::4]
+    retriever = rag_service.RETRIEVERS[retrieval](rag_service.read_chunks())
+    found = [
+        any(hit.chunk.chunk_id in row["source_chunk_ids"] for hit in retriever.search(row["text"], 4))
+        for row in queries
+    ]
+    assert sum(found) / len(found) >= least
+
+
+def test_the_example_answers_from_its_chunks_and_declines_what_is_not_there() -> None:
+    retriever = rag_service.BM25(rag_service.read_chunks())
+    question = "How much cash can I withdraw per day with the Skiff Debit Card?"
+    answer = rag_service.answer_by_rule(question, retriever.search(question, 4), retriever.cut_off)
+    assert "You can withdraw up to €500 a day at cash machines" in answer
+    off = "Who won the football world championship in 1974?"
+    assert rag_service.answer_by_rule(off, retriever.search(off, 4), retriever.cut_off) is None
+    assert rag_service.answer_by_rule(off, [], retriever.cut_off) is None
+
+
+def test_the_example_asks_a_language_model_where_one_is_named(
+    tmp_path: Path, record: Callable[[Responder], Recorder]
+) -> None:
+    def respond(method: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, str], bytes]:
+        if "fee" in json.loads(body)["messages"][1]["content"]:
+            return 500, {}, b"{}"
+        return 200, {}, json.dumps({"choices": [{"message": {"content": "Written by a model."}}]}).encode()
+
+    model = record(respond)
+    language_model = rag_service.LanguageModel(url_of(model, "/v1"), "small", "a-key")
+    with ExitStack() as stack:
+        service = start_server(
+            stack,
+            rag_service.Service(
+                ("127.0.0.1", 0), rag_service.BM25(rag_service.read_chunks()), language_model=language_model
+            ),
+        )
+        queries = [
+            Query("a", "What does the Skiff Debit Card cost?", {}),
+            Query("b", "Is there a fee for the Skiff Debit Card?", {}),
+        ]
+        endpoint = make_endpoint(tmp_path, url_of(service), limits={"attempts": 1})
+        collect(endpoint, queries, tmp_path / "out")
+    ((_, path, headers, body), _) = model.requests
+    assert (path, headers["Authorization"]) == ("/v1/chat/completions", "Bearer a-key")
+    assert json.loads(body)["model"] == "small"
+    assert [row["answer"] for row in read_lines(tmp_path / "out" / INTERACTIONS)] == ["Written by a model."]
+    (row,) = read_lines(tmp_path / "out" / FAILURES)
+    assert row["reason"].startswith("status 502 Bad Gateway")

@@ -1,0 +1,291 @@
+"""Entailment: the geometry of the head, any classifier of the common shapes, truncation, batches and slices."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from numpy.testing import assert_allclose
+
+from hcat.encoders import entailment
+from hcat.encoders.entailment import (
+    ENTAILED_SCHEMA,
+    ClassifierIdentity,
+    HashingClassifier,
+    Head,
+    TokenizedPair,
+    classify_pairs,
+    describe_classifier,
+    find_entailment,
+    find_label,
+    find_last_linear,
+    load_classifier,
+    measure_distances,
+    resolve_classifier,
+    truncate_pair,
+)
+from hcat.engine import devices
+from hcat.engine.devices import ModelError
+
+COMPACT = entailment.SHIPPED["packaged"]
+
+FINITE = st.floats(-5, 5, width=32)
+
+
+@given(
+    npst.arrays(np.float64, (6, 4), elements=FINITE),
+    npst.arrays(np.float64, (3, 4), elements=FINITE),
+    npst.arrays(np.float64, 4, elements=FINITE),
+)
+def test_distance_sign_is_the_argmax_and_survives_a_shift(features, weight, shift):
+    # rows that coincide have no border between them
+    for other in (1, 2):
+        if np.linalg.norm(weight[0] - weight[other]) < 1e-3:
+            return
+    found = measure_distances(features @ weight.T, Head(0, 2, weight))
+    logits = features @ weight.T
+    clear = np.abs(np.sort(logits, axis=1)[:, -1] - np.sort(logits, axis=1)[:, -2]) > 1e-9
+    assert ((found.distance > 0) == (logits.argmax(axis=1) == 0))[clear].all()
+    moved = measure_distances(features @ (weight + shift).T, Head(0, 2, weight + shift))
+    assert_allclose(moved.distance, found.distance, atol=1e-6)
+    assert_allclose(moved.probability_entailment, found.probability_entailment, atol=1e-6)
+
+
+def test_hand_worked_distances():
+    # w_e - w_1 = (3, 4), norm 5; w_e - w_2 = (0, 2), norm 2; differences 5 and 1: D = min(1, .5)
+    weight = np.array([[3.0, 4.0], [0.0, 0.0], [3.0, 2.0]])
+    found = measure_distances(np.array([[6.0, 1.0, 5.0]]), Head(0, 2, weight))
+    assert_allclose(found.distance, [0.5])
+    assert_allclose(found.weight_norm, [2.0])
+    assert_allclose(found.margin, [1.0])
+    assert_allclose(found.score, [1 / (1 + np.exp(-0.5))])
+    total = np.exp(6) + np.exp(1) + np.exp(5)
+    assert_allclose(found.probability_entailment, [np.exp(6) / total])
+    assert found.probability_contradiction is not None
+    assert_allclose(found.probability_contradiction, [np.exp(5) / total])
+
+
+def test_single_logit_is_the_form_of_the_paper():
+    found = measure_distances(np.array([[3.0], [-1000.0]]), Head(0, None, np.array([[0.0, 2.0]])))
+    assert_allclose(found.distance, [1.5, -500.0])
+    assert_allclose(found.probability_entailment, [1 / (1 + np.exp(-3.0)), 0.0], atol=1e-12)
+    assert found.probability_contradiction is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ({0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, 2),
+        ({0: "entailment", 1: "not_entailment"}, 0),
+        ({0: "neutral", 1: "Entail", 2: "contradict"}, 1),
+    ],
+)
+def test_entailment_label_is_read_and_never_assumed(labels, expected):
+    assert find_entailment(labels) == expected
+
+
+def test_labels_without_entailment_are_refused():
+    with pytest.raises(ModelError, match="its config has: LABEL_0, LABEL_1"):
+        find_entailment({0: "LABEL_0", 1: "LABEL_1"})
+    assert find_label({0: "entailment"}, "contradiction") is None
+
+
+def tiny(kind: str, labels: dict[int, str]):
+    import torch
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
+    names = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
+    config = AutoConfig.for_model(kind, **sizes, **names, vocab_size=60, max_position_embeddings=64)
+    return AutoModelForSequenceClassification.from_config(config).eval()
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2", "mpnet", "electra", "xlm-roberta"])
+def test_last_linear_gives_the_logits(kind):
+    import torch
+
+    model = tiny(kind, {0: "neutral", 1: "entailment", 2: "contradiction"})
+    last = find_last_linear(model, 3)
+    seen = []
+    last.register_forward_hook(lambda module, inputs, output: seen.append((inputs[0], output)))
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor([[1, 5, 6, 7, 2]])).logits
+    features, output = seen[0]
+    assert_allclose(output.numpy(), logits.numpy(), atol=1e-6)
+    assert_allclose((features @ last.weight.T + last.bias).detach().numpy(), logits.numpy(), atol=1e-5)
+
+
+def test_model_without_one_last_linear_is_refused():
+    model = tiny("bert", {0: "neutral", 1: "entailment", 2: "contradiction"})
+    with pytest.raises(ModelError, match="exactly one last linear layer with 5 outputs, got 0"):
+        find_last_linear(model, 5)
+
+
+def save_tiny(folder, labels):
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "is", "five", "six", "euros", "the", "not", "free"]
+    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", model_max_length=24
+    )
+    fast.save_pretrained(folder)
+    tiny("bert", labels).save_pretrained(folder)
+
+
+def test_any_local_classifier_works(tmp_path):
+    save_tiny(tmp_path, {0: "neutral", 1: "entailment", 2: "contradiction"})
+    identity = resolve_classifier(str(tmp_path), "", "cpu", "auto")
+    classifier = load_classifier(identity)
+    assert classifier.head.entailment == 1
+    assert classifier.head.contradiction == 2
+    assert classifier.maximum_tokens == 24
+    premises = ["the fee is five euros", "free", "the fee is " + "five " * 40]
+    logits, counts = classify_pairs(classifier, premises, ["the fee is six", "not free", "five"], 64)
+    assert logits.shape == (3, 3)
+    assert counts.tolist() == [12, 6, 47]
+    alone, _ = classify_pairs(classifier, premises[:1], ["the fee is six"], 64)
+    assert_allclose(alone[0], logits[0], atol=1e-5)
+
+
+def test_classifier_without_entailment_label_is_a_clear_error(tmp_path):
+    save_tiny(tmp_path, {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"})
+    with pytest.raises(ModelError, match="needs exactly one label"):
+        load_classifier(resolve_classifier(str(tmp_path), "", "cpu", "auto"))
+
+
+@given(st.integers(0, 30), st.integers(1, 30), st.integers(8, 40))
+def test_truncation_cuts_the_premise_first(count_premise, count_hypothesis, maximum):
+    premise, hypothesis = list(range(100, 100 + count_premise)), list(range(200, 200 + count_hypothesis))
+    ids = [1, *premise, 2, *hypothesis, 3]
+    segments = [0] * (count_premise + 2) + [1] * (count_hypothesis + 1)
+    cut = truncate_pair(TokenizedPair(ids, segments, 1, 1 + count_premise), maximum)
+    assert len(cut.ids) == len(cut.segments) == min(len(ids), maximum)
+    assert cut.ids[0] == 1
+    assert cut.ids[-1] == 3
+    kept = [token for token in cut.ids if 100 <= token < 200]
+    assert kept == premise[: len(kept)]
+    if count_hypothesis + 3 + min(count_premise, maximum // 2) <= maximum:
+        assert [token for token in cut.ids if token >= 200] == hypothesis
+
+
+def test_compact_classifier_is_pinned_and_knows_the_easy_cases():
+    identity = resolve_classifier("packaged", "", "cpu", "auto")
+    classifier = load_classifier(identity)
+    premise = "The monthly fee of the basic account is 5 euros. It is charged on the first working day."
+    logits, _ = classify_pairs(
+        classifier,
+        [premise] * 3,
+        [
+            "The basic account costs 5 euros a month.",
+            "The basic account has no monthly fee.",
+            "The bank opened in 1923.",
+        ],
+        2048,
+    )
+    found = measure_distances(logits, classifier.head)
+    assert found.probability_entailment[0] > 0.5
+    assert found.probability_entailment[0] > found.probability_entailment[1:].max() + 0.2
+    assert load_classifier(identity) is classifier
+
+
+def test_compact_classifier_equals_transformers():
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    from hcat.encoders import minilm
+
+    identity = resolve_classifier("packaged", "", "cpu", "float32")
+    classifier = load_classifier(identity)
+    labels = json.loads((COMPACT.folder / "card.json").read_text())["labels"]
+    config = BertConfig.from_pretrained(devices.packaged_folder(), num_labels=len(labels))
+    peer = BertForSequenceClassification(config).eval()
+    weights = entailment.merge_delta(minilm.read_weights(), COMPACT.folder / "delta.safetensors")
+    missing = peer.load_state_dict(
+        {name if name.startswith("classifier") else f"bert.{name}": value for name, value in weights.items()},
+        strict=False,
+    )
+    assert not missing.missing_keys
+    pairs = classifier.tokenize(["The fee is five euros.", "Yes."], ["The fee is six euros a month.", "No."])
+    expected = []
+    for pair in pairs:
+        with torch.inference_mode():
+            output = peer(input_ids=torch.tensor([pair.ids]), token_type_ids=torch.tensor([pair.segments]))
+        expected.append(output.logits[0].numpy())
+    assert_allclose(classifier.classify_batch(pairs), np.array(expected), atol=1e-4)
+
+
+def test_other_delta_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "delta.safetensors").write_bytes(b"other")
+    (tmp_path / "card.json").write_text(json.dumps({"revision": "1", "labels": [], "delta_sha256": "0" * 64}))
+    monkeypatch.setitem(entailment.SHIPPED, "packaged", COMPACT._replace(folder=tmp_path))
+    row = describe_classifier("packaged", "", "cpu", "auto").to_pylist()[0]
+    assert "delta must have SHA-256 000" in row["problem"]
+    assert row["classifier_key"] is None
+
+
+def test_hub_id_needs_a_revision():
+    row = describe_classifier("someone/model", "", "cpu", "auto").to_pylist()[0]
+    assert "needs hcat_classifier_revision (a commit), got none" in row["problem"]
+
+
+class FakeRelation:
+    """A relation over an Arrow table, as far as the slices need one."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def to_arrow_reader(self, rows: int):
+        return self._table.to_reader(rows)
+
+    def aggregate(self, _: str):
+        count = self._table.num_rows
+
+        class Counted:
+            def fetchall(self):
+                return [(count,)]
+
+        return Counted()
+
+
+def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
+    identity = resolve_classifier("hashing", "", "cpu", "auto")
+    table = pa.table(
+        {
+            "pair_id": [f"p{number}" for number in range(10)],
+            "classifier_key": [identity.classifier_key] * 10,
+            "premise": [f"premise {number}" for number in range(10)],
+            "hypothesis": ["hypothesis"] * 10,
+        }
+    )
+    first = entailment.entail_pending(FakeRelation(table), identity, 4, 64, str(tmp_path))
+    assert first.schema == ENTAILED_SCHEMA
+    one = first.read_next_batch()
+    calls = []
+    original = HashingClassifier.classify_batch
+    monkeypatch.setattr(
+        HashingClassifier,
+        "classify_batch",
+        lambda self, pairs: (calls.append(len(pairs)), original(self, pairs))[1],
+    )
+    rest = entailment.entail_pending(FakeRelation(table), identity, 4, 64, str(tmp_path)).read_all()
+    assert sum(calls) == 6
+    assert rest.num_rows == 10
+    assert rest.slice(0, 4).equals(pa.Table.from_batches([one]))
+    scores = np.array(rest["score"].to_pylist())
+    assert ((scores > 0) & (scores < 1)).all()
+
+
+def test_identity_survives_its_row():
+    identity = resolve_classifier("none", "", "cpu", "auto")
+    row = describe_classifier("none", "", "cpu", "auto").to_pylist()[0]
+    assert ClassifierIdentity.from_row(row) == identity

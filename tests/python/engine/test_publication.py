@@ -1,0 +1,78 @@
+"""The published copy on real files: complete, atomic, and honest about a failed build."""
+
+import duckdb
+import pytest
+
+from hcat.engine.publication import publish_candidate, publish_passing
+
+
+@pytest.fixture
+def session():
+    connection = duckdb.connect()
+    yield connection
+    connection.close()
+
+
+def marts_of(session, run: str, value: int):
+    return {
+        "dim_runs": session.sql(f"select '{run}' as run_id"),
+        "fct_threshold_gates": session.sql(f"select '{run}' as run_id, 'gate' as gate_name"),
+        "fct_evaluations": session.sql(f"select {value} as raw_score"),
+    }
+
+
+def read(path, query):
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return connection.sql(query).fetchall()
+
+
+def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
+    publish_candidate(session, marts_of(session, "first", 1), str(tmp_path))
+    publish_passing(session, marts_of(session, "first", 1), str(tmp_path))
+    # the second build fails its gates: dbt never reaches publish_passing
+    publish_candidate(session, marts_of(session, "second", 2), str(tmp_path))
+    published = tmp_path / "published" / "hcat.duckdb"
+    candidate = tmp_path / "published" / "candidate" / "hcat.duckdb"
+    assert read(published, "select raw_score from fct_evaluations") == [(1,)]
+    assert read(published, "select run_id from dim_runs") == [("second",)]
+    assert read(candidate, "select raw_score from fct_evaluations") == [(2,)]
+
+
+def test_drift_is_published_whatever_the_gates_say(session, tmp_path):
+    first = marts_of(session, "first", 1) | {"fct_metric_drift": session.sql("select false as is_drifting")}
+    publish_candidate(session, first, str(tmp_path))
+    publish_passing(session, first, str(tmp_path))
+    second = marts_of(session, "second", 2) | {"fct_metric_drift": session.sql("select true as is_drifting")}
+    publish_candidate(session, second, str(tmp_path))
+    published = tmp_path / "published" / "hcat.duckdb"
+    assert read(published, "select is_drifting, raw_score from fct_metric_drift, fct_evaluations") == [(True, 1)]
+    assert duckdb.read_parquet(str(tmp_path / "published" / "fct_metric_drift.parquet")).fetchall() == [(True,)]
+
+
+def test_a_first_build_that_fails_publishes_no_scores(session, tmp_path):
+    publish_candidate(session, marts_of(session, "first", 1), str(tmp_path))
+    tables = read(tmp_path / "published" / "hcat.duckdb", "select table_name from information_schema.tables order by 1")
+    assert tables == [("dim_runs",), ("fct_threshold_gates",)]
+
+
+def build_passing(session, run, value, folder):
+    publish_candidate(session, marts_of(session, run, value), str(folder))
+    return publish_passing(session, marts_of(session, run, value), str(folder))
+
+
+def test_a_reader_of_the_old_copy_is_not_disturbed(session, tmp_path):
+    build_passing(session, "first", 1, tmp_path)
+    with duckdb.connect(str(tmp_path / "published" / "hcat.duckdb"), read_only=True) as reader:
+        build_passing(session, "second", 2, tmp_path)
+        assert reader.sql("select raw_score from fct_evaluations").fetchall() == [(1,)]
+    assert read(tmp_path / "published" / "hcat.duckdb", "select raw_score from fct_evaluations") == [(2,)]
+    assert not list((tmp_path / "published").rglob(".*writing"))
+    # the published copy is the candidate, byte for byte
+    copies = [tmp_path / "published" / "hcat.duckdb", tmp_path / "published" / "candidate" / "hcat.duckdb"]
+    assert copies[0].read_bytes() == copies[1].read_bytes()
+
+
+def test_the_row_per_file_names_its_hash(session, tmp_path):
+    rows = build_passing(session, "first", 1, tmp_path).to_pylist()
+    assert [row["mart"] for row in rows] == ["dim_runs", "fct_evaluations", "fct_threshold_gates"]
+    assert all(len(row["sha256"]) == 64 and row["count_rows"] == 1 for row in rows)

@@ -1,0 +1,105 @@
+"""The engine contract on a real DuckDB: streams, anti-joins, lookups that fit and lookups that do not."""
+
+from functools import partial
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hcat.engine.relations import (
+    Lookup,
+    _SortedRows,
+    map_batches,
+    map_batches_with_lookup,
+    order_by,
+    read_one,
+    read_parts,
+    select_pending,
+    stream_pending,
+    write_database,
+    write_parquet,
+)
+
+NUMBERS = pa.schema([("number", pa.int64())])
+
+
+@pytest.fixture
+def session():
+    connection = duckdb.connect()
+    connection.execute("create table numbers as select range as number from range(10000)")
+    yield connection
+    connection.close()
+
+
+def test_map_batches_streams_every_row_once_whatever_the_border(session):
+    for batch_rows in (1, 7, 2048, 50_000):
+        seen: list[int] = []
+
+        def double(batch: pa.RecordBatch, seen: list[int] = seen) -> pa.RecordBatch:
+            seen.append(batch.num_rows)
+            return pa.RecordBatch.from_pydict({"number": [2 * v for v in batch["number"].to_pylist()]}, schema=NUMBERS)
+
+        relation = session.table("numbers") if batch_rows > 1 else session.sql("select * from numbers limit 50")
+        result = map_batches(relation, double, NUMBERS, batch_rows).read_all()["number"].to_pylist()
+        assert sorted(result) == [2 * value for value in range(len(result))]
+        assert max(seen) <= batch_rows
+
+
+def test_pending_is_an_anti_join_on_the_whole_key(session):
+    session.execute("create table work as select * from (values (1, 'a'), (1, 'b'), (2, 'a')) as t(id, revision)")
+    session.execute("create table done as select 1 as id, 'a' as revision")
+    pending = order_by(select_pending(session.table("work"), "done", ["id", "revision"]), "id, revision")
+    assert pending.fetchall() == [(1, "b"), (2, "a")]
+    assert len(select_pending(session.table("work"), None, ["id"]).fetchall()) == 3
+
+
+def test_landing_skips_rows_that_are_there(session):
+    session.execute("create table landed as select 3::bigint as number")
+    part = partial(iter, [pa.RecordBatch.from_pydict({"number": [1, 3, 5]}, schema=NUMBERS)])
+    streamed = read_parts(session, [part], NUMBERS)
+    assert stream_pending(session, streamed, "landed", "number").read_all()["number"].to_pylist() == [1, 5]
+
+
+@pytest.mark.parametrize("budget", [1024, 0])
+def test_lookup_gives_the_same_result_whole_or_by_batch(session, budget):
+    session.execute("create table texts as select 'k' || range as key, range as value from range(500)")
+    session.execute(
+        "create table work as"
+        " select range as id, ['k' || (range % 500), 'k' || (range * 7 % 500)] as keys from range(300)"
+    )
+    lookup = Lookup(session.table("texts"), "key", ["keys"], budget)
+
+    def add_up(batch: pa.RecordBatch, rows: pa.Table) -> pa.RecordBatch:
+        values = dict(zip(rows["key"].to_pylist(), rows["value"].to_pylist(), strict=True))
+        sums = [sum(values[key] for key in keys) for keys in batch["keys"].to_pylist()]
+        return pa.RecordBatch.from_pydict({"number": sums}, schema=NUMBERS)
+
+    reader = map_batches_with_lookup(session, order_by(session.table("work"), "id"), lookup, add_up, NUMBERS, 64)
+    assert reader.read_all()["number"].to_pylist() == [number % 500 + number * 7 % 500 for number in range(300)]
+
+
+def test_one_row_is_one_row(session):
+    assert read_one(session.sql("select 1 as a")) == {"a": 1}
+    with pytest.raises(ValueError, match="one row, got 10000"):
+        read_one(session.table("numbers"))
+
+
+def test_published_database_holds_every_file(session, tmp_path):
+    count = write_parquet(session.table("numbers"), tmp_path / "numbers.parquet")
+    assert count == 10_000
+    write_database({"numbers": tmp_path / "numbers.parquet"}, tmp_path / "copy.duckdb")
+    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
+        assert copy.sql("select count(*), sum(number) from numbers").fetchall() == [(10_000, 49_995_000)]
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6), max_size=30),
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6), max_size=30),
+)
+def test_sorted_rows_give_what_is_there_in_order(held, wanted):
+    held, wanted = sorted(set(held), key=str.encode), list(dict.fromkeys(wanted))
+    rows = pa.table({"key": pa.array(held, pa.string()), "number": pa.array(range(len(held)), pa.int64())})
+    taken = _SortedRows(rows, "key").take(pa.array(wanted, pa.string()))
+    assert taken.to_pylist() == [row for row in rows.to_pylist() if row["key"] in wanted]

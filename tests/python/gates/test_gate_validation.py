@@ -1,0 +1,556 @@
+"""Gates: every verdict by hand, every fail-closed cause, properties, and silence of the real Great Expectations."""
+
+import importlib
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hcat.gates.validation import BURDENS, COMPARISONS, GATE_RESULT_SCHEMA, MEASUREMENT_COLUMNS, SEVERITIES, VERDICTS
+from hcat.gates import validation as gates
+
+MEASUREMENT_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in MEASUREMENT_COLUMNS[:8]]
+    + [
+        ("threshold", pa.float64()),
+        ("minimum_n", pa.int64()),
+        ("measured_value", pa.float64()),
+        ("lower_bound", pa.float64()),
+        ("upper_bound", pa.float64()),
+        ("n", pa.int64()),
+    ]
+)
+
+GATE: dict[str, Any] = {
+    "gate_name": "groundedness_failures",
+    "measurement": "share_failing",
+    "metric_name": "groundedness_similarity__mean",
+    "dimension": None,
+    "segment": None,
+    "severity": "error",
+    "burden": "prove_safe",
+    "comparison": "at_most",
+    "threshold": 0.25,
+    "minimum_n": 30,
+    "measured_value": 0.182,
+    "lower_bound": 0.131,
+    "upper_bound": 0.247,
+    "n": 174,
+}
+
+SAFE_AT_LEAST = {"burden": "prove_safe", "comparison": "at_least"}
+SAFE_AT_MOST = {"burden": "prove_safe", "comparison": "at_most"}
+HARM_AT_LEAST = {"burden": "prove_harm", "comparison": "at_least"}
+HARM_AT_MOST = {"burden": "prove_harm", "comparison": "at_most"}
+
+
+def interval(lower: float | None, measured: float | None, upper: float | None) -> dict[str, Any]:
+    return {"lower_bound": lower, "measured_value": measured, "upper_bound": upper}
+
+
+def table(*rows: dict[str, Any]) -> pa.Table:
+    return pa.Table.from_pylist([GATE | row for row in rows], schema=MEASUREMENT_SCHEMA)
+
+
+def decide(**changes: Any) -> dict[str, Any]:
+    results = gates.validate_gates(table(changes)).to_pylist()
+    assert len(results) == 1
+    return dict(results[0])
+
+
+def checks_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {check["check"]: check for check in json.loads(result["expectation_results"])}
+
+
+# By hand, with a threshold of 0.8: is the named end of the interval, and is its middle, on the right side?
+VERDICTS_BY_HAND = [
+    (SAFE_AT_LEAST, (0.81, 0.85, 0.89), "passed", True, 0.81),
+    (SAFE_AT_LEAST, (0.80, 0.85, 0.89), "passed", True, 0.80),  # equal meets
+    (SAFE_AT_LEAST, (0.79, 0.85, 0.89), "undecided", False, 0.79),
+    (SAFE_AT_LEAST, (0.75, 0.80, 0.85), "undecided", False, 0.75),
+    (SAFE_AT_LEAST, (0.75, 0.79, 0.85), "failed", False, 0.75),
+    (SAFE_AT_LEAST, (0.60, 0.65, 0.70), "failed", False, 0.60),
+    (SAFE_AT_MOST, (0.70, 0.75, 0.79), "passed", True, 0.79),
+    (SAFE_AT_MOST, (0.70, 0.75, 0.80), "passed", True, 0.80),
+    (SAFE_AT_MOST, (0.70, 0.75, 0.81), "undecided", False, 0.81),
+    (SAFE_AT_MOST, (0.70, 0.80, 0.85), "undecided", False, 0.85),
+    (SAFE_AT_MOST, (0.70, 0.81, 0.85), "failed", False, 0.85),
+    (SAFE_AT_MOST, (0.85, 0.90, 0.95), "failed", False, 0.95),
+    (HARM_AT_LEAST, (0.81, 0.85, 0.89), "passed", True, 0.89),
+    (HARM_AT_LEAST, (0.75, 0.80, 0.85), "passed", True, 0.85),
+    (HARM_AT_LEAST, (0.70, 0.79, 0.85), "undecided", True, 0.85),
+    (HARM_AT_LEAST, (0.70, 0.75, 0.80), "undecided", True, 0.80),  # not wholly below
+    (HARM_AT_LEAST, (0.70, 0.75, 0.79), "failed", False, 0.79),
+    (HARM_AT_MOST, (0.70, 0.75, 0.79), "passed", True, 0.70),
+    (HARM_AT_MOST, (0.70, 0.80, 0.85), "passed", True, 0.70),
+    (HARM_AT_MOST, (0.75, 0.81, 0.85), "undecided", True, 0.75),
+    (HARM_AT_MOST, (0.80, 0.85, 0.90), "undecided", True, 0.80),
+    (HARM_AT_MOST, (0.81, 0.85, 0.90), "failed", False, 0.81),
+    # exact counts: no interval, so never undecided
+    (SAFE_AT_MOST, (0.8, 0.8, 0.8), "passed", True, 0.8),
+    (SAFE_AT_MOST, (1.0, 1.0, 1.0), "failed", False, 1.0),
+    (HARM_AT_LEAST, (0.8, 0.8, 0.8), "passed", True, 0.8),
+    (HARM_AT_LEAST, (0.5, 0.5, 0.5), "failed", False, 0.5),
+    # an open end: nothing is proven on that side
+    (SAFE_AT_LEAST, (-math.inf, 0.9, 0.95), "undecided", False, -math.inf),
+    (HARM_AT_LEAST, (0.1, 0.2, math.inf), "undecided", True, math.inf),
+]
+
+
+@pytest.mark.parametrize(("rule", "ends", "verdict", "is_passing", "tested_value"), VERDICTS_BY_HAND)
+def test_verdict_by_hand(
+    rule: dict[str, str], ends: tuple[float, float, float], verdict: str, is_passing: bool, tested_value: float
+) -> None:
+    result = decide(threshold=0.8, **rule, **interval(*ends))
+    assert (result["verdict"], result["is_passing"], result["tested_value"]) == (verdict, is_passing, tested_value)
+
+
+def test_severity_does_not_change_the_verdict() -> None:
+    warning, error = decide(severity="warn"), decide(severity="error")
+    assert (warning["verdict"], warning["reason"]) == (error["verdict"], error["reason"])
+
+
+@pytest.mark.parametrize("threshold", [0.25, 0.1 + 0.2, 1e-300, 0.0, -3.7, 1e15 / 3])
+@pytest.mark.parametrize("comparison", COMPARISONS)
+def test_one_unit_in_the_last_place_decides(threshold: float, comparison: str) -> None:
+    wrong = math.nextafter(threshold, -math.inf if comparison == "at_least" else math.inf)
+    rule = {"burden": "prove_safe", "comparison": comparison, "threshold": threshold}
+    assert decide(**rule, **interval(threshold, threshold, threshold))["verdict"] == "passed"
+    result = decide(**rule, **interval(wrong, wrong, wrong))
+    assert result["verdict"] == "failed"
+    shown = result["reason"].split(" is ")[1].split(" [")[0]
+    assert (float(shown) < threshold) == (wrong < threshold), "the reason must not round onto the threshold"
+    assert float(shown) != threshold
+
+
+NOT_EVALUATED = [
+    ({"n": None}, "n is missing"),
+    ({"n": 29}, "n = 29 is below minimum_n = 30"),
+    ({"n": 0, "minimum_n": 0}, "nothing was measured"),
+    ({"n": -5, "minimum_n": -9}, "nothing was measured"),
+    ({"minimum_n": None}, "minimum_n is missing"),
+    ({"measured_value": None}, "measured_value is not a finite number"),
+    ({"measured_value": math.nan}, "measured_value is not a finite number"),
+    ({"measured_value": -math.inf}, "measured_value is not a finite number"),
+    ({"upper_bound": None}, "upper_bound is missing"),
+    ({"upper_bound": math.nan}, "upper_bound is missing"),
+    ({"upper_bound": -math.inf}, "upper_bound is missing"),
+    ({"lower_bound": None, **SAFE_AT_LEAST}, "lower_bound is missing"),
+    ({"lower_bound": math.inf, **SAFE_AT_LEAST}, "lower_bound is missing"),
+    ({"upper_bound": None, **HARM_AT_LEAST}, "upper_bound is missing"),
+    ({"lower_bound": math.nan, **HARM_AT_MOST}, "lower_bound is missing"),
+    ({"threshold": None}, "threshold is not a finite number"),
+    ({"threshold": math.nan}, "threshold is not a finite number"),
+    ({"threshold": math.inf}, "threshold is not a finite number"),
+    ({"comparison": "equals"}, "comparison must be one of at_least, at_most, got 'equals'"),
+    ({"comparison": None}, "comparison must be one of at_least, at_most, got ''"),
+    ({"comparison": "AT_MOST"}, "comparison must be one of at_least, at_most, got 'AT_MOST'"),
+    ({"burden": "prove_it"}, "burden must be one of prove_safe, prove_harm, got 'prove_it'"),
+    ({"burden": None}, "burden must be one of prove_safe, prove_harm, got ''"),
+    ({"severity": "fatal"}, "severity must be one of error, warn, got 'fatal'"),
+    ({"severity": None}, "severity must be one of error, warn, got ''"),
+    ({"gate_name": None}, "gate_name is null"),
+    ({"lower_bound": 0.9}, "lower_bound is above upper_bound"),
+    ({"measured_value": 0.3}, "upper_bound contradicts the measured value"),
+    ({**HARM_AT_LEAST, "measured_value": 0.3}, "upper_bound contradicts the measured value"),
+]
+
+
+@pytest.mark.parametrize(("changes", "cause"), NOT_EVALUATED)
+def test_what_cannot_be_decided_does_not_pass(changes: dict[str, Any], cause: str) -> None:
+    result = decide(**changes)
+    assert (result["verdict"], result["is_passing"]) == ("not_evaluated", False)
+    assert result["reason"].endswith(f": not_evaluated, {cause}")
+
+
+def test_n_equal_to_minimum_n_is_enough() -> None:
+    assert decide(n=30)["verdict"] == "passed"
+
+
+def test_the_bound_that_is_not_tested_may_be_missing() -> None:
+    assert decide(lower_bound=None)["verdict"] == "passed"
+    assert decide(lower_bound=math.nan)["verdict"] == "passed"
+
+
+def test_every_cause_is_named() -> None:
+    reason = decide(n=None, threshold=None, severity="fatal")["reason"]
+    assert reason.endswith(
+        "not_evaluated, severity must be one of error, warn, got 'fatal'; "
+        "threshold is not a finite number; n is missing"
+    )
+
+
+def test_gates_of_the_same_name_are_all_undone() -> None:
+    results = gates.validate_gates(table({}, {"threshold": 0.1}, {"gate_name": "other"})).to_pylist()
+    assert [(row["gate_name"], row["verdict"]) for row in results] == [
+        ("groundedness_failures", "not_evaluated"),
+        ("groundedness_failures", "not_evaluated"),
+        ("other", "passed"),
+    ]
+    assert all(row["reason"].endswith("gate_name is not unique") for row in results[:2])
+
+
+def test_reason_reads_as_one_line() -> None:
+    assert decide()["reason"] == (
+        "share_failing of groundedness_similarity__mean is 0.182 [0.131, 0.247], n = 174; "
+        "must be at most 0.25 (prove_safe): passed"
+    )
+    assert decide(measurement="mean_score", metric_name=None, dimension="topic", segment="loans", threshold=0.2)[
+        "reason"
+    ] == (
+        "mean_score where topic is loans is 0.182 [0.131, 0.247], n = 174; "
+        "must be at most 0.2 (prove_safe): undecided, safety is not proven because upper_bound misses the threshold"
+    )
+    assert decide(burden="prove_harm", measured_value=0.255, upper_bound=0.3)["reason"].endswith(
+        "(prove_harm): undecided, harm is not proven because lower_bound meets the threshold"
+    )
+
+
+def test_hostile_names_stay_on_one_line() -> None:
+    hostile = "loans\r\n\x1b[31mpassed\u202e\u2028\x00" + "x" * 5_000
+    result = decide(gate_name=hostile, dimension="topic", segment=hostile, burden="\n" + hostile)
+    assert result["gate_name"] == hostile  # the key is kept as it is
+    assert result["reason"].isprintable()
+    assert len(result["reason"]) < 600
+
+
+def test_evidence_is_what_great_expectations_found() -> None:
+    checks = checks_of(decide(threshold=0.2))
+    assert checks["bound_meets_threshold"] == {
+        "check": "bound_meets_threshold",
+        "expectation_type": "expect_column_values_to_be_between",
+        "column": "tested_value",
+        "max_value": 0.2,
+        "success": False,
+        "observed": 0.247,
+    }
+    assert checks["measured_value_meets_threshold"]["success"] is True
+    assert checks["n_is_present"] == {
+        "check": "n_is_present",
+        "expectation_type": "expect_column_values_to_not_be_null",
+        "column": "n",
+        "success": True,
+        "observed": 174.0,
+    }
+    assert checks["interval_is_ordered"]["observed"] == [0.247, 0.131]
+    assert checks["all_gates_are_read"]["expectation_type"] == "expect_table_row_count_to_equal"
+    assert checks["all_gates_are_read"]["observed"] == 1
+
+
+def test_evidence_of_an_unusable_gate_ends_before_the_decision() -> None:
+    checks = checks_of(decide(n=None, upper_bound=math.inf))
+    assert checks["n_is_present"]["success"] is False
+    assert checks["n_is_present"]["observed"] is None
+    assert checks["tested_value_is_present"]["observed"] == "infinity"
+    assert "bound_meets_threshold" not in checks
+
+
+def test_the_verdict_follows_great_expectations(monkeypatch: pytest.MonkeyPatch) -> None:
+    from great_expectations.datasource.fluent.interfaces import Batch
+
+    validate = Batch.validate
+    suites: list[int] = []
+
+    def deny_bounds(self: Any, expect: Any, **options: Any) -> Any:
+        validation = validate(self, expect, **options)
+        suites.append(len(validation.results))
+        for result in validation.results:
+            if result.expectation_config.meta["check"] == "bound_meets_threshold":
+                assert result.success is True
+                result.success = False
+        return validation
+
+    monkeypatch.setattr(Batch, "validate", deny_bounds)
+    assert decide()["verdict"] == "undecided"
+    assert suites == [14, 3]
+
+
+def test_an_exception_undoes_only_the_gates_of_its_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    from great_expectations.datasource.fluent.interfaces import Batch
+
+    validate = Batch.validate
+
+    def break_one_rule(self: Any, expect: Any, **options: Any) -> Any:
+        if any(expectation.configuration.kwargs.get("max_value") == 0.5 for expectation in expect.expectations):
+            raise ZeroDivisionError("broken")
+        return validate(self, expect, **options)
+
+    monkeypatch.setattr(Batch, "validate", break_one_rule)
+    first, second = gates.validate_gates(
+        table({"gate_name": "a", "threshold": 0.5}, {"gate_name": "b", "threshold": 0.6})
+    ).to_pylist()
+    assert (first["verdict"], first["is_passing"]) == ("not_evaluated", False)
+    assert first["reason"].endswith("not_evaluated, Great Expectations raised ZeroDivisionError")
+    assert second["verdict"] == "passed"
+
+
+def test_an_exception_inside_a_metric_undoes_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    def expect_absent_column(comparison: str, threshold: float, row_count: int) -> list[Any]:
+        expectation_type = gates._expectation_types().ExpectColumnValuesToBeBetween
+        return [expectation_type(column="absent", min_value=0, meta={"check": "bound_meets_threshold"})]
+
+    monkeypatch.setattr(gates, "_decision_expectations", expect_absent_column)
+    result = decide()
+    assert (result["verdict"], result["is_passing"]) == ("not_evaluated", False)
+    assert "Great Expectations raised " in result["reason"]
+    assert result["reason"].endswith("Error")
+
+
+def test_without_great_expectations_no_gate_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "great_expectations", None)
+    results = gates.validate_gates(table({"gate_name": "a"}, {"gate_name": "b"})).to_pylist()
+    assert [row["is_passing"] for row in results] == [False, False]
+    assert all(row["reason"].endswith("Great Expectations raised ModuleNotFoundError") for row in results)
+    assert [row["expectation_results"] for row in results] == ["[]", "[]"]
+
+
+def test_a_batch_that_lost_rows_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from great_expectations.core.batch_definition import BatchDefinition
+
+    get_batch = BatchDefinition.get_batch
+
+    def get_empty_batch(self: Any, batch_parameters: dict[str, Any]) -> Any:
+        return get_batch(self, batch_parameters={"dataframe": batch_parameters["dataframe"].iloc[:0]})
+
+    monkeypatch.setattr(BatchDefinition, "get_batch", get_empty_batch)
+    result = decide()
+    assert (result["verdict"], result["is_passing"]) == ("not_evaluated", False)
+    assert result["reason"].endswith("the batch lost rows")
+
+
+def test_no_gates_give_no_rows() -> None:
+    result = gates.validate_gates(MEASUREMENT_SCHEMA.empty_table())
+    assert result.num_rows == 0
+    assert result.schema == GATE_RESULT_SCHEMA
+
+
+def test_a_missing_column_is_named() -> None:
+    with pytest.raises(ValueError, match=r"missing \['burden', 'n'\]"):
+        gates.validate_gates(table({}).drop_columns(["n", "burden"]))
+
+
+def test_types_of_a_warehouse_are_read() -> None:
+    """Decimals, 32-bit integers, large strings and columns that hold nothing but nulls."""
+    measurements = table({"gate_name": "a"}, {"gate_name": "b", "upper_bound": 0.26})
+    columns = {
+        "gate_name": measurements["gate_name"].cast(pa.large_string()),
+        "severity": measurements["severity"].dictionary_encode(),
+        "dimension": pa.nulls(2),
+        "segment": pa.nulls(2, pa.int32()),  # the type DuckDB gives an untyped null
+        "threshold": measurements["threshold"].cast(pa.decimal128(9, 4)),
+        "upper_bound": measurements["upper_bound"].cast(pa.decimal128(9, 4)),
+        "minimum_n": measurements["minimum_n"].cast(pa.float64()),
+        "n": measurements["n"].cast(pa.int32()),
+    }
+    for name, column in columns.items():
+        measurements = measurements.set_column(measurements.column_names.index(name), name, column)
+    assert gates.validate_gates(measurements)["verdict"].to_pylist() == ["passed", "undecided"]
+
+
+NUMBERS = st.none() | st.floats(allow_nan=True, allow_infinity=True) | st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+COUNTS = st.none() | st.integers(-2, 200) | st.integers(-(2**63), 2**63 - 1)
+NAMES = st.none() | st.sampled_from(["a", "b", "c"]) | st.text(max_size=8)
+ROWS = st.fixed_dictionaries(
+    {
+        "gate_name": NAMES,
+        "measurement": NAMES,
+        "metric_name": NAMES,
+        "dimension": NAMES,
+        "segment": NAMES,
+        "severity": st.sampled_from([*SEVERITIES, *SEVERITIES, None, "fatal"]),
+        "burden": st.sampled_from([*BURDENS, *BURDENS, *BURDENS, "prove"]),
+        "comparison": st.sampled_from([*COMPARISONS, *COMPARISONS, None, "equals"]),
+        "threshold": NUMBERS,
+        "minimum_n": COUNTS,
+        "measured_value": NUMBERS,
+        "lower_bound": NUMBERS,
+        "upper_bound": NUMBERS,
+        "n": COUNTS,
+    }
+)
+# Mostly usable rows, so that the decisions themselves are exercised.
+GRID = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+USABLE_ROWS = st.tuples(
+    st.lists(GRID, min_size=3, max_size=3).map(sorted), st.sampled_from(BURDENS), st.sampled_from(COMPARISONS), GRID
+).map(lambda drawn: {**interval(*drawn[0]), "burden": drawn[1], "comparison": drawn[2], "threshold": drawn[3]})
+
+
+def is_number(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
+
+
+def expected_verdict(row: dict[str, Any], names: list[str | None]) -> str:
+    """The verdict by plain comparisons, as the documentation words it."""
+    if row["gate_name"] is None or names.count(row["gate_name"]) > 1 or row["severity"] not in SEVERITIES:
+        return "not_evaluated"
+    if row["burden"] not in BURDENS or row["comparison"] not in COMPARISONS:
+        return "not_evaluated"
+    threshold, measured, lower, upper = (
+        row[name] for name in ("threshold", "measured_value", "lower_bound", "upper_bound")
+    )
+    if not (is_number(threshold) and math.isfinite(threshold) and is_number(measured) and math.isfinite(measured)):
+        return "not_evaluated"
+    lower = None if not is_number(lower) or lower == math.inf else lower
+    upper = None if not is_number(upper) or upper == -math.inf else upper
+    if lower is not None and upper is not None and lower > upper:
+        return "not_evaluated"
+    # float(): the frame holds counts as 64-bit floats, exact below 2 ** 53
+    if row["n"] is None or row["minimum_n"] is None or float(row["n"]) < max(1.0, float(row["minimum_n"])):
+        return "not_evaluated"
+    is_at_least = row["comparison"] == "at_least"
+    bound = lower if is_at_least == (row["burden"] == "prove_safe") else upper
+    if bound is None:
+        return "not_evaluated"
+    bound_meets = bound >= threshold if is_at_least else bound <= threshold
+    measured_meets = measured >= threshold if is_at_least else measured <= threshold
+    if bound_meets == measured_meets:
+        return "passed" if bound_meets else "failed"
+    return "undecided" if measured_meets == (row["burden"] == "prove_safe") else "not_evaluated"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(ROWS, max_size=8))
+def test_any_rows_give_one_expected_row_each(rows: list[dict[str, Any]]) -> None:
+    results = gates.validate_gates(pa.Table.from_pylist(rows, schema=MEASUREMENT_SCHEMA))
+    assert results.schema == GATE_RESULT_SCHEMA
+    names = [row["gate_name"] for row in rows]
+    expected = sorted(
+        ((row["gate_name"] is None, row["gate_name"] or "", expected_verdict(row, names)) for row in rows),
+    )
+    found = [(row["gate_name"] is None, row["gate_name"] or "", row["verdict"]) for row in results.to_pylist()]
+    assert found == expected
+    for result in results.to_pylist():
+        assert result["verdict"] in VERDICTS
+        assert result["reason"].isprintable()
+        assert result["tested_value"] is None or not math.isnan(result["tested_value"])
+        json.loads(result["expectation_results"], parse_constant=pytest.fail)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(USABLE_ROWS, min_size=1, max_size=12))
+def test_usable_rows_get_the_expected_verdict(rows: list[dict[str, Any]]) -> None:
+    named = [GATE | row | {"gate_name": f"gate_{number:02}"} for number, row in enumerate(rows)]
+    names = [row["gate_name"] for row in named]
+    results = gates.validate_gates(table(*named)).to_pylist()
+    assert [row["verdict"] for row in results] == [expected_verdict(row, names) for row in named]
+    for row, result in zip(named, results, strict=True):
+        passing = {"passed"} if row["burden"] == "prove_safe" else {"passed", "undecided"}
+        assert result["is_passing"] == (result["verdict"] in passing)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(ROWS | USABLE_ROWS, GRID, GRID), min_size=1, max_size=6))
+def test_a_stricter_threshold_never_helps(drawn: list[tuple[dict[str, Any], float, float]]) -> None:
+    pairs = []
+    for number, (row, one, other) in enumerate(drawn):
+        lax, strict = sorted((one, other), reverse=row["comparison"] != "at_least")
+        gate = GATE | row
+        pairs.append(gate | {"gate_name": f"{number}_lax", "threshold": lax})
+        pairs.append(gate | {"gate_name": f"{number}_strict", "threshold": strict})
+    results = {row["gate_name"]: row for row in gates.validate_gates(table(*pairs)).to_pylist()}
+    for number in range(len(drawn)):
+        lax_result, strict_result = results[f"{number}_lax"], results[f"{number}_strict"]
+        assert not (lax_result["verdict"] == "failed" and strict_result["verdict"] == "passed")
+        assert lax_result["is_passing"] or not strict_result["is_passing"]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(ROWS | USABLE_ROWS.map(lambda row: GATE | row), max_size=8), st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_does_not_show(rows: list[dict[str, Any]], random: Any) -> None:
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    one, other = (
+        gates.validate_gates(pa.Table.from_pylist(order, schema=MEASUREMENT_SCHEMA)) for order in (rows, shuffled)
+    )
+    assert one.equals(other)
+
+
+def test_a_gate_alone_gets_the_verdict_it_gets_in_company() -> None:
+    rows = [
+        {"gate_name": f"gate_{number:02}", "threshold": 0.8, **rule, **interval(*ends)}
+        for number, (rule, ends, *_) in enumerate(VERDICTS_BY_HAND)
+    ]
+    in_company = gates.validate_gates(table(*rows)).to_pylist()
+    assert [row["verdict"] for row in in_company] == [verdict for _, _, verdict, *_ in VERDICTS_BY_HAND]
+
+
+# Every way to leave a trace is an audit event: opening a file to write, making a folder, opening a socket.
+# The run is no file: where PySpark is installed and grpc is not, an import of Spark Connect would end it.
+SILENT_RUN = """
+import os, sys
+traces = []
+def watch(event, arguments):
+    if event == "open" and isinstance(arguments[0], str) and arguments[0] != os.devnull:
+        if isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            traces.append((event, arguments[0]))
+    elif event in ("os.mkdir", "os.rename", "os.symlink", "shutil.copyfile", "tempfile.mkdtemp", "tempfile.mkstemp"):
+        traces.append((event, str(arguments[0])))
+    elif event in ("socket.connect", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen", "os.system"):
+        traces.append((event, ""))
+sys.addaudithook(watch)
+import pyarrow as pa
+import pyarrow.ipc
+from hcat.gates.validation import validate_gates
+assert "great_expectations" not in sys.modules, "importing hcat.gates.validation must not import Great Expectations"
+with pa.memory_map(sys.argv[1]) as source:
+    result = validate_gates(pa.ipc.open_file(source).read_all())
+assert "great_expectations" in sys.modules
+assert result.num_rows == 200, result.num_rows
+assert set(result["verdict"].to_pylist()) == {"passed", "failed", "undecided", "not_evaluated"}
+assert traces == [], traces
+"""
+
+
+def test_nothing_is_written_sent_or_printed(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"gate_name": f"gate_{number}", "threshold": 0.1 * (number % 5), "n": None if number % 7 == 0 else 100}
+        for number in range(199)
+    ]
+    measurements = table(*rows, {"gate_name": "open_end", "upper_bound": math.inf})
+    inbox, home, folder = tmp_path / "inbox", tmp_path / "home", tmp_path / "folder"
+    for path in (inbox, home, folder):
+        path.mkdir()
+    with (
+        pa.OSFile(str(inbox / "measurements.arrow"), "wb") as sink,
+        pa.ipc.new_file(sink, MEASUREMENT_SCHEMA) as writer,
+    ):
+        writer.write_table(measurements)
+
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GX_", "XDG_"))}
+    environment |= {
+        "HOME": str(home),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(Path(gates.__file__).parents[2]),
+        "PYTHONWARNINGS": "default",
+    }
+    finished = subprocess.run(
+        [sys.executable, "-c", SILENT_RUN, str(inbox / "measurements.arrow")],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
+    assert list(folder.iterdir()) == []
+    assert list(home.iterdir()) == []
+
+
+def test_a_module_is_taken_as_missing_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    with gates._taken_as_missing("colorsys"), pytest.raises(ModuleNotFoundError):
+        importlib.import_module("colorsys")
+    assert importlib.import_module("colorsys").rgb_to_hsv
+    # what is loaded is in use
+    with gates._taken_as_missing("colorsys"):
+        assert importlib.import_module("colorsys").rgb_to_hsv
+    assert "colorsys" in sys.modules

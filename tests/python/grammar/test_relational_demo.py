@@ -1,0 +1,186 @@
+"""The relational demo: its tables, what its documents leave out, and the faults of the application over it."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+import yaml
+
+from hcat.engine.relations import describe_columns, describe_constraints, select_runner
+from hcat.grammar import tables
+from hcat.robustness.groups import name_faulty_modules
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+FOLDER = REPOSITORY / "demo" / "relational"
+NAMES = ("advice_desks", "branches", "channels", "fees", "products")
+
+
+def load(path: Path) -> Any:
+    """Return a script of the repository as a module."""
+    specification = importlib.util.spec_from_file_location(f"{path.stem}_of_the_test", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    # dataclasses look their module up
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def read_lines(name: str) -> list[dict[str, Any]]:
+    """Return the records of a file of the demo."""
+    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+
+
+def read_seed(name: str, **kinds: Any) -> pa.Table:
+    """Return a seed with its empty cells as nulls; ``kinds`` are the columns that are no text."""
+    with (REPOSITORY / "seeds" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [
+            {column: kinds.get(column, str)(value) if value else None for column, value in row.items()}
+            for row in csv.DictReader(lines)
+        ]
+    return pa.Table.from_pylist(rows)
+
+
+@pytest.fixture(scope="module")
+def queries() -> list[dict[str, Any]]:
+    """Return the queries of the demo with its own settings, made without dbt."""
+    project = yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text(encoding="utf-8"))["vars"]["hcat"]
+    names = ("templates", "texts_per_style", "fillings", "hypotheses", "requirements", "enumerated")
+    settings = {name: project[f"hcat_grammar_{name}"] for name in names}
+    settings |= {"random_seed": project["hcat_random_seed"], "generator": "offline"}
+    with duckdb.connect(":memory:") as connection:
+        for name in NAMES:
+            connection.execute(f"create table {name} as from read_csv('{FOLDER / f'{name}.csv'}')")
+        relations = [("main", name) for name in NAMES]
+        described = describe_columns(connection, relations).to_pylist()
+        known = {
+            row["column_name"]: row["is_descriptive"] == "true" for row in read_seed("grammar_columns").to_pylist()
+        }
+        columns = pa.Table.from_pylist([row | {"is_descriptive": known.get(row["column_name"])} for row in described])
+        assert describe_constraints(connection, relations).num_rows == 0
+        materials = tables.gather(
+            settings,
+            columns,
+            read_seed("grammar_constraints", ordinal_position=int),
+            read_seed("grammar_templates", is_enabled="true".__eq__),
+            read_seed("grammar_text_templates", is_enabled="true".__eq__),
+            tables.IMPORT_SCHEMA.empty_table(),
+        )
+        templates, texts = tables.templates_table(materials), tables.texts_table(materials)
+        run = select_runner(connection, project["hcat_grammar_rows"])
+        fillings = pa.Table.from_batches(list(tables.answer_fillings(run, templates, materials.schema, settings)))
+    filled = pa.Table.from_batches(list(tables.fill_queries(fillings, texts))).to_pylist()
+    answers = {row["query_group"]: row["reference_answer"] for row in fillings.to_pylist()}
+    assert len({row["sql_template_id"] for row in filled}) >= 12
+    assert len(filled) >= 1_000
+    return [
+        {
+            "query_id": row["query_id"],
+            "query_group": row["query_group"],
+            "text": row["query_text"],
+            "reference_answer": answers[row["query_group"]],
+            "tags": json.loads(row["tags"]),
+        }
+        for row in filled
+    ]
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Any:
+    """Return the simulated application."""
+    return load(REPOSITORY / "examples" / "relational_application" / "simulate.py")
+
+
+@pytest.fixture(scope="module")
+def application(simulator: Any) -> Any:
+    """Return the application over the demo's documents."""
+    document_of = {chunk["chunk_id"]: chunk["document_id"] for chunk in read_lines("chunks.jsonl")}
+    return simulator.Application(simulator.read_chunks(FOLDER / "chunks.jsonl"), document_of)
+
+
+@pytest.fixture(scope="module")
+def simulated(queries: list[dict[str, Any]], simulator: Any, application: Any) -> Any:
+    """Return interactions, retrievals and faults of all queries."""
+    return simulator.simulate(queries, application)
+
+
+def test_the_demo_is_what_its_script_makes(tmp_path: Path) -> None:
+    load(REPOSITORY / "demo" / "make_relational_demo.py").make(tmp_path)
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".yml")
+    assert [name for name in made if (tmp_path / name).read_bytes() != (FOLDER / name).read_bytes()] == []
+
+
+def test_left_out_facts_stand_in_no_document() -> None:
+    facts = read_lines("facts.jsonl")
+    shares = Counter(fact["is_left_out"] for fact in facts)
+    assert 0.15 < shares[True] / shares.total() < 0.25
+    assert all(not fact["chunk_ids"] for fact in facts if fact["is_left_out"])
+    chunks = {chunk["chunk_id"]: chunk["text"] for chunk in read_lines("chunks.jsonl")}
+    stated = [fact for fact in facts if fact["chunk_ids"]]
+    assert all(fact["value"] in chunks[chunk_id] for fact in stated for chunk_id in fact["chunk_ids"])
+    # an address is one branch's own: left out, it is nowhere
+    text = " ".join(chunks.values())
+    left_out = [fact["value"] for fact in facts if fact["is_left_out"] and fact["column"] == "street_address"]
+    assert left_out
+    assert [value for value in left_out if value in text] == []
+
+
+def test_without_faults_an_answer_depends_on_the_documents_alone(
+    queries: list[dict[str, Any]], simulator: Any, application: Any
+) -> None:
+    _, _, faults = simulator.simulate(queries, application, has_faults=False)
+    groups: dict[str, set[bool]] = defaultdict(set)
+    for fault in faults:
+        assert (fault["planted_fault"], fault["is_right"]) == ("none", fault["was_right_without_fault"])
+        groups[fault["query_group"]].add(fault["is_right"])
+    # every group is a gap or robust: whatever is non-robust later was planted
+    assert Counter(map(len, groups.values())) == {1: len(groups)}
+    share_gap = sum(found == {False} for found in groups.values()) / len(groups)
+    assert 0.2 < share_gap < 0.4
+
+
+def test_the_faulty_module_is_the_one_that_was_planted(simulated: Any) -> None:
+    _, retrievals, faults = simulated
+    contexts: dict[str, set[str]] = defaultdict(set)
+    for row in retrievals:
+        contexts[row["interaction_id"].removeprefix("relational_")].add(row["chunk_id"])
+    groups = defaultdict(list)
+    for fault in faults:
+        groups[fault["query_group"]].append(fault)
+    planted, named_right = Counter(), {"any_document": 0, "common_documents": 0}
+    for found in groups.values():
+        rights = [fault["is_right"] for fault in found]
+        if len(set(rights)) == 1:
+            continue
+        truth = {fault["planted_fault"] for fault in found if not fault["is_right"]}
+        assert truth == {found[0]["module_of_group"]}
+        planted.update(truth)
+        for rule in named_right:
+            named = name_faulty_modules(rights, [frozenset(contexts[fault["query_id"]]) for fault in found], rule)
+            named_right[rule] += {module for _, module in named} - {None} == truth
+    assert min(planted["retrieval"], planted["language_model"]) > 25
+    assert min(named_right.values()) >= 0.9 * planted.total()
+
+
+def test_faults_hit_the_styles_that_they_are_planted_in(queries: list[dict[str, Any]], simulated: Any) -> None:
+    _, _, faults = simulated
+    hit: dict[str, list[bool]] = defaultdict(list)
+    for query, fault in zip(queries, faults, strict=True):
+        if fault["was_right_without_fault"]:
+            (style,) = (value for name, value in query["tags"].items() if name != "template")
+            hit[style].append(fault["planted_fault"] != "none")
+    shares = {style: sum(values) / len(values) for style, values in hit.items()}
+    assert shares["long"] > shares["short"] + 0.1
+    assert shares["colloquial"] > shares["formal"] + 0.1
+    assert abs(shares["interrogative"] - shares["directive"]) < 0.03

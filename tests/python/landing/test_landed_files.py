@@ -1,0 +1,349 @@
+"""Landing: every record of every file becomes one row, readable or not, whatever the file holds."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hcat.landing.raw_contract import ENTITIES
+from hcat.landing.reading import find_files, land, landed_schema, read_entity
+
+any_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# what a log can hold in a field: everything that UTF-8 can
+field_texts = st.text(st.characters(codec="utf-8"), max_size=30)
+
+
+def land_all(folder: Path, entity: str = "interactions") -> list[dict[str, Any]]:
+    return [row for batch in read_entity(entity, folder) for row in batch.to_pylist()]
+
+
+def write_lines(path: Path, *records: dict[str, Any] | bytes) -> None:
+    lines = [record if isinstance(record, bytes) else json.dumps(record).encode() for record in records]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+def only_problem(rows: list[dict[str, Any]]) -> str:
+    (row,) = rows
+    assert row["is_file_problem"]
+    assert "\n" not in row["read_error"]
+    return str(row["read_error"])
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_rows_have_the_landed_schema(tmp_path: Path, entity: str) -> None:
+    write_lines(tmp_path / f"{entity}.jsonl", dict.fromkeys(ENTITIES[entity].columns, "1"))
+    (batch,) = read_entity(entity, tmp_path)
+    assert batch.schema == landed_schema(entity)
+    (row,) = batch.to_pylist()
+    assert [row[name] for name in ENTITIES[entity].columns] == ["1"] * len(ENTITIES[entity].columns)
+    assert (row["source_file"], row["source_row"], row["read_error"]) == (f"{entity}.jsonl", 1, None)
+
+
+def test_files_are_found_by_name_part_and_folder(tmp_path: Path) -> None:
+    names = ["interactions.csv", "interactions_2.jsonl", "interactions/2026-05.parquet", "calls.jsonl", "calls_2.jsonl"]
+    others = [
+        "interactions.txt",
+        "interactions.jsonl.gz",
+        "retrievals.jsonl",
+        "my_interactions.csv",
+        "interactionsX.csv",
+    ]
+    for name in names + others:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = [path.relative_to(tmp_path).as_posix() for path in find_files(tmp_path, "interactions")]
+    assert sorted(found) == sorted(names)
+    assert [path.name for path in find_files(tmp_path, "ratings")] == []
+
+
+def test_a_folder_without_interactions_is_a_problem_that_names_both(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "never_made"):
+        problem = only_problem(land_all(folder))
+        assert f"folder '{folder}' (HCAT_RAW_LOGS) has no file interactions.parquet, interactions.jsonl" in problem
+
+
+@pytest.mark.parametrize("entity", [name for name in ENTITIES if name != "interactions"])
+def test_every_other_entity_may_be_missing(tmp_path: Path, entity: str) -> None:
+    assert land_all(tmp_path, entity) == []
+
+
+# a JSONL file without rows has no columns to miss
+@pytest.mark.parametrize(
+    ("suffix", "count_rows"), [("jsonl", 1), ("csv", 0), ("csv", 1), ("parquet", 0), ("parquet", 1)]
+)
+def test_a_missing_column_is_a_problem_that_names_both(tmp_path: Path, suffix: str, count_rows: int) -> None:
+    path = tmp_path / f"interactions.{suffix}"
+    if suffix == "jsonl":
+        write_lines(path, {"query_text": "What?"})
+    elif suffix == "csv":
+        path.write_text("query_text\n" + "What?\n" * count_rows)
+    else:
+        parquet.write_table(pa.table({"query_text": pa.array(["What?"] * count_rows, pa.string())}), path)
+    assert only_problem(land_all(tmp_path)) == f"interactions.{suffix} has no column 'interaction_id', 'answer'"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("interactions.jsonl", b""),
+        ("interactions.jsonl", b"\n \n"),
+        ("interactions.csv", b""),
+        ("interactions.csv", b"interaction_id,answer\n"),
+        ("interactions.csv", b"interaction_id,answer\n\n\n"),
+        ("calls.jsonl", b""),
+    ],
+)
+def test_zero_rows_are_no_problem(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert land_all(tmp_path) == []
+
+
+def test_a_parquet_file_with_zero_rows_is_no_problem(tmp_path: Path) -> None:
+    nothing = pa.array([], pa.string())
+    parquet.write_table(pa.table({"interaction_id": nothing, "answer": nothing}), tmp_path / "interactions.parquet")
+    assert land_all(tmp_path) == []
+
+
+def test_an_alias_counts_as_its_column(tmp_path: Path) -> None:
+    (tmp_path / "interactions.csv").write_text("id,question,response\ni1,What?,5\n")
+    (row,) = land_all(tmp_path)
+    assert (row["interaction_id"], row["query_text"], row["answer"]) == ("i1", "What?", "5")
+
+
+def test_a_column_that_is_there_twice_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "interactions.csv").write_text("interaction_id,answer,answer\ni1,a,b\n")
+    assert only_problem(land_all(tmp_path)) == "interactions.csv has the column 'answer' twice"
+
+
+@pytest.mark.parametrize("content", [b"PAR1 no parquet", b"", b"PAR1" + b"\x00" * 20 + b"PAR1"])
+def test_a_broken_parquet_file_is_a_problem(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "interactions.parquet").write_bytes(content)
+    assert only_problem(land_all(tmp_path)).startswith("interactions.parquet cannot be read: ")
+
+
+def test_a_truncated_parquet_file_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "interactions.parquet"
+    parquet.write_table(pa.table({"interaction_id": ["i1"], "answer": ["5"]}), path)
+    path.write_bytes(path.read_bytes()[:-20])
+    assert only_problem(land_all(tmp_path)).startswith("interactions.parquet cannot be read: ")
+
+
+def test_a_file_that_is_landed_is_not_read_again(tmp_path: Path) -> None:
+    write_lines(tmp_path / "interactions.jsonl", {"interaction_id": "i1", "answer": "5"})
+    (tmp_path / "interactions_broken.parquet").write_bytes(b"no parquet")
+    asked: list[tuple[str, str]] = []
+
+    def is_landed(name: str, file_hash: str) -> bool:
+        asked.append((name, file_hash))
+        return True
+
+    assert list(read_entity("interactions", tmp_path, is_landed)) == []
+    assert [name for name, _ in asked] == ["interactions.jsonl", "interactions_broken.parquet"]
+    assert all(len(file_hash) == 64 for _, file_hash in asked)
+
+
+def test_a_file_that_grew_keeps_the_ids_of_its_records(tmp_path: Path) -> None:
+    path = tmp_path / "interactions.jsonl"
+    first = {"interaction_id": "i1", "answer": "5"}
+    write_lines(path, first, first)
+    before = [row["record_id"] for row in land_all(tmp_path)]
+    write_lines(path, {"interaction_id": "i0", "answer": "new"}, first, first, first)
+    after = [row["record_id"] for row in land_all(tmp_path)]
+    assert len(set(after)) == 4
+    assert after[1:3] == before
+
+
+def test_records_of_the_same_content_share_their_hash_across_files_and_formats(tmp_path: Path) -> None:
+    tags = {"topic": "fees", "channel": "app"}
+    write_lines(
+        tmp_path / "interactions.jsonl", {"interaction_id": "i1", "answer": "5", "tags": tags, "sample_index": 0}
+    )
+    with (tmp_path / "interactions.csv").open("w", newline="") as handle:
+        csv.writer(handle).writerows(
+            [["tags", "answer", "sample_index", "interaction_id"], [json.dumps(tags, indent=2), "5", "0", "i1"]]
+        )
+    kinds = pa.map_(pa.string(), pa.string())
+    parquet.write_table(
+        pa.table(
+            {
+                "interaction_id": ["i1"],
+                "answer": ["5"],
+                "sample_index": [0],
+                "tags": pa.array([list(tags.items())], kinds),
+            }
+        ),
+        tmp_path / "interactions.parquet",
+    )
+    rows = land_all(tmp_path)
+    assert len({row["record_hash"] for row in rows}) == 1
+    assert len({row["record_id"] for row in rows}) == 3
+
+
+@any_folder
+@given(rows=st.lists(st.tuples(field_texts, field_texts, field_texts), max_size=8))
+def test_csv_and_jsonl_land_the_same(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
+    names = ["interaction_id", "query_text", "answer"]
+    with (tmp_path / "interactions.csv").open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.writer(handle, quoting=csv.QUOTE_ALL)
+        writer.writerows([names, *rows])
+    (tmp_path / "interactions.jsonl").write_text(
+        "".join(
+            json.dumps({name: value or None for name, value in zip(names, row, strict=True)}) + "\n" for row in rows
+        )
+    )
+    landed = land_all(tmp_path)
+    contents = {
+        suffix: [[row[name] for name in names] for row in landed if row["source_file"].endswith(suffix)]
+        for suffix in ("csv", "jsonl")
+    }
+    assert len(contents["csv"]) == len(rows)
+    assert contents["csv"] == contents["jsonl"]
+    assert all(row["read_error"] is None for row in landed)
+
+
+@any_folder
+@given(lines=st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b" ")), max_size=8))
+def test_any_bytes_land_as_one_row_per_line(tmp_path: Path, lines: list[bytes]) -> None:
+    (tmp_path / "interactions.jsonl").write_bytes(b"\n".join([b'{"interaction_id": "i1", "answer": "5"}', *lines]))
+    rows = land_all(tmp_path)
+    expected = [1, *[number for number, line in enumerate(lines, start=2) if line.strip()]]
+    assert [row["source_row"] for row in rows] == expected
+    assert all(row["unread_record"] is not None for row in rows if row["read_error"])
+
+
+@any_folder
+@given(content=st.binary(max_size=200))
+def test_any_bytes_behind_a_csv_header_lose_no_text(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "interactions.csv").write_bytes(b"interaction_id,answer\n" + content)
+    rows = land_all(tmp_path)
+    landed = "".join(
+        (row["unread_record"] or "") + (row["interaction_id"] or "") + (row["answer"] or "") for row in rows
+    )
+    for letter in b"abcdefghijklmnopqrstuvwxyz0123456789":
+        assert landed.count(chr(letter)) == content.count(letter), chr(letter)
+    assert not any(row["is_file_problem"] for row in rows)
+
+
+@pytest.mark.parametrize("broken", ['i2,"never closed', 'i2,"a"b', 'i2,"two\nlines"x', "i2,a,b", "i2"])
+def test_a_broken_csv_row_costs_no_other_row(tmp_path: Path, broken: str) -> None:
+    (tmp_path / "interactions.csv").write_text(f'interaction_id,answer\ni1,"a, ""b"""\n{broken}\ni3,"c\nd"\ni4,e\n')
+    rows = land_all(tmp_path)
+    readable = [(row["interaction_id"], row["answer"]) for row in rows if row["read_error"] is None]
+    assert readable == [("i1", 'a, "b"'), ("i3", "c\nd"), ("i4", "e")]
+    unread = "\n".join(row["unread_record"] for row in rows if row["read_error"])
+    assert unread == broken
+
+
+def test_a_megabyte_field_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    text = "é" * 2_000_000
+    (tmp_path / "interactions.csv").write_text(f"\ufeffinteraction_id,answer\ni1,{text}\n", encoding="utf-8")
+    (tmp_path / "interactions.jsonl").write_text('\ufeff{"interaction_id": "i2", "answer": "5"}\n', encoding="utf-8")
+    rows = land_all(tmp_path)
+    assert [(row["interaction_id"], len(row["answer"])) for row in rows] == [("i1", 2_000_000), ("i2", 1)]
+
+
+def test_large_texts_are_landed_in_small_batches(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / "interactions.jsonl", *[{"interaction_id": f"i{n}", "answer": "x" * 6_000_000} for n in range(6)]
+    )
+    sizes = [batch.num_rows for batch in read_entity("interactions", tmp_path)]
+    assert sum(sizes) == 6
+    assert max(sizes) <= 3
+
+
+def test_control_characters_hidden_in_json_are_replaced(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / "interactions.jsonl",
+        {"interaction_id": "i1", "answer": "a\x00b", "tags": {"topic": "fe\x00es", "\ud800": ["\x1b"]}},
+        {"interaction_id": "i2", "answer": "b", "tags": '{"topic": "fe\\u0000es"}'},
+        {"interaction_id": "i3", "answer": "c", "tags": "no JSON"},
+    )
+    rows = land_all(tmp_path)
+    assert rows[0]["answer"] == "a b"
+    assert rows[0]["is_cleaned"]
+    assert json.loads(rows[0]["tags"]) == {"topic": "fe es", " ": [" "]}
+    assert json.loads(rows[1]["tags"]) == {"topic": "fe es"}
+    assert rows[2]["tags"] == "no JSON"
+
+
+def test_values_that_python_cannot_hold_cost_only_their_row(tmp_path: Path) -> None:
+    answers = pa.array([b"a", b"caf\xe9", b"c"], pa.binary())
+    table = pa.table(
+        {
+            "interaction_id": ["i1", "i2", "i3"],
+            "answer": pa.Array.from_buffers(pa.string(), 3, answers.buffers()),
+            "asked_at": pa.array([0, 0, 400_000_000_000], pa.timestamp("s")),
+        }
+    )
+    parquet.write_table(table, tmp_path / "interactions.parquet")
+    rows = land_all(tmp_path)
+    assert [row["interaction_id"] for row in rows] == ["i1", None, None]
+    assert rows[1]["read_error"] == "invalid UTF-8 in answer"
+    assert "caf\ufffd" in rows[1]["unread_record"]
+    assert rows[2]["read_error"].startswith("unreadable value in asked_at")
+    assert '"i3"' in rows[2]["unread_record"]
+
+
+def test_an_unreadable_call_is_rejected_once(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / "calls.jsonl", b"{cut", {"id": "i1", "question": "What?", "response": "5", "contexts": ["a", "b"]}
+    )
+    assert [row["read_error"] is None for row in land_all(tmp_path)] == [False, True]
+    assert [(row["rank"], row["text"]) for row in land_all(tmp_path, "retrievals")] == [("1", "a"), ("2", "b")]
+    assert land_all(tmp_path, "queries") == []
+    assert land_all(tmp_path, "documents") == []
+
+
+def land_tables(connection: Any, raw_relations: dict[str, str], landed: str | None = None) -> list[dict[str, Any]]:
+    return land("interactions", connection, "no folder", raw_relations, landed).read_all().to_pylist()
+
+
+def test_a_warehouse_table_is_landed_and_landed_once() -> None:
+    connection = duckdb.connect()
+    connection.execute(
+        "create table logs as select 'i' || i as interaction_id, i as answer, map {'topic': 'fees'} as tags,"
+        " timestamptz '2026-05-01 10:00:00+02' as asked_at from range(3) as numbers(i)"
+    )
+    connection.execute("set TimeZone = 'UTC'")
+    rows = land_tables(connection, {"interactions": "logs"})
+    assert [(row["interaction_id"], row["answer"], row["tags"]) for row in rows] == [
+        (f"i{number}", str(number), '{"topic": "fees"}') for number in range(3)
+    ]
+    assert {(row["asked_at"], row["source_file"], row["landing_number"]) for row in rows} == {
+        ("2026-05-01T08:00:00+00:00", "logs", 1)
+    }
+    connection.register("arrow_rows", pa.Table.from_pylist(rows, schema=landed_schema("interactions")))
+    connection.execute("create table landed as select * from arrow_rows")
+    connection.execute("insert into logs select 'new', 9, null, null")
+    (row,) = land_tables(connection, {"interactions": "logs"}, "landed")
+    assert (row["interaction_id"], row["landing_number"]) == ("new", 2)
+
+
+@pytest.mark.parametrize(
+    ("raw_relations", "message"),
+    [
+        (
+            {"interactions": "raw.logs"},
+            "hcat_raw_relations: interactions is 'raw.logs', which is no table of the warehouse",
+        ),
+        (
+            {"interactions": "no; table"},
+            "hcat_raw_relations: interactions is 'no; table', which is no table of the warehouse",
+        ),
+        ({"interactions": "half"}, "warehouse table 'half' has no column 'answer'"),
+        ({"interaction": "half"}, "hcat_raw_relations names 'interaction', which is none of interactions, retrievals,"),
+    ],
+)
+def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str, str], message: str) -> None:
+    connection = duckdb.connect()
+    connection.execute("create table half as select 'i1' as interaction_id")
+    assert only_problem(land_tables(connection, raw_relations)).startswith(message)

@@ -1,0 +1,261 @@
+"""Tests of hcat.language.text: cleaning, sentence spans, content words."""
+
+import json
+import re
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hcat.language.text import (
+    JSON_UNIT_CHARACTERS,
+    MAXIMUM_SENTENCE_CHARACTERS,
+    STOP_WORDS,
+    clean_text,
+    content_words,
+    count_content_words,
+    split_sentences,
+)
+
+# Everything a marker may be made of: list signs, list numbers and letters, headings, fences with their language, drawn
+# lines.
+MARKER_CHARACTERS = re.compile(
+    r"(?:[-*+\u2013\u2014#|=_:~`\s]|[\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u25c6\u25ba\u25b6\u27a2\u27a4\u2043\u2219]"
+    r"|\(?\d{1,2}[.)]|\(?(?:[a-zA-Z]|[ivx]{2,4})\)|(?:```+|~~~+)[\w+#.-]*)*"
+)
+
+HOSTILE_PIECES = st.sampled_from(
+    [
+        "Mr. Smith paid. ", "1,000.50", "\n", "\r\n", "- ", "* ", "\u2022 ", "1. ", "2) ", "(a) ", "```", "```python\n",
+        "|", "| a | b |\n", "|---|---|\n", "\t", "https://a.example/b?c=1. ", "a@b.example ", '{"a": ', '"b", ', "}",
+        "[", "]", "\u3002", "\u061f", "\u0964", "Ça va. ",
+        "\U0001f600", "\u200d", "\u202e", "\x00", "\ufeff", "\ud800", "\u2028", "\x85", "\u00a0", ". ", "! ",
+        "?",
+        "...", "---\n", "J. P. ", '"', ")",
+        "\u300c何\uff1f\u300d", "word " * 30, "x" * 90, "5\n", "$\n", "e\u0301", "Dr. ",
+    ]
+)  # fmt: skip
+HOSTILE_TEXTS = st.one_of(st.text(max_size=200), st.lists(HOSTILE_PIECES, max_size=30).map("".join))
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
+
+
+# --- clean_text
+
+
+def test_clean_text_replaces_what_cannot_be_printed_and_keeps_the_rest():
+    assert clean_text("a\x00b\x1fc\x7fd\x85e\ud800f\ufeffg") == "a b c d e f g"
+    assert clean_text("a\tb\nc\rd") == "a\tb\nc\rd"
+    kept = "\U0001f468\u200d\U0001f469\u200d\U0001f467 你好 שלום\u200f مرحبا \u202btext\u202c"
+    assert clean_text(kept) == kept
+
+
+def test_clean_text_composes():
+    assert clean_text("Cafe\u0301") == "Café"
+
+
+@settings(deadline=None)
+@given(st.one_of(st.text(), HOSTILE_TEXTS))
+def test_clean_text_is_idempotent_normal_and_encodable(text):
+    cleaned = clean_text(text)
+    assert clean_text(cleaned) == cleaned
+    assert unicodedata.is_normalized("NFC", cleaned)
+    assert cleaned.encode("utf-8").decode("utf-8") == cleaned
+    assert all(unicodedata.category(character) not in ("Cc", "Cs") or character in "\t\n\r" for character in cleaned)
+
+
+# --- split_sentences: properties
+
+
+@settings(max_examples=400, deadline=None)
+@given(HOSTILE_TEXTS)
+def test_spans_are_ordered_trimmed_bounded_and_lose_nothing_but_markers(text):
+    spans = split_sentences(text)
+    position = 0
+    for start, end in spans:
+        assert position <= start < end <= len(text)
+        sentence = text[start:end]
+        assert sentence == sentence.strip()
+        assert 0 < len(sentence) <= MAXIMUM_SENTENCE_CHARACTERS
+        assert MARKER_CHARACTERS.fullmatch(text[position:start]), text[position:start]
+        position = end
+    assert MARKER_CHARACTERS.fullmatch(text[position:]), text[position:]
+    assert bool(spans) == bool(text.strip())
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["The fee is 5.", "Él vino ayer.", "Interest applies!", "Is it so?"]), min_size=1, max_size=6
+    )
+)
+def test_plain_sentences_are_recovered(parts):
+    assert sentences(" ".join(parts)) == parts
+    assert sentences("\n".join(parts)) == parts
+
+
+# --- split_sentences: hand-worked answers
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t ", []),
+        ("42.", ["42."]),
+        ("---", ["---"]),
+        ("-", ["-"]),
+        ("The minimum is $1,000.50. It earns 4.25% AER.", ["The minimum is $1,000.50.", "It earns 4.25% AER."]),
+        ("Mr. Smith paid. Dr. Jones came.", ["Mr. Smith paid.", "Dr. Jones came."]),
+        ("The U.S. Treasury sells bonds. See No. 5 of the list.",
+         ["The U.S. Treasury sells bonds.", "See No. 5 of the list."]),
+        ("Fees, e.g. for cards, are 2.5% p.a. and rise. Ask us.",
+         ["Fees, e.g. for cards, are 2.5% p.a. and rise.", "Ask us."]),
+        ("He met J. P. Morgan. Then he left.", ["He met J. P. Morgan.", "Then he left."]),
+        ("We chose option B. Then we left.", ["We chose option B.", "Then we left."]),
+        ("See https://bank.example/a.b?c=1.5. Or mail help@bank.example. Bye.",
+         ["See https://bank.example/a.b?c=1.5.", "Or mail help@bank.example.", "Bye."]),
+        ('He said "stop." (It was late.) Fine.', ['He said "stop."', "(It was late.)", "Fine."]),
+    ],
+)  # fmt: skip
+def test_english_prose(text, expected):
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fees:\n- Card: 5%.\n* Cash\n\u2022 Wire\n+ Cheque", ["Fees:", "Card: 5%.", "Cash", "Wire", "Cheque"]),
+        (
+            "1. Open it. Sign it.\n2) Fund it.\n(a) Done\niv) Really",
+            ["Open it.", "Sign it.", "Fund it.", "Done", "Really"],
+        ),
+        ("1. Open an account. 2. Deposit funds. 3. Done.", ["Open an account.", "Deposit funds.", "Done."]),
+        ("How many? 12. They are in London.", ["How many?", "12.", "They are in London."]),
+        ("\u2022 One \u2022 Two \u2022 Three", ["One", "Two", "Three"]),
+        ("## Fees\nNone.", ["Fees", "None."]),
+        ("-5% growth", ["-5% growth"]),
+        ("2023. That was the year.", ["2023.", "That was the year."]),
+    ],
+)
+def test_lists(text, expected):
+    assert sentences(text) == expected
+
+
+def test_table_rows_and_drawn_lines():
+    table = "| Fee | Rate |\n|-----|------|\n| Card. Any | 5% |\nName\tAge. Years\nThe end."
+    assert sentences(table) == ["| Fee | Rate |", "| Card. Any | 5% |", "Name\tAge. Years", "The end."]
+
+
+def test_lines_without_letters_belong_to_the_line_above():
+    cells = "Net income\n \n$\n5,363 \n$\n4,869\nOther items\n(370)\n- 5%"
+    assert sentences(cells) == ["Net income\n \n$\n5,363 \n$\n4,869", "Other items\n(370)", "5%"]
+
+
+def test_wrapped_paragraph_is_joined_and_short_lines_are_not():
+    wrapped = "We actively pursue the registration of our trademarks in other countries. We\nare the holder of many."
+    assert sentences(wrapped) == [
+        "We actively pursue the registration of our trademarks in other countries.",
+        "We\nare the holder of many.",
+    ]
+    assert sentences("apples\npears") == ["apples", "pears"]
+
+
+def test_fenced_code_is_one_sentence_per_line():
+    code = "Run this. Now:\n```python\n- x = 1. Really\nprint(x)\n}\n```\nDone."
+    assert sentences(code) == ["Run this.", "Now:", "- x = 1. Really", "print(x)\n}", "Done."]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("这是第一句\u3002第二句\uff1f好\uff01完", ["这是第一句\u3002", "第二句\uff1f", "好\uff01", "完"]),
+        ("あれは\u300c何\uff1f\u300dと聞いた\u3002はい", ["あれは\u300c何\uff1f\u300dと聞いた\u3002", "はい"]),
+        ("هل انت\u061f نعم انا. ثم ذهب.", ["هل انت\u061f", "نعم انا.", "ثم ذهب."]),
+        ("नमस्ते दुनिया\u0964 यह दूसरा है\u0964", ["नमस्ते दुनिया\u0964", "यह दूसरा है\u0964"]),
+        ("\u00bfCómo está? \u00a1Bien! Él vino. Ñoño fue.",
+         ["\u00bfCómo está?", "\u00a1Bien!", "Él vino.", "Ñoño fue."]),
+        ("C\u0327a va. E\u0301l vino.", ["C\u0327a va.", "E\u0301l vino."]),
+        ("Он ушёл. Потом пришёл.", ["Он ушёл.", "Потом пришёл."]),
+    ],
+)  # fmt: skip
+def test_other_languages(text, expected):
+    assert sentences(text) == expected
+
+
+def test_offsets_are_characters_of_the_original_behind_non_ascii_text():
+    text = "\U0001f600\U0001f600 你好 éé first one. Second one."
+    assert sentences(text)[1] == "Second one."
+
+
+def test_json_units_are_members_packed_and_bounded():
+    record = {f"field_{number}": f"value {number}" for number in range(40)}
+    text = json.dumps(record)
+    units = sentences(text)
+    assert 3 < len(units) < 20
+    assert all(len(unit) <= JSON_UNIT_CHARACTERS for unit in units)
+    assert "".join(re.sub(r"\s", "", unit) for unit in units) == re.sub(r"\s", "", text)
+    assert all(sum(f'"{key}": "{value}"' in unit for unit in units) == 1 for key, value in record.items())
+
+
+def test_long_json_values_are_split_as_prose():
+    text = json.dumps({"name": "A", "review": "The food was good. " * 20})
+    assert sum(unit == "The food was good." for unit in sentences(text)) >= 18
+
+
+def test_long_run_is_cut_at_whitespace_and_a_word_without_whitespace_anywhere():
+    assert {len(sentence) for sentence in sentences("word " * 1200)} == {1999}
+    assert [len(sentence) for sentence in sentences("x" * 4500)] == [2000, 2000, 500]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This is a sentence about fees. " * 65000, "word " * 400000, "你好世界\u3002" * 400000, "x" * 2000000,
+        "a\n" * 1000000, '{"a": "b", ' * 180000 + "}", "." * 2000000, "- " * 1000000, "({[" * 700000,
+        "text in\nlower " * 140000,
+        "```\n" * 500000,
+    ],
+)  # fmt: skip
+def test_two_megabytes_take_seconds(text):
+    start = time.process_time()
+    assert split_sentences(text)
+    # Measured below 2.2 s each on one core; the margin is for a loaded machine. A quadratic rule takes minutes.
+    assert time.process_time() - start < 10
+
+
+# --- content_words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The fee is NOT refundable, and it's never waived.", ["fee", "not", "refundable", "never", "waived"]),
+        ("Don\u2019t pay the bank's $1,000.50 fee", ["don't", "pay", "bank's", "1,000.50", "fee"]),
+        ("Straße ÉTUDE", ["strasse", "étude"]),
+        ("银行 account 账", ["银", "行", "account", "账"]),
+        ("नमस्ते दुनिया\u0964", ["नमस्ते", "दुनिया"]),
+        ("snake_case", ["snake", "case"]),
+        ("of the to --- !!!", []),
+    ],
+)  # fmt: skip
+def test_content_words(text, expected):
+    assert content_words(text) == expected
+    assert count_content_words(text) == len(expected)
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=80))
+def test_ascii_and_unicode_patterns_agree(text):
+    # An appended CJK character forces the other pattern; it is one word of its own.
+    assert content_words(text + " 银") == [*content_words(text), "银"]
+
+
+def test_stop_words_keep_negations():
+    assert STOP_WORDS.isdisjoint({"not", "no", "never", "don't", "isn't", "cannot", "without", "none"})
+    assert 130 <= len(STOP_WORDS) <= 220
+    assert "" not in STOP_WORDS

@@ -1,0 +1,120 @@
+"""Batch functions over texts: splitting, support with kept features, overlap and classification."""
+
+import pyarrow as pa
+from numpy.testing import assert_allclose
+
+from hcat.engine.keys import hash_text
+from hcat.metrics import batches as lexical
+from hcat.metrics.batches import SupportMeasure, classify_answers, overlap_answers, split_passages
+
+
+def test_sentences_of_a_passage_keep_order_and_offsets():
+    passage = "The fee is 5 euros.  It is\n due on Monday."
+    batch = pa.RecordBatch.from_pydict({"passage_id": ["p"], "passage_text": [passage]})
+    rows = split_passages(batch).to_pylist()
+    assert rows[0]["sentence_text"] == "The fee is 5 euros."
+    assert [row["sentence_index"] for row in rows] == list(range(len(rows)))
+    for row in rows:
+        original = passage[row["start_character"] : row["start_character"] + row["count_characters"]]
+        assert " ".join(original.split()) == row["sentence_text"]
+        assert row["text_id"] == hash_text(row["sentence_text"])
+
+
+def test_sentences_of_json_are_in_words_over_their_spans():
+    passage = '{"OutdoorSeating": false, "fees": ["5 euros", "9 euros"], "note": "Ring twice. \\ud800 Then wait."}'
+    batch = pa.RecordBatch.from_pydict({"passage_id": ["p"], "passage_text": [passage]})
+    rows = split_passages(batch).to_pylist()
+    texts = ["Outdoor seating: no.", "Fees: 5 euros, 9 euros.", "Note: Ring twice.", "Then wait."]
+    assert [row["sentence_text"] for row in rows] == texts
+    assert [row["text_id"] for row in rows] == [hash_text(text) for text in texts]
+    assert [row["count_content_words"] for row in rows] == [3, 5, 3, 1]
+    spans = [passage[row["start_character"] :][: row["count_characters"]] for row in rows]
+    assert spans[:2] == ['"OutdoorSeating": false', '"fees": ["5 euros", "9 euros"]']
+
+
+def units(texts: dict[str, str], rows: list[dict[str, list[str] | None]]) -> tuple[pa.RecordBatch, pa.Table]:
+    schema = pa.schema(
+        [("interaction_id", pa.string()), ("input_key", pa.string())]
+        + [(name, pa.list_(pa.string())) for name in lexical.SUPPORT_LISTS]
+    )
+    records = [{"interaction_id": f"i{number}", "input_key": "k"} | row for number, row in enumerate(rows)]
+    table = pa.table({"text_id": list(texts), "encoded_text": list(texts.values())})
+    return pa.RecordBatch.from_pylist(records, schema=schema), table
+
+
+def test_support_of_a_worked_interaction():
+    texts = {"q": "What is the fee?", "a": "The fee is 12 euros.", "c": "The fee is 15 euros."}
+    batch, table = units(
+        texts,
+        [
+            {"query_text_ids": ["q"], "answer_text_ids": ["a"], "context_text_ids": ["c"]},
+            {"query_text_ids": ["q"], "answer_text_ids": ["c"], "context_text_ids": ["c"]},
+            {"query_text_ids": ["q"], "answer_text_ids": None, "context_text_ids": ["c"]},
+            {"query_text_ids": ["q"], "answer_text_ids": ["a"], "context_text_ids": None},
+        ],
+    )
+    rows = SupportMeasure()(batch, table).to_pylist()
+    # no answer or no context: no row, because support by nothing is missing and not zero
+    assert [row["interaction_id"] for row in rows] == ["i0", "i1"]
+    assert (rows[0]["count_numbers"], rows[0]["count_numbers_supported"]) == (1, 0)
+    assert (rows[1]["count_numbers"], rows[1]["count_numbers_supported"]) == (1, 1)
+    assert any("12" in item for item in rows[0]["unsupported"])
+    assert rows[1]["unsupported"] == []
+
+
+def test_kept_features_never_change_a_result(monkeypatch):
+    texts = {f"t{number}": f"Sentence {number} costs {number * 3} euros in Paris." for number in range(12)}
+    rows = [
+        {"query_text_ids": ["t0"], "answer_text_ids": [f"t{n}"], "context_text_ids": [f"t{n + 1}", "t2"]}
+        for n in range(10)
+    ]
+    batch, table = units(texts, rows)
+    whole = SupportMeasure()(batch, table).to_pylist()
+    monkeypatch.setattr(lexical, "_KEPT_SOURCES", 3)
+    monkeypatch.setattr(lexical, "_KEPT_ANSWERS", 1)
+    measure = SupportMeasure()
+    parts = [row for start in range(10) for row in measure(batch.slice(start, 1), table).to_pylist()]
+    assert parts == whole
+
+
+def test_the_oldest_texts_are_forgotten_and_read_again():
+    seen: list[str] = []
+
+    def read(text):
+        seen.append(text)
+        return text.upper()
+
+    reader = lexical._Reader(read, 2)
+    table = pa.table({"text_id": ["1", "2", "3"], "encoded_text": ["a", "b", "c"]})
+    assert reader.read([["1"], None, ["1", "2"]], table) == {"1": "A", "2": "B"}
+    assert reader.read([["2"], ["3"]], table)["3"] == "C"
+    assert seen == ["a", "b", "c"]
+    # three were held during the last batch, and the first of them goes before the next
+    assert reader.read([["2"], ["3"]], table) == {"2": "B", "3": "C"}
+    reader.read([["1"]], table)
+    assert seen == ["a", "b", "c", "a"]
+
+
+def test_overlap_of_an_equal_and_an_unrelated_answer():
+    batch = pa.RecordBatch.from_pydict(
+        {
+            "interaction_id": ["same", "other"],
+            "input_key": ["k", "k"],
+            "answer": ["The fee is 5 euros.", "Bananas grow quickly."],
+            "reference_answer": ["The fee is 5 euros.", "The fee is 5 euros."],
+        }
+    )
+    same, other = overlap_answers(batch).to_pylist()
+    assert_allclose([same["bleu_2"], same["rouge_l"], same["exact_match"]], [1, 1, 1])
+    assert_allclose([other["rouge_l"], other["exact_match"]], [0, 0])
+    assert other["bleu_2"] < 0.2
+
+
+def test_refusals_are_named_by_rule():
+    batch = pa.RecordBatch.from_pydict(
+        {"passage_id": ["a", "b"], "passage_text": ["I'm sorry, but I cannot help with that.", "The fee is 5 euros."]}
+    )
+    refusal, answer = classify_answers(batch).to_pylist()
+    assert refusal["is_refusal"]
+    assert refusal["refusal_rule"]
+    assert (answer["is_refusal"], answer["refusal_rule"]) == (False, None)

@@ -1,0 +1,158 @@
+"""Evidence windows: hand-worked choices, budgets, neighbours, and independence of batch borders."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hcat.metrics.evidence import (
+    WINDOWED_SCHEMA,
+    EvidenceChoice,
+    EvidenceSettings,
+    choose_windows,
+    cut_chunks,
+    join_window,
+    read_words,
+)
+
+
+def settings(windows: int = 1, sentences: int = 2, characters: int = 1000, mode: str = "sentences") -> EvidenceSettings:
+    return EvidenceSettings(mode, windows, sentences, characters)
+
+
+def choose(similarity, words, context_words, chosen=None, lengths=None, ranks=None):
+    count = len(similarity)
+    return choose_windows(
+        np.array(similarity, np.float32),
+        frozenset(words),
+        [frozenset(each) for each in context_words],
+        lengths or [10] * count,
+        ranks or list(range(count)),
+        chosen or settings(),
+    )
+
+
+def test_second_sentence_brings_the_words_that_the_first_lacks():
+    # 0 is most similar and holds fee; 1 is as similar as 2 but repeats fee; 2 holds the word that is still lacking
+    assert choose([0.9, 0.5, 0.5, 0.1], {"fee", "june"}, [{"fee"}, {"fee"}, {"june"}, set()]) == [[0, 2]]
+
+
+def test_window_is_in_the_order_of_the_context():
+    assert choose([0.1, 0.2, 0.9], {"fee"}, [{"x"}, {"y"}, {"fee"}], settings(sentences=2)) == [[1, 2]]
+
+
+def test_neighbours_of_the_first_sentence_stay_in_its_chunk():
+    one = settings(sentences=1)
+    assert choose([0.0, 0.9, 0.0, 0.0], {"fee"}, [set()] * 4, one, ranks=[1, 1, 1, 2]) == [[0, 1, 2]]
+    assert choose([0.0, 0.9, 0.0, 0.0], {"fee"}, [set()] * 4, one, ranks=[1, 2, 2, 2]) == [[1, 2]]
+
+
+def test_budget_holds_but_the_first_sentence_is_always_taken():
+    assert choose([0.9, 0.8], {"fee"}, [set(), set()], settings(characters=5), lengths=[50, 50]) == [[0]]
+    assert choose([0.9, 0.8, 0.7], {"fee"}, [set()] * 3, settings(characters=60), lengths=[50, 50, 10]) == [[0, 2]]
+
+
+def test_windows_share_no_sentence_and_end_with_the_context():
+    windows = choose([0.9, 0.8, 0.7], {"fee"}, [set()] * 3, settings(windows=9, sentences=1))
+    assert windows == [[0], [1], [2]]
+
+
+def test_a_sentence_without_words_is_chosen_by_similarity():
+    assert choose([0.1, 0.9], set(), [{"fee"}, set()], settings(sentences=1)) == [[1]]
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1, 1, width=32), st.integers(1, 80)), min_size=1, max_size=12),
+    st.integers(1, 4),
+    st.integers(1, 5),
+    st.integers(1, 200),
+)
+def test_every_window_keeps_its_promises(context, windows, sentences, characters):
+    similarity = [each[0] for each in context]
+    lengths = [each[1] for each in context]
+    chosen = settings(windows, sentences, characters)
+    found = choose(similarity, {"a", "b"}, [{"a"}] * len(context), chosen, lengths, [0] * len(context))
+    assert 1 <= len(found) <= windows
+    flat = [position for window in found for position in window]
+    assert len(flat) == len(set(flat))
+    for window in found:
+        assert window == sorted(window)
+        assert len(window) <= sentences + 2
+        assert len(window) == 1 or sum(lengths[position] for position in window) <= characters + max(lengths)
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 3)), min_size=1, max_size=20), st.integers(1, 100))
+def test_chunk_windows_cover_every_sentence_once(context, characters):
+    ranks = sorted(rank for _, rank in context)
+    lengths = [length for length, _ in context]
+    runs = cut_chunks(lengths, ranks, characters)
+    assert [position for run in runs for position in run] == list(range(len(context)))
+    for run in runs:
+        assert len({ranks[position] for position in run}) == 1
+        assert len(run) == 1 or sum(lengths[position] for position in run) <= characters
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("whole", 1, 1, 1), "hcat_evidence_mode must be among sentences, chunks, got 'whole'"),
+        (("sentences", 0, 1, 1), "hcat_evidence_count_windows must be at least 1, got 0"),
+    ],
+)
+def test_faulty_settings_are_named(values, message):
+    with pytest.raises(ValueError, match=message):
+        EvidenceSettings(*values)
+
+
+def test_settings_of_the_project_are_one_text():
+    assert EvidenceChoice.from_text("sentences 2 4 700")._settings == EvidenceSettings("sentences", 2, 4, 700)
+    with pytest.raises(ValueError, match="three whole numbers, got 'sentences 2 4 many'"):
+        EvidenceChoice.from_text("sentences 2 4 many")
+
+
+def make_batch(count: int) -> tuple[pa.RecordBatch, pa.Table]:
+    random = np.random.default_rng(7)
+    texts = [f"sentence {number} about the fee of {number} euros" for number in range(40)]
+    vectors = random.standard_normal((40, 8)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    ids = [f"t{number:02d}" for number in range(40)]
+    rows = [
+        {
+            "interaction_id": f"i{row}",
+            "evidence_key": "k",
+            "answer_text_ids": [ids[each] for each in random.integers(40, size=3)],
+            "context_text_ids": [ids[each] for each in random.integers(40, size=10)],
+            "context_ranks": sorted(random.integers(3, size=10).tolist()),
+        }
+        for row in range(count)
+    ]
+    rows.append(
+        {"interaction_id": "silent", "evidence_key": "k", "answer_text_ids": None, "context_text_ids": [ids[0]]}
+        | {"context_ranks": [1]}
+    )
+    table = pa.table({"text_id": ids, "encoded_text": texts, "embedding": pa.array(list(vectors))})
+    return pa.RecordBatch.from_pylist(rows), table
+
+
+@pytest.mark.parametrize("mode", ["sentences", "chunks"])
+def test_results_do_not_depend_on_batch_borders(mode):
+    batch, texts = make_batch(9)
+    chosen = settings(2, 2, 120, mode)
+    whole = EvidenceChoice(chosen)(batch, texts)
+    choice = EvidenceChoice(chosen)
+    parts = pa.Table.from_batches([choice(batch.slice(start, 2), texts) for start in range(0, batch.num_rows, 2)])
+    assert whole.schema == WINDOWED_SCHEMA
+    assert pa.Table.from_batches([whole]).equals(parts.combine_chunks())
+    assert "silent" not in whole.column("interaction_id").to_pylist()
+
+
+def test_missing_text_is_no_silent_evidence():
+    batch, texts = make_batch(1)
+    with pytest.raises(KeyError, match="has no embedding"):
+        EvidenceChoice(settings())(batch, texts.slice(0, 3))
+
+
+def test_words_and_premise():
+    assert read_words("The fees are charged monthly.") == {"fee", "charg", "monthly"}
+    assert join_window(["a.", "b.", "c."], [0, 2]) == "a. c."

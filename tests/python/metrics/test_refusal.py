@@ -1,0 +1,146 @@
+"""Tests of hcat.metrics.refusal: answers that decline against answers that answer."""
+
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hcat.metrics.refusal import REFUSAL_PATTERNS, explain_refusal, is_refusal
+
+NAMES = {pattern.name for pattern in REFUSAL_PATTERNS}
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        ("I cannot answer that question.", "speaker_cannot"),
+        ("I\u2019m not able to provide investment advice.", "speaker_cannot"),
+        ("We are unable to determine the rate from the information given.", "speaker_cannot"),
+        (
+            "As an AI language model, I cannot give financial advice. Please consult a financial adviser.",
+            "speaker_cannot",
+        ),
+        ("I'm sorry, but I can't help with that.", "apology"),
+        ("Thank you for your question. I am afraid I cannot help with that.", "apology"),
+        ("I don't know.", "speaker_does_not_know"),
+        ("The answer cannot be determined from the context.", "cannot_be_determined"),
+        ("Unable to answer based on the given passages.", "not_possible_to_answer"),
+        ("Not enough information to answer.", "insufficient_information"),
+        ("This is outside my scope.", "policy"),
+        ("You have not provided the statement.", "question_lacks_input"),
+        ("Without access to the ledger it is impossible to say.", "without_access"),
+        ("The provided context does not contain information about mortgage rates.", "source_lacks_information"),
+        ("The context does not specify the rate. Please consult the bank's website.", "source_lacks_information"),
+        ("There is no information about overdraft fees in the documents.", "no_information"),
+        ("Your question is not covered in the provided documents.", "not_provided"),
+        ("Please contact an adviser.", "refer_elsewhere"),
+        ("Leider habe ich dazu in unseren Unterlagen nichts gefunden.", "german_or_spanish"),
+        ("Lo siento, no he encontrado esta información en nuestras guías.", "german_or_spanish"),
+        ("No dispongo de información suficiente para responder.", "german_or_spanish"),
+    ],
+)
+def test_refusals(answer, name):
+    assert explain_refusal(answer) == name
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        " \n",
+        "...",
+        "The fee is $25.",
+        "No, the fee is not refundable.",
+        "There is no fee for this account.",
+        "We cannot process payments after 5 pm.",
+        "We will not share your personal data.",
+        "Joint accounts are not available online.",
+        "Overdraft fees are not included.",
+        "Refunds cannot be provided after 30 days.",
+        "Unfortunately, we do not offer mortgages in that region.",
+        "It is not possible to transfer funds into a fixed account after opening.",
+        "Without this form you cannot open an account.",
+        "You cannot withdraw more than $500 a day.",
+        "The account does not include an overdraft.",
+        "I'm sorry to hear that. You can dispute the charge in the app under Cards.",
+        "Sorry for the delay. The transfer takes two days.",
+        "Please contact us on 0800 123 456 to activate the card.",
+        "To open an account you need proof of address.",
+        "Cross-border transfers cost $25 and take three days. Domestic transfers are free. Standing orders cost "
+        "nothing. The documents do not mention the fee for cheques.",
+        "Here is how to close the account: sign the form, return the card and withdraw the balance. Find the form in "
+        "the app. Use the blue one. Check the balance first. I cannot provide a date.",
+        "Die Arrangement Fee beträgt 1.200 €, und es gibt keine weiteren Kosten.",
+        "La tarjeta cuesta 95 € al año y no tiene otros gastos.",
+    ],
+)
+def test_answers(answer):
+    assert explain_refusal(answer) is None
+    assert not is_refusal(answer)
+
+
+def test_closing_refusal_behind_a_method_is_a_refusal():
+    answer = (
+        "To calculate the ratio, we need the cost of goods sold and the average inventory. However, the documents do "
+        "not include the inventory of 2022. Therefore, I cannot calculate the ratio."
+    )
+    assert is_refusal(answer)
+
+
+def test_a_long_answer_with_a_caveat_at_either_end_is_no_refusal():
+    body = " ".join(
+        f"Account type {letter} earns interest of {rate}% in its first year."
+        for rate, letter in enumerate("PQRSTUVW", 1)
+    )
+    caveat = "The documents do not mention the rate for minors."
+    assert not is_refusal(f"{body} {caveat}")
+    assert not is_refusal(f"{caveat} {body}")
+
+
+@settings(deadline=None)
+@given(
+    st.one_of(
+        st.text(max_size=200),
+        st.lists(st.sampled_from(["I cannot answer.", "The fee is $5.", "\n", "- ", "\u2019", "\x00"])).map("".join),
+    )
+)
+def test_explanation_is_a_name_of_the_closed_list_and_agrees(answer):
+    name = explain_refusal(answer)
+    assert name is None or name in NAMES
+    assert is_refusal(answer) == (name is not None)
+
+
+def test_pattern_names_are_unique_and_kinds_closed():
+    assert len(NAMES) == len(REFUSAL_PATTERNS)
+    assert {pattern.kind for pattern in REFUSAL_PATTERNS} == {"declines", "unavailable", "deflects"}
+    assert all(re.fullmatch(r"[a-z_]+", name) for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    "text", ["contact support " * 30000, "without " * 60000, "i " * 200000, "no " * 150000, "not " * 100000]
+)
+def test_long_answers_take_seconds(text):
+    start = time.process_time()
+    explain_refusal(text)
+    assert time.process_time() - start < 20
+
+
+def test_financebench_f1():
+    folder = os.environ.get("HCAT_BENCHMARK_DATA")
+    if not folder:
+        pytest.skip("HCAT_BENCHMARK_DATA is not set: no labelled refusals to measure on")
+    path = Path(folder) / "financebench" / "model_answers_labelled.parquet"
+    if not path.exists():
+        pytest.skip(f"{path} does not exist")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = parquet.read_table(path, columns=["model_answer", "label"]).to_pylist()
+    labels = [row["label"] == "Refusal" for row in rows]
+    flags = [is_refusal(row["model_answer"]) for row in rows]
+    hits = sum(label and flag for label, flag in zip(labels, flags, strict=True))
+    assert sum(labels) >= 100
+    assert 2 * hits / (sum(labels) + sum(flags)) >= 0.89

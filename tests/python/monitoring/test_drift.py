@@ -1,0 +1,447 @@
+"""Statistics of drift: hand-worked answers, agreement with scipy, promises by simulation."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from hcat.monitoring import drift
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+def arrange(
+    reference: list[float] | Floats,
+    window: list[float] | Floats,
+    sources: list[int] | None = None,
+) -> tuple[drift.Rows, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return one series with its periods; every row its own source unless told."""
+    scores = np.concatenate([reference, window]).astype(np.float64)
+    codes = np.arange(len(scores)) if sources is None else np.array(sources)
+    rows = drift.arrange_rows(np.zeros(len(scores), dtype=np.int64), codes, scores, 1)
+    is_window = rows.order >= len(reference)
+    return rows, ~is_window, is_window
+
+
+def shift(
+    reference: list[float] | Floats, window: list[float] | Floats, sources: list[int] | None = None
+) -> drift.Shift:
+    rows, is_reference, is_window = arrange(reference, window, sources)
+    return drift.compare_means(rows, drift.describe_period(rows, is_reference), drift.describe_period(rows, is_window))
+
+
+# --- rows and periods -------------------------------------------------------------------------------------------------
+
+
+def test_a_period_counts_siblings_as_one() -> None:
+    # sources 0, 0, 1: K = 9 / 5; means without a source: 1 (without 0) and .5 (without 1), around 2 / 3
+    rows, is_reference, _ = arrange([0.0, 1.0, 1.0], [], [0, 0, 1])
+    period = drift.describe_period(rows, is_reference)
+    assert (period.count[0], period.count_sources[0]) == (3, 2)
+    assert_allclose(period.effective, 9 / 5)
+    assert_allclose(period.mean, 2 / 3)
+    assert_allclose(sorted(period.deviations), sorted([2 / 3 - 1, 2 / 3 - 1 / 2]))
+    assert_allclose(period.variance, ((1 / 3) ** 2 + (1 / 6) ** 2) / 2)
+
+
+def test_own_sources_give_the_variance_of_a_mean() -> None:
+    scores = np.random.default_rng(1).normal(3, 2, 40)
+    rows, is_reference, _ = arrange(scores, [])
+    period = drift.describe_period(rows, is_reference)
+    assert_allclose(period.variance, scores.var(ddof=1) / 40)
+    assert_allclose(period.standard_deviation, scores.std(ddof=1))
+    assert_allclose(period.effective, 40)
+
+
+def test_a_series_without_rows_has_no_numbers() -> None:
+    rows = drift.arrange_rows(np.array([2, 2, 2]), np.array([0, 1, 2]), np.array([1.0, 2.0, 3.0]), 4)
+    period = drift.describe_period(rows, np.ones(3, dtype=np.bool_))
+    assert_array_equal(period.count, [0, 0, 3, 0])
+    assert_array_equal(np.isfinite(period.mean), [False, False, True, False])
+    assert_array_equal(period.effective, [0, 0, 3, 0])
+
+
+def test_keys_are_numbered_alike_by_table_and_by_sorting() -> None:
+    keys = np.random.default_rng(2).integers(0, 500, 300)
+    dense, by_table = drift._number_keys(keys, 500)
+    sparse, by_sorting = drift._number_keys(keys, 10**9)
+    assert_array_equal(dense, sparse)
+    assert_array_equal(by_table, by_sorting)
+
+
+@pytest.mark.parametrize(
+    ("series", "sources", "scores", "message"),
+    [
+        ([0, 1], [0, 1], [0.0, math.nan], "finite"),
+        ([0, 5], [0, 1], [0.0, 1.0], "lie in"),
+        ([0, -1], [0, 1], [0.0, 1.0], "lie in"),
+        ([0], [0, 1], [0.0, 1.0], "one shape"),
+    ],
+)
+def test_bad_rows_are_refused(series: list[int], sources: list[int], scores: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        drift.arrange_rows(np.array(series), np.array(sources), np.array(scores), 2)
+
+
+# --- mean shift -------------------------------------------------------------------------------------------------------
+
+
+def test_the_reference_and_the_window_both_have_errors() -> None:
+    # spread of both periods 1 (values -1, 0, 1): 1 / 3 + 1 / 3, t = 1 / sqrt(2 / 3) with 4 degrees of freedom
+    found = shift([-1.0, 0.0, 1.0], [0.0, 1.0, 2.0])
+    assert_allclose(found.difference, 1.0)
+    assert_allclose(found.standard_error, math.sqrt(2 / 3))
+    assert_allclose(found.degrees, 4.0)
+    assert_allclose(found.p_value, stats.ttest_ind([-1, 0, 1], [0, 1, 2]).pvalue)
+
+
+def test_a_wide_window_is_tested_as_by_welch() -> None:
+    random = np.random.default_rng(3)
+    reference, window = random.normal(0, 1, 200), random.normal(0.4, 2, 60)
+    expected = stats.ttest_ind(window, reference, equal_var=False)
+    found = shift(reference, window)
+    assert_allclose(found.statistic, expected.statistic)
+    assert_allclose(found.degrees, expected.df)
+    assert_allclose(found.p_value, expected.pvalue)
+
+
+def test_a_rare_failure_that_did_not_occur_is_no_drift() -> None:
+    # 1 in 100 of 5,000 fails; none of 150 does, which happens in 22 of 100 weeks. The window alone has no spread.
+    reference = np.repeat([0.0, 1.0], [50, 4_950])
+    found = shift(reference, np.ones(150))
+    assert found.p_value[0] > 0.1
+    naive = 0.01 / math.sqrt(0.01 * 0.99 / 5_000)
+    assert naive > 7
+
+
+def test_the_same_queries_every_week_are_their_own_control() -> None:
+    random = np.random.default_rng(4)
+    effect = random.normal(0, 1, 50)
+    reference, window = effect + random.normal(0, 0.1, 50), effect + 0.2 + random.normal(0, 0.1, 50)
+    paired = shift(reference, window, [*range(50), *range(50)])
+    apart = shift(reference, window)
+    assert paired.p_value[0] < 1e-6 < apart.p_value[0]
+    assert_allclose(paired.difference, apart.difference)
+
+
+def test_siblings_do_not_count_as_independent() -> None:
+    random = np.random.default_rng(5)
+    effect = np.repeat(random.normal(0, 1, 60), 5)
+    scores = effect + random.normal(0, 0.1, 300)
+    by_source = shift(scores[:200], scores[200:], np.repeat(np.arange(60), 5).tolist())
+    by_row = shift(scores[:200], scores[200:])
+    assert by_source.standard_error[0] > 1.9 * by_row.standard_error[0]
+
+
+def test_constant_scores_have_no_test_and_a_jump_between_constants_has_one() -> None:
+    same = shift([0.1] * 30, [0.1] * 20)
+    assert same.is_constant[0]
+    assert np.isnan(same.p_value[0])
+    jump = shift([0.1] * 30, [0.3] * 20)
+    assert not jump.is_constant[0]
+    # one differing source is the least error: t = 20
+    assert_allclose(jump.statistic, 20.0)
+    assert jump.p_value[0] < 1e-10
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.floats(-5, 5), min_size=4, max_size=25),
+    st.lists(st.floats(-5, 5), min_size=4, max_size=25),
+    st.randoms(use_true_random=False),
+)
+def test_sign_and_order_of_rows_do_not_matter(reference: list[float], window: list[float], random: Random) -> None:
+    scores = np.array([*reference, *window])
+    sources = [number % 7 for number in range(len(reference) + len(window))]
+    found = shift(reference, window, sources)
+    mirrored = shift([-score for score in reference], [-score for score in window], sources)
+    assert_allclose(mirrored.difference, -found.difference, atol=1e-12)
+    assert_allclose(mirrored.p_value, found.p_value, rtol=1e-6)
+    order = np.array(random.sample(range(len(scores)), len(scores)))
+    rows = drift.arrange_rows(np.zeros(len(scores), dtype=np.int64), np.array(sources)[order], scores[order], 1)
+    is_window = order[rows.order] >= len(reference)
+    periods = (drift.describe_period(rows, part) for part in (~is_window, is_window))
+    mixed = drift.compare_means(rows, *periods)
+    assert_allclose(mixed.p_value, found.p_value, rtol=1e-6)
+
+
+def test_many_series_at_once_are_each_series_alone() -> None:
+    random = np.random.default_rng(6)
+    series, sources = random.integers(0, 5, 400), random.integers(0, 60, 400)
+    scores, is_late = random.normal(0, 1, 400), random.random(400) < 0.4
+    rows = drift.arrange_rows(series, sources, scores, 5)
+    late = is_late[rows.order]
+    together = drift.compare_means(rows, drift.describe_period(rows, ~late), drift.describe_period(rows, late))
+    distance = drift.measure_distance(rows, ~late, late)
+    sizes = (drift.describe_period(rows, ~late).effective, drift.describe_period(rows, late).effective)
+    index, chi_square, degrees = drift.measure_stability(rows, ~late, late, *sizes, 5, 3.0)
+    for number in range(5):
+        own = series == number
+        alone = drift.arrange_rows(np.zeros(own.sum(), dtype=np.int64), sources[own], scores[own], 1)
+        own_late = is_late[own][alone.order]
+        before, after = (drift.describe_period(alone, part) for part in (~own_late, own_late))
+        assert_allclose(drift.compare_means(alone, before, after).p_value, together.p_value[number])
+        assert_allclose(drift.measure_distance(alone, ~own_late, own_late), distance[number])
+        one = drift.measure_stability(alone, ~own_late, own_late, before.effective, after.effective, 5, 3.0)
+        assert_allclose([float(part[0]) for part in one], [index[number], chi_square[number], degrees[number]])
+
+
+# --- distributions ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 8), min_size=1, max_size=40),
+    st.lists(st.integers(0, 8), min_size=1, max_size=40),
+)
+def test_the_distance_is_that_of_scipy_with_ties(reference: list[int], window: list[int]) -> None:
+    rows, is_reference, is_window = arrange([float(x) for x in reference], [float(x) for x in window])
+    expected = stats.ks_2samp(reference, window, method="asymp").statistic
+    assert_allclose(drift.measure_distance(rows, is_reference, is_window), expected, atol=1e-12)
+
+
+def test_the_law_of_the_distance_is_the_limit_of_the_exact_one() -> None:
+    random = np.random.default_rng(7)
+    reference, window = random.normal(0, 1, 800), random.normal(0.25, 1, 200)
+    rows, is_reference, is_window = arrange(reference, window)
+    distance = drift.measure_distance(rows, is_reference, is_window)
+    found = drift.distance_p_values(distance, np.array([800.0]), np.array([200.0]))
+    exact = stats.ks_2samp(reference, window, method="exact").pvalue
+    # on the safe side, and by little
+    assert exact <= found[0] <= 1.3 * exact
+    limit = drift.distance_limit(found, np.array([800.0]), np.array([200.0]))
+    assert_allclose(limit, distance)
+
+
+def test_the_index_by_hand() -> None:
+    # reference 1 to 20 in two bins of 10; of the window 5 lie in the lower and 15 in the upper one
+    reference = np.arange(1.0, 21.0)
+    window = np.concatenate([np.full(5, 3.0), np.full(15, 18.0)])
+    rows, is_reference, is_window = arrange(reference, window)
+    size = np.array([20.0])
+    index, chi_square, degrees = drift.measure_stability(rows, is_reference, is_window, size, size, 2, 10.0)
+    low, high = 5.5 / 21, 15.5 / 21
+    assert_allclose(index, (low - 0.5) * math.log(low / 0.5) + (high - 0.5) * math.log(high / 0.5))
+    assert degrees[0] == 1
+    pooled = np.array([low + 0.5, high + 0.5]) / 2
+    assert_allclose(chi_square, ((low - 0.5) ** 2 / pooled).sum() * 10)
+    # chance limit: (1 / 20 + 1 / 20) x chi-square quantile
+    limit = drift.stability_limit(np.array([0.05]), degrees.astype(np.float64), size, size)
+    assert_allclose(limit, (1 / 20 + 1 / 20) * stats.chi2.ppf(0.95, 1))
+
+
+def test_the_index_needs_two_bins() -> None:
+    size = np.array([40.0])
+    for reference in (np.ones(40), np.concatenate([np.ones(38), np.zeros(2)])):
+        rows, is_reference, is_window = arrange(reference, np.ones(40))
+        index, chi_square, degrees = drift.measure_stability(rows, is_reference, is_window, size, size, 10, 5.0)
+        assert np.isnan(index[0])
+        assert degrees[0] == 0
+        assert np.isnan(drift.stability_p_values(index, chi_square, degrees, size, size)[0])
+
+
+def test_a_share_at_the_upper_end_is_a_bin_of_its_own() -> None:
+    # half of the reference sits at its largest score: the edge goes below it
+    reference = np.concatenate([np.linspace(0, 0.9, 30), np.ones(30)])
+    rows, is_reference, is_window = arrange(reference, np.ones(60))
+    size = np.array([60.0])
+    index, _, degrees = drift.measure_stability(rows, is_reference, is_window, size, size, 2, 10.0)
+    assert degrees[0] == 1
+    assert index[0] > 1
+
+
+def test_bins_are_fewer_where_rows_are_few() -> None:
+    random = np.random.default_rng(8)
+    rows, is_reference, is_window = arrange(random.normal(0, 1, 400), random.normal(0, 1, 45))
+    sizes = np.array([400.0]), np.array([45.0])
+    assert drift.measure_stability(rows, is_reference, is_window, *sizes, 10, 10.0)[2][0] == 3
+    assert drift.measure_stability(rows, is_reference, is_window, *sizes, 10, 4.5)[2][0] == 9
+    with pytest.raises(ValueError, match="at least 2, got 1"):
+        drift.measure_stability(rows, is_reference, is_window, *sizes, 1, 10.0)
+
+
+def test_the_bare_limit_fires_and_the_chance_limit_does_not() -> None:
+    random = np.random.default_rng(9)
+    count, reference, window = 2_000, 300, 50
+    size = reference + window
+    rows = drift.arrange_rows(
+        np.repeat(np.arange(count), size), np.tile(np.arange(size), count), random.normal(0, 1, count * size), count
+    )
+    is_window = rows.order % size >= reference
+    sizes = np.full(count, float(reference)), np.full(count, float(window))
+    index, chi_square, degrees = drift.measure_stability(rows, ~is_window, is_window, *sizes, 10, 5.0)
+    assert (index > 0.1).mean() > 0.8
+    limit = drift.stability_limit(np.full(count, 0.05), degrees.astype(np.float64), *sizes)
+    assert (index > limit).mean() < 0.06
+    p_values = drift.stability_p_values(index, chi_square, degrees, *sizes)
+    assert (p_values <= 0.001).mean() <= 0.003
+
+
+# --- mix --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_mix_is_pearsons_chi_square() -> None:
+    reference, window = np.array([50.0, 30.0, 20.0]), np.array([20.0, 25.0, 5.0])
+    statistic, degrees, p_value = drift.compare_mixes(reference, window, 100.0, 50.0, 5.0)
+    expected = stats.chi2_contingency(np.stack([reference, window]), correction=False)
+    assert_allclose(statistic, expected.statistic)
+    assert degrees == expected.dof
+    assert_allclose(p_value, expected.pvalue)
+
+
+def test_rare_segments_are_joined() -> None:
+    reference, window = np.array([60.0, 36.0, 2.0, 2.0]), np.array([30.0, 16.0, 2.0, 2.0])
+    # the rare two together expect 2.7 of 50: still too few, and join the rarest of the others
+    statistic, degrees, _ = drift.compare_mixes(reference, window, 100.0, 50.0, 5.0)
+    expected = stats.chi2_contingency([[60, 40], [30, 20]], correction=False)
+    assert degrees == 1
+    assert_allclose(statistic, expected.statistic, atol=1e-12)
+    assert drift.compare_mixes(reference, window, 100.0, 50.0, 40.0)[1] == 0
+    assert drift.compare_mixes(np.zeros(2), np.ones(2), 0.0, 2.0, 1.0)[1] == 0
+
+
+def test_half_as_many_effective_rows_halve_the_statistic() -> None:
+    reference, window = np.array([50.0, 50.0]), np.array([20.0, 30.0])
+    full = drift.compare_mixes(reference, window, 100.0, 50.0, 5.0)[0]
+    assert_allclose(drift.compare_mixes(reference, window, 50.0, 25.0, 5.0)[0], full / 2)
+
+
+# --- sequential -------------------------------------------------------------------------------------------------------
+
+
+def watch(effective: Floats, means: Floats, variances: Floats, base_weeks: int = 4, **changes: float) -> drift.Watch:
+    options = {"expected_shift": 0.3, "minimum_reference": 30.0, "minimum_window": 10.0, "confidence": 0.95}
+    return drift.watch_means(effective, means, variances, base_weeks, **(options | changes))
+
+
+def draw_weeks(random: np.random.Generator, count: int, weeks: int, weekly: int) -> tuple[Floats, Floats, Floats]:
+    shape = (count, weeks)
+    means = random.normal(0, 1 / math.sqrt(weekly), shape)
+    return np.full(shape, float(weekly)), means, random.chisquare(weekly - 1, shape) / (weekly - 1) / weekly
+
+
+def test_one_look_by_hand() -> None:
+    # base: 2 weeks of 50 with mean 0, watched: one of 50 with mean .5, variance of a row 1 in each
+    effective, means, variances = np.full((1, 3), 50.0), np.array([[0.0, 0.0, 0.5]]), np.full((1, 3), 1 / 50)
+    found = watch(effective, means, variances, 2)
+    variance = 1 / 100 + 1 / 50
+    ratio = 0.09 / variance
+    squared = 98 * math.log1p(0.25 / variance / 98)
+    log_e = ratio / (1 + ratio) * squared / 2 - math.log1p(ratio) / 2
+    # the change at this week has weight 1 / 2, the other half waits with e = 1
+    assert_allclose(found.log_e_value, math.log(math.exp(log_e) / 2 + 1 / 2))
+    assert_allclose(found.p_value, np.exp(-found.log_e_value))
+    information = 1 / variance
+    margin = math.sqrt((1 + 0.09 * information) / (0.09 * information**2) * (2 * math.log(20) + math.log1p(ratio)))
+    assert_allclose([found.difference[0], found.lower[0], found.upper[0]], [0.5, 0.5 - margin, 0.5 + margin])
+
+
+def test_the_promise_holds_at_all_looks_together() -> None:
+    random = np.random.default_rng(10)
+    found = watch(*draw_weeks(random, 4_000, 34, 40))
+    for level in (0.1, 0.02):
+        assert (found.p_value <= level).mean() <= level + 2 * math.sqrt(level * (1 - level) / 4_000)
+    # the confidence sequence of every look covers, not only that of the last one
+    outside = np.zeros(1_000, dtype=np.bool_)
+    effective, means, variances = draw_weeks(random, 1_000, 24, 40)
+    for until in range(5, 25):
+        now = watch(effective[:, :until], means[:, :until], variances[:, :until])
+        outside |= (now.lower > 0) | (now.upper < 0)
+    assert outside.mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 1_000)
+
+
+def test_a_t_test_at_every_look_breaks_its_promise() -> None:
+    random = np.random.default_rng(11)
+    effective, means, _ = draw_weeks(random, 2_000, 34, 40)
+    fired = np.zeros(2_000, dtype=np.bool_)
+    for until in range(5, 35):
+        difference = means[:, 4:until].mean(axis=1) - means[:, :4].mean(axis=1)
+        fired |= np.abs(difference) > 1.96 * math.sqrt(1 / 160 + 1 / (40 * (until - 4)))
+    assert effective.shape == (2_000, 34)
+    assert fired.mean() > 0.15
+
+
+def test_a_late_change_is_found_and_stays_found() -> None:
+    random = np.random.default_rng(12)
+    effective, means, variances = draw_weeks(random, 200, 44, 200)
+    means[:, 34:40] += 0.4
+    before = watch(effective[:, :34], means[:, :34], variances[:, :34])
+    after = watch(effective, means, variances)
+    assert (before.p_value > 1e-4).all()
+    assert (after.p_value < 1e-6).mean() > 0.95
+
+
+def test_evidence_never_shrinks_with_further_looks() -> None:
+    random = np.random.default_rng(13)
+    weeks = draw_weeks(random, 50, 20, 30)
+    effective, means, variances = weeks
+    states = [watch(effective[:, :until], means[:, :until], variances[:, :until]).log_e_value for until in range(4, 21)]
+    assert (np.diff(np.stack(states), axis=0) >= 0).all()
+    assert_allclose(states[0], 0.0, atol=1e-12)
+
+
+def test_sign_does_not_matter_to_the_watch_and_weeks_may_be_empty() -> None:
+    random = np.random.default_rng(14)
+    effective, means, variances = draw_weeks(random, 20, 12, 30)
+    effective[:, 6], means[:, 6], variances[:, 6] = 0.0, np.nan, np.nan
+    found, mirrored = watch(effective, means, variances), watch(effective, -means, variances)
+    assert_allclose(found.log_e_value, mirrored.log_e_value)
+    assert_allclose(found.lower, -mirrored.upper)
+    assert found.is_watched.all()
+
+
+def test_too_few_rows_and_constants_are_not_watched() -> None:
+    few = watch(np.full((1, 6), 5.0), np.zeros((1, 6)), np.full((1, 6), 0.2))
+    constant = watch(np.full((1, 6), 50.0), np.ones((1, 6)), np.zeros((1, 6)))
+    for found in (few, constant):
+        assert not found.is_watched[0]
+        assert_allclose(found.p_value, 1.0)
+        assert np.isnan(found.difference[0])
+    jump = watch(np.full((1, 6), 50.0), np.array([[1.0, 1.0, 1.0, 1.0, 0.5, 0.5]]), np.zeros((1, 6)))
+    assert jump.is_watched[0]
+    assert jump.p_value[0] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("changes", "base_weeks", "message"),
+    [
+        ({"expected_shift": 0.0}, 4, "above 0, got 0.0"),
+        ({"confidence": 1.0}, 4, r"in \(0, 1\), got 1.0"),
+        ({}, 0, "at least 1, got 0"),
+    ],
+)
+def test_bad_settings_of_the_watch(changes: dict[str, float], base_weeks: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        watch(np.ones((1, 5)), np.ones((1, 5)), np.ones((1, 5)), base_weeks, **changes)
+
+
+# --- families ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.sampled_from([0.01, 0.05, 0.3]))
+def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> None:
+    values = np.array(p_values)
+    expected = stats.false_discovery_control(values, method="bh")
+    q_values = drift.adjust_p_values(values)
+    assert_allclose(q_values, expected)
+    limit = drift.rejection_limit(values, level)
+    # the limit tells the same story as the q-values, up to rounding at the limit itself
+    clear = np.abs(q_values - level) > 1e-9
+    assert_array_equal((values <= limit)[clear], (q_values <= level)[clear])
+
+
+def test_what_is_not_tested_is_no_member_of_the_family() -> None:
+    q_values = drift.adjust_p_values(np.array([0.01, np.nan, 0.04]))
+    assert_allclose(q_values, [0.02, np.nan, 0.04])
+    assert_allclose(drift.rejection_limit(np.array([0.5, np.nan, 0.9]), 0.01), 0.005)
+    assert drift.rejection_limit(np.array([np.nan]), 0.01) == 0.01

@@ -1,0 +1,157 @@
+"""Tests of privacy as tables: keys that change with what is read, masks without words, exposure per interaction."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hcat.privacy import tables as privacy_tables
+
+SEEDS = Path(__file__).resolve().parents[3] / "seeds"
+CARD = "4539 1488 0343 6467"
+
+
+@pytest.fixture(scope="module")
+def entity_types() -> pa.Table:
+    with (SEEDS / "privacy_entity_types.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [row | {"is_masked": row["is_masked"] == "true"} for row in csv.DictReader(lines)]
+    return pa.Table.from_pylist(rows)
+
+
+def texts(*rows: tuple[str, bool]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(
+        [
+            {"text_hash": f"h{number}", "reading_key": "k", "text": text, "is_tagged": is_tagged}
+            for number, (text, is_tagged) in enumerate(rows)
+        ]
+    )
+
+
+def test_the_key_depends_on_tagger_and_masks(entity_types: pa.Table) -> None:
+    packaged = privacy_tables.describe_recognisers("packaged", entity_types).to_pylist()[0]
+    rules = privacy_tables.describe_recognisers("none", entity_types).to_pylist()[0]
+    unmasked = entity_types.set_column(2, "is_masked", pa.array([False] * len(entity_types)))
+    shown = privacy_tables.describe_recognisers("none", unmasked).to_pylist()[0]
+    assert len({row["recogniser_key"] for row in (packaged, rules, shown)}) == 3
+    assert privacy_tables.describe_recognisers("none", entity_types).to_pylist()[0] == rules
+    assert (packaged["has_tagger"], rules["has_tagger"]) == (True, False)
+    assert packaged["problem"] is None
+    assert "person" in packaged["masked_types"]
+    assert "place" not in packaged["masked_types"]
+
+
+def test_problems_are_said_in_one_line(entity_types: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def problem(tagger: str, types: pa.Table) -> str:
+        return str(privacy_tables.describe_recognisers(tagger, types).to_pylist()[0]["problem"])
+
+    assert problem("spacy", entity_types) == "the tagger must be one of packaged, none, got 'spacy'"
+    assert "must hold each of iban, card" in problem("none", entity_types.slice(1))
+    monkeypatch.setattr(privacy_tables, "_TAGGER_LIBRARIES", ("no-such-library",))
+    assert "the package 'no-such-library', which comes with hcat" in problem("packaged", entity_types)
+    assert problem("none", entity_types) == "None"
+
+
+def test_without_a_tagger_no_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("a model was loaded")
+
+    monkeypatch.setattr("hcat.privacy.masking.load_tagger", fail)
+    found = privacy_tables.recognise_texts(texts((f"Your card is {CARD}.", False)), masked_types=["card"]).to_pylist()
+    assert found[0]["masked_text"] == "Your card is ****6467."
+    assert [(span["entity_type"], span["masked"]) for span in found[0]["spans"]] == [("card", "****6467")]
+    assert CARD not in str(found)
+
+
+def test_types_that_are_shown_have_places_and_no_mask() -> None:
+    found = privacy_tables.recognise_texts(texts((f"Your card is {CARD}.", False)), masked_types=[]).to_pylist()[0]
+    assert found["masked_text"] is None
+    assert [(span["start"], span["end"], span["masked"]) for span in found["spans"]] == [(13, 32, None)]
+
+
+def test_an_answer_has_one_row_per_value() -> None:
+    answer = f"Card {CARD}, again {CARD}, and jane@example.org."
+    spans = privacy_tables.recognise_texts(texts((answer, False)), masked_types=["card", "email"]).to_pylist()[0][
+        "spans"
+    ]
+    batch = pa.RecordBatch.from_pylist(
+        [
+            {
+                "interaction_id": name,
+                "exposure_key": "k",
+                "answer": answer,
+                "spans": spans,
+                "query": query,
+                "contexts": contexts,
+            }
+            for name, query, contexts in (
+                ("known", f"Is {CARD.replace(' ', '')} mine?", ["Write to JANE@example.org", None]),
+                ("leaks", None, None),
+            )
+        ]
+    )
+    rows = privacy_tables.expose_answers(batch).to_pylist()
+    assert [
+        (row["interaction_id"], row["entity_type"], row["exposure"], row["masked"], row["count_occurrences"])
+        for row in rows
+    ] == [
+        ("known", "card", "in_query", "****6467", 2),
+        ("known", "email", "in_context", "[email]", 1),
+        ("leaks", "card", "leaked", "****6467", 2),
+        ("leaks", "email", "leaked", "[email]", 1),
+    ]
+
+
+def records(*texts: str) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(
+        [{"text_hash": f"h{number}", "reading_key": "k", "text": text} for number, text in enumerate(texts)]
+    )
+
+
+def mask(*texts: str) -> list[str | None]:
+    masked = privacy_tables.mask_records(records(*texts), masked_types=["card", "email", "reference", "phone"])
+    assert masked.schema == privacy_tables.MASKED_RECORDS_SCHEMA
+    return masked.column("masked_text").to_pylist()
+
+
+def test_a_masked_record_is_a_record_still() -> None:
+    assert mask(
+        '{"topic": "cards", "note": "call jane@example.org", "card": 4539148803436467}',
+        '{"who": {"mail": ["a@b.org", "none"], "is_new": true}}',
+        '{"jane@example.org": null}',
+        '{"topic": "cards", "channel": "web", "count": 3, "ratio": 0.5, "is_new": false}',
+    ) == [
+        '{"topic": "cards", "note": "call [email]", "card": "****6467"}',
+        '{"who": {"mail": ["[email]", "none"], "is_new": true}}',
+        '{"[email]": null}',
+        None,
+    ]
+
+
+def test_a_field_is_read_behind_its_name() -> None:
+    assert mask('{"customer number": "48213377"}') == ['{"customer number": "****77"}']
+
+
+def test_a_field_called_after_a_person_is_a_name() -> None:
+    texts = (
+        '{"customer_name": "bob jones", "channel": "app"}',
+        '{"accountManager": "Nguyen"}',
+        '{"lastName": "Okonkwo", "owners": ["Bob", "retail banking"]}',
+        '{"customer": "retail", "product_name": "Clipper Gold Card", "name": "Grace Period", "owner": 7}',
+        '{"contact": "jane@example.org"}',
+    )
+    masked = privacy_tables.mask_records(records(*texts), masked_types=["person", "email"])
+    assert masked.column("masked_text").to_pylist() == [
+        '{"customer_name": "[person]", "channel": "app"}',
+        '{"accountManager": "[person]"}',
+        '{"lastName": "[person]", "owners": ["[person]", "retail banking"]}',
+        None,
+        '{"contact": "[email]"}',
+    ]
+
+
+def test_only_objects_are_records() -> None:
+    with pytest.raises(ValueError, match="must be a JSON object, got list"):
+        mask("[1]")

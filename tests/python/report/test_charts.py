@@ -1,0 +1,304 @@
+"""Pictures: legible in colour blindness and print, whole with any text, small, the same bytes for the same rows."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hcat.report import charts
+from hcat.report.charts import distributions, heatmap
+from hcat.report.charts.base import three_digits, wrap
+
+HOSTILE = '"><script>alert(1)</script> d="1.23456" class="x" transform="2.34567"'
+
+
+def draw_cell(**flags: bool) -> str:
+    cell = charts.HeatmapCell("cards", "yes_no", 1.0, ["100 %", "[90, 100] %", "n 5"], **flags)
+    return charts.draw_heatmap([cell], ["cards"], ["yes_no"], charts.FAILURE_RAMP, "a map")
+
+
+def draw_violin(scores: list[float]) -> str:
+    violin = charts.Violin("cards", scores, 0.2, 0.5, 0.8, len(scores))
+    return charts.draw_violins([violin], 0.6, (0.0, 1.0), "cosine", "violins")
+
+
+def make_difference(**changes: object) -> charts.Difference:
+    values = {"name": "topic = cards", "detail": "groundedness", "value": 0.31, "lower": 0.12, "upper": 0.5}
+    values |= {"is_marked": True, "text": "n 60", **changes}
+    return charts.Difference(**values)  # type: ignore[arg-type]
+
+
+def draw_differences(*differences: charts.Difference, is_share: bool = True) -> str:
+    return charts.draw_differences(differences, "difference", ("better", "worse"), is_share, "differences")
+
+
+def draw_weeks(band: tuple[float, float] | None = None, count: int = 3) -> str:
+    weeks = [f"2026-06-{1 + 7 * number:02d}" if number < 4 else f"week {number}" for number in range(count)]
+    values = [charts.WeeklyValue(week, 0.8, 0.7, 0.9, number == 1) for number, week in enumerate(weeks)]
+    return charts.draw_weeks([("groundedness", values, band)], weeks, "weeks")
+
+
+def find_dots(svg: str) -> int:
+    """Number of dots that are parts of one path: places from which no line leads."""
+    return len(re.findall(r"M-?[\d.]+,-?[\d.]+Z", svg))
+
+
+# Colours
+
+
+@pytest.mark.parametrize("ramp", [charts.FAILURE_RAMP, charts.SCORE_RAMP])
+@pytest.mark.parametrize("is_unsure", [False, True])
+def test_text_in_every_cell_is_legible_and_grey_print_keeps_the_order(ramp: tuple[str, ...], is_unsure: bool) -> None:
+    colours = [charts.shade_colour(step / 100, ramp, is_unsure) for step in range(101)]
+    assert min(charts.contrast_ratio(charts.text_colour(colour), colour) for colour in colours) >= 4.5
+    luminance = [charts.luminance(colour) for colour in colours]
+    assert all(lighter >= darker - 1e-3 for lighter, darker in itertools.pairwise(luminance))
+    assert luminance[0] - luminance[-1] > 0.3
+
+
+@pytest.mark.parametrize("ramp", [charts.FAILURE_RAMP, charts.SCORE_RAMP])
+def test_ramps_keep_their_order_in_the_three_colour_blindnesses(ramp: tuple[str, ...]) -> None:
+    # Vienot, Brettel and Mollon 1999 (protan, deutan) and Brettel 1997 (tritan), on linear RGB
+    simulations = {
+        "protanopia": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+        "deuteranopia": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+        "tritanopia": [[1.0, 0.1446, -0.1446], [0.0, 0.8592, 0.1408], [0.0, 0.8592, 0.1408]],
+    }
+    weights = np.array([0.2126, 0.7152, 0.0722])
+    for matrix in simulations.values():
+        seen = []
+        for step in range(21):
+            colour = charts.shade_colour(step / 20, ramp)
+            channels = np.array([int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)])
+            linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+            seen.append(float(weights @ np.clip(np.array(matrix) @ linear, 0, 1)))
+        assert all(lighter > darker for lighter, darker in itertools.pairwise(seen))
+
+
+def test_series_colours_and_report_inks_are_legible_on_white() -> None:
+    assert min(charts.contrast_ratio(colour, "#ffffff") for colour in charts.SERIES_COLOURS) >= 3
+    assert min(charts.contrast_ratio(colour, "#ffffff") for colour in ("#1c2733", "#56616d", "#b3261e")) >= 4.5
+
+
+def test_contrast_by_hand() -> None:
+    assert charts.contrast_ratio("#000000", "#ffffff") == pytest.approx(21)
+    assert charts.contrast_ratio("#123456", "#123456") == pytest.approx(1)
+
+
+def test_shade_out_of_range_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"shade must lie in \[0, 1\], got 1.5"):
+        charts.shade_colour(1.5, charts.FAILURE_RAMP)
+
+
+# Density
+
+
+def test_density_agrees_with_scikit_learn() -> None:
+    from sklearn.neighbors import KernelDensity
+
+    scores = np.random.default_rng(7).beta(5, 2, size=80)
+    positions, density = charts.estimate_density(scores.tolist())
+    spread = min(scores.std(ddof=1), float(np.quantile(scores, 0.75) - np.quantile(scores, 0.25)) / 1.34)
+    model = KernelDensity(bandwidth=0.9 * spread * 80**-0.2).fit(scores[:, None])
+    expected = np.exp(model.score_samples(positions[:, None]))
+    np.testing.assert_allclose(density, expected / expected.max(), rtol=1e-9)
+    assert (positions[0], positions[-1]) == (scores.min(), scores.max())
+
+
+@given(
+    st.lists(st.floats(min_value=-1, max_value=1), min_size=2, max_size=60).filter(lambda scores: np.ptp(scores) > 1e-3)
+)
+@settings(deadline=None)
+def test_density_is_positive_with_peak_one_and_ignores_order(scores: list[float]) -> None:
+    positions, density = charts.estimate_density(scores)
+    assert positions.shape == density.shape == (distributions.DENSITY_POINTS,)
+    assert density.max() == 1
+    assert density.min() >= 0
+    np.testing.assert_array_equal(density, charts.estimate_density(scores[::-1])[1])
+
+
+def test_density_of_equal_scores_is_refused() -> None:
+    for scores in ([0.5, 0.5], [0.5], [0.0, 5e-324]):
+        with pytest.raises(ValueError, match="a density needs scores that differ by at least 1e-06, got"):
+            charts.estimate_density(scores)
+
+
+# Heatmaps
+
+
+def test_small_cells_are_hatched_unsure_cells_faded_and_weak_cells_framed() -> None:
+    sure, small, unsure, weak = (
+        draw_cell(),
+        draw_cell(is_small=True),
+        draw_cell(is_unsure=True),
+        draw_cell(is_weak=True),
+    )
+    assert charts.FAILURE_RAMP[-1] in sure
+    # the hatch is one path of many strokes, and so it is cheap
+    assert 'stroke-width="1.1"' not in sure
+    hatch = re.search(r'<path d="(M[^"]*)"[^>]*stroke-width="1.1"', small)
+    assert hatch
+    assert hatch[1].count("M") >= 6
+    assert charts.FAILURE_RAMP[-1] not in unsure
+    assert charts.shade_colour(1.0, charts.FAILURE_RAMP, is_unsure=True) in unsure
+    assert 'stroke="#000000" stroke-width="3"' in weak
+    assert 'stroke="#ffffff" stroke-width="1.2"' in weak
+    assert 'stroke-width="3"' not in sure
+    assert all(text in sure for text in ("100 %", "[90, 100] %", "n 5", 'role="img"', 'aria-label="a map"'))
+
+
+def test_hatches_stay_inside_their_cell() -> None:
+    strokes = heatmap.hatch(3, 2)
+    assert len(strokes) >= 6
+    for left, top, right, bottom in strokes:
+        assert 3 <= left < right <= 4
+        assert 2 <= bottom < top <= 3
+
+
+def test_a_cell_that_nobody_asked_is_empty() -> None:
+    cell = charts.HeatmapCell("cards", "yes_no", None, ["–", "n 0 of 3"])
+    svg = charts.draw_heatmap([cell], ["cards", "fees"], ["yes_no"], charts.FAILURE_RAMP, "a map")
+    assert "n 0 of 3" in svg
+    assert not any(colour in svg for colour in charts.FAILURE_RAMP)
+
+
+# Distributions
+
+
+def test_few_scores_are_drawn_one_by_one_and_many_as_a_shape_with_dots() -> None:
+    few, many = draw_violin([0.1, 0.5, 0.9]), draw_violin([number / 20 for number in range(20)])
+    assert "#bcd9ee" not in few
+    assert "#bcd9ee" in many
+    assert "(n 3)" in few
+    assert "threshold 0.600" in few
+    assert find_dots(few) == 0
+    assert find_dots(many) == 20
+
+
+def test_dots_of_a_violin_are_bounded_and_show_the_same_quartiles() -> None:
+    scores = np.random.default_rng(3).beta(5, 2, size=997)
+    positions, density = charts.estimate_density(scores.tolist())
+    dots = distributions._spread_dots(scores.tolist(), 0.5, positions, density)
+    assert len(dots) <= distributions.MAXIMUM_VIOLIN_DOTS
+    shown = [score for score, _ in dots]
+    np.testing.assert_allclose(np.quantile(shown, [0.25, 0.5, 0.75]), np.quantile(scores, [0.25, 0.5, 0.75]), atol=0.02)
+    # inside the violin, which is .42 wide at its peak on either side of the middle
+    assert all(0.08 < row < 0.92 for _, row in dots)
+
+
+def test_every_score_is_a_dot_in_its_own_row() -> None:
+    panel = charts.PointPanel("recall_at_5", [("cards", [0.0, 1.0, 1.0], 1.0), ("fees", [0.5], 0.5)], 0.5, (0.0, 1.0))
+    svg = charts.draw_points([panel, panel], ["cards", "fees"], "points")
+    assert find_dots(svg) == 8
+    assert svg.count(">cards<") == 1
+    assert svg.count(">recall_at_5<") == 2
+    assert len(svg) < 12_000
+
+
+def test_a_thousand_dots_cost_few_bytes() -> None:
+    scores = np.linspace(0, 1, 1000).tolist()
+    one, many = (
+        charts.draw_points([charts.PointPanel("m", [("cards", chosen, 0.5)], None, (0.0, 1.0))], ["cards"], "points")
+        for chosen in (scores[:1], scores)
+    )
+    assert (len(many) - len(one)) / 999 < 16
+
+
+# Intervals
+
+
+def test_differences_are_marked_by_shape_and_not_by_colour_alone() -> None:
+    svg = draw_differences(
+        make_difference(),
+        make_difference(name="topic = fees", is_marked=False),
+        make_difference(name="topic = loans", lower=None, upper=None, is_marked=False, text="n 2"),
+    )
+    assert all(text in svg for text in ("topic = cards", "topic = fees", "topic = loans", "n 60", "n 2"))
+    assert "← better" in svg
+    assert "worse →" in svg
+    # a filled mark, two open ones
+    assert len(re.findall(r'fill="#d55e00" stroke="#d55e00"', svg)) == 1
+    assert len(re.findall(r'fill="#ffffff" stroke="#56616d"', svg)) == 2
+    # points and not percent of percent: the axis of .31 goes to 50
+    assert ">50</text>" in svg
+    assert ">0.5</text>" in draw_differences(make_difference(), is_share=False)
+
+
+def test_differences_all_at_zero_still_have_an_axis() -> None:
+    svg = draw_differences(make_difference(value=0.0, lower=None, upper=None))
+    assert "NaN" not in svg
+    assert "topic = cards" in svg
+
+
+def test_long_names_of_differences_keep_both_ends() -> None:
+    svg = draw_differences(make_difference(name=f"topic = {'long ' * 30}, query_type = yes_no"))
+    assert "query_type = yes_no"[-12:] in svg
+    assert "topic = long" in svg
+
+
+def test_weeks_stand_over_their_band_and_alarms_are_diamonds() -> None:
+    with_band, without = draw_weeks((0.75, 0.85)), draw_weeks()
+    assert "#d3d9e0" in with_band
+    assert "#d3d9e0" not in without
+    assert len(re.findall(r'<path d="M0,-[^"]*" fill="#b3261e"', without)) <= 1
+    assert without.count('fill="#b3261e"') == 1
+    assert all(f"2026-06-{day:02d}" in without for day in (1, 8, 15))
+    assert len(re.findall(r">week \d+<", draw_weeks(count=40))) <= 10
+
+
+# All
+
+
+def test_pictures_refuse_nothing_to_draw_and_too_many_series() -> None:
+    with pytest.raises(ValueError, match="needs rows and columns, got 0 and 1"):
+        charts.draw_heatmap([], [], ["a"], charts.FAILURE_RAMP, "label")
+    with pytest.raises(ValueError, match="at least one group"):
+        charts.draw_violins([], None, (0, 1), "cosine", "label")
+    with pytest.raises(ValueError, match="at most 5 series can be told apart, got 6"):
+        charts.draw_estimates([], ["row"], list("abcdef"), "share", "label")
+    with pytest.raises(ValueError, match="needs panels and rows, got 0 and 1"):
+        charts.draw_points([], ["a"], "label")
+    with pytest.raises(ValueError, match="needs at least one, got none"):
+        draw_differences()
+    with pytest.raises(ValueError, match="needs panels and weeks, got 0 and 1"):
+        charts.draw_weeks([], ["a"], "label")
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "\u2028 line", "a" * 500])
+def test_any_name_is_text_and_stays_as_it_is(name: str) -> None:
+    svgs = [
+        charts.draw_heatmap([charts.HeatmapCell(name, name, 0.5, [name])], [name], [name], charts.FAILURE_RAMP, name),
+        charts.draw_violins([charts.Violin(name, [0.1, 0.2], 0.1, 0.15, 0.2, 2)], None, (0, 1), name, name),
+        charts.draw_points([charts.PointPanel(name, [(name, [0.5], 0.5)], 0.5, (0, 1))], [name], name),
+        draw_differences(make_difference(name=name, detail=name, text=name)),
+        charts.draw_weeks([(name, [charts.WeeklyValue(name, 0.5, 0.4, 0.6)], None)], [name], name),
+    ]
+    for svg in svgs:
+        assert "<script" not in svg
+        assert svg.startswith("<svg")
+    if name == HOSTILE:
+        # numbers in a name are no coordinates, and words no attributes
+        assert 'd="1.23456" class="x"' in svgs[3].replace("&quot;", '"')
+
+
+def test_same_rows_give_the_same_bytes() -> None:
+    assert draw_differences(make_difference()) == draw_differences(make_difference())
+    assert draw_weeks((0.7, 0.9)) == draw_weeks((0.7, 0.9))
+    assert draw_violin([number / 20 for number in range(20)]) == draw_violin([number / 20 for number in range(20)])
+
+
+@pytest.mark.parametrize(
+    ("text", "wrapped"),
+    [("cards", "cards"), ("fraud_and_security", "fraud_and_\nsecurity"), ("a" * 30, "a" * 12 + "\n" + "a" * 11 + "…")],
+)
+def test_long_names_break_into_two_lines(text: str, wrapped: str) -> None:
+    assert wrap(text, 12) == wrapped
+
+
+def test_three_digits() -> None:
+    assert [three_digits(value) for value in (0, 0.5, 12.345, 1.0)] == ["0", "0.500", "12.3", "1.00"]

@@ -1,0 +1,806 @@
+"""The report: safe with hostile text, offline, small, the same bytes for the same warehouse, whole without data."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hcat import report
+from hcat.report.data import ENTITIES
+from hcat.report.maps import HEATMAP_PAIRS
+from hcat.report.outcomes import _describe_retrieval
+from hcat.report.showing import (
+    ANSWER_CHARACTERS,
+    as_markup,
+    distinct_labels,
+    format_interval,
+    format_number,
+    format_percent,
+)
+from hcat.report.weaknesses import _describe_causes, rank_segments
+from hcat.report.worst import describe_worst
+
+MODELS = Path(__file__).resolve().parents[3] / "models"
+
+HOSTILE = (
+    '"><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} {% raw %} </style></svg>'
+    " &lt;b&gt; \u202egpj.exe \x1b[31m"
+)
+
+OTHER_TABLES = """
+create table int_records_counted (
+    entity varchar, count_landed bigint, count_staged bigint, count_repeated bigint, count_rejected bigint
+);
+create table stg_ratings (interaction_id varchar, rater varchar, criterion varchar, scale_point integer);
+create table int_ratings_adjudicated (
+    interaction_id varchar, criterion varchar, count_raters bigint, mean_scale_point double, share_accepting double,
+    label integer
+);
+"""
+
+REJECTED_TABLE = """
+create table stg_{entity}__rejected (
+    record_id varchar, source_file varchar, reject_reason varchar, record_excerpt varchar, source_row bigint,
+    landing_number bigint
+);
+"""
+
+METRICS = [
+    # name, family, unit, range_low, threshold, is_primary, requires
+    ("answered", "behaviour", "indicator", 0.0, 1.0, True, None),
+    ("refusal_as_expected", "behaviour", "indicator", 0.0, None, True, "answer"),
+    ("groundedness_similarity__mean", "similarity", "cosine", -1.0, 0.6, True, "answer|context"),
+    ("support_words", "support", "share", 0.0, None, True, "answer|context"),
+    ("semantic_similarity", "reference", "cosine", -1.0, None, False, "answer|reference"),
+]
+
+#: What the weakness marts hold, made in short: the report must show numbers, not check their formula.
+MEASURE = """
+insert into {table} by name
+select
+    md5(concat_ws('|', {cell})) as {key},
+    {cell},
+    case when max(threshold) is null then 'no_threshold' when count(raw_score) = 0 then 'no_scores' else 'measured' end
+        as failure_status,
+    count(*) as count_interactions,
+    count(raw_score) as count_scored,
+    count(distinct source_group) as count_sources,
+    count(distinct source_group)::double as count_sources_effective,
+    avg(raw_score) as mean_score,
+    avg(raw_score) - 0.1 as mean_score_lower,
+    avg(raw_score) + 0.1 as mean_score_upper,
+    stddev_samp(raw_score) as standard_deviation,
+    quantile_cont(raw_score, 0.25) as quantile_25,
+    quantile_cont(raw_score, 0.5) as quantile_50,
+    quantile_cont(raw_score, 0.75) as quantile_75,
+    max(threshold) as threshold,
+    sum(is_failing::integer) as count_failing,
+    avg(is_failing::integer) as share_failing,
+    greatest(avg(is_failing::integer) - 0.05, 0) as share_failing_lower,
+    least(avg(is_failing::integer) + 0.05, 1) as share_failing_upper,
+    avg(is_failing::integer) as share_failing_of_all,
+    count(distinct source_group) < 10 as is_small
+from ({source})
+group by {cell}
+"""
+
+SCORED = """
+select evaluations.*, interactions.source_group, interactions.topic, interactions.system, interactions.query_type,
+    interactions.language
+from fct_evaluations as evaluations
+inner join fct_interactions as interactions using (interaction_id)
+"""
+
+
+def create_tables(connection: Any) -> None:
+    for path in sorted(MODELS.rglob("_*.yml")):
+        for model in yaml.safe_load(path.read_text()).get("models", []):
+            if model["name"].startswith(("dim_", "fct_")):
+                columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
+                connection.execute(f"create table {model['name']} ({columns})")
+    connection.execute(OTHER_TABLES)
+    for entity in ENTITIES:
+        connection.execute(REJECTED_TABLE.format(entity=entity))
+
+
+def insert(connection: Any, table: str, rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        names = ", ".join(row)
+        marks = ", ".join("?" for _ in row)
+        connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
+
+
+def add_run(connection: Any, text: str = "") -> None:
+    run = {
+        "run_id": "run_1",
+        "input_hash": "0123abcd",
+        "settings_hash": "feed",
+        "settings": json.dumps({"hcat_confidence": 0.95, "note": text}),
+        "code_version": "0.1.0",
+        "code_hash": "c0de",
+        "library_versions": json.dumps({"duckdb": "1.5.6", f"library {text}": text}),
+        "platform": f"Linux {text}",
+        "dbt_version": "1.11.16",
+        "encoder_name": f"all-MiniLM-L6-v2{text}",
+        "encoder_revision": "packaged",
+        "encoder_sha256": "53aa5117",
+        "classifier_name": "hcat-entailment-compact",
+        "classifier_revision": "1",
+        "classifier_sha256": "0a1b2c3d",
+        "device": "cpu",
+        "dtype": "float32",
+        "random_seed": 1,
+        "count_landed": 3,
+        "count_rejected": 1,
+        "count_interactions": 2,
+        "count_evaluations": 10,
+        "count_gates": 2,
+        "count_gates_not_passing": 1,
+        "count_error_gates_not_passing": 0,
+        "is_passing": True,
+        "started_at": "2026-06-01 12:00:00",
+    }
+    insert(connection, "dim_runs", [run])
+
+
+def add_metrics(connection: Any, is_provisional: bool = True) -> None:
+    insert(
+        connection,
+        "dim_metrics",
+        [
+            {
+                "metric_name": name,
+                "family": family,
+                "direction": "higher_is_better",
+                "unit": unit,
+                "requires": requires,
+                "description": f"what {name} says",
+                "decided_by": "project authors" if threshold is not None else None,
+                "range_low": range_low,
+                "range_high": 1.0,
+                "threshold": threshold,
+                "is_primary": is_primary,
+                "is_provisional": is_provisional if threshold is not None else None,
+                "is_decision_expired": False,
+            }
+            for name, family, unit, range_low, threshold, is_primary, requires in METRICS
+        ],
+    )
+
+
+def add_interactions(
+    connection: Any, count: int, count_topics: int, count_systems: int, text: str = "", answer: str = ""
+) -> None:
+    """Interactions whose groundedness rises with their number, from 0 to 1; two interactions per source."""
+    connection.execute(
+        """
+        insert into fct_interactions by name
+        select
+            printf('i%05d', number) as interaction_id,
+            printf('source %d', number // 2) as source_group,
+            printf('system %d', number % $systems) || $text as system,
+            printf('topic %d', number % $topics) || $text as topic,
+            printf('type %d', number % 3) || $text as query_type,
+            'en' as language,
+            'answer' as expected_behaviour,
+            'short' as answer_length,
+            'logged_tag' as topic_source,
+            'question ' || $text as query_text,
+            'answer ' || $text || $answer as answer,
+            'reference ' || $text as reference_answer,
+            0 as sample_index,
+            true as is_answered,
+            false as is_refusal,
+            timestamp '2026-05-01 00:00:00' as asked_at
+        from range($count) as numbers(number)
+        """,
+        {"count": count, "topics": count_topics, "systems": count_systems, "text": text, "answer": answer},
+    )
+    connection.execute(
+        """
+        insert into fct_evaluations by name
+        select
+            md5(interactions.interaction_id || metrics.metric_name) as evaluation_id,
+            interactions.interaction_id,
+            metrics.metric_name,
+            case when metrics.unit = 'indicator' or $count > 1 then 'scored' else 'missing_input' end as score_status,
+            case
+                when metrics.unit = 'indicator' then 1.0
+                when $count > 1
+                    then (row_number() over (partition by metric_name order by interaction_id) - 1) / ($count - 1)
+            end as raw_score,
+            metrics.threshold,
+            raw_score < metrics.threshold as is_failing,
+            'key' as content_key
+        from fct_interactions as interactions
+        cross join dim_metrics as metrics
+        """,
+        {"count": count},
+    )
+
+
+def add_marts(connection: Any) -> None:
+    for dimension in ("all", "system", "topic", "query_type"):
+        segment = "'all'" if dimension == "all" else dimension
+        source = f"select *, '{dimension}' as dimension, {segment} as segment from ({SCORED})"
+        connection.execute(
+            MEASURE.format(
+                table="fct_marginal_weaknesses",
+                key="marginal_weakness_id",
+                cell="metric_name, dimension, segment",
+                source=source,
+            )
+        )
+    for first, second in HEATMAP_PAIRS:
+        source = (
+            f"select *, '{first}' as first_dimension, {first} as first_segment,"
+            f" '{second}' as second_dimension, {second} as second_segment from ({SCORED})"
+        )
+        cell = "metric_name, first_dimension, first_segment, second_dimension, second_segment"
+        connection.execute(
+            MEASURE.format(table="fct_bivariate_weaknesses", key="bivariate_weakness_id", cell=cell, source=source)
+        )
+
+
+def add_retrieval(connection: Any, text: str = "") -> None:
+    rows = [
+        {
+            "retrieval_quality_id": f"r{number}",
+            "interaction_id": f"i{number:05d}",
+            "source_group": f"source {number}",
+            "system": f"system 0{text}",
+            "topic": "topic",
+            "metric_name": "recall",
+            "failure_cause": "generation" if number == 0 else "no_failure",
+            "k": 5,
+            "score": score,
+        }
+        for number, score in enumerate([0.0, 0.5, 1.0, 0.5])
+    ]
+    insert(connection, "fct_retrieval_quality", rows)
+
+
+def add_evidence(connection: Any, text: str = "") -> None:
+    sentence = {
+        "sentence_id": "s1",
+        "interaction_id": "i00000",
+        "evidence_chunk_id": f"chunk{text}",
+        "sentence_text": f"The fee is 55 euro.{text}",
+        "evidence_text": f"The fee is 50 euro.{text}",
+        "unsupported": f"55{text}",
+        "sentence_index": 0,
+        "evidence_rank": 2,
+        "similarity": 0.987654,
+        "count_words": 2,
+        "count_words_supported": 2,
+        "count_numbers": 1,
+        "count_numbers_supported": 0,
+        "is_least_grounded": True,
+    }
+    insert(connection, "fct_sentence_evidence", [sentence])
+
+
+def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("passed", "undecided")) -> None:
+    gate = {
+        "run_id": "run_1",
+        "measurement": "share_passing",
+        "metric_name": "support_words",
+        "dimension": "topic",
+        "segment": f"cards{text}",
+        "severity": "warn",
+        "burden": "prove_safe",
+        "comparison": "at_least",
+        "reason": f"because{text}",
+        "rationale": f"rationale{text}",
+        "threshold": 0.8,
+        "measured_value": 0.8627,
+        "lower_bound": 0.7952,
+        "upper_bound": 0.9104,
+        "n": 415,
+        "minimum_n": 100,
+        "evaluated_at": "2026-06-01 12:00:00",
+    }
+    insert(
+        connection,
+        "fct_threshold_gates",
+        [
+            {
+                **gate,
+                "gate_result_id": f"g{number}",
+                "gate_name": f"gate {number}{text}",
+                "verdict": verdict,
+                "is_passing": verdict == "passed",
+            }
+            for number, verdict in enumerate(verdicts)
+        ],
+    )
+
+
+def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
+    insert(
+        connection,
+        "int_records_counted",
+        [{"entity": "interactions", "count_landed": 3, "count_staged": 2, "count_repeated": 0, "count_rejected": 1}],
+    )
+    insert(
+        connection,
+        "stg_interactions__rejected",
+        [
+            {
+                "record_id": "x",
+                "source_file": f"interactions{text}.jsonl",
+                "reject_reason": f"interaction_id is empty{text}",
+                "record_excerpt": f"null | answer{text}",
+                "source_row": 7,
+                "landing_number": 1,
+            }
+        ],
+    )
+    insert(
+        connection,
+        "stg_ratings",
+        [{"interaction_id": "i00000", "rater": f"r{text}", "criterion": "faithfulness", "scale_point": 2}],
+    )
+    rated = {
+        "interaction_id": "i00000",
+        "criterion": f"faithfulness{text}",
+        "count_raters": 1,
+        "mean_scale_point": 2.0,
+        "label": 1,
+    }
+    insert(connection, "int_ratings_adjudicated", [rated])
+    connection.execute("update fct_evaluations set label = 1 where interaction_id = 'i00000'")
+
+
+def make_warehouse(
+    folder: Path, count: int = 60, count_topics: int = 3, count_systems: int = 2, text: str = "", answer: str = ""
+) -> Path:
+    """A warehouse with everything, every text of which ends in ``text``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
+        create_tables(connection)
+        add_run(connection, text)
+        add_metrics(connection)
+        add_interactions(connection, count, count_topics, count_systems, text, answer)
+        add_marts(connection)
+        add_retrieval(connection, text)
+        add_evidence(connection, text)
+        add_gates(connection, text)
+        add_rejects_and_ratings(connection, text)
+    return folder
+
+
+class PageParser(HTMLParser):
+    """Collects tags, attributes and text of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def parse(page: str) -> PageParser:
+    parser = PageParser()
+    parser.feed(page)
+    parser.close()
+    return parser
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report.render_report(make_warehouse(tmp_path_factory.mktemp("plain")))
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report.render_report(make_warehouse(tmp_path_factory.mktemp("hostile"), text=HOSTILE))
+
+
+# Safety
+
+
+def test_hostile_text_makes_no_tag_and_no_attribute(page: str, hostile_page: str) -> None:
+    plain, hostile = parse(page), parse(hostile_page)
+    # long labels break into two lines of SVG text
+    assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
+    plain_attributes = {(tag, name) for tag, name, _ in plain.attributes}
+    assert {(tag, name) for tag, name, _ in hostile.attributes} <= plain_attributes | {("tspan", "x"), ("tspan", "dy")}
+    assert not {"script", "img", "iframe", "object", "embed", "link", "form", "input", "base"} & set(hostile.tags)
+    assert not [attribute for attribute in hostile.attributes if attribute[1].startswith("on")]
+    # it is shown as text, in HTML and in SVG
+    assert "<script>alert(1)</script>" in "".join(hostile.text)
+    assert hostile.tags.count("style") == 1
+
+
+def test_hostile_text_is_no_template_and_no_control_character(hostile_page: str) -> None:
+    assert "{{ 7 * 7 }}" in hostile_page
+    assert "\u202e" not in hostile_page
+    assert "\x1b" not in hostile_page
+    assert "⟨U+202E⟩" in hostile_page
+
+
+@pytest.mark.parametrize("fixture", ["page", "hostile_page"])
+def test_report_reaches_out_to_nothing(fixture: str, request: pytest.FixtureRequest) -> None:
+    text = request.getfixturevalue(fixture)
+    parsed = parse(text)
+    references = [
+        (name, value) for _, name, value in parsed.attributes if name in {"src", "href", "xlink:href", "action", "data"}
+    ]
+    assert references
+    assert all(name == "href" and value.startswith("#") for name, value in references)
+    own_markup = re.sub(r">[^<]*<", "><", text)
+    assert "url(" not in own_markup
+    assert "@import" not in own_markup
+    assert "http://" not in own_markup
+    assert "https://" not in own_markup
+    policy = [
+        value
+        for tag, name, value in parsed.attributes
+        if tag == "meta" and name == "content" and "default-src" in value
+    ]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"]
+
+
+def test_every_link_of_the_contents_has_its_section(page: str) -> None:
+    attributes = parse(page).attributes
+    targets = {value.removeprefix("#") for _, name, value in attributes if name == "href"}
+    assert targets == {name for name, _ in report.SECTIONS}
+    assert targets <= {value for _, name, value in attributes if name == "id"}
+
+
+@pytest.mark.parametrize(
+    "svg",
+    [
+        "<svg><script>1</script></svg>",
+        '<svg><image width="1"/></svg>',
+        '<svg><path onclick="x"/></svg>',
+        '<svg><g xlink:href="y"/></svg>',
+    ],
+)
+def test_a_chart_that_could_run_or_reach_out_is_refused(svg: str) -> None:
+    with pytest.raises(ValueError, match="must hold no script and no reference"):
+        as_markup(svg)
+
+
+# Size, determinism
+
+
+def test_five_thousand_long_interactions_stay_small(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path, count=5000, count_topics=400, count_systems=40, answer="long " * 2000)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update fct_interactions set answer = repeat('x', 2000000) where interaction_id = 'i00000'")
+    path = report.write_report(warehouse, tmp_path / "report.html")
+    assert path.stat().st_size < 2_000_000
+    text = path.read_text(encoding="utf-8")
+    assert "x" * ANSWER_CHARACTERS + "…" in text
+    assert "x" * (ANSWER_CHARACTERS + 1) not in text
+    assert "28 more systems are in the warehouse and not shown here" in text
+    assert "The 5 systems with most interactions are drawn." in text
+
+
+def test_same_warehouse_gives_the_same_bytes(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path / "first")
+    shutil.copytree(warehouse, tmp_path / "second")
+    first = report.write_report(warehouse, tmp_path / "a.html").read_bytes()
+    again = report.write_report(warehouse / "hcat.duckdb", tmp_path / "b.html").read_bytes()
+    elsewhere = report.write_report(tmp_path / "second", tmp_path / "deep" / "c.html").read_bytes()
+    assert first == again == elsewhere
+    assert not list(tmp_path.rglob("*.writing"))
+
+
+def test_order_of_rows_does_not_matter(tmp_path: Path, page: str) -> None:
+    warehouse = make_warehouse(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        for table in (
+            "fct_evaluations",
+            "fct_interactions",
+            "fct_marginal_weaknesses",
+            "fct_bivariate_weaknesses",
+            "dim_metrics",
+        ):
+            connection.execute(f"create table shuffled as select * from {table} order by hash({table}::varchar)")
+            connection.execute(f"drop table {table}")
+            connection.execute(f"alter table shuffled rename to {table}")
+    assert report.render_report(warehouse) == page
+
+
+def test_writing_does_not_change_the_warehouse(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path)
+    before = (warehouse / "hcat.duckdb").read_bytes()
+    report.write_report(warehouse, tmp_path / "report.html")
+    assert (warehouse / "hcat.duckdb").read_bytes() == before
+
+
+# Content
+
+
+def test_header_gates_and_ledger_say_what_was_decided(page: str) -> None:
+    assert "Verdict of the build: Passed with warnings." in page
+    assert "No gate of severity error fails; 1 of severity warn does not pass." in page
+    assert "2026-06-01 12:00:00 UTC" in page
+    assert "53aa5117" in page
+    assert "0123abcd" in page
+    assert "PROVISIONAL." in page
+    assert "✓ passed" in page
+    assert "? undecided" in page
+    assert "86.3 %" in page
+    assert "[79.5, 91.0] %" in page
+    assert "≥ 80.0 %" in page
+
+
+def test_approved_thresholds_carry_no_banner(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        create_tables(connection)
+        add_run(connection)
+        add_metrics(connection, is_provisional=False)
+    assert "PROVISIONAL." not in report.render_report(tmp_path)
+
+
+def test_heatmap_shows_rate_interval_and_count(page: str) -> None:
+    # 60 interactions, groundedness 0 to 1 in 60 steps, threshold .6: numbers 0 to 35 of 59 lie below it
+    assert "Topic by query type" in page
+    assert "share failing, 0 % to 100 %" in page
+    assert re.search(r">60\.0 %</text>", page)
+    assert re.search(r">\[55\.0, 65\.0\] %</text>", page)
+    assert re.search(r">n 20</text>", page)
+
+
+def test_heatmap_without_decision_shows_the_mean(tmp_path: Path) -> None:
+    text = report.render_report(make_warehouse(tmp_path), metric_name="support_words")
+    assert "mean score, best cell to worst cell" in text
+    assert "Metric: <code>support_words</code>" in text
+
+
+def test_no_interval_stands_beside_a_rate_that_is_not_there(page: str) -> None:
+    assert "– <" in page
+    assert not re.search(r"– <span class=\"interval\">\[", page)
+
+
+def test_unknown_metric_is_refused(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path)
+    with pytest.raises(ValueError, match=r"metric must be one of .*support_words, got nonsense"):
+        report.render_report(warehouse, metric_name="nonsense")
+
+
+def test_worst_interactions_show_evidence_and_take_each_source_once_before_siblings(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path)
+    with report.open_warehouse(warehouse) as source:
+        rows = describe_worst(source)["rows"]
+    assert len(rows) >= 10
+    # interactions 0 and 1 are siblings, so the second worst of groundedness is number 2; number 0 is listed once,
+    # under its first metric, and so are the others, because all metrics rank alike here
+    assert [row["interaction_id"] for row in rows[:3]] == ["i00000", "i00002", "i00004"]
+    assert rows[0]["why"] == "lowest groundedness_similarity__mean"
+    assert rows[0]["evidence"][0]["similarity"] == "0.988"
+    assert rows[0]["evidence"][0]["unsupported"] == "55"
+    assert rows[1]["evidence"] == []
+
+
+def test_perfect_scores_and_scored_refusals_are_not_worst(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update fct_evaluations set raw_score = 1")
+        connection.execute(
+            "update fct_evaluations set raw_score = 0, score_status = 'refused' where interaction_id = 'i00003'"
+        )
+        connection.execute(
+            "update fct_evaluations set raw_score = 0, score_status = 'scored'"
+            " where interaction_id = 'i00007' and metric_name = 'refusal_as_expected'"
+        )
+    with report.open_warehouse(warehouse) as source:
+        rows = describe_worst(source)["rows"]
+    assert [(row["interaction_id"], row["why"]) for row in rows] == [("i00007", "refused though an answer was due")]
+
+
+def test_retrieval_interval_by_hand(tmp_path: Path) -> None:
+    # scores 0, .5, 1, .5 of four sources: mean .5, sd sqrt(1/6), half width 1.95996 x .408248 / 2 = .400075
+    with report.open_warehouse(make_warehouse(tmp_path)) as source:
+        described = _describe_retrieval(source, confidence=0.95)
+        (cause,) = _describe_causes(source)["systems"]
+    (row,) = described["rows"]
+    assert (row["mean"], row["interval"], row["k"], row["count_scored"]) == ("0.500", "[0.0999, 0.900]", "5", 4)
+    assert (cause["count_generation"], cause["count_retrieval"], cause["count_interactions"]) == (1, 0, 4)
+
+
+def test_weak_segments_leave_out_what_a_metric_defines_itself(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        create_tables(connection)
+        add_metrics(connection)
+        common = {
+            "failure_status": "measured",
+            "count_interactions": 50,
+            "count_scored": 50,
+            "count_sources": 40,
+            "count_sources_effective": 40.0,
+            "is_small": False,
+        }
+        rows = [
+            ("answered", "all", "all", 0.1, 0.05, False),
+            ("answered", "answer_length", "empty", 1.0, 0.9, False),
+            ("answered", "topic", "cards", 0.5, 0.3, False),
+            ("answered", "topic", "fees", 0.6, 0.4, True),
+            ("answered", "topic", "loans", 0.2, 0.09, False),
+        ]
+        insert(
+            connection,
+            "fct_marginal_weaknesses",
+            [
+                {
+                    **common,
+                    "marginal_weakness_id": segment + dimension,
+                    "metric_name": metric,
+                    "dimension": dimension,
+                    "segment": segment,
+                    "share_failing": share,
+                    "share_failing_lower": lower,
+                    "share_failing_upper": 1.0,
+                    "is_small": is_small,
+                }
+                for metric, dimension, segment, share, lower, is_small in rows
+            ],
+        )
+    with report.open_warehouse(tmp_path) as source:
+        weak = rank_segments(source)
+    assert [row["segment"] for row in weak] == ["cards"]
+
+
+def test_rejects_ratings_and_statuses_are_shown(page: str) -> None:
+    assert "interaction_id is empty" in page
+    assert "interactions.jsonl, row 7" in page
+    assert "Ratings: 1; rated interactions: 1; raters: 1." in page
+    assert "With one rater no agreement between people can be stated." in page
+
+
+# What is not there
+
+
+def assert_says_what_is_missing(page: str, *sentences: str) -> None:
+    text = " ".join("".join(parse(page).text).split())
+    for sentence in sentences:
+        assert sentence in text
+
+
+def test_warehouse_without_interactions(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        create_tables(connection)
+        add_run(connection)
+        add_metrics(connection)
+    assert_says_what_is_missing(
+        report.render_report(tmp_path),
+        "There are no interactions in this warehouse: nothing has been evaluated.",
+        "No gate was evaluated in this build",
+        "No map: no interaction has a score of a primary metric",
+        "No distribution by topic: no primary metric has scores.",
+        "No interaction has a groundedness, support or reference score",
+        "Retrieval quality. It would come from",
+        "There is no evaluation row",
+        "No human ratings:",
+    )
+
+
+def test_database_without_any_table(tmp_path: Path) -> None:
+    duckdb.connect(str(tmp_path / "hcat.duckdb")).close()
+    assert_says_what_is_missing(
+        report.render_report(tmp_path),
+        "Verdict of the build: unknown.",
+        "The warehouse holds no ledger row",
+        "There are no interactions in this warehouse",
+        "(int_records_counted): they are not in this copy of the warehouse.",
+    )
+
+
+def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        create_tables(connection)
+        add_run(connection)
+        add_metrics(connection)
+        add_interactions(connection, count=1, count_topics=1, count_systems=1)
+        connection.execute(
+            "update fct_interactions set query_type = null, query_text = null, asked_at = null, reference_answer = null"
+        )
+        add_marts(connection)
+    text = report.render_report(tmp_path)
+    assert_says_what_is_missing(
+        text,
+        "no documents were given",
+        "no queries were given; query texts come from the interactions",
+        "interactions time not logged",
+        "Retrieval quality. It would come from",
+        "No human ratings:",
+    )
+    assert ">missing_input</th>" in text
+
+
+# Reading
+
+
+def test_missing_warehouse_is_said(tmp_path: Path) -> None:
+    with pytest.raises(report.WarehouseError, match=r"no warehouse at .*hcat.duckdb: run `dbt build` first"):
+        report.render_report(tmp_path)
+
+
+def test_file_that_is_no_warehouse_is_said(tmp_path: Path) -> None:
+    (tmp_path / "hcat.duckdb").write_bytes(b"this is text and no database, however long it may become" * 100)
+    with pytest.raises(report.WarehouseError, match="cannot be opened"):
+        report.render_report(tmp_path)
+
+
+def test_warehouse_of_another_version_is_said(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute("create table dim_runs (run_id varchar)")
+    with pytest.raises(report.WarehouseError, match="does not fit this version of hcat"):
+        report.render_report(tmp_path)
+
+
+# Text and numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0, "0"),
+        (0.0, "0"),
+        (1.0, "1.00"),
+        (0.12345, "0.123"),
+        (-0.5, "−0.500"),
+        (12345, "12,345"),
+        (1234.5, "1,234"),
+        (None, "–"),
+        (math.nan, "–"),
+    ],
+)
+def test_numbers_have_three_digits(value: float | None, shown: str) -> None:
+    assert format_number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0, "0 %"), (1, "100 %"), (0.32608, "32.6 %"), (0.00718, "0.718 %"), (0.99999, "> 99.9 %"), (None, "–")],
+)
+def test_percent_has_three_digits_and_never_rounds_to_all(share: float | None, shown: str) -> None:
+    assert format_percent(share) == shown
+
+
+def test_intervals_by_hand() -> None:
+    assert format_interval(0.25, 0.5) == "[0.250, 0.500]"
+    assert format_interval(0.25, 1.0, "share") == "[25.0, 100] %"
+    assert format_interval(None, 0.5) == ""
+
+
+@given(st.text(max_size=300), st.integers(min_value=1, max_value=100))
+@settings(deadline=None)
+def test_cleaned_text_holds_no_control_or_direction_character(text: str, length: int) -> None:
+    shown = report.clean_text(text, length)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", shown)
+    assert shown.endswith("…") or len(text) <= length
+    assert len(re.sub("⟨U\\+[0-9A-F]{4,6}⟩", "?", shown)) <= length + 1
+
+
+def test_clean_text_refuses_a_length_below_one() -> None:
+    with pytest.raises(ValueError, match="length must be at least 1, got 0"):
+        report.clean_text("a", 0)
+
+
+def test_labels_that_look_alike_when_cut_stay_apart() -> None:
+    names = ["a" * 100 + "1", "a" * 100 + "2"]
+    labels = distinct_labels(names)
+    assert len(set(labels.values())) == 2

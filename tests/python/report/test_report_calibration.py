@@ -1,0 +1,732 @@
+"""The report on calibration: verdicts by hand, a sentence for every status, hostile text as text, small, whole."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
+
+from hcat import report
+from hcat.report import calibration, charts
+from hcat.report.charts.base import shorten, stagger
+
+METRIC = "groundedness_similarity__mean"
+UNCALIBRATED_METRIC = "support_words"
+
+#: Tables of the full warehouse that a published copy lacks.
+WAREHOUSE_TABLES = """
+create table int_labels (interaction_id varchar, metric_name varchar, fold varchar, label integer);
+create table int_conformal_quantiles (
+    metric_name varchar, stratification varchar, stratum varchar, check_status varchar, alpha double, label integer,
+    quantile double, count_sources bigint
+);
+"""
+
+#: Failed below .5 but for every seventh answer, so that both labels occur on both sides.
+LABEL_SCORES = """
+update fct_evaluations
+set
+    label = case
+        when (raw_score > 0.5) <> (cast(right(interaction_id, 5) as integer) % 7 = 0) then 1 else 0
+    end,
+    calibrated_probability = 0.05 + 0.9 * raw_score,
+    prediction_set = case
+        when raw_score < 0.3 then 'failed' when raw_score < 0.7 then 'accepted|failed' else 'accepted'
+    end
+where metric_name = $metric_name
+"""
+
+QUALITY = {
+    "criterion": "faithfulness",
+    "status": "measured",
+    "calibration_error_status": "measured",
+    "count_labels": 40,
+    "count_sources": 30,
+    "calibration_error": 0.04,
+    "calibration_error_limit": 0.11,
+    "log_loss_difference_status": "measured",
+    "log_loss_difference": -0.2,
+    "log_loss_difference_low": -0.3,
+    "log_loss_difference_high": -0.1,
+    "calibration_slope_status": "measured",
+    "calibration_slope": 0.95,
+    "calibration_slope_low": 0.7,
+    "calibration_slope_high": 1.3,
+    "auroc_status": "measured",
+    "auroc": 0.83,
+    "auroc_low": 0.75,
+    "auroc_high": 0.9,
+    "is_within_chance": True,
+}
+
+
+def add_calibrators(connection: Any, text: str) -> None:
+    fitted = {
+        "fitted_run_id": "run_1",
+        "criterion": f"faithfulness{text}",
+        "segment": "all",
+        "fold": "fit",
+        "message": "",
+        "count_labels": 60,
+        "count_accepted": 35,
+        "count_sources": 50,
+        "is_separated": False,
+    }
+    reason = {**fitted, "status": "insufficient", "message": f"a class has fewer than 20 labels{text}"}
+    rows = [
+        {**fitted, "metric_name": METRIC, "family": "logistic", "status": "fitted", "is_chosen": True},
+        {**reason, "metric_name": METRIC, "family": "isotonic", "is_chosen": False},
+        {**reason, "metric_name": UNCALIBRATED_METRIC, "family": "logistic", "is_chosen": False},
+    ]
+    insert(connection, "fct_calibrators", [{**row, "calibrator_id": f"c{n}"} for n, row in enumerate(rows)])
+    insert(
+        connection,
+        "fct_calibration_quality",
+        [
+            {
+                **QUALITY,
+                "calibration_quality_id": "q0",
+                "metric_name": METRIC,
+                "calibrator": "logistic",
+                "is_chosen": True,
+            },
+            {
+                "calibration_quality_id": "q1",
+                "metric_name": UNCALIBRATED_METRIC,
+                "criterion": "faithfulness",
+                "calibrator": "none",
+                "status": "not_calibrated",
+                "count_labels": 0,
+                "count_sources": 0,
+                "is_chosen": False,
+            },
+        ],
+    )
+    insert(
+        connection,
+        "fct_calibration_bins",
+        [
+            {
+                "calibration_bin_id": f"b{number}",
+                "metric_name": METRIC,
+                "calibrator": "logistic",
+                "bin": number,
+                "lowest_prediction": mean - 0.1,
+                "highest_prediction": mean + 0.1,
+                "mean_prediction": mean,
+                "share_accepted": share,
+                "share_accepted_low": max(0.0, share - 0.2),
+                "share_accepted_high": min(1.0, share + 0.2),
+                "count_labels": 20,
+                "count_sources": 15,
+                "is_chosen": True,
+            }
+            for number, (mean, share) in enumerate([(0.2, 0.25), (0.8, 0.5)])
+        ],
+    )
+
+
+def add_conformal(connection: Any, text: str) -> None:
+    common = {"metric_name": METRIC, "criterion": "faithfulness", "status": "measured", "alpha": 0.1}
+    measured = {"count_labels": 40, "count_sources": 30, "count_covered": 37, "coverage": 0.925, "share_empty": 0.0}
+    measured |= {"share_single": 0.6, "share_all": 0.4}
+    rows: list[dict[str, Any]] = [
+        {"stratification": "label_conditional", "scope": "marginal"},
+        {"stratification": "label_conditional", "scope": "label", "label": 1},
+        {"stratification": "label_conditional", "scope": "label", "label": 0},
+        {"stratification": "label_conditional", "scope": "group", "stratum": f"system 0{text}"},
+        {
+            "stratification": "marginal",
+            "scope": "marginal",
+            "quantile_status": "conformalized",
+            "check_status": "failed",
+            "quantile": 0.7,
+        },
+    ]
+    insert(
+        connection,
+        "fct_conformal_coverage",
+        [{**common, **measured, **row, "conformal_coverage_id": f"v{number}"} for number, row in enumerate(rows)],
+    )
+    insert(
+        connection,
+        "fct_system_calibration",
+        [
+            {
+                "system_calibration_id": f"s{number}",
+                "metric_name": METRIC,
+                "criterion": "faithfulness",
+                "calibrator": "logistic",
+                "system": f"system {number}{text}",
+                "status": "measured" if number == 0 else "insufficient",
+                "count_labels": 20,
+                "count_sources": 15,
+                "share_accepted": 0.5,
+                "mean_prediction": 0.7,
+                "difference": -0.2 if number == 0 else None,
+                "difference_low": -0.3 if number == 0 else None,
+                "difference_high": -0.1 if number == 0 else None,
+            }
+            for number in range(2)
+        ],
+    )
+    insert(
+        connection,
+        "fct_risk_controls",
+        [
+            {
+                "risk_control_id": "k0",
+                "metric_name": METRIC,
+                "criterion": "faithfulness",
+                "promise": "share_bad_among_accepted",
+                "status": "insufficient",
+                "level": 0.05,
+                "confidence": 0.9,
+                "count_test_labels": 40,
+                "count_test_sources": 30,
+            }
+        ],
+    )
+
+
+def add_thresholds(connection: Any, text: str) -> None:
+    common = {
+        "fitted_run_id": "run_1",
+        "metric_name": METRIC,
+        "criterion": "faithfulness",
+        "direction": "higher_is_better",
+        "message": f"fitted{text}",
+        "confidence": 0.9,
+        "risk_appetite": f"high{text}",
+        "count_fit_accepted": 35,
+        "count_fit_failed": 25,
+        "count_fit_sources": 50,
+        "interval_level": 0.99,
+        "false_accept_count_labels": 20,
+        "false_reject_count_labels": 20,
+        "is_decision_expired": False,
+    }
+    errors = {
+        f"false_{name}_{key}": value
+        for name in ("accept", "reject")
+        for key, value in {
+            "status": "ok",
+            "verdict": "within",
+            "rate": 0.05,
+            "rate_lower": 0.01,
+            "rate_upper": 0.09,
+            "tolerated_share": 0.1,
+        }.items()
+    }
+    none = {
+        "false_accept_status": "no_threshold",
+        "false_reject_status": "no_threshold",
+        "false_accept_verdict": "no_threshold",
+        "false_reject_verdict": "no_threshold",
+    }
+    rows: list[dict[str, Any]] = [
+        {"method": "roc_youden", "kind": "acceptance", "status": "ok", "threshold": 0.6, "verdict": "within", **errors},
+        {
+            "method": "conformal",
+            "kind": "acceptance",
+            "status": "no_threshold",
+            "accepts": "none",
+            "verdict": "no_threshold",
+            **none,
+        },
+        {
+            "method": "normal_floor",
+            "kind": "monitoring",
+            "status": "ok",
+            "threshold": 0.3,
+            "verdict": "beyond",
+            **errors,
+        },
+    ]
+    insert(
+        connection,
+        "fct_metric_thresholds",
+        [
+            {**common, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
+            for number, row in enumerate(rows)
+        ],
+    )
+
+
+def add_rates_and_labels(connection: Any, text: str) -> None:
+    powered = {
+        "status": "prediction_powered",
+        "prediction_powered_method": "score",
+        "prediction_powered_rate": 0.25,
+        "prediction_powered_lower": 0.2,
+        "prediction_powered_upper": 0.3,
+        "labels_only_method": "wilson",
+        "labels_only_rate": 0.28,
+        "labels_only_lower": 0.18,
+        "labels_only_upper": 0.38,
+        "width_ratio": 0.5,
+    }
+    insert(
+        connection,
+        "fct_failure_rates",
+        [
+            {
+                "failure_rate_id": f"f{number}",
+                "metric_name": METRIC,
+                "criterion": "faithfulness",
+                "system": f"system {number}{text}",
+                "dimension": "all",
+                "segment": "all",
+                "target": "process",
+                "predictor_status": "fitted",
+                "message": f"why{text}",
+                "count_interactions": 30,
+                "count_scored": 30,
+                "count_labels": 30 if number == 0 else 1,
+                "count_sources": 25 if number == 0 else 1,
+                "is_small": number == 1,
+                **(powered if number == 0 else {"status": "insufficient"}),
+            }
+            for number in range(2)
+        ],
+    )
+    insert(
+        connection,
+        "fct_labels_needed",
+        [
+            {
+                "labels_needed_id": "n0",
+                "metric_name": METRIC,
+                "purpose": "half_width",
+                "label_status": "labels_missing",
+                "target": 0.05,
+                "confidence": 0.95,
+                "planning_rate": 0.5,
+                "design_effect": 1.0,
+                "count_groups": 1,
+                "count_labels": 60,
+                "count_sources": 50,
+                "count_labels_needed": 385,
+                "count_labels_missing": 325,
+            }
+        ],
+    )
+    agreement = {"criterion": f"faithfulness{text}", "count_units": 0, "count_ratings": 0, "count_sources": 0}
+    agreement |= {"status": "no_pairable_values", "interval_status": "no_estimate"}
+    insert(
+        connection,
+        "fct_rater_agreement",
+        [
+            {**agreement, "rater_agreement_id": "a0", "statistic": "krippendorff_alpha_ordinal"},
+            {**agreement, "rater_agreement_id": "a1", "statistic": "fleiss_kappa"},
+            {
+                **agreement,
+                "rater_agreement_id": "a2",
+                "statistic": "intra_rater_percent_agreement",
+                "rater": f"rater_1{text}",
+                "status": "estimated",
+                "interval_status": "no_spread",
+                "agreement": 1.0,
+                "count_units": 48,
+                "count_ratings": 96,
+                "count_sources": 42,
+            },
+        ],
+    )
+    insert(
+        connection,
+        "fct_rater_reports",
+        [
+            {
+                "rater_report_id": "r0",
+                "criterion": "faithfulness",
+                "rater": f"rater_2{text}",
+                "status": "estimated",
+                "count_ratings": 100,
+                "count_shared_units": 90,
+                "count_effective": 80.0,
+                "agreement": 0.4,
+                "agreement_of_others": 0.8,
+                "disagrees_with_everyone": True,
+            }
+        ],
+    )
+
+
+def make_calibrated(folder: Path, text: str = "", is_published: bool = False, **sizes: int) -> Path:
+    """A warehouse with labels, a calibrator in force and every mart of calibration; texts end in ``text``."""
+    make_warehouse(folder, text=text, **sizes)
+    with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
+        connection.execute(LABEL_SCORES, {"metric_name": METRIC})
+        connection.execute(
+            "update dim_runs set settings = json_merge_patch(settings, '{\"hcat_conformal_alpha\": 0.1}')::varchar"
+        )
+        connection.execute(
+            "update dim_metrics set decision_name = metric_name, valid_until = date '2027-05-01',"
+            " decision_rationale = 'because of' || $text",
+            {"text": text},
+        )
+        add_calibrators(connection, text)
+        add_conformal(connection, text)
+        add_thresholds(connection, text)
+        add_rates_and_labels(connection, text)
+        if not is_published:
+            connection.execute(WAREHOUSE_TABLES)
+            connection.execute(
+                "insert into int_labels select interaction_id, metric_name,"
+                " case when right(interaction_id, 1) in ('0', '1', '2') then 'test' else 'fit' end, label"
+                " from fct_evaluations where label is not null"
+            )
+            quantile = {"metric_name": METRIC, "stratification": "label_conditional", "stratum": "other", "alpha": 0.1}
+            insert(
+                connection,
+                "int_conformal_quantiles",
+                [
+                    {**quantile, "label": 1, "quantile": 0.6, "count_sources": 20, "check_status": "passed"},
+                    {**quantile, "label": 0, "count_sources": 5, "check_status": "insufficient"},
+                ],
+            )
+    return folder
+
+
+def cut_section(page: str) -> str:
+    start = page.index('<section id="calibration">')
+    return page[start : page.index("</section>", start)]
+
+
+def read_text(html: str) -> str:
+    return " ".join(" ".join(parse(html).text).split())
+
+
+def render(folder: Path) -> str:
+    return cut_section(report.render_report(folder))
+
+
+@pytest.fixture(scope="module")
+def section(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return render(make_calibrated(tmp_path_factory.mktemp("calibrated")))
+
+
+@pytest.fixture(scope="module")
+def hostile_section(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return render(make_calibrated(tmp_path_factory.mktemp("hostile"), text=HOSTILE))
+
+
+def assert_reads_well(section: str) -> None:
+    """No number that is none, and no figure without a mark."""
+    text = read_text(section)
+    assert not re.findall(r"\b(?:NaN|nan|None|null|undefined|inf|Infinity)\b", text)
+    for svg in re.findall(r"<svg.*?</svg>", section, re.DOTALL):
+        assert re.search(r"<path|<line", svg)
+
+
+# What is shown
+
+
+def test_every_figure_and_table_is_there(section: str) -> None:
+    assert section.count("<svg") == 5
+    assert section.count("<figcaption>") == 5
+    assert_reads_well(section)
+    text = read_text(section)
+    for sentence in (
+        "✓ calibrated within chance",
+        "−0.200 [−0.300, −0.100]",
+        "0.0400 limit 0.110",
+        "0.950 [0.700, 1.30]",
+        "No calibrator: too few labels: a class has fewer than 20 labels. Labels in fold fit: 60 (50).",
+        "in 1 of 2 bins they miss the line",
+        "At 90 % there is no quantile for failed answers",
+        "✗ below what chance allows",
+        "too few labelled sources: the machine may accept nothing on its own",
+        "probabilities flatter the system",
+        "too few labelled sources to say",
+        "No threshold: no score keeps the promise: it would accept none.",
+        "5.00 % [1.00, 9.00] %",
+        "n 20, tolerated 10 %",
+        "because of",
+        "Nobody has decided a threshold: the metric has no failure rate.",
+        "25.0 % [20.0, 30.0] %",
+        "no rate: too few labelled sources",
+        "failure rate to ± 5 percentage points (95 % confidence)",
+        "325 labels missing",
+        "Between people: no interaction was rated by two people: agreement between people is unknown.",
+        "same rater twice, percent agreement (rater_1)",
+        "no interval: all pairs agree",
+        "rater_2 (faithfulness): agrees with the majority of the others on 40.0 % of 90 shared interactions",
+    ):
+        assert sentence in text, sentence
+    # one sentence for all figures between people, and not one per statistic
+    assert text.count("no interaction was rated by two people") == 1
+
+
+def test_checks_of_merged_groups_stand_beside_their_label(section: str) -> None:
+    assert "accepted by people per label and group 90 % 92.5 % 40 (30) ✓ kept, within chance" in re.sub(
+        r"\s+", " ", re.sub(r"<[^>]*>", " ", section)
+    )
+
+
+def test_prediction_sets_are_drawn_where_they_decide(section: str) -> None:
+    for word in ("accepted", "undecided", "failed"):
+        assert charts.SET_COLOURS[word] in section
+    assert "All are undecided" not in section
+
+
+def test_the_section_is_small_and_the_same_twice(tmp_path: Path, section: str) -> None:
+    assert render(make_calibrated(tmp_path / "again")) == section
+    large = render(make_calibrated(tmp_path / "large", count=4000, count_topics=10, count_systems=30))
+    assert max(len(section.encode()), len(large.encode())) < 200_000
+    assert "a random part of them" in read_text(large)
+    assert "25 smaller systems are not drawn" in read_text(large)
+
+
+def test_expired_and_approved_decisions_are_marked(tmp_path: Path) -> None:
+    warehouse = make_calibrated(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update dim_metrics set is_provisional = false, is_decision_expired = true")
+    assert "2027-05-01 ✗ expired" in re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", render(warehouse)))
+
+
+# Hostile text
+
+
+def test_hostile_text_makes_no_tag(section: str, hostile_section: str) -> None:
+    plain, hostile = parse(section), parse(hostile_section)
+    assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
+    assert not [attribute for attribute in hostile.attributes if attribute[1].startswith("on")]
+    assert not [attribute for attribute in hostile.attributes if attribute[1] in {"src", "href", "xlink:href"}]
+    assert "\u202e" not in hostile_section
+    assert "\x1b" not in hostile_section
+    assert "<script>alert(1)</script>" in "".join(hostile.text)
+    assert len(hostile_section.encode()) < 200_000
+
+
+# What is missing
+
+
+def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        create_tables(connection)
+        add_run(connection)
+        add_metrics(connection)
+        add_rates_and_labels(connection, "")
+        connection.execute("delete from fct_rater_agreement")
+    section = render(tmp_path)
+    text = read_text(section)
+    assert "No answer has a label from people yet" in text
+    assert "hcat labels export" in text
+    assert "385 labels are planned: failure rate to ± 5 percentage points" in text
+    # the other paragraph counts ratings
+    assert section.count("<p") == 2
+    assert not re.search("<svg|<table", section)
+
+
+def test_a_warehouse_from_before_calibration_says_so_in_one_line(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("drop table fct_calibrators")
+    section = render(warehouse)
+    assert "this warehouse was built before scores were calibrated with people" in read_text(section)
+    # the other paragraph counts ratings
+    assert section.count("<p") == 2
+
+
+def test_marts_that_are_not_there_are_named(tmp_path: Path) -> None:
+    warehouse = make_calibrated(tmp_path)
+    dropped = ["fct_calibration_bins", "fct_conformal_coverage", "fct_metric_thresholds", "fct_failure_rates"]
+    dropped += ["fct_labels_needed", "fct_rater_agreement", "fct_system_calibration", "fct_risk_controls"]
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        for name in dropped:
+            connection.execute(f"drop table {name}")
+    section = render(warehouse)
+    assert_reads_well(section)
+    for name in dropped:
+        assert name in section
+    assert "No thresholds were fitted" in section
+    assert "No failure rate from labels" in section
+
+
+def test_a_published_copy_shows_the_same_figures_and_says_what_it_lacks(tmp_path: Path) -> None:
+    section = render(make_calibrated(tmp_path, is_published=True))
+    assert section.count("<svg") == 5
+    text = read_text(section)
+    assert "this copy of the warehouse does not hold the folds" in text
+    assert "because of" in text
+    assert_reads_well(section)
+
+
+def test_without_a_calibrator_in_force_thresholds_and_rates_remain(tmp_path: Path) -> None:
+    warehouse = make_calibrated(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute(
+            "update fct_calibrators set is_chosen = false, status = 'one_class', message = 'only one verdict'"
+        )
+        connection.execute("delete from fct_calibration_quality")
+        connection.execute("update fct_evaluations set calibrated_probability = null, prediction_set = null")
+    section = render(warehouse)
+    text = read_text(section)
+    assert "No calibrator: people gave one verdict only: only one verdict." in text
+    assert "No figure of a calibrator: no metric has one in force." in text
+    assert f"Where to cut: thresholds of {METRIC}" in text
+    assert section.count("<svg") == 1
+    assert_reads_well(section)
+
+
+def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None:
+    warehouse = make_calibrated(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        for name in ("log_loss_difference", "calibration_slope", "auroc"):
+            connection.execute(
+                f"update fct_calibration_quality set {name} = null, {name}_low = null, {name}_high = null,"
+                f" {name}_status = 'insufficient'"
+            )
+        connection.execute(
+            "update fct_calibration_quality set calibration_error = null, calibration_error_limit = null,"
+            " is_within_chance = null, calibration_error_status = 'one_class'"
+        )
+        connection.execute(
+            "update fct_conformal_coverage set status = 'no_labels', coverage = null, check_status = null"
+        )
+        connection.execute(
+            "update fct_conformal_coverage set share_single = null, share_all = null, share_empty = null"
+        )
+        connection.execute("delete from fct_calibration_bins")
+    section = render(warehouse)
+    text = read_text(section)
+    assert_reads_well(section)
+    assert "– too few labels" in text
+    assert "The calibration error cannot be judged: one verdict only." in text
+    assert "not measured: no labels in fold test" in text
+    assert "No reliability diagram: fold test has no labels of this metric." in text
+
+
+# Verdicts and choices by hand
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "words"),
+    [
+        ({}, "passed", "✓ calibrated within chance"),
+        ({"log_loss_difference_high": 0.05}, "undecided", "? not shown better than the base rate"),
+        ({"log_loss_difference_low": 0.01, "log_loss_difference_high": 0.2}, "failed", "✗ worse than the base rate"),
+        ({"calibration_slope_high": 0.9}, "failed", "✗ too extreme"),
+        ({"calibration_slope_low": 1.1, "calibration_slope_high": 1.9}, "failed", "✗ too timid"),
+        ({"is_within_chance": False}, "failed", "✗ beyond chance"),
+        ({"is_within_chance": None, "calibration_error_status": "insufficient"}, "not_evaluated", "– too few labels"),
+        ({"log_loss_difference_low": None, "log_loss_difference_high": None}, "not_evaluated", "– too few labels"),
+        ({"status": "no_labels"}, "not_evaluated", "– not measured"),
+    ],
+)
+def test_verdict_by_hand(changes: dict[str, Any], state: str, words: str) -> None:
+    found_state, found_words, sentence = calibration.judge_calibration({**QUALITY, **changes})
+    assert (found_state, found_words) == (state, words)
+    assert sentence.endswith(".")
+
+
+def test_a_failed_calibration_also_says_that_it_does_not_beat_the_base_rate() -> None:
+    changes = {"is_within_chance": False, "log_loss_difference_high": 0.1}
+    _, _, sentence = calibration.judge_calibration({**QUALITY, **changes})
+    assert "larger than chance explains" in sentence
+    assert "the interval holds 0" in sentence
+
+
+def test_the_metric_with_most_labels_is_drawn_and_groundedness_among_equals() -> None:
+    rows = [
+        {"metric_name": name, "is_chosen": is_chosen, "count_labels": 1}
+        for name, is_chosen in [("answer_relevancy__mean", True), ("groundedness", True), ("support_words", False)]
+    ]
+    equal = {"answer_relevancy__mean": 50, "groundedness": 50, "support_words": 90}
+    assert calibration.choose_calibrated_metric(rows, equal)["metric_name"] == "groundedness"  # type: ignore[index]
+    more = {**equal, "answer_relevancy__mean": 51}
+    assert calibration.choose_calibrated_metric(rows, more)["metric_name"] == "answer_relevancy__mean"  # type: ignore[index]
+    assert calibration.choose_calibrated_metric(rows[2:], more) is None
+
+
+def test_a_staircase_rises_half_way_between_two_scores() -> None:
+    rows = [
+        {"first_score": 0.0, "first_probability": 0.2, "last_score": 0.1, "last_probability": 0.2},
+        {"first_score": 0.2, "first_probability": 0.2, "last_score": 0.4, "last_probability": 0.8},
+    ]
+    assert calibration._trace_curve(rows, is_staircase=True) == [
+        (0.0, 0.2),
+        (0.2, 0.2),
+        (pytest.approx(0.3), 0.2),
+        (pytest.approx(0.3), 0.8),
+        (0.4, 0.8),
+    ]
+    assert calibration._trace_curve(rows, is_staircase=False) == [(0.0, 0.2), (0.1, 0.2), (0.2, 0.2), (0.4, 0.8)]
+
+
+def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score() -> None:
+    stretches = [
+        {"system": "a", "prediction_set": "failed", "low": 0.0, "high": 0.2},
+        {"system": "a", "prediction_set": "accepted|failed", "low": 0.4, "high": 0.5},
+        {"system": "b", "prediction_set": "accepted", "low": 0.1, "high": 0.9},
+    ]
+    assert calibration._find_bands(stretches) == [
+        charts.Band("a", "failed", 0.0, pytest.approx(0.3)),
+        charts.Band("a", "undecided", pytest.approx(0.3), 0.5),
+        charts.Band("b", "accepted", 0.1, 0.9),
+    ]
+    many = [{**stretches[0], "low": number, "high": number} for number in range(calibration.MAXIMUM_STRETCHES + 1)]
+    assert calibration._find_bands(many) == []
+
+
+@given(st.text())
+@settings(deadline=None)
+def test_jitter_is_between_nought_and_one_and_the_same_twice(interaction_id: str) -> None:
+    # a lone surrogate is no text of a warehouse
+    interaction_id = interaction_id.encode(errors="replace").decode()
+    assert 0 <= calibration._jitter(interaction_id) <= 1
+    assert calibration._jitter(interaction_id) == calibration._jitter(interaction_id)
+
+
+# Charts
+
+
+@given(st.lists(st.floats(min_value=0, max_value=1), max_size=30), st.floats(min_value=0.01, max_value=0.3))
+@settings(deadline=None)
+def test_texts_in_one_row_do_not_touch(positions: list[float], width: float) -> None:
+    rows = stagger(positions, width)
+    assert len(rows) == len(positions)
+    for row in set(rows):
+        placed = sorted(position for position, own in zip(positions, rows, strict=True) if own == row)
+        assert all(right - left >= width - 1e-9 for left, right in itertools.pairwise(placed))
+
+
+def test_long_names_keep_their_version() -> None:
+    assert shorten("a name of twenty-four 1.", 24) == "a name of twenty-four 1."
+    assert shorten("assistant-of-the-bank 1.10", 12) == "assista…1.10"
+
+
+def test_charts_of_calibration_refuse_nothing_to_draw() -> None:
+    with pytest.raises(ValueError, match="needs points or a curve, got neither"):
+        charts.draw_score_against_label([], [], [], (0, 1), "score", "label")
+    with pytest.raises(ValueError, match="at least one bin, got none"):
+        charts.draw_reliability([], "label")
+    with pytest.raises(ValueError, match="at least one panel, got none"):
+        charts.draw_conformity([], "score", "label")
+    with pytest.raises(ValueError, match="needs scores, got none"):
+        charts.draw_thresholds([("accepted", [])], [], [], [], None, (0, 1), "score", "label")
+
+
+def test_few_scores_above_thresholds_are_drawn_one_by_one() -> None:
+    def draw(scores: list[float]) -> str:
+        return charts.draw_thresholds([("accepted", scores)], [], [], [], 0.5, (0, 1), "score", "label")
+
+    assert 'opacity="0.22"' not in draw([0.1, 0.5, 0.9])
+    assert 'opacity="0.22"' in draw([number / 20 for number in range(20)])
+    assert "decided 0.500" in draw([0.1, 0.5, 0.9])
+
+
+def test_histogram_and_bins_show_their_counts() -> None:
+    svg = charts.draw_reliability([charts.ReliabilityBin(0.2, 0.3, 0.1, 0.5, 1234)], "label")
+    assert ">1,234</text>" in svg
+    svg = charts.draw_conformity([("accepted (n 0)", [], [charts.Cut(0.4, "90 %")])], "1 − probability", "label")
+    assert ">90 %</text>" in svg

@@ -1,0 +1,159 @@
+"""The report's query groups: figures, modules and variants are shown, hostile text is escaped, no marts leave a gap."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from test_report import HOSTILE, insert, make_warehouse, parse
+
+from hcat import report
+from hcat.report import charts
+
+MARTS = """
+create or replace table fct_answer_correctness (
+    interaction_id varchar, system varchar, correctness_status varchar, correctness_source varchar, is_disputed boolean
+);
+create or replace table fct_robustness_groups (
+    robustness_group_id varchar, query_group varchar, system varchar, hypothesis varchar, cluster varchar,
+    group_status varchar, group_type varchar, faulty_module varchar, example_query varchar, count_queries bigint,
+    count_answers bigint, count_correct bigint, count_undecided bigint, count_retrieval_errors bigint,
+    count_language_model_errors bigint, count_unattributed_errors bigint, share_correct double
+);
+create or replace table fct_robustness_rates (
+    system varchar, hypothesis varchar, cluster varchar, scope varchar, gap_rule varchar, status varchar,
+    count_robust_groups bigint, count_non_robust_groups bigint, count_gap_groups bigint, count_answers bigint,
+    smallest_group bigint, largest_group bigint, gap_share double, robustness double, robustness_lower double,
+    robustness_upper double, chance_robustness double, accuracy double, accuracy_lower double, accuracy_upper double
+);
+create or replace table fct_robustness_differences (
+    system varchar, hypothesis varchar, first_cluster varchar, second_cluster varchar, scope varchar, gap_rule varchar,
+    measure varchar, status varchar, group_size bigint, first_value double, second_value double, difference double,
+    difference_lower double, difference_upper double, chance_difference double, p_value double
+);
+create or replace table fct_robustness_variants (
+    system varchar, variant_type varchar, variant_meaning varchar, metric_name varchar, change_status varchar,
+    flip_status varchar, count_pairs bigint, count_decided_pairs bigint, count_broken bigint, count_mended bigint,
+    mean_change double, mean_change_lower double, mean_change_upper double, share_flipped double,
+    share_flipped_lower double, share_flipped_upper double
+);
+create or replace table fct_metric_reliability (
+    system varchar, metric_name varchar, measure varchar, status varchar, measured_value double, value_lower double,
+    value_upper double, chance_value double, count_answers bigint, count_without_verdict bigint, count_undecided bigint
+);
+"""
+
+
+def make_page(folder: Path, text: str = "") -> str:
+    warehouse = make_warehouse(folder)
+    system = f"bot 1{text}"
+    group: dict[str, Any] = {"system": system, "hypothesis": "all", "cluster": "all", "count_queries": 3}
+    group |= {"count_answers": 3, "example_query": f"Where is it?{text}"}
+    non_robust = {"group_type": "non_robust", "count_correct": 1, "share_correct": 1 / 3}
+    rate: dict[str, Any] = {"system": system, "scope": "all", "status": "estimated", "count_answers": 30}
+    rate |= {"smallest_group": 3, "largest_group": 3, "gap_share": 0.25, "robustness": 0.5, "robustness_lower": 0.4}
+    rate |= {"count_robust_groups": 5, "count_non_robust_groups": 4, "count_gap_groups": 1}
+    rate |= {"robustness_upper": 0.6, "chance_robustness": 0.45, "accuracy": 0.375}
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute(MARTS)
+        insert(
+            connection,
+            "fct_answer_correctness",
+            [
+                {"system": system, "correctness_status": "correct", "correctness_source": "rule", "is_disputed": False},
+                {"system": system, "correctness_status": "undecided", "is_disputed": False},
+            ],
+        )
+        insert(
+            connection,
+            "fct_robustness_groups",
+            [
+                group | non_robust | {"faulty_module": "retrieval", "count_retrieval_errors": 2, "query_group": "a"}
+                | {"count_language_model_errors": 0},
+                group | {"group_type": "gap", "query_group": "b"},
+                group | {"group_type": "robust", "query_group": "c"},
+                group | {"query_group": "d"},
+                group | {"hypothesis": f"length{text}", "cluster": "short", "count_queries": 1, "group_type": "gap"},
+            ],
+        )  # fmt: skip
+        single = {"hypothesis": f"length{text}", "cluster": f"short{text}"}
+        insert(
+            connection,
+            "fct_robustness_rates",
+            [
+                rate | {"hypothesis": "all", "cluster": "all", "gap_rule": "own_cluster"},
+                rate | {"hypothesis": "all", "cluster": "all", "gap_rule": "every_cluster"},
+                rate | single | {"gap_rule": "own_cluster", "status": "groups_of_one", "robustness": None},
+                rate | single | {"gap_rule": "every_cluster", "robustness": 0.7},
+                rate | single | {"gap_rule": "every_cluster", "robustness": 0.9}
+                | {"scope": "language_model_errors_removed"},
+            ],
+        )  # fmt: skip
+        compared = {"system": system, "hypothesis": f"length{text}", "first_cluster": "long", "second_cluster": "short"}
+        compared |= {"scope": "all", "gap_rule": "own_cluster", "measure": "robustness", "status": "compared"}
+        figures = {"difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1, "p_value": 0.001}
+        insert(connection, "fct_robustness_differences", [compared | figures | {"group_size": 3}])
+        variant = {"system": system, "variant_type": f"paraphrase{text}", "variant_meaning": "kept"}
+        variant |= {"metric_name": "answer_correctness", "change_status": "estimated", "flip_status": "estimated"}
+        counts = {"count_pairs": 20, "count_decided_pairs": 16, "count_broken": 3, "count_mended": 1}
+        shares = {"share_flipped": 0.25, "share_flipped_lower": 0.1, "share_flipped_upper": 0.5, "mean_change": -0.125}
+        insert(connection, "fct_robustness_variants", [variant | counts | shares])
+        reliability = {"system": system, "metric_name": "support_words", "count_undecided": 7}
+        reliability |= {"count_without_verdict": 2, "count_answers": 50, "chance_value": 0.8}
+        insert(
+            connection,
+            "fct_metric_reliability",
+            [
+                reliability | {"measure": "precision", "status": "estimated", "measured_value": 0.9, "value_lower": 0.8}
+                | {"value_upper": 0.95},
+                reliability | {"measure": "recall", "status": "nothing_correct"},
+                reliability | {"metric_name": f"open{text}", "measure": "recall", "status": "no_threshold"},
+            ],
+        )  # fmt: skip
+    page = report.render_report(warehouse)
+    return page[page.index('<section id="robustness">') : page.index('<section id="limitations">')]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_page(tmp_path_factory.mktemp("groups"))
+
+
+def test_figures_of_groups_variants_and_metrics_are_shown(page: str) -> None:
+    text = " ".join("".join(parse(page).text).split())
+    assert "1 of 4 groups have fewer than two judged queries" in text
+    assert "50.0 %[40.0, 60.0] %45.0 %" in text.replace(" [", "[").replace("% ", "%")
+    assert "groups of one answer" not in text  # the gaps of every cluster are shown in their place
+    assert "every answer; gaps of every cluster" in text
+    assert "90.0 %[80.0, 95.0] %" not in text.replace(" [", "[")  # no context can be compared in groups of one
+    assert "−20.0" in text or "-20.0" in text
+    assert "25.0 %" in text
+    assert "No threshold is decided for open: without a verdict" in text
+    assert "3 / 1" in text
+    assert "by lot 80.0 %" in text
+    assert "nothing right" in text
+    assert "retrieval" in text
+
+
+def test_hostile_text_makes_no_tag(tmp_path: Path, page: str) -> None:
+    plain, hostile = parse(page), parse(make_page(tmp_path, HOSTILE))
+    assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
+    assert not {"script", "img", "iframe"} & set(hostile.tags)
+    assert "<script>alert(1)</script>" in "".join(hostile.text)
+
+
+def test_a_warehouse_without_groups_says_what_is_missing(tmp_path: Path) -> None:
+    page = report.render_report(make_warehouse(tmp_path))
+    assert "one fact is asked in several wordings" in page
+    assert "Which metrics can be believed" not in page
+
+
+def test_counts_stand_where_they_have_room_and_read_well() -> None:
+    bars = [charts.GroupBar("bot <1>", {"robust": 97, "gap": 3}, "100 groups"), charts.GroupBar("empty", {}, "none")]
+    svg = charts.draw_group_types(bars, "types")
+    assert "97" in svg
+    assert ">3<" not in svg
+    assert "bot &lt;1&gt;" in svg
+    assert svg == charts.draw_group_types(bars, "types")

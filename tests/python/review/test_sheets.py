@@ -1,0 +1,440 @@
+"""Sheets for raters: blind, harmless in a spreadsheet, and back again without a rating lost, changed or doubled."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hcat.report import WarehouseError
+from hcat.review.sheets import (
+    CELL_CHARACTERS,
+    COLUMNS,
+    Imported,
+    cut,
+    export_labels,
+    import_labels,
+    neutralise,
+    read_sheet,
+    restore,
+)
+
+Row = dict[str, str]
+LONG = "A sentence of the answer. " * 2_000
+INTERACTIONS = {
+    # interaction_id: (query, contexts, answer, sampling, inclusion probability)
+    "plain": ("What is the fee?", ["The fee is 5 euros.", "Students pay nothing."], "5 euros.", "audit", 0.1234567),
+    "formula": ("=cmd|' /C calc'!A0", ["@SUM(1)"], "\t=1+1", "targeted", 0.7654321),
+    "2026-05": ('Grüße; 你好, "quoted"\nand a second line 👍', [], LONG, "targeted", 0.5),
+    "-7": ("Why?", ["Because."], "'=quoted'", "audit", 0.25),
+}
+CRITERIA = ("faithfulness", "relevance")
+
+
+def make_warehouse(folder: Path, rounds: Mapping[str, list[str]] | None = None) -> Path:
+    """Write the tables that a sheet is made of; the last of the rounds is the newest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rounds = {"round_1": list(INTERACTIONS)} if rounds is None else rounds
+    with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
+        connection.execute(
+            "create table int_interactions_sampled_for_review (review_id varchar, interaction_id varchar,"
+            " review_round varchar, round_number integer, sampling varchar, inclusion_probability double)"
+        )
+        for number, (name, drawn) in enumerate(rounds.items(), start=1):
+            for each in drawn:
+                sampling, probability = INTERACTIONS[each][3:]
+                connection.execute(
+                    "insert into int_interactions_sampled_for_review values ($1, $2, $3, $4, $5, $6)",
+                    [f"r_{name}_{each}", each, name, number, sampling, probability],
+                )
+        connection.execute(
+            "create table rating_scales (criterion varchar, scale_point integer, scale_label varchar,"
+            " guideline_version varchar, guideline_text varchar)"
+        )
+        for criterion in (*CRITERIA, "fluency"):
+            connection.executemany(
+                "insert into rating_scales values ($1, $2, $3, '1.0', $4)",
+                [[criterion, point, f"point {point}", f"{criterion} as in {point}"] for point in (0, 1, 2)],
+            )
+        connection.execute(
+            "create table calibration_targets as select unnest(['faithfulness', 'faithfulness', 'relevance'])"
+            " as criterion, unnest(['groundedness', 'support_words', 'answer_relevancy__mean']) as metric_name"
+        )
+        connection.execute(
+            "create table int_interaction_passages (interaction_id varchar, role varchar, position integer,"
+            " passage_text varchar)"
+        )
+        for each, (query, contexts, answer, *_) in INTERACTIONS.items():
+            passages = [("query", 0, query), ("answer", 0, answer)]
+            # in the wrong order: the rank decides
+            passages += [("context", rank, text) for rank, text in reversed(list(enumerate(contexts, start=1)))]
+            for role, position, text in passages:
+                connection.execute(
+                    "insert into int_interaction_passages values ($1, $2, $3, $4)", [each, role, position, text]
+                )
+        connection.execute(
+            "create table stg_ratings (interaction_id varchar, rater varchar, criterion varchar,"
+            " guideline_version varchar, scale_point integer, rating_pass integer)"
+        )
+        connection.execute(
+            "create table fct_labels_needed as select 'groundedness' as metric_name, 'half_width' as purpose,"
+            " 0.05::double as target, 81 as count_labels, 381 as count_labels_needed, 300 as count_labels_missing"
+        )
+    return folder
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    return make_warehouse(tmp_path / "warehouse")
+
+
+@pytest.fixture
+def raw_logs(tmp_path: Path) -> Path:
+    (tmp_path / "raw").mkdir()
+    return tmp_path / "raw"
+
+
+def read(path: Path) -> list[Row]:
+    return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
+
+
+def write(path: Path, rows: list[Row], separator: str = ",", line_end: str = "\r\n", mark: str = "\ufeff") -> Path:
+    written = io.StringIO(newline="")
+    writer = csv.DictWriter(written, list(rows[0]), delimiter=separator, lineterminator=line_end)
+    writer.writeheader()
+    writer.writerows(rows)
+    path.write_bytes((mark + written.getvalue()).encode())
+    return path
+
+
+def fill(warehouse: Path, sheet: Path, change: Callable[[int, Row], object] = lambda number, row: None) -> Path:
+    """Export a sheet and fill it as anna: 2 for all; then change(row of the spreadsheet, row)."""
+    rows = read(export_labels(warehouse, sheet).path)
+    for number, row in enumerate(rows, start=2):
+        row.update(scale_point="2", rater="anna")
+        change(number, row)
+    return write(sheet, rows)
+
+
+def landed(raw_logs: Path) -> list[dict[str, object]]:
+    return [
+        json.loads(line)
+        for path in sorted(raw_logs.glob("ratings_*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+# cells ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+49 30", "'+49 30"),
+        ("-5", "'-5"),
+        ("@name", "'@name"),
+        ("\tx", "'\tx"),
+        ("\rx", "'\rx"),
+        ("  =1", "'  =1"),
+        ("＝1", "'＝1"),
+        ("'=1", "''=1"),
+        ("5 = 5", "5 = 5"),
+        ("", ""),
+    ],
+)
+def test_formulas_become_text_and_come_back(text: str, cell: str) -> None:
+    assert neutralise(text) == cell
+    assert restore(cell) == text
+
+
+@given(st.text(st.sampled_from("=+-@'＝ \t\r\nab1"), max_size=8) | st.text(max_size=20))
+def test_any_text_comes_back_and_no_cell_is_run(text: str) -> None:
+    cell = neutralise(text)
+    assert restore(cell) == text
+    assert not cell.lstrip().startswith(tuple("=+-@＝＋－＠"))
+    assert not cell.startswith(("\t", "\r", "\n"))
+
+
+def test_long_cells_are_cut_with_a_mark_and_counted_as_spreadsheets_count() -> None:
+    assert cut("x" * CELL_CHARACTERS) == "x" * CELL_CHARACTERS
+    assert cut("x" * (CELL_CHARACTERS + 3)) == "x" * CELL_CHARACTERS + " [cut: 3 more characters]"
+    # an emoji is two units: 16,000 of 20,000 fit
+    assert cut("👍" * 20_000) == "👍" * 16_000 + " [cut: 4000 more characters]"
+    # and is never halved
+    assert cut("a👍", 2) == "a [cut: 1 more characters]"
+
+
+# export --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_sheet_holds_what_raters_need_and_nothing_that_steers_them(warehouse: Path) -> None:
+    exported = export_labels(warehouse)
+    assert exported.path == warehouse / "review_round_1.csv"
+    assert (exported.review_round, exported.count_interactions, exported.count_rows) == ("round_1", 4, 8)
+    assert exported.needs == ("groundedness, half width 0.05: 81 of 381, 300 missing",)
+    content = exported.path.read_bytes()
+    assert content.startswith(b"\xef\xbb\xbfreview_id,")
+    rows = read(exported.path)
+    assert tuple(rows[0]) == COLUMNS
+    assert {(row["interaction_id"], row["criterion"]) for row in rows} == {
+        (each, criterion) for each in ("plain", "formula", "'2026-05", "'-7") for criterion in CRITERIA
+    }
+    first = next(row for row in rows if row["interaction_id"] == "plain" and row["criterion"] == "relevance")
+    assert first["query"] == "What is the fee?"
+    assert first["contexts"] == "[1] The fee is 5 euros.\n\n[2] Students pay nothing."
+    assert first["answer"] == "5 euros."
+    assert first["guideline"].splitlines() == [
+        f"{point} = point {point}: relevance as in {point}" for point in (0, 1, 2)
+    ]
+    assert [first[name] for name in ("scale_point", "rater", "comment")] == ["", "", ""]
+    for cue in (b"audit", b"targeted", b"0.1234567", b"0.7654321", b"sampling", b"probability", b"fluency"):
+        assert cue not in content
+
+
+def test_no_cell_of_a_sheet_is_run_and_long_ones_say_that_they_are_cut(warehouse: Path) -> None:
+    exported = export_labels(warehouse)
+    rows = read(exported.path)
+    cells = [cell for row in rows for cell in row.values()]
+    assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
+    assert max(len(cell) for cell in cells) < 32_767
+    hostile = next(row for row in rows if row["interaction_id"] == "formula")
+    assert (hostile["query"], hostile["contexts"], hostile["answer"]) == ("'=cmd|' /C calc'!A0", "'@SUM(1)", "'\t=1+1")
+    # one answer is too long, in the rows of both criteria
+    assert exported.count_cut == 2
+    long = next(row for row in rows if row["interaction_id"] == "'2026-05")
+    assert long["answer"] == LONG[:CELL_CHARACTERS] + f" [cut: {len(LONG) - CELL_CHARACTERS} more characters]"
+    assert long["query"] == INTERACTIONS["2026-05"][0]
+
+
+def test_the_order_is_random_and_always_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = {f"i{index:03}": ("query", ["context"], "answer", "audit", 0.5) for index in range(100)}
+    monkeypatch.setattr("test_review_files.INTERACTIONS", many)
+    make_warehouse(tmp_path, {"round_1": list(many)})
+    export_labels(tmp_path, tmp_path / "one.csv")
+    export_labels(tmp_path, tmp_path / "two.csv")
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    order = [int(row["interaction_id"][1:]) for row in read(tmp_path / "one.csv")]
+    # the criteria of an answer stand together
+    assert order[::2] == order[1::2]
+    ups = sum(one < other for one, other in zip(order[::2], order[2::2], strict=False))
+    # 99 steps of a random order: up in half of them, standard deviation sqrt(101 / 12)
+    assert abs(ups - 49.5) < 4 * (101 / 12) ** 0.5
+
+
+def test_the_last_round_is_written_unless_another_is_named(tmp_path: Path) -> None:
+    make_warehouse(tmp_path, {"spring": ["plain"], "autumn": ["formula"]})
+    assert export_labels(tmp_path).review_round == "autumn"
+    assert [row["interaction_id"] for row in read(export_labels(tmp_path, None, "spring").path)] == ["plain", "plain"]
+    with pytest.raises(ValueError, match="review round must be one of autumn, spring, got winter"):
+        export_labels(tmp_path, None, "winter")
+
+
+def test_without_a_round_there_is_no_sheet(tmp_path: Path) -> None:
+    make_warehouse(tmp_path, {})
+    with pytest.raises(ValueError, match="must hold a review round, got none: run `dbt build`"):
+        export_labels(tmp_path)
+    with pytest.raises(WarehouseError, match="no warehouse at"):
+        export_labels(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="separator must be one of , ;, got x"):
+        export_labels(tmp_path, separator="x")
+
+
+# import --------------------------------------------------------------------------------------------------------------
+
+
+def run(sheet: Path, warehouse: Path, raw_logs: Path, **settings: object) -> Imported:
+    return import_labels(sheet, warehouse, raw_logs, **settings)  # type: ignore[arg-type]
+
+
+def test_ratings_land_with_the_sampling_of_the_warehouse(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    sheet = fill(
+        warehouse, tmp_path / "sheet.csv", lambda number, row: row.update(comment="'=quoted" if number == 2 else "")
+    )
+    imported = run(sheet, warehouse, raw_logs)
+    assert (imported.count_new, imported.count_known, imported.count_unrated) == (8, 0, 0)
+    assert imported.raters == ("anna",)
+    assert imported.missing == {"faithfulness": (4, 4), "relevance": (4, 4)}
+    assert imported.path is not None
+    assert imported.path.name.startswith("ratings_round_1_")
+    assert list(raw_logs.iterdir()) == [imported.path]
+    records = landed(raw_logs)
+    assert {(each["interaction_id"], each["sampling"], each["inclusion_probability"]) for each in records} == {
+        (each, *values[3:]) for each, values in INTERACTIONS.items()
+    }
+    assert [each["comment"] for each in records if "comment" in each] == ["=quoted"]
+    for record in records:
+        assert record["review_round"] == "round_1"
+        assert (record["guideline_version"], record["scale_point"], record["rating_pass"]) == ("1.0", 2, 1)
+
+
+def test_the_same_sheet_twice_writes_nothing_and_a_fuller_one_what_is_new(
+    warehouse: Path, raw_logs: Path, tmp_path: Path
+) -> None:
+    half = fill(
+        warehouse, tmp_path / "half.csv", lambda number, row: row.update(scale_point="2" if number < 6 else " ")
+    )
+    first = run(half, warehouse, raw_logs)
+    assert (first.count_new, first.count_unrated) == (4, 4)
+    assert first.missing == {"faithfulness": (2, 4), "relevance": (2, 4)}
+    before = {path: path.read_bytes() for path in raw_logs.iterdir()}
+    again = run(half, warehouse, raw_logs)
+    assert (again.path, again.count_new, again.count_known, again.count_unrated) == (None, 0, 4, 4)
+    assert {path: path.read_bytes() for path in raw_logs.iterdir()} == before
+    whole = run(fill(warehouse, tmp_path / "whole.csv"), warehouse, raw_logs)
+    assert (whole.count_new, whole.count_known) == (4, 4)
+    assert len(landed(raw_logs)) == 8
+    assert len({(each["interaction_id"], each["criterion"]) for each in landed(raw_logs)}) == 8
+
+
+def test_a_rating_that_a_build_has_read_is_known(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("insert into stg_ratings values ('plain', 'anna', 'relevance', '1.0', 2, 1)")
+    imported = run(fill(warehouse, tmp_path / "sheet.csv"), warehouse, raw_logs)
+    assert (imported.count_new, imported.count_known) == (7, 1)
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("line_end", ["\r\n", "\n"])
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
+def test_what_spreadsheets_do_to_a_sheet_is_no_error(
+    separator: str, line_end: str, mark: str, warehouse: Path, raw_logs: Path, tmp_path: Path
+) -> None:
+    rows = read(export_labels(warehouse, tmp_path / "sheet.csv", separator=",").path)
+    for row in rows:
+        # numbers without their zeros, texts without their apostrophe, other line ends in a cell, blanks around a name
+        row.update(
+            guideline_version="1",
+            scale_point="2,0",
+            rater="  anna \u00a0 b.  ",
+            interaction_id=row["interaction_id"].removeprefix("'"),
+            query=row["query"].replace("\n", "\r\n"),
+            review_round="May-26",
+        )
+    rows.append(dict.fromkeys(rows[0], ""))
+    path = write(tmp_path / "saved.csv", rows, separator, line_end, mark)
+    imported = run(path, warehouse, raw_logs)
+    assert (imported.count_new, imported.count_unrated, imported.raters) == (8, 0, ("anna b.",))
+    assert {each["interaction_id"] for each in landed(raw_logs)} == set(INTERACTIONS)
+
+
+def test_empty_cells_at_the_end_of_a_row_may_be_left_out(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    sheet = fill(warehouse, tmp_path / "sheet.csv")
+    content = sheet.read_bytes().decode("utf-8-sig")
+    sheet.write_bytes(content.replace(",2,anna,\r\n", ",2,anna\r\n").encode())
+    assert content != sheet.read_bytes().decode()
+    assert run(sheet, warehouse, raw_logs).count_new == 8
+
+
+def test_exported_with_semicolons_it_comes_back(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    sheet = export_labels(warehouse, tmp_path / "sheet.csv", separator=";").path
+    assert len(read_sheet(sheet)) == 8
+    imported = run(sheet, warehouse, raw_logs)
+    assert (imported.path, imported.count_unrated) == (None, 8)
+
+
+BROKEN = {
+    "unknown id": ({"review_id": "r_x"}, "review_id must be one of the 4 of round_1, got r_x"),
+    "other answer": ({"interaction_id": "plain2"}, "interaction_id of this review_id must be .*, got plain2"),
+    "criterion": ({"criterion": "beauty"}, "criterion must be one of faithfulness, relevance, got beauty"),
+    "criterion without targets": ({"criterion": "fluency"}, "must be one of faithfulness, relevance, got fluency"),
+    "guideline": ({"guideline_version": "2.0"}, "guideline_version must be 1.0, got 2.0: export the sheet again"),
+    "scale point": ({"scale_point": "3"}, "scale_point of .* must be one of 0, 1, 2, got 3"),
+    "half a point": ({"scale_point": "1.5"}, "must be one of 0, 1, 2, got 1.5"),
+    "word": ({"scale_point": "good\n"}, "must be one of 0, 1, 2, got good"),
+    "rater": ({"rater": " "}, r"rater must be named where scale_point is filled, got \(empty\)"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), BROKEN.values(), ids=BROKEN)
+def test_one_bad_row_lands_nothing_and_is_skipped_on_demand(
+    change: Row, message: str, warehouse: Path, raw_logs: Path, tmp_path: Path
+) -> None:
+    sheet = fill(warehouse, tmp_path / "sheet.csv", lambda number, row: row.update(change if number == 4 else {}))
+    refused = run(sheet, warehouse, raw_logs)
+    assert [problem.row for problem in refused.problems] == [4]
+    assert (refused.path, refused.count_new, refused.rejects) == (None, 0, None)
+    assert refused.missing["faithfulness"] == (0, 4)
+    assert list(raw_logs.iterdir()) == []
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(refused.problems[0].reason)
+
+    skipped = run(sheet, warehouse, raw_logs, skip_invalid=True)
+    assert skipped.count_new == len(landed(raw_logs)) == 7
+    assert skipped.rejects == tmp_path / "sheet_rejected.csv"
+    rejected = read(skipped.rejects)
+    assert [(row["row"], row["reason"]) for row in rejected] == [("4", refused.problems[0].reason)]
+    assert set(COLUMNS) < set(rejected[0])
+
+
+def test_a_rating_given_twice_or_changed_later_is_refused(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    sheet = fill(warehouse, tmp_path / "sheet.csv")
+    rows = read(sheet)
+    doubled = run(write(tmp_path / "doubled.csv", [*rows, rows[0]]), warehouse, raw_logs)
+    assert [problem.row for problem in doubled.problems] == [10]
+    assert "must come once, got" in doubled.problems[0].reason
+    assert doubled.problems[0].reason.endswith("in rows 2 and 10")
+    run(sheet, warehouse, raw_logs)
+    changed = run(write(tmp_path / "changed.csv", [rows[0] | {"scale_point": "0"}, *rows[1:]]), warehouse, raw_logs)
+    assert [problem.row for problem in changed.problems] == [2]
+    assert changed.problems[0].reason.endswith("must stay 2, as it was given first, got 0")
+    # another person is another rating
+    other = run(write(tmp_path / "other.csv", [row | {"rater": "ben"} for row in rows]), warehouse, raw_logs)
+    assert other.count_new == 8
+
+
+def test_a_sheet_of_another_round_is_told_so(tmp_path: Path, raw_logs: Path) -> None:
+    warehouse = make_warehouse(tmp_path / "warehouse", {"spring": ["plain"], "autumn": ["formula"]})
+    rows = read(export_labels(warehouse, tmp_path / "sheet.csv", "spring").path)
+    sheet = write(tmp_path / "sheet.csv", [row | {"scale_point": "1", "rater": "anna"} for row in rows])
+    refused = run(sheet, warehouse, raw_logs)
+    assert {problem.reason for problem in refused.problems} == {
+        "review_round must be autumn, got spring: import it with --round spring"
+    }
+    assert run(sheet, warehouse, raw_logs, review_round="spring").count_new == 2
+    assert {each["review_round"] for each in landed(raw_logs)} == {"spring"}
+
+
+def test_rejected_cells_are_harmless(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    hostile = {"rater": "=HYPERLINK(1)", "scale_point": "=2", "comment": "\x1b[31m=1"}
+    sheet = fill(warehouse, tmp_path / "sheet.csv", lambda number, row: row.update(hostile))
+    refused = run(sheet, warehouse, raw_logs, skip_invalid=True, rejects=tmp_path / "bad.csv")
+    assert len(refused.problems) == 8
+    assert not [problem.reason for problem in refused.problems if "\x1b" in problem.reason]
+    rejected = read(tmp_path / "bad.csv")
+    assert {(row["rater"], row["scale_point"]) for row in rejected} == {("'=HYPERLINK(1)", "'=2")}
+    # neutralised once
+    assert {row["query"] for row in rejected if row["interaction_id"] == "formula"} == {"'=cmd|' /C calc'!A0"}
+    assert list(raw_logs.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"review_id;rater\n", "sheet.csv must have the columns .*, got none named interaction_id, criterion"),
+        (b"", "got none named review_id"),
+        ("räter".encode("cp1252"), "must be UTF-8, got the byte 0xE4 at position 1: save it as 'CSV UTF-8'"),
+        (
+            b"review_id,interaction_id,criterion,guideline_version,scale_point,rater,rater\n",
+            "must have each column once, got rater more than once",
+        ),
+        (b'review_id\n"' + b"x" * 200_000 + b'"\n', "must have cells of at most 100,000 characters, got 200,000"),
+    ],
+)
+def test_what_is_no_sheet_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read_sheet(tmp_path / "sheet.csv")
+
+
+def test_the_folder_of_raw_logs_must_exist(warehouse: Path, tmp_path: Path) -> None:
+    sheet = fill(warehouse, tmp_path / "sheet.csv")
+    with pytest.raises(ValueError, match=r"raw logs must be a folder, got .*nowhere: name it with --raw-logs"):
+        run(sheet, warehouse, tmp_path / "nowhere")

@@ -1,0 +1,388 @@
+"""Groups, equations, context comparison and clusters, against hand-worked answers and simulated applications."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hcat.robustness.groups import (
+    ANSWER_SCHEMA,
+    ATTRIBUTION_SCHEMA,
+    COMPARISON_SCHEMA,
+    GROUP_SCHEMA,
+    ROBUSTNESS_SCHEMA,
+    RobustnessSettings,
+    accuracy_from_robustness,
+    attribute_errors,
+    chance_robustness,
+    classify_group,
+    compare_clusters,
+    equalise_groups,
+    group_answers,
+    measure_robustness,
+    name_faulty_modules,
+    robustness,
+)
+from hcat.robustness import groups as module
+
+QUICK = RobustnessSettings(count_draws=400)
+
+
+def answers_of(
+    groups: dict[str, list[tuple[bool | None, list[str] | None]]], cluster: str = "short"
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "system_id": "app",
+            "hypothesis": "length",
+            "cluster": cluster,
+            "group_id": group,
+            "interaction_id": f"{cluster} {group} {number}",
+            "query": f"{cluster} {group} {number}",
+            "is_correct": is_correct,
+            "context_ids": documents,
+            "context_texts": None,
+        }
+        for group, answers in groups.items()
+        for number, (is_correct, documents) in enumerate(answers)
+    ]
+
+
+def table_of(rows: list[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(rows, schema=ANSWER_SCHEMA)
+
+
+def flags(*marks: str) -> dict[str, list[tuple[bool | None, list[str] | None]]]:
+    """Return groups of marks: r = right with document d, m = wrong with d, x = wrong with e, ? = undecided."""
+    meaning: dict[str, tuple[bool | None, list[str] | None]] = {
+        "r": (True, ["d"]),
+        "m": (False, ["d"]),
+        "x": (False, ["e"]),
+        "?": (None, ["d"]),
+        "-": (False, None),
+    }
+    return {f"g{number:03d}": [meaning[mark] for mark in marks_of] for number, marks_of in enumerate(marks)}
+
+
+def row_of(table: pa.Table, **wanted: str) -> dict[str, Any]:
+    row: dict[str, Any]
+    (row,) = [row for row in table.to_pylist() if all(row[name] == value for name, value in wanted.items())]
+    return row
+
+
+# --- equations ---
+
+
+def test_the_equations_give_the_hand_worked_values() -> None:
+    # 10 answers: a gap group of 4, and 6 others of which 3 are right
+    assert robustness(3, 10, 4) == 0.5
+    assert accuracy_from_robustness(0.5, 10, 4) == pytest.approx(0.3)
+    assert robustness(0, 4, 4) is None
+    assert accuracy_from_robustness(None, 4, 4) == 0.0
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=1, max_size=12))
+def test_both_equations_hold_on_any_groups(groups: list[list[bool]]) -> None:
+    total = sum(map(len, groups))
+    correct = sum(map(sum, groups))
+    in_gap = sum(len(group) for group in groups if classify_group(sum(group), len(group)) == "gap")
+    found = robustness(correct, total, in_gap)
+    assert accuracy_from_robustness(found, total, in_gap) == pytest.approx(correct / total)
+    assert found is None or found >= correct / total
+
+
+@pytest.mark.parametrize(("correct", "total", "expected"), [(0, 3, "gap"), (3, 3, "robust"), (1, 3, "non_robust")])
+def test_a_group_has_one_of_three_types(correct: int, total: int, expected: str) -> None:
+    assert classify_group(correct, total) == expected
+
+
+def test_impossible_counts_are_refused() -> None:
+    with pytest.raises(ValueError, match="got 4 of 3"):
+        classify_group(4, 3)
+    with pytest.raises(ValueError, match="got 0 of 0"):
+        classify_group(0, 0)
+    with pytest.raises(ValueError, match=r"got 5 \+ 6 of 10"):
+        robustness(5, 10, 6)
+    with pytest.raises(ValueError, match="None only where all are gaps"):
+        accuracy_from_robustness(None, 10, 4)
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        accuracy_from_robustness(None, 0, 0)
+    with pytest.raises(ValueError, match="share_correct"):
+        chance_robustness(1.2, [3])
+
+
+def test_chance_value_is_that_of_the_formula_and_of_a_simulation() -> None:
+    assert chance_robustness(0.3, [3]) == pytest.approx(0.3 / (1 - 0.7**3))
+    assert chance_robustness(0.3, [1, 1]) == 1.0
+    assert chance_robustness(1.0, [4]) == 1.0
+    assert chance_robustness(0.0, [4]) is None
+    assert chance_robustness(1e-12, [5]) == pytest.approx(0.2)
+    random = np.random.default_rng(3)
+    sizes = np.repeat([2, 5], 20_000)
+    right = random.binomial(sizes, 0.25)
+    assert chance_robustness(0.25, sizes.tolist()) == pytest.approx(right.sum() / sizes[right > 0].sum(), abs=0.01)
+
+
+@given(st.floats(0.01, 1), st.integers(1, 30))
+def test_chance_value_falls_with_the_group_size_towards_the_share(share: float, size: int) -> None:
+    small, large = chance_robustness(share, [size]), chance_robustness(share, [size + 1])
+    assert small is not None
+    assert large is not None
+    assert 1 >= small >= large - 1e-12 >= share - 2e-12
+
+
+# --- context comparison ---
+
+
+def test_a_wrong_answer_with_a_right_answers_document_is_an_error_of_the_model() -> None:
+    named = name_faulty_modules(
+        [True, False, False, None, False], [frozenset("ab"), frozenset("bc"), frozenset("c"), frozenset("c"), None]
+    )
+    assert named == [
+        ("not_wrong", None),
+        ("compared", "language_model"),
+        ("compared", "retrieval"),
+        ("not_wrong", None),
+        ("no_context_logged", None),
+    ]
+
+
+def test_nothing_retrieved_is_an_error_of_retrieval_and_unknown_is_not() -> None:
+    assert name_faulty_modules([True, False], [frozenset("a"), frozenset()])[1] == ("compared", "retrieval")
+    assert name_faulty_modules([True, False], [frozenset(), frozenset("a")])[1] == ("no_context_of_right_answers", None)
+    assert name_faulty_modules([True, False], [None, frozenset("a")])[1] == ("no_context_of_right_answers", None)
+    assert name_faulty_modules([False, False], [frozenset("a"), frozenset("a")])[0] == ("not_non_robust", None)
+    assert name_faulty_modules([None, False], [frozenset("a"), frozenset("a")])[1] == ("not_non_robust", None)
+
+
+def test_common_documents_tell_a_shared_distractor_from_the_document_that_suffices() -> None:
+    right = [frozenset("dx"), frozenset("dy")]
+    judged = [True, True, False, False]
+    documents = [*right, frozenset("xy"), frozenset("dz")]
+    assert [name for _, name in name_faulty_modules(judged, documents)][2:] == ["language_model", "language_model"]
+    common = name_faulty_modules(judged, documents, "common_documents")
+    assert [name for _, name in common][2:] == ["retrieval", "language_model"]
+    # nothing in common: as the paper's rule
+    apart = name_faulty_modules(
+        [True, True, False], [frozenset("a"), frozenset("b"), frozenset("b")], "common_documents"
+    )
+    assert apart[2] == ("compared", "language_model")
+
+
+def test_documents_are_told_apart_by_text_where_there_are_no_ids() -> None:
+    rows = answers_of(flags("rmx"))
+    for row, text in zip(rows, ["The bank  is in Oslo.", "The bank is in\nOslo.", "Another text."], strict=True):
+        row |= {"context_ids": None, "context_texts": [text]}
+    found = attribute_errors(table_of(rows))
+    assert found.schema == ATTRIBUTION_SCHEMA
+    assert found["faulty_module"].to_pylist() == [None, "language_model", "retrieval"]
+
+
+def test_vocabularies_are_closed() -> None:
+    rows = answers_of(flags("rmx", "xx", "rr", "r?-", "??"))
+    attributed, grouped = attribute_errors(table_of(rows)), group_answers(table_of(rows))
+    assert set(attributed["module_status"].to_pylist()) <= set(module.MODULE_STATUSES)
+    assert set(attributed["faulty_module"].to_pylist()) - {None} <= set(module.MODULES)
+    assert set(grouped["group_type"].to_pylist()) - {None} <= set(module.GROUP_TYPES)
+    assert set(grouped["group_status"].to_pylist()) == set(module.GROUP_STATUSES)
+
+
+# --- groups and clusters ---
+
+
+def test_groups_are_counted_by_hand() -> None:
+    grouped = group_answers(table_of(answers_of(flags("rmx", "xm", "rr", "r?-", "??")))).to_pylist()
+    assert [row["group_type"] for row in grouped] == ["non_robust", "gap", "robust", "non_robust", None]
+    first = grouped[0]
+    assert (first["count_answers"], first["count_correct"], first["count_queries"]) == (3, 1, 3)
+    assert (first["count_retrieval_errors"], first["count_language_model_errors"]) == (1, 1)
+    assert grouped[1]["count_language_model_errors"] == 0
+    assert (grouped[3]["count_undecided"], grouped[3]["count_unattributed_errors"]) == (1, 1)
+    assert grouped[4]["share_correct"] is None
+    assert grouped[4]["is_gap_in_every_cluster"] is None
+
+
+def test_the_scopes_give_the_hand_worked_figures() -> None:
+    grouped = group_answers(table_of(answers_of(flags("rmx", "xxx", "rrr", "rmm"))))
+    measured = measure_robustness(grouped, RobustnessSettings(count_draws=50, minimum_groups=2))
+    assert grouped.schema == GROUP_SCHEMA
+    assert measured.schema == ROBUSTNESS_SCHEMA
+    rows = {row["scope"]: row for row in measured.to_pylist() if row["gap_rule"] == "own_cluster"}
+    plain, removed, counted = (rows[scope] for scope in module.SCOPES)
+    # 5 right of 12, 3 in the gap, 3 errors of the model
+    assert (plain["robustness"], plain["accuracy"], plain["gap_share"]) == (5 / 9, pytest.approx(5 / 12), 0.25)
+    assert plain["chance_robustness"] == pytest.approx((5 / 12) / (1 - (7 / 12) ** 3))
+    assert (removed["robustness"], removed["accuracy"]) == (5 / 6, pytest.approx(5 / 9))
+    assert removed["chance_robustness"] is None
+    assert (counted["robustness"], counted["accuracy"]) == (8 / 9, pytest.approx(8 / 12))
+    for row in rows.values():
+        outside = 1 - row["gap_share"]
+        assert row["accuracy"] == pytest.approx(row["robustness"] * outside)
+        assert row["robustness_low"] <= row["robustness"] <= row["robustness_high"]
+
+
+def test_a_gap_of_one_cluster_is_no_gap_of_the_hypothesis() -> None:
+    rows = answers_of(flags("rr", "rr")) + answers_of(flags("rr", "xx"), "long")
+    measured = measure_robustness(group_answers(table_of(rows)), QUICK)
+    own = row_of(measured, cluster="long", scope="all", gap_rule="own_cluster")
+    every = row_of(measured, cluster="long", scope="all", gap_rule="every_cluster")
+    assert (own["robustness"], own["count_gap_groups"]) == (1.0, 1)
+    assert (every["robustness"], every["count_gap_groups"], every["count_non_robust_groups"]) == (0.5, 0, 1)
+    assert own["status"] == "too_few_groups"
+    assert own["robustness_low"] is None
+
+
+def test_all_gaps_have_no_robustness_and_all_right_still_has_a_width() -> None:
+    gaps = measure_robustness(group_answers(table_of(answers_of(flags(*["xx"] * 12)))), QUICK).to_pylist()[0]
+    assert (gaps["status"], gaps["robustness"], gaps["accuracy"]) == ("no_answerable_group", None, 0.0)
+    assert gaps["chance_robustness"] is None
+    sound = measure_robustness(group_answers(table_of(answers_of(flags(*["rr"] * 12)))), QUICK).to_pylist()[0]
+    assert sound["interval_method"] == "wilson_groups"
+    assert sound["robustness_low"] == pytest.approx(12 / (12 + 1.959964**2), abs=1e-6)
+    undecided = measure_robustness(group_answers(table_of(answers_of(flags("??")))), QUICK).to_pylist()[0]
+    assert (undecided["accuracy"], undecided["gap_share"], undecided["smallest_group"]) == (None, None, None)
+
+
+def test_robustness_is_not_compared_at_unequal_group_sizes() -> None:
+    rows = answers_of(flags(*["rrx"] * 12)) + answers_of(flags(*["rx"] * 12), "long")
+    compared = compare_clusters(group_answers(table_of(rows)), QUICK)
+    assert compared.schema == COMPARISON_SCHEMA
+    found = row_of(compared, measure="robustness", scope="all", gap_rule="own_cluster")
+    assert (found["status"], found["difference"], found["p_value"]) == ("unequal_group_sizes", None, None)
+    equal = compare_clusters(group_answers(equalise_groups(table_of(rows), 2)), QUICK)
+    assert row_of(equal, measure="robustness", scope="all", gap_rule="own_cluster")["status"] != "unequal_group_sizes"
+
+
+def test_a_planted_difference_is_found_and_equal_clusters_are_not_told_apart() -> None:
+    random = np.random.default_rng(5)
+
+    def draw(share: float, count: int = 60) -> dict[str, list[tuple[bool | None, list[str] | None]]]:
+        return flags(*["r" + "".join("r" if each < share else "x" for each in random.random(4)) for _ in range(count)])
+
+    apart = compare_clusters(group_answers(table_of(answers_of(draw(0.9)) + answers_of(draw(0.5), "long"))), QUICK)
+    found = row_of(apart, measure="robustness", scope="all", gap_rule="own_cluster")
+    assert (found["design"], found["first_cluster"], found["second_cluster"]) == ("paired", "long", "short")
+    assert found["high"] < 0
+    assert found["p_value"] == pytest.approx(1 / 401)
+    same = compare_clusters(group_answers(table_of(answers_of(draw(0.7)) + answers_of(draw(0.7), "long"))), QUICK)
+    found = row_of(same, measure="robustness", scope="all", gap_rule="own_cluster")
+    assert found["low"] < 0 < found["high"]
+    assert found["p_value"] > 0.05
+
+
+def test_the_permutation_test_keeps_its_level_paired_and_unpaired() -> None:
+    random = np.random.default_rng(8)
+    fast = RobustnessSettings(count_draws=99)
+    for is_paired in (True, False):
+        rejected = 0
+        for _ in range(40):
+            left = ["".join(random.choice(["r", "x"], 3)) for _ in range(25)]
+            right = ["".join(random.choice(["r", "x"], 3)) for _ in range(25)]
+            rows = answers_of(flags(*left))
+            others = answers_of(flags(*right), "long")
+            for row in [] if is_paired else others:
+                row["group_id"] += " other"
+            compared = compare_clusters(group_answers(table_of(rows + others)), fast)
+            found = row_of(compared, measure="robustness", scope="all", gap_rule="own_cluster")
+            assert found["design"] == ("paired" if is_paired else "unpaired")
+            rejected += found["p_value"] <= 0.05
+        assert rejected <= 7  # 40 tests at 5 %: 8 or more has a probability below .001
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    random = np.random.default_rng(13)
+    fast = RobustnessSettings(count_draws=200)
+    covered = 0
+    for _ in range(80):
+        # answerable groups of 4 that differ: the first answer is right, the others with the group's own probability
+        marks = [
+            "r" + "".join("r" if each else "x" for each in random.random(3) < random.beta(2, 1)) for _ in range(40)
+        ]
+        row = measure_robustness(group_answers(table_of(answers_of(flags(*marks)))), fast).to_pylist()[0]
+        covered += row["robustness_low"] <= (1 + 3 * 2 / 3) / 4 <= row["robustness_high"]
+    assert covered >= 68  # 95 % of 80 are 76; 67 or fewer has a probability below .001
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_results_do_not_depend_on_the_order_of_rows(random: Any) -> None:
+    rows = answers_of(flags("rmx", "xxx", "rrr", "rmm")) + answers_of(flags("rxx", "mmm", "rrx", "rrr"), "long")
+    loose = RobustnessSettings(count_draws=30, minimum_groups=2)
+    expected = group_answers(table_of(rows))
+    random.shuffle(rows)
+    found = group_answers(table_of(rows))
+    assert found.equals(expected)
+    shuffled = found.take(pa.array(random.sample(range(len(found)), len(found))))
+    assert measure_robustness(shuffled, loose).equals(measure_robustness(expected, loose))
+    assert compare_clusters(shuffled, loose).equals(compare_clusters(expected, loose))
+
+
+def test_no_number_is_nan() -> None:
+    rows = answers_of(flags("xx", "??")) + answers_of(flags("rr", "rx"), "long")
+    grouped = group_answers(table_of(rows))
+    for table in (grouped, measure_robustness(grouped, QUICK), compare_clusters(grouped, QUICK)):
+        for row in table.to_pylist():
+            assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
+
+
+def test_equal_groups_are_drawn_by_hash_and_small_ones_leave() -> None:
+    table = table_of(answers_of(flags("rmxr", "rx", "r?x?", "r")))
+    kept = equalise_groups(table, 2)
+    sizes = {row["group_id"]: row["count_answers"] for row in group_answers(kept).to_pylist()}
+    assert sizes == {"g000": 2, "g001": 2, "g002": 2}
+    turned = equalise_groups(table.take(pa.array(range(len(table) - 1, -1, -1))), 2)
+    assert sorted(kept["interaction_id"].to_pylist()) == sorted(turned["interaction_id"].to_pylist())
+    with pytest.raises(ValueError, match="at least 2, got 1"):
+        equalise_groups(table, 1)
+
+
+def test_bad_input_and_settings_are_refused() -> None:
+    rows = answers_of(flags("rx"))
+    with pytest.raises(ValueError, match="must stand once"):
+        attribute_errors(table_of(rows + rows))
+    with pytest.raises(ValueError, match="must not be null"):
+        attribute_errors(table_of([rows[0] | {"cluster": None}]))
+    with pytest.raises(ValueError, match="without is_correct"):
+        attribute_errors(table_of(rows).drop_columns(["is_correct"]))
+    settings_of: tuple[dict[str, Any], ...] = (
+        {"confidence": 1.0},
+        {"count_draws": 0},
+        {"minimum_groups": 1},
+        {"rule": "none"},
+    )
+    for bad in settings_of:
+        with pytest.raises(ValueError, match="got"):
+            RobustnessSettings(**bad)
+    assert group_answers(table_of([])).num_rows == 0
+    assert measure_robustness(group_answers(table_of([]))).num_rows == 0
+
+
+def test_the_authors_log_has_the_published_groups() -> None:
+    root = os.environ.get("HCAT_BENCHMARK_DATA")
+    if not root or not (Path(root) / "grammar" / "rag_log.parquet").exists():
+        pytest.skip("HCAT_BENCHMARK_DATA is not set or holds no folder grammar")
+    from benchmarks.robustness_groups import EXPECTED, read_log, to_answers
+
+    grouped = group_answers(to_answers(read_log(Path(root) / "grammar" / "rag_log.parquet"))).to_pylist()
+    for (system, style), expected in EXPECTED.items():
+        types = [row["group_type"] for row in grouped if (row["system_id"], row["cluster"]) == (system, style)]
+        assert tuple(types.count(each) for each in module.GROUP_TYPES) == expected
+
+
+def test_planted_faults_are_named() -> None:
+    from benchmarks.robustness_groups import NAMED_LIMIT, PLANS, name_groups, simulate
+
+    answers, planted = simulate(PLANS[0], 12, np.random.default_rng(1))
+    groups, right, wrong, named = name_groups(attribute_errors(answers), planted)
+    assert groups >= 20
+    assert right >= NAMED_LIMIT * groups
+    assert named >= NAMED_LIMIT * wrong
+    assert set(planted.values()) == {"retrieval", "language_model"}

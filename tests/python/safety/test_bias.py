@@ -1,0 +1,212 @@
+"""Tests of gaps: hand-worked sign flips, invariances, equivalence that is never had for nothing, closed words."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from hcat.safety import bias, bias_tables
+from hcat.safety.bias import Sides
+
+SETTINGS = bias_tables.BiasSettings(0.05, 0.95, 4, 999, 1)
+
+
+def random(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def pairs(first: list[float], second: list[float]) -> Sides:
+    ones = np.ones(len(first))
+    return Sides(np.array(first, float), ones, np.array(second, float), ones)
+
+
+def alone(first: list[float], second: list[float]) -> Sides:
+    """Every source holds one score of one side."""
+    n, m = len(first), len(second)
+    return Sides(
+        np.array([*first, *[0.0] * m]),
+        np.array([1.0] * n + [0.0] * m),
+        np.array([*[0.0] * n, *second]),
+        np.array([0.0] * n + [1.0] * m),
+    )
+
+
+def test_four_sources_that_all_lean_one_way() -> None:
+    gap = bias.compare_pairs(pairs([2, 3, 4, 5], [1, 1, 1, 1]), random(), 999)
+    # of 16 sign patterns only all plus and all minus reach the sum
+    assert gap.p_value == 2 / 16
+    assert (gap.first_mean, gap.second_mean, gap.difference) == (3.5, 1.0, 2.5)
+    assert_allclose(gap.error, stats.sem([1, 2, 3, 4]))
+
+
+def test_sign_flips_agree_with_all_patterns() -> None:
+    differences = random(3).normal(size=9)
+    sums = [abs(np.dot(signs, differences)) for signs in itertools.product((-1, 1), repeat=9)]
+    expected = np.mean(np.array(sums) >= abs(differences.sum()) - 1e-9)
+    found = bias.compare_pairs(pairs(differences.tolist(), [0.0] * 9), random(), 1).p_value
+    assert_allclose(found, expected)
+
+
+def test_drawn_flips_are_near_the_t_test() -> None:
+    first, second = random(5).normal(0.2, 1, 120), random(6).normal(0, 1, 120)
+    found = bias.compare_pairs(pairs(first.tolist(), second.tolist()), random(), 9999)
+    assert_allclose(found.p_value, stats.ttest_rel(first, second).pvalue, atol=0.015)
+
+
+def test_sources_move_as_one() -> None:
+    many = Sides(np.array([40.0, 0.0]), np.array([40.0, 40.0]), np.array([0.0, 40.0]), np.array([40.0, 40.0]))
+    gap = bias.compare_pairs(many, random(), 999)
+    # eighty pairs of two sources are two witnesses, and they disagree
+    assert (gap.difference, gap.p_value) == (0.0, 1.0)
+
+
+def test_groups_agree_with_welch() -> None:
+    first, second = random(1).normal(0.5, 2.0, 60), random(2).normal(0, 1, 90)
+    gap = bias.compare_groups(alone(first.tolist(), second.tolist()), random(), 9999)
+    expected = stats.ttest_ind(first, second, equal_var=False)
+    assert_allclose(gap.difference / gap.error, expected.statistic)
+    assert_allclose(gap.degrees, expected.df)
+    assert_allclose(gap.p_value, expected.pvalue, atol=0.015)
+
+
+def test_a_source_of_both_sides_takes_its_own_level_out() -> None:
+    level = np.arange(10.0) * 10
+    sides = Sides(level + 1, np.ones(10), level, np.ones(10))
+    gap = bias.compare_groups(sides, random(), 999)
+    assert_allclose((gap.difference, gap.error), (1.0, 0.0), atol=1e-6)
+    assert gap.p_value < 0.05
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-3, 3), min_size=3, max_size=20), st.integers(0, 5))
+def test_sides_are_treated_alike(values: list[float], seed: int) -> None:
+    other = random(seed).normal(size=len(values)).tolist()
+    there = bias.compare_pairs(pairs(values, other), random(), 99)
+    back = bias.compare_pairs(pairs(other, values), random(), 99)
+    assert_allclose(there.difference, -back.difference, atol=1e-12)
+    assert there.p_value == back.p_value
+    assert 0 < there.p_value <= 1
+
+
+def test_equivalence_is_two_one_sided_tests() -> None:
+    gap = bias.compare_pairs(pairs(random(4).normal(0, 1, 80).tolist(), [0.0] * 80), random(), 9)
+    expected = max(
+        stats.t.sf((gap.difference + 0.5) / gap.error, 79), stats.t.cdf((gap.difference - 0.5) / gap.error, 79)
+    )
+    assert_allclose(bias.equivalence_p_value(gap, 0.5, 6.0, 80, False), expected)
+
+
+def test_rare_events_that_were_not_seen_prove_nothing() -> None:
+    gap = bias.compare_pairs(pairs([0.0] * 20, [0.0] * 20), random(), 9)
+    # twenty sources without a difference: .95^20 = .36 is no proof of a gap below five points
+    assert_allclose(bias.equivalence_p_value(gap, 0.05, 1.0, 20, True), 0.95**20)
+    assert bias.equivalence_p_value(gap, 0.05, 1.0, 100, True) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bias.compare_pairs(pairs([1.0], [0.0]), random(), 9), "at least two sources"),
+        (lambda: bias.compare_pairs(pairs([1.0, 2], [0.0, 0]), random(), 0), "count_draws must be at least 1, got 0"),
+        (lambda: bias.compare_pairs(alone([1.0], [0.0]), random(), 9), "as many scores of either side"),
+        (lambda: bias.compare_groups(alone([1.0, 2.0], []), random(), 9), "both sides must hold scores"),
+        (lambda: bias_tables.BiasSettings(1.0, 0.95, 4, 9, 1), "error_rate must lie in"),
+        (lambda: bias_tables.BiasSettings(0.05, 0.95, 1, 9, 1), "minimum_sources must be at least 2, got 1"),
+    ],
+)
+def test_bad_input_is_named(call: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()  # type: ignore[operator]
+
+
+def cell(name: str, **others: object) -> dict[str, object]:
+    return {
+        "bias_gap_id": name,
+        "system": "s",
+        "design": "counterfactual",
+        "margin": 0.2,
+        "span": 1.0,
+        "is_indicator": False,
+    } | others
+
+
+def sums(name: str, first: list[float], second: list[float]) -> list[dict[str, object]]:
+    return [
+        {
+            "bias_gap_id": name,
+            "source": f"{source:03d}",
+            "first_sum": one,
+            "first_count": 1.0,
+            "second_sum": other,
+            "second_count": 1.0,
+        }
+        for source, (one, other) in enumerate(zip(first, second, strict=True))
+    ]
+
+
+def test_verdicts_of_one_family() -> None:
+    noise = random(8).normal(0, 0.1, 60)
+    measured = bias_tables.measure_gaps(
+        pa.Table.from_pylist([cell("gap"), cell("same"), cell("few"), cell("none"), cell("wide")]),
+        pa.Table.from_pylist(
+            sums("gap", (noise + 0.5).tolist(), [0.0] * 60)
+            + sums("same", noise.tolist(), [0.0] * 60)
+            + sums("few", [0.0, 1.0], [0.0, 1.0])
+            + sums("wide", (noise * 20).tolist(), [0.0] * 60)
+        ),
+        SETTINGS,
+    ).to_pylist()
+    assert {row["bias_gap_id"]: (row["status"], row["verdict"]) for row in measured} == {
+        "gap": ("tested", "gap_found"),
+        "same": ("tested", "equivalent"),
+        "few": ("too_few_sources", "inconclusive"),
+        "none": ("no_scores", "inconclusive"),
+        "wide": ("tested", "inconclusive"),
+    }
+    assert [row["bias_gap_id"] for row in measured] == ["few", "gap", "none", "same", "wide"]
+    tested = [row for row in measured if row["status"] == "tested"]
+    assert all(row["p_value"] <= row["adjusted_p_value"] <= 1 for row in tested)
+
+
+def test_a_trifle_that_is_sure_is_equivalent() -> None:
+    trifle = bias_tables.measure_gaps(
+        pa.Table.from_pylist([cell("trifle")]),
+        pa.Table.from_pylist(sums("trifle", (0.05 + random(9).normal(0, 0.01, 50)).tolist(), [0.0] * 50)),
+        SETTINGS,
+    ).to_pylist()[0]
+    assert trifle["adjusted_p_value"] < 0.05
+    assert trifle["verdict"] == "equivalent"
+
+
+def test_families_do_not_share_their_error_rate() -> None:
+    rows = sums("a", [1.0] * 8, [0.0] * 8)
+    one = bias_tables.measure_gaps(pa.Table.from_pylist([cell("a")]), pa.Table.from_pylist(rows), SETTINGS)
+    crowd = [cell(f"other_{number}", system="another") for number in range(30)]
+    both = bias_tables.measure_gaps(
+        pa.Table.from_pylist([cell("a"), *crowd]),
+        pa.Table.from_pylist(
+            rows + [row for other in crowd for row in sums(str(other["bias_gap_id"]), [1.0] * 8, [0.0] * 8)]
+        ),
+        SETTINGS,
+    )
+    find = [row for row in both.to_pylist() if row["bias_gap_id"] == "a"]
+    assert find == one.to_pylist()
+
+
+def test_an_unknown_design_is_named() -> None:
+    with pytest.raises(ValueError, match="design must be one of counterfactual, logged_groups, got 'x'"):
+        bias_tables.measure_gaps(
+            pa.Table.from_pylist([cell("a", design="x")]), pa.Table.from_pylist(sums("a", [1.0], [1.0])), SETTINGS
+        )
+
+
+def test_words_are_those_of_the_mart() -> None:
+    assert set(bias_tables.VERDICTS) == {"gap_found", "equivalent", "inconclusive"}
+    assert set(bias_tables.STATUSES) == {"tested", "too_few_sources", "no_scores"}

@@ -1,0 +1,252 @@
+"""Topics from vectors: groups are found, words set them apart, ids are matched, stability is measured."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from math import log1p
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hcat.topics.models import (
+    NOISE,
+    TopicError,
+    TopicSettings,
+    cluster_vectors,
+    count_words,
+    find_centres,
+    find_picture_axes,
+    knee_distance,
+    match_centres,
+    measure_silhouette,
+    measure_stability,
+    smooth_vectors,
+    unit_rows,
+    weigh_words,
+)
+
+
+def make_settings(**changes: Any) -> TopicSettings:
+    values = {
+        "method": "k_means",
+        "reduction": "pca",
+        "count_dimensions": 5,
+        "count_neighbours": 3,
+        "count_topics": 0,
+        "count_bounds": [2, 8],
+        "minimum_texts": 5,
+        "neighbourhood_distance": 0.0,
+        "random_seed": 11,
+    }
+    return TopicSettings.from_mapping(values | changes)
+
+
+def make_vectors(sizes: tuple[int, ...] = (30, 20, 10), spread: float = 0.1, dimensions: int = 12) -> Any:
+    """Return unit vectors around one axis per group, shuffled, and the group of each."""
+    generator = np.random.default_rng(3)
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    generator.shuffle(groups)
+    vectors = np.eye(dimensions)[groups] + generator.normal(0, spread, (len(groups), dimensions))
+    return unit_rows(vectors).astype(np.float32), groups
+
+
+@pytest.mark.parametrize("reduction", ["pca", "none"])
+@pytest.mark.parametrize("method", ["k_means", "dbscan", "hdbscan"])
+def test_groups_are_found_and_numbered_by_size(method: str, reduction: str) -> None:
+    vectors, groups = make_vectors(spread=0.05)
+    labels = cluster_vectors(vectors, make_settings(method=method, reduction=reduction)).labels
+    clustered = labels != NOISE
+    assert clustered.mean() > 0.8
+    # group 0 is the largest and group 2 the smallest, so that labels are groups
+    assert np.array_equal(labels[clustered], groups[clustered])
+
+
+def test_the_number_of_topics_follows_the_silhouette() -> None:
+    vectors, _ = make_vectors((20, 20, 20, 20, 20))
+    clustering = cluster_vectors(vectors, make_settings())
+    assert clustering.count_topics == 5
+    assert measure_silhouette(clustering, 1) > 0.5
+
+
+def test_a_given_number_of_topics_is_kept() -> None:
+    vectors, _ = make_vectors()
+    assert cluster_vectors(vectors, make_settings(count_topics=7)).count_topics == 7
+
+
+def test_strays_are_noise_with_density_and_not_with_k_means() -> None:
+    vectors, _ = make_vectors((30, 30), spread=0.03)
+    stray = np.zeros((1, 12), dtype=np.float32)
+    stray[0, 9] = 1
+    everything = np.concatenate([vectors, stray])
+    for method in ("dbscan", "hdbscan"):
+        plain = make_settings(method=method, count_neighbours=0)
+        assert cluster_vectors(everything, plain).labels[-1] == NOISE
+    assert cluster_vectors(everything, make_settings()).labels.min() == 0
+
+
+@pytest.mark.parametrize("method", ["k_means", "dbscan", "hdbscan"])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 6])
+def test_few_texts_have_one_label_each(method: str, count: int) -> None:
+    vectors, _ = make_vectors()
+    labels = cluster_vectors(vectors[:count], make_settings(method=method)).labels
+    assert len(labels) == count
+    assert set(labels.tolist()) <= set(range(NOISE, count))
+
+
+@pytest.mark.parametrize("method", ["k_means", "dbscan", "hdbscan"])
+def test_copies_of_one_text_are_one_topic(method: str) -> None:
+    vectors = np.repeat(make_vectors()[0][:1], 12, axis=0)
+    assert len(set(cluster_vectors(vectors, make_settings(method=method)).labels.tolist())) == 1
+
+
+def test_the_same_vectors_give_the_same_labels_bit_for_bit() -> None:
+    vectors, _ = make_vectors(spread=0.5)
+    first, second = (cluster_vectors(vectors, make_settings(count_topics=6)) for _ in range(2))
+    assert np.array_equal(first.labels, second.labels)
+    assert np.array_equal(first.space, second.space)
+
+
+def test_smoothing_is_the_mean_with_the_nearest() -> None:
+    angles = np.radians([0, 10, 90, 100])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    smoothed = smooth_vectors(vectors, 1)
+    # of two unit vectors, the mean points half way between
+    assert np.degrees(np.arctan2(smoothed[:, 1], smoothed[:, 0])) == pytest.approx([5, 5, 95, 95], abs=1e-4)
+    assert np.array_equal(smooth_vectors(vectors, 0), vectors)
+    assert smooth_vectors(vectors, 99) == pytest.approx(
+        np.tile(unit_rows(vectors.mean(axis=0)[None]), (4, 1)), abs=1e-6
+    )
+
+
+def test_smoothing_in_blocks_is_smoothing_at_once() -> None:
+    vectors, _ = make_vectors((700, 500), spread=0.3)
+    similarities = vectors @ vectors.T
+    nearest = np.argsort(-similarities, axis=1, kind="stable")[:, :6]
+    assert smooth_vectors(vectors, 5) == pytest.approx(unit_rows(vectors[nearest].mean(axis=1)), abs=1e-5)
+
+
+def test_knee_lies_between_the_dense_and_the_far() -> None:
+    dense = np.linspace(0, 1, 50)[:, None]
+    far = np.array([[10.0], [20.0], [30.0]])
+    assert 1 / 49 - 1e-9 <= knee_distance(np.concatenate([dense, far]), 3) < 8
+
+
+def test_umap_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "umap", None)
+    vectors, _ = make_vectors()
+    with pytest.raises(TopicError, match=r"umap-learn.*hcat\[topics\]"):
+        cluster_vectors(vectors, make_settings(reduction="umap"))
+
+
+def test_umap_keeps_groups_apart() -> None:
+    pytest.importorskip("umap", reason="umap-learn is not installed: the extra hcat[topics]")
+    vectors, groups = make_vectors((40, 30, 20), spread=0.05)
+    settings = make_settings(reduction="umap", count_dimensions=2, count_topics=3)
+    labels = cluster_vectors(vectors, settings).labels
+    assert np.array_equal(labels, groups)
+    assert np.array_equal(labels, cluster_vectors(vectors, settings).labels)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"method": "spectral"}, "k_means, dbscan, hdbscan, got 'spectral'"),
+        ({"reduction": "tsne"}, "pca, umap, none, got 'tsne'"),
+        ({"count_dimensions": 0}, "count_dimensions must be at least 1, got 0"),
+        ({"count_topics": -1}, "count_topics must be at least 0, got -1"),
+        ({"minimum_texts": 1}, "minimum_texts must be at least 2, got 1"),
+        ({"neighbourhood_distance": float("nan")}, "neighbourhood_distance must be at least 0, got nan"),
+        ({"count_bounds": [1, 5]}, r"two rising numbers from 2, got \[1, 5\]"),
+        ({"count_bounds": [5, 4]}, r"two rising numbers from 2, got \[5, 4\]"),
+        ({"perplexity": 3}, "settings of topics must be"),
+    ],
+)
+def test_settings_outside_their_range_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(TopicError, match=message):
+        make_settings(**changes)
+
+
+def test_words_by_class_based_tf_idf() -> None:
+    # A = (4 + 2) / 2 = 3; fee stands 3 times in all, card 1, loan 2
+    counts = [Counter(fee=3, card=1), Counter(loan=2)]
+    weighed = weigh_words(counts, 2)
+    assert weighed[0] == [("fee", pytest.approx(3 / 4 * log1p(3 / 3))), ("card", pytest.approx(1 / 4 * log1p(3 / 1)))]
+    assert weighed[1] == [("loan", pytest.approx(log1p(3 / 2)))]
+
+
+def test_words_that_all_share_weigh_less_and_equals_are_sorted() -> None:
+    weighed = weigh_words([Counter(bank=2, fee=2, card=2), Counter(bank=2, loan=2)], 3)
+    assert [word for word, _ in weighed[0]] == ["card", "fee", "bank"]
+
+
+def test_counted_are_words_with_letters_of_texts_that_have_a_topic() -> None:
+    counts = count_words(["The 2019 fees of an ATM x1y", "loans", "stray"], np.array([0, 1, NOISE]), 2)
+    assert counts == [Counter(fees=1, atm=1, x1y=1), Counter(loans=1)]
+
+
+def test_names_of_people_and_long_numbers_name_no_topic() -> None:
+    texts = ["Jasmine Smith's mortgage, case 4711002x. Price it.", "Mark the price of 2024q1, Mark"]
+    counts = count_words(texts, np.array([0, 1]), 2)
+    assert counts == [Counter(mortgage=1, case=1, price=1), Counter({"price": 1, "2024q1": 1})]
+
+
+def test_centres_are_means() -> None:
+    vectors = np.array([[1, 0], [0, 1], [0, 1]], dtype=np.float32)
+    assert find_centres(vectors, np.array([0, 0, 1])).tolist() == [[0.5, 0.5], [0, 1]]
+    assert find_centres(vectors, np.full(3, NOISE)).shape == (0, 2)
+
+
+def test_matching_takes_the_best_pairs_and_no_pair_below_the_bar() -> None:
+    angles = np.radians([0, 90, 180])
+    earlier = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    moved = np.radians([95, 5, 130])
+    later = 0.5 * np.stack([np.cos(moved), np.sin(moved)], axis=1)
+    matched = match_centres(earlier, later, 0.9)
+    assert {new: old for new, (old, _) in matched.items()} == {0: 1, 1: 0}
+    assert matched[0][1] == pytest.approx(np.cos(np.radians(5)))
+    assert match_centres(earlier[:0], later, 0.9) == {}
+    with pytest.raises(TopicError, match=r"\(0, 1\], got 0"):
+        match_centres(earlier, later, 0)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 6), st.floats(0.1, 1), st.integers(0, 99))
+def test_matching_is_one_to_one(count_earlier: int, count_later: int, bar: float, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    matched = match_centres(generator.normal(size=(count_earlier, 3)), generator.normal(size=(count_later, 3)), bar)
+    taken = [old for old, _ in matched.values()]
+    assert len(set(taken)) == len(taken)
+    assert all(cosine >= bar - 1e-9 for _, cosine in matched.values())
+
+
+def test_the_picture_shows_the_two_widest_directions() -> None:
+    points = np.array([[4.0, 0, 0], [-4, 0, 0], [0, 2, 0], [0, -2, 0], [0, 0, 0.1]], dtype=np.float32) + 7
+    origin, axes = find_picture_axes(points)
+    places = points @ axes.T - origin
+    assert np.abs(axes[0]) == pytest.approx([1, 0, 0], abs=1e-3)
+    assert np.abs(axes[1]) == pytest.approx([0, 1, 0], abs=1e-3)
+    assert places.mean(axis=0) == pytest.approx([0, 0], abs=1e-6)
+
+
+def test_one_text_has_a_place() -> None:
+    origin, axes = find_picture_axes(np.ones((1, 4), dtype=np.float32))
+    assert origin.tolist() == [0, 0]
+    assert not axes.any()
+
+
+def test_clear_groups_are_stable_and_a_cloud_is_not() -> None:
+    vectors, _ = make_vectors((40, 30, 30), spread=0.05)
+    clear = list(measure_stability(vectors, make_settings(count_topics=3), 3))
+    assert [row[:3] for row in clear] == [
+        (variation, first, second) for variation in ("seed", "sample") for first, second in ((1, 2), (1, 3), (2, 3))
+    ]
+    assert [row[3] for row in clear] == pytest.approx([1.0] * 6)
+    cloud = unit_rows(np.random.default_rng(1).normal(size=(100, 12))).astype(np.float32)
+    loose = [row[3] for row in measure_stability(cloud, make_settings(count_topics=3, count_neighbours=0), 3)]
+    assert min(loose) < 0.8
+    with pytest.raises(TopicError, match="at least 2 fits, got 1"):
+        list(measure_stability(vectors, make_settings(), 1))

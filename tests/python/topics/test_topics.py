@@ -1,0 +1,57 @@
+"""Topics of untagged queries: separable groups are found, names are stable, an empty input stays empty."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hcat.topics.queries import CLUSTERED_SCHEMA, cluster_queries
+
+
+def sentences(groups: list[str], per_group: int) -> pa.Table:
+    generator = np.random.default_rng(7)
+    rows = []
+    for group, word in enumerate(groups):
+        for number in range(per_group):
+            centre = np.zeros(8)
+            centre[group] = 1
+            vector = centre + generator.normal(0, 0.05, 8)
+            unit = (vector / np.linalg.norm(vector)).astype(np.float32)
+            rows.append((f"p{group}_{number:02d}", f"question about {word} {word}", unit.tolist()))
+    rows.sort()
+    return pa.table(
+        {
+            "passage_id": [row[0] for row in rows],
+            "sentence_text": [row[1] for row in rows],
+            "embedding": pa.array([row[2] for row in rows], pa.list_(pa.float32())),
+        }
+    )
+
+
+def test_separable_groups_get_their_own_named_topic():
+    result = cluster_queries(sentences(["mortgage", "card", "savings"], 12), 3, 1).to_pylist()
+    topics = {row["passage_id"][:2]: row["topic"] for row in result}
+    assert len(set(topics.values())) == 3
+    assert "mortgage" in topics["p0"]
+    assert all(row["topic"] == topics[row["passage_id"][:2]] for row in result)
+    assert all(row["similarity_to_centre"] > 0.9 for row in result)
+
+
+def test_same_seed_gives_the_same_topics():
+    table = sentences(["mortgage", "card"], 10)
+    assert cluster_queries(table, 2, 5).equals(cluster_queries(table, 2, 5))
+
+
+def test_fewer_queries_than_topics():
+    assert cluster_queries(sentences(["card"], 1), 8, 1).num_rows == 1
+
+
+def test_nothing_to_cluster():
+    empty = pa.schema(
+        [("passage_id", pa.string()), ("sentence_text", pa.string()), ("embedding", pa.list_(pa.float32()))]
+    )
+    assert cluster_queries(empty.empty_table(), 8, 1).schema == CLUSTERED_SCHEMA
+
+
+def test_count_must_be_positive():
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        cluster_queries(sentences(["card"], 2), 0, 1)

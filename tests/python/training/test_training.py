@@ -1,0 +1,214 @@
+"""The recipe of the compact model: the low-rank update, the loss of partly known targets, batches, folds and labels."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from safetensors.torch import save_file
+
+# training is no installed package: it is run from the root of the repository
+from hcat.encoders import minilm
+from hcat.encoders.entailment import merge_delta
+from hcat.metrics.fusion import FEATURES
+from training import fit, grounded, pairs, release
+from training.bases import BASES
+from training.lora import adapt, average_deltas, read_delta, write_back
+
+
+@pytest.fixture(scope="module")
+def adapted():
+    torch.manual_seed(3)
+    return fit.make_adapted(BASES["packaged"], rank=4).eval()
+
+
+BATCH = {
+    "input_ids": torch.tensor([[101, 2023, 102, 2003, 102]]),
+    "token_type_ids": torch.tensor([[0, 0, 0, 1, 1]]),
+    "attention_mask": torch.ones(1, 5, dtype=torch.int64),
+}
+
+
+def logits(model) -> np.ndarray:
+    with torch.inference_mode():
+        return model(**BATCH).logits.numpy()
+
+
+def test_the_update_starts_as_nothing():
+    torch.manual_seed(3)
+    plain = BASES["packaged"].make_classifier(0.0).eval()
+    before = logits(plain)
+    assert_allclose(logits(adapt(plain, rank=4)), before, atol=1e-6)
+
+
+def test_only_the_update_the_heads_and_the_norms_learn(adapted):
+    names = {name for name, parameter in adapted.named_parameters() if parameter.requires_grad}
+    assert all(
+        name.endswith((".first", ".second")) or "LayerNorm" in name or "pooler" in name or "classifier" in name
+        for name in names
+    )
+    assert sum(name.endswith(".first") for name in names) == 6 * 6
+
+
+def test_delta_gives_the_same_model_in_the_package(adapted, tmp_path):
+    with torch.no_grad():
+        for name, parameter in adapted.named_parameters():
+            if name.endswith(".second"):
+                parameter.normal_(0, 0.02)
+    delta = read_delta(adapted)
+    save_file(delta, tmp_path / "delta.safetensors")
+    weights = merge_delta(minilm.read_weights(), tmp_path / "delta.safetensors")
+    model = minilm.MiniLM(weights)
+    with torch.inference_mode():
+        states = model(BATCH["input_ids"], BATCH["token_type_ids"], torch.zeros(1, 5, dtype=torch.bool))
+        pooled = torch.tanh(states[:, 0] @ weights["pooler.dense.weight"].T + weights["pooler.dense.bias"])
+        found = pooled @ weights["classifier.weight"].T + weights["classifier.bias"]
+    assert_allclose(found.numpy(), logits(adapted), atol=1e-4)
+    torch.manual_seed(9)
+    other = fit.make_adapted(BASES["packaged"], rank=4).eval()
+    write_back(other, delta)
+    assert_allclose(logits(other), logits(adapted), atol=1e-5)
+
+
+def test_average_of_updates_is_the_nearest_of_its_rank():
+    torch.manual_seed(4)
+    first, second = torch.randn(2, 2, 8, dtype=torch.float64), torch.randn(2, 6, 2, dtype=torch.float64)
+    deltas = [
+        {"w.first": first[k].float(), "w.second": second[k].float(), "b": torch.full((3,), float(k))} for k in (0, 1)
+    ]
+    mean = (second[0] @ first[0] + second[1] @ first[1]) / 2
+    # two updates of rank 2 have a mean of rank 4: kept whole there, cut below
+    whole = average_deltas(deltas, 4)
+    assert_allclose(whole["w.second"] @ whole["w.first"], mean, atol=1e-5)
+    assert whole["b"].tolist() == [0.5] * 3
+    cut = average_deltas(deltas, 2)
+    lost = torch.linalg.svdvals(mean)[2:]
+    assert_allclose(
+        float(torch.linalg.norm(cut["w.second"].double() @ cut["w.first"].double() - mean)),
+        float(lost.norm()),
+        rtol=1e-4,
+    )
+    # what is kept loads where the folds came from
+    assert {name: tuple(value.shape) for name, value in cut.items()} == {
+        name: tuple(value.shape) for name, value in deltas[0].items()
+    }
+
+
+def test_not_entailment_is_the_sum_of_the_others():
+    # shares .5, .25, .25
+    outputs = torch.log(torch.tensor([[0.5, 0.25, 0.25]] * 4))
+    losses = [
+        float(fit.measure_loss(outputs[:1], torch.tensor([target]), torch.ones(1)))
+        for target in range(len(pairs.TARGETS))
+    ]
+    assert_allclose(losses, -np.log([0.5, 0.25, 0.25, 0.5]), atol=1e-6)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=200))
+def test_an_epoch_shows_every_pair_once(lengths):
+    chosen = fit.Settings(batch_tokens=200, batch_pairs=8)
+    batches = fit.plan_epoch(np.array(lengths), chosen, np.random.default_rng(1))
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) <= 8
+        assert len(batch) == 1 or len(batch) * max(lengths[row] for row in batch) <= 200
+
+
+def test_pairs_keep_the_hypothesis_whole():
+    tokens = fit.PairTokens(16, BASES["packaged"])
+    ids, starts, _ = tokens.encode([pairs.Pair("word " * 100, "the fee", 0, "x")])
+    assert len(ids[0]) == 16
+    assert len(ids[0]) - starts[0] == 3
+
+
+def test_tokens_of_a_wrong_span_are_labelled_and_nothing_else_is():
+    known = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x", ((9, 10),))
+    unknown = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x")
+    tokens = fit.PairTokens(64, BASES["packaged"]).encode([known, unknown])
+    targets, seen = fit.to_token_targets(tokens, np.array([0, 1]), len(tokens.ids[0]))
+    start = tokens.starts[0]
+    # it, costs, 9, euros, full stop; the closing mark is no word
+    assert targets[0, start:].tolist() == [0, 0, 1, 0, 0, 0]
+    assert seen[0, start:].tolist() == [1, 1, 1, 1, 1, 0]
+    assert not seen[0, :start].any()
+    assert not seen[1].any()
+    assert float(fit.measure_token_loss(torch.zeros_like(targets), targets, seen)) == pytest.approx(np.log(2))
+
+
+def test_cut_off_of_highest_f1_keeps_equal_scores_together():
+    # failures at .1, .2 and .5; .5 is shared with a faithful answer: flagging .1 and .2 gives F1 .8, up to .5 gives 6/7
+    scores = np.array([0.1, 0.2, 0.5, 0.5, 0.9])
+    is_failure = np.array([True, True, True, False, False])
+    assert release.best_cut_off(scores, is_failure) == pytest.approx(0.7)
+    assert release.best_cut_off(scores, np.array([True, True, False, False, False])) == pytest.approx(0.35)
+
+
+def test_labels_of_sentences_teach_the_prior_what_labels_of_answers_cannot():
+    # labels of answers are drawn at random, those of sentences follow entailment
+    random = np.random.default_rng(5)
+    count, names = 150, list(FEATURES)
+    features = random.normal(size=(2 * count, len(names)))
+    is_supported = features[:, names.index("entailment_logit")] + 0.3 * random.normal(size=2 * count) > 0
+    rows = [
+        {"split": "test", "fold": number % 3, "is_grounded": bool(random.random() < 0.5)} for number in range(count)
+    ]
+    scored = release.Scored(pa.table({"is_supported": is_supported}), features, np.arange(2 * count) // 2, rows)
+    faults = release.Faults(
+        random.normal(size=(4, len(names))),
+        np.arange(4),
+        [{"source_id": "s", "kind": kind, "fold": 0} for kind in (None, "number_outside", None, "entity_outside")],
+    )
+    without = release.fit_prior(scored, faults, release.PriorPlan(takes_sentences=False, fault_weight=0.07))
+    plan = release.PriorPlan(takes_sentences=True, fault_weight=0.07)
+    taught = release.fit_prior(scored, faults, plan)
+    assert taught.coefficients[0] > 3 * max(without.coefficients[0], 0.2)
+    assert (taught.coefficients * np.array(list(FEATURES.values())) >= 0).all()
+    # a fold that is left out has no say
+    changed = release.Scored(
+        pa.table({"is_supported": np.where(np.arange(2 * count) // 2 % 3 == 1, ~is_supported, is_supported)}),
+        features,
+        scored.answers,
+        [row | {"is_grounded": not row["is_grounded"]} if row["fold"] == 1 else row for row in rows],
+    )
+    held = release.fit_prior(changed, faults, plan, held_out=1)
+    assert held.coefficients.tolist() == release.fit_prior(scored, faults, plan, held_out=1).coefficients.tolist()
+
+
+def test_folds_hold_whole_sources_and_never_move():
+    assert [grounded.fold_of(f"QA-{number}", 3) for number in range(6)] == [
+        grounded.fold_of(f"QA-{number}", 3) for number in range(6)
+    ]
+    assert len({grounded.fold_of(f"QA-{number}", 3) for number in range(40)}) == 3
+
+
+def make_answer(answer: str, contexts: tuple[str, ...], spans: tuple[tuple[int, int], ...]) -> grounded.Answer:
+    return grounded.Answer("a", "QA-1", "QA", "model", "test", "What is the fee?", answer, contexts, spans)
+
+
+def test_sentences_get_labels_from_spans_and_evidence_from_the_product():
+    context = ("The monthly fee is 5 euros. The branch opens at nine. Cards are free.",)
+    answer = "The monthly fee is 5 euros. The branch closes at noon."
+    reader = grounded.EvidenceReader()
+    sentences = grounded.read_sentences([make_answer(answer, context, ((28, 54),))], reader)
+    assert [sentence.is_supported for sentence in sentences] == [True, False]
+    assert [sentence.wrong for sentence in sentences] == [(), ((0, 26),)]
+    assert "monthly fee is 5 euros" in sentences[0].premise
+    assert [sentence.text for sentence in sentences] == ["The monthly fee is 5 euros.", "The branch closes at noon."]
+    features = grounded.read_features(sentences, np.array([0.9, 0.5]))
+    assert features.shape == (2, len(FEATURES))
+    by_name = dict(zip(FEATURES, features.T, strict=True))
+    assert_allclose(by_name["entailment_logit"], [np.log(9), 0.0], atol=1e-9)
+    assert by_name["share_words_supported"][0] == 1.0
+    assert by_name["share_words_supported"][1] < 1.0
+    made = grounded.make_negatives(sentences, reader, 1.0, 7)
+    assert made
+    assert all(pair.target != grounded.ENTAILMENT for pair in made)
+    assert grounded.make_negatives(sentences, reader, 1.0, 7) == made
+
+
+def test_a_span_of_punctuation_marks_nothing():
+    sentences = grounded.read_sentences([make_answer("Yes. No.", ("Yes. No.",), ((3, 5),))], grounded.EvidenceReader())
+    assert all(sentence.is_supported for sentence in sentences)

@@ -1,0 +1,423 @@
+"""The SQL of cells against NumPy: the models are rendered and run as they are on small tables in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from benchmarks.rendering import render_model
+from hcat.weakness.statistics import jackknife_cells
+
+ROOT = Path(__file__).resolve().parents[3]
+MODELS = (
+    "int_source_groups_bucketed",
+    "int_interactions_numbered",
+    "int_segments_numbered",
+    "int_metrics_numbered",
+    "int_evaluations_numbered",
+    "int_interactions_celled",
+    "int_cells",
+    "int_cell_sources",
+    "int_cell_sums",
+    "int_partition_sums",
+    "int_cell_totals",
+    "int_cell_estimates",
+    "int_marginal_cell_quantiles",
+    "int_bivariate_cell_quantiles",
+    "int_cell_quantiles",
+    "int_cell_descriptions",
+    "fct_score_distributions",
+)
+#: measurement -> column of an evaluation
+MEASUREMENTS = {"mean_score": "raw_score", "share_failing": "is_failing", "share_failing_of_all": "is_failing_of_all"}
+PAIRS = (("topic", "language"),)
+
+
+def run_models(
+    evaluations: Sequence[Mapping[str, Any]],
+    segments: Sequence[Mapping[str, Any]],
+    pairs: Sequence[tuple[str, str]] = PAIRS,
+    groups: int = 128,
+    threads: int = 1,
+) -> duckdb.DuckDBPyConnection:
+    """Return a database that holds the models over evaluations and segments."""
+    connection = duckdb.connect()
+    connection.execute(f"set threads = {threads}")
+    texts = pa.string()
+    schema = {
+        "interaction_id": texts,
+        "metric_name": texts,
+        "raw_score": pa.float64(),
+        "threshold": pa.float64(),
+        "is_failing": pa.bool_(),
+        "is_failing_of_all": pa.bool_(),
+    }
+    rows = pa.Table.from_pylist(list(evaluations), schema=pa.schema(schema))
+    connection.register("given_evaluations", rows)
+    connection.execute("create table int_primary_evaluations as from given_evaluations")
+    names = ("interaction_id", "source_group", "dimension", "segment")
+    rows = pa.Table.from_pylist(list(segments), schema=pa.schema([(name, texts) for name in names]))
+    connection.register("given_segments", rows)
+    connection.execute("create table int_interaction_segments as from given_segments")
+    columns = {"first_dimension": [pair[0] for pair in pairs], "second_dimension": [pair[1] for pair in pairs]}
+    connection.register("given_pairs", pa.table(columns, schema=pa.schema([(name, texts) for name in columns])))
+    connection.execute("create table analysis_dimension_pairs as from given_pairs")
+    variables = {
+        "hcat_jackknife_sources": groups,
+        "hcat_jackknife_groups": groups,
+    }
+    for name in MODELS:
+        connection.execute(f"create table {name} as {render_model(name, variables)}")
+    return connection
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, statement: str) -> list[dict[str, Any]]:
+    """Return the rows of a statement as mappings."""
+    return connection.execute(statement).to_arrow_table().to_pylist()
+
+
+def draw(
+    seed: int, count: int = 120, count_sources: int = 25, unit: float = 1.0
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return evaluations of two metrics and segments: siblings alike, some refused, one metric without a decision."""
+    random = np.random.default_rng(seed)
+    source_effects = random.normal(0, 0.2, count_sources)
+    evaluations, segments = [], []
+    for number in range(count):
+        # a few sources have many interactions
+        source = int(count_sources * random.random() ** 2)
+        own = {"interaction_id": f"i{number}", "source_group": f"s{source}"}
+        segments.append(own | {"dimension": "all", "segment": "all"})
+        segments.append(own | {"dimension": "topic", "segment": f"topic {random.integers(4)}"})
+        # a dimension that not every interaction has
+        if random.random() < 0.8:
+            segments.append(own | {"dimension": "language", "segment": f"language {random.integers(2)}"})
+        is_refused = random.random() < 0.1
+        for metric, threshold in (("decided", 0.5 * unit), ("undecided", None)):
+            # whole billionths of the unit, as the models keep them
+            score = None if is_refused else round(random.normal(0.5, 0.2) + source_effects[source], 9) * unit
+            is_failing = None if score is None or threshold is None else score < threshold
+            is_failing_of_all = True if is_refused and threshold is not None else is_failing
+            evaluations.append(
+                {
+                    "interaction_id": own["interaction_id"],
+                    "metric_name": metric,
+                    "raw_score": score,
+                    "threshold": threshold,
+                    "is_failing": is_failing,
+                    "is_failing_of_all": is_failing_of_all,
+                }
+            )
+    return evaluations, segments
+
+
+def leave_each_out(values: np.ndarray, is_in_cell: np.ndarray, groups: np.ndarray) -> dict[str, float | None]:
+    """Return the estimates of one cell, each group left out in turn and everything computed again from the rows."""
+
+    def mean(rows: np.ndarray) -> float:
+        return float(values[rows].mean())
+
+    cell, rest = np.flatnonzero(is_in_cell), np.flatnonzero(~is_in_cell)
+    cell_groups, rest_groups = set(groups[cell]), set(groups[rest])
+    everyone = cell_groups | rest_groups
+    value = mean(cell) if len(cell) else None
+    rest_value = mean(rest) if len(rest) else None
+    error = difference_error = None
+    if len(cell_groups) > 1:
+        without = [mean(cell[groups[cell] != group]) for group in cell_groups]
+        count = len(cell_groups)
+        error = float(np.sqrt((count - 1) / count * np.sum((np.array(without) - value) ** 2)))
+    if len(cell_groups) > 1 and len(rest_groups) > 1:
+        without = [mean(cell[groups[cell] != group]) - mean(rest[groups[rest] != group]) for group in everyone]
+        count = len(everyone)
+        deviations = np.array(without) - (value - rest_value)
+        difference_error = float(np.sqrt((count - 1) / count * np.sum(deviations**2)))
+    sizes = np.array([np.sum(groups[cell] == group) for group in cell_groups])
+    return {
+        "count_scored": len(cell),
+        "count_source_groups": len(cell_groups),
+        "source_groups_effective": float(sizes.sum() ** 2 / np.sum(sizes**2)) if len(cell) else None,
+        "value": value,
+        "standard_deviation": float(values[cell].std(ddof=1)) if len(cell) > 1 else None,
+        "standard_error": error,
+        "count_scored_rest": len(rest),
+        "source_groups_rest": len(rest_groups),
+        "rest_value": rest_value,
+        "difference": None if value is None or rest_value is None else value - rest_value,
+        "difference_standard_error": difference_error,
+    }
+
+
+def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1e-12) -> int:
+    """Compare every row of int_cell_estimates with :func:`leave_each_out`; return the number of rows."""
+    group_of = {
+        row["source_group"]: (row["jackknife_group"], row["half"])
+        for row in rows_of(connection, "from int_source_groups_bucketed")
+    }
+    segment_of: dict[tuple[str, str], str] = {}
+    source_of: dict[str, str] = {}
+    for row in rows_of(connection, "from int_interaction_segments"):
+        segment_of[row["interaction_id"], row["dimension"]] = row["segment"]
+        source_of[row["interaction_id"]] = row["source_group"]
+    evaluations = rows_of(connection, "from int_primary_evaluations")
+    rows = rows_of(connection, "from int_cell_estimates")
+    for row in rows:
+        dimensions = [row["first_dimension"], row["second_dimension"]][: 1 if row["second_dimension"] is None else 2]
+        segments = [row["first_segment"], row["second_segment"]][: len(dimensions)]
+        values, is_in_cell, groups = [], [], []
+        applicable: set[str] = set()
+        count_interactions = 0
+        for evaluation in evaluations:
+            interaction = evaluation["interaction_id"]
+            places = [segment_of.get((interaction, dimension)) for dimension in dimensions]
+            group, half = group_of[source_of[interaction]]
+            if evaluation["metric_name"] != row["metric_name"] or None in places or row["half"] not in ("all", half):
+                continue
+            if places == segments:
+                applicable.add(source_of[interaction])
+                count_interactions += 1
+            value = evaluation[MEASUREMENTS[row["measurement"]]]
+            if value is not None:
+                values.append(float(value))
+                is_in_cell.append(places == segments)
+                groups.append(group)
+        expected = leave_each_out(np.array(values), np.array(is_in_cell, dtype=bool), np.array(groups, dtype=int))
+        assert row["count_interactions"] == count_interactions
+        assert row["count_sources"] == len(applicable)
+        for name, figure in expected.items():
+            if figure is None or row[name] is None:
+                assert row[name] is figure, (name, row, expected)
+            else:
+                # the rule of assert_allclose, which takes a hundred times as long for one number
+                assert abs(row[name] - figure) <= tolerance + tolerance * abs(figure), (name, row, expected)
+        effective = expected["source_groups_effective"]
+        assert row["degrees_of_freedom"] == (None if effective is None else pytest.approx(effective - 1, abs=1e-9))
+    return len(rows)
+
+
+@given(seed=st.integers(0, 10_000), count_sources=st.integers(1, 40), count=st.integers(1, 90))
+@settings(max_examples=10, deadline=None)
+def test_estimates_equal_leaving_out_one_source_at_a_time(seed: int, count_sources: int, count: int) -> None:
+    connection = run_models(*draw(seed, count, count_sources))
+    count_groups = connection.execute("select max(jackknife_group) from int_source_groups_bucketed").fetchall()[0][0]
+    count_found = connection.execute("select count(*) from int_source_groups_bucketed").fetchall()[0][0]
+    assert count_groups == count_found
+    assert expect_estimates(connection) > 0
+
+
+@pytest.mark.parametrize("groups", [2, 7, 16])
+def test_estimates_equal_leaving_out_one_bucket_at_a_time(groups: int) -> None:
+    connection = run_models(*draw(3, 200, 60), groups=groups)
+    halves = rows_of(
+        connection,
+        "select jackknife_group, count(distinct half) as halves from int_source_groups_bucketed group by all",
+    )
+    # an odd number of buckets splits the middle one between the halves
+    assert 2 <= len(halves) <= groups + groups % 2
+    assert {row["halves"] for row in halves} == {1}
+    assert expect_estimates(connection) > 0
+
+
+def test_estimates_equal_the_reference_of_the_package() -> None:
+    connection = run_models(*draw(11, 300, 50))
+    sums = rows_of(
+        connection,
+        """
+        select cells.first_segment, sums.jackknife_group, sums.count_scored, sums.sum_scores::double / 1e9 as sum_scores
+        from int_cell_sums as sums
+        inner join int_metrics_numbered as metrics using (metric_number)
+        inner join int_cells as cells using (cell_number)
+        where metrics.metric_name = 'decided' and cells.first_dimension = 'topic' and cells.second_dimension is null
+        """,
+    )
+    segments = sorted({row["first_segment"] for row in sums})
+    counts, totals = np.zeros((2, max(row["jackknife_group"] for row in sums), len(segments)))
+    for row in sums:
+        place = row["jackknife_group"] - 1, segments.index(row["first_segment"])
+        counts[place], totals[place] = row["count_scored"], row["sum_scores"]
+    expected = jackknife_cells(counts, totals, counts.sum(axis=1), totals.sum(axis=1))
+    found = rows_of(
+        connection,
+        """
+        from int_cell_estimates
+        where metric_name = 'decided' and measurement = 'mean_score' and half = 'all'
+            and first_dimension = 'topic' and second_dimension is null
+        order by first_segment
+        """,
+    )
+    for name in ("value", "standard_error", "rest_value", "difference", "difference_standard_error"):
+        assert_allclose([row[name] for row in found], getattr(expected, name), rtol=1e-10, err_msg=name)
+
+
+def test_neither_order_nor_threads_change_a_bit() -> None:
+    evaluations, segments = draw(5, 400, 80)
+    order = np.random.default_rng(1).permutation(len(evaluations))
+    first = run_models(evaluations, segments, groups=32)
+    other = run_models([evaluations[place] for place in order], segments[::-1], groups=32, threads=4)
+    for table in ("int_cell_estimates", "int_cell_descriptions", "fct_score_distributions"):
+        statement = f"select * from {table} order by all"
+        assert rows_of(first, statement) == rows_of(other, statement), table
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e4, 1e12])
+def test_any_unit_of_a_score_fits(unit: float) -> None:
+    one, other = run_models(*draw(7)), run_models(*draw(7, unit=unit))
+    statement = """
+        select value, standard_error, standard_deviation, difference_standard_error from int_cell_estimates
+        where measurement = 'mean_score' order by metric_name, cell_id, half
+    """
+    for row, scaled in zip(rows_of(one, statement), rows_of(other, statement), strict=True):
+        for name, figure in row.items():
+            # a score of a millionth is known to a billionth only
+            expected = None if figure is None else pytest.approx(figure * unit, rel=1e-2 if unit < 1 else 1e-7)
+            assert scaled[name] == expected
+
+
+@pytest.mark.parametrize(("count", "count_sources"), [(1, 1), (2, 1), (3, 3), (12, 2)])
+def test_what_cannot_be_estimated_is_null_and_never_a_number(count: int, count_sources: int) -> None:
+    connection = run_models(*draw(2, count, count_sources))
+    rows = rows_of(connection, "from int_cell_estimates")
+    assert rows
+    for row in rows:
+        assert all(np.isfinite(figure) for figure in row.values() if isinstance(figure, float))
+        assert (row["value"] is None) == (row["count_scored"] == 0)
+        assert (row["standard_error"] is None) == (row["count_source_groups"] < 2)
+        assert (row["difference_standard_error"] is None) == (
+            row["count_source_groups"] < 2 or row["source_groups_rest"] < 2
+        )
+    assert all(row["rest_value"] is None for row in rows if row["first_dimension"] == "all")
+    undecided = [row for row in rows if row["metric_name"] == "undecided" and row["measurement"] != "mean_score"]
+    assert {row["count_scored"] for row in undecided} == {0}
+
+
+def test_a_constant_score_has_no_spread_and_no_error() -> None:
+    evaluations, segments = draw(9, 60, 20)
+    scored = [row | {"raw_score": 1 / 3, "is_failing": True} for row in evaluations if row["raw_score"] is not None]
+    rows = rows_of(run_models(scored, segments), "from int_cell_estimates where measurement = 'mean_score'")
+    assert {row["standard_deviation"] for row in rows} <= {None, 0.0}
+    assert {row["standard_error"] for row in rows} <= {None, 0.0}
+    assert {row["difference_standard_error"] for row in rows} <= {None, 0.0}
+
+
+def test_no_evaluations_no_cells() -> None:
+    connection = run_models([], [])
+    for table in MODELS:
+        assert connection.execute(f"select count(*) from {table}").fetchall() == [(0,)], table
+
+
+def test_every_cell_has_nine_estimates() -> None:
+    connection = run_models(*draw(29, 60, 3))
+    rows = rows_of(connection, "select count(*) as rows from int_cell_estimates group by cell_id")
+    assert len(rows) == connection.execute("select count(*) from int_cell_descriptions").fetchall()[0][0]
+    assert {row["rows"] for row in rows} == {9}
+
+
+def test_halves_are_those_of_the_package_and_add_up() -> None:
+    from hcat.calibration.calibrators import fold_of_source
+
+    connection = run_models(*draw(13, 200, 60), groups=16)
+    for row in rows_of(connection, "from int_source_groups_bucketed"):
+        assert row["half"] == fold_of_source(row["source_group"], {"first": 0.5, "second": 0.5}, "hcat half")
+    rows = rows_of(
+        connection,
+        """
+        select
+            sum(count_scored) filter (where half = 'all') as whole,
+            sum(count_scored) filter (where half <> 'all') as halves,
+            sum(count_sources) filter (where half = 'all') as sources,
+            sum(count_sources) filter (where half <> 'all') as half_sources
+        from int_cell_estimates
+        group by cell_id, measurement
+        """,
+    )
+    assert all(row["whole"] == row["halves"] and row["sources"] == row["half_sources"] for row in rows)
+
+
+def test_descriptions_are_those_of_the_scores() -> None:
+    evaluations, segments = draw(17, 150, 30)
+    connection = run_models(evaluations, segments)
+    topic_of = {row["interaction_id"]: row["segment"] for row in segments if row["dimension"] == "topic"}
+    rows = rows_of(
+        connection,
+        "from int_cell_descriptions where first_dimension = 'topic' and second_dimension is null",
+    )
+    assert len(rows) == 2 * len(set(topic_of.values()))
+    for row in rows:
+        own = [
+            evaluation
+            for evaluation in evaluations
+            if evaluation["metric_name"] == row["metric_name"]
+            and topic_of[evaluation["interaction_id"]] == row["first_segment"]
+        ]
+        scores = np.array([evaluation["raw_score"] for evaluation in own if evaluation["raw_score"] is not None])
+        failing = [evaluation["is_failing"] for evaluation in own if evaluation["is_failing"] is not None]
+        assert row["count_interactions"] == len(own)
+        assert row["count_scored"] == len(scores)
+        assert_allclose(row["mean_score"], scores.mean(), rtol=1e-12)
+        assert_allclose(row["standard_deviation"], scores.std(ddof=1), rtol=1e-12)
+        found = [row[f"quantile_{share}"] for share in ("05", "25", "50", "75", "95")]
+        assert_allclose(found, np.quantile(scores, [0.05, 0.25, 0.5, 0.75, 0.95]), rtol=1e-12)
+        if row["metric_name"] == "decided":
+            assert row["threshold"] == 0.5
+            assert row["count_failing"] == sum(failing)
+            assert_allclose(row["share_failing"], np.mean(failing), rtol=1e-12)
+        else:
+            assert (row["threshold"], row["count_failing"], row["share_failing"]) == (None, None, None)
+
+
+def test_a_cell_shows_its_own_threshold_where_a_metric_has_several() -> None:
+    evaluations, segments = draw(19, 80, 20)
+    topic_of = {row["interaction_id"]: row["segment"] for row in segments if row["dimension"] == "topic"}
+    changed = [
+        row | {"threshold": 0.25 if topic_of[row["interaction_id"]] == "topic 0" else None} for row in evaluations
+    ]
+    rows = rows_of(
+        run_models(changed, segments),
+        "from int_cell_descriptions where first_dimension = 'topic' and second_dimension is null",
+    )
+    assert {row["first_segment"]: row["threshold"] for row in rows if row["metric_name"] == "decided"} == {
+        "topic 0": 0.25,
+        "topic 1": None,
+        "topic 2": None,
+        "topic 3": None,
+    }
+
+
+def test_distributions_rise_from_least_to_largest_score() -> None:
+    evaluations, segments = draw(23, 100, 20)
+    rows = rows_of(
+        run_models(evaluations, segments),
+        "from fct_score_distributions where metric_name = 'decided' and dimension = 'all' order by quantile",
+    )
+    scores = [
+        row["raw_score"] for row in evaluations if row["metric_name"] == "decided" and row["raw_score"] is not None
+    ]
+    assert [row["quantile"] for row in (rows[0], rows[-1])] == [0, 1]
+    assert [row["score"] for row in (rows[0], rows[-1])] == [min(scores), max(scores)]
+    assert all(one["score"] <= other["score"] for one, other in pairwise(rows))
+    assert {row["count_scored"] for row in rows} == {len(scores)}
+
+
+def test_bars_and_quotes_in_segments_make_no_two_cells_alike() -> None:
+    evaluations, segments = [], []
+    hostile = ["a|b", "a||b", "a", "'; drop table x; --", "{{ 1 }}", "", "a|language|b"]
+    for number, segment in enumerate(hostile):
+        own = {"interaction_id": f"i{number}", "source_group": segment}
+        segments += [own | {"dimension": "all", "segment": "all"}, own | {"dimension": "topic", "segment": segment}]
+        segments += [own | {"dimension": "language", "segment": "b"}]
+        evaluations.append({"interaction_id": f"i{number}", "metric_name": "decided", "raw_score": 0.5})
+    connection = run_models(evaluations, segments)
+    count, distinct = connection.execute(
+        "select count(*), count(distinct cell_id) from int_cell_descriptions"
+    ).fetchall()[0]
+    assert count == distinct == 1 + len(hostile) + 1 + len(hostile)

@@ -1,0 +1,216 @@
+"""Paired differences against hand-worked answers, reference libraries and simulated versions that do not differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, ttest_1samp
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from hcat.weakness.versions import (
+    STATUSES,
+    VERDICTS,
+    VERSION_DIFFERENCE_SCHEMA,
+    compare_versions,
+)
+
+CELLS = pa.schema(
+    [
+        ("version_comparison_id", pa.string()),
+        *((name, pa.int64()) for name in ("count_shared_queries", "count_pairs", "count_sources")),
+        *((name, pa.float64()) for name in ("sources_effective", "difference", "standard_error", "gain", "loss")),
+        *((name, pa.int64()) for name in ("count_sources_better", "count_sources_worse")),
+        ("value_range", pa.float64()),
+        ("margin", pa.float64()),
+        ("has_threshold", pa.bool_()),
+    ]
+)
+SETTINGS = {"confidence": 0.95, "false_discovery_rate": 0.05, "minimum_sources": 10, "least_changed_sources": 10}
+
+
+def make_cell(
+    sums: list[float], counts: list[int] | None = None, margin: float | None = 0.02, name: str = "c"
+) -> dict[str, Any]:
+    """What int_version_cells_measured says of sources with these summed differences and numbers of queries."""
+    sizes = np.asarray(counts if counts is not None else [1] * len(sums), dtype=np.float64)
+    values = np.asarray(sums, dtype=np.float64)
+    total = sizes.sum()
+    difference = values.sum() / total
+    without = (values.sum() - values) / (total - sizes)
+    variance = (len(values) - 1) / len(values) * np.sum((without - difference) ** 2)
+    return {
+        "version_comparison_id": name,
+        "count_shared_queries": int(total),
+        "count_pairs": int(total),
+        "count_sources": len(values),
+        "sources_effective": float(total**2 / np.sum(sizes**2)),
+        "difference": float(difference),
+        "standard_error": float(np.sqrt(variance)),
+        "gain": float(np.maximum(values, 0).sum() / total),
+        "loss": float(np.maximum(-values, 0).sum() / total),
+        "count_sources_better": int((values > 0).sum()),
+        "count_sources_worse": int((values < 0).sum()),
+        "value_range": 1.0,
+        "margin": margin,
+        "has_threshold": True,
+    }
+
+
+def compare(*cells: dict[str, Any], **changed: Any) -> list[dict[str, Any]]:
+    table = compare_versions(pa.Table.from_pylist(list(cells), schema=CELLS), **(SETTINGS | changed))
+    assert table.schema == VERSION_DIFFERENCE_SCHEMA
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def test_one_query_a_source_is_the_paired_t_test() -> None:
+    values = np.random.default_rng(1).normal(0.05, 0.2, 40)
+    row = compare(make_cell(values.tolist()))[0]
+    expected = ttest_1samp(values, 0)
+    interval = expected.confidence_interval(0.95)
+    assert row["method"] == "jackknife"
+    np.testing.assert_allclose(row["p_value"], expected.pvalue)
+    np.testing.assert_allclose([row["difference_lower"], row["difference_upper"]], interval, rtol=1e-9)
+
+
+def test_few_changed_sources_are_tested_by_their_signs() -> None:
+    # 4 of 100 sources got worse by one failure each, 1 got better: McNemar's exact p is 2 (1 + 5) / 2^5 = .375
+    row = compare(make_cell([-1.0] * 4 + [1.0] + [0.0] * 95))[0]
+    assert row["method"] == "exact"
+    np.testing.assert_allclose(row["p_value"], 0.375)
+    np.testing.assert_allclose(row["p_value"], binomtest(1, 5).pvalue)
+    better = proportion_confint(1, 100, alpha=0.025, method="beta")
+    worse = proportion_confint(4, 100, alpha=0.025, method="beta")
+    np.testing.assert_allclose(row["difference_lower"], better[0] - worse[1])
+    np.testing.assert_allclose(row["difference_upper"], better[1] - worse[0])
+    assert row["verdict"] == "no_difference_shown"
+
+
+def test_no_change_is_an_answer_with_an_interval() -> None:
+    # nothing moved in 100 sources: at most 1 - .0125^(1/100) = 4.29 % of such sources can move
+    row = compare(make_cell([0.0] * 100))[0]
+    assert (row["status"], row["verdict"], row["p_value"], row["q_value"]) == (
+        "no_change",
+        "no_difference_shown",
+        1.0,
+        1.0,
+    )
+    np.testing.assert_allclose([row["difference_lower"], row["difference_upper"]], [-0.0429, 0.0429], atol=5e-5)
+
+
+def test_sources_that_all_lose_alike_are_worse_although_nothing_varies() -> None:
+    row = compare(make_cell([-1.0] * 30))[0]
+    # p = 2 / 2^30; of 30 sources that all lose, at least .0125^(1/30) = .864 of such sources do
+    assert (row["status"], row["method"], row["verdict"]) == ("tested", "exact", "worse")
+    np.testing.assert_allclose(row["p_value"], 2 / 2**30)
+    np.testing.assert_allclose(row["difference_upper"], -(0.0125 ** (1 / 30)) + 1 - 0.0125 ** (1 / 30), rtol=1e-9)
+
+
+def test_siblings_are_one_source() -> None:
+    # the same 30 differences, once as 30 sources and once as 15 sources of two equal siblings
+    values = np.random.default_rng(2).normal(0.3, 0.3, 15)
+    apart, together = compare(
+        make_cell(np.repeat(values, 2).tolist(), name="a"), make_cell((2 * values).tolist(), [2] * 15, name="b")
+    )
+    assert together["p_value"] > apart["p_value"]
+    assert together["difference_upper"] - together["difference_lower"] > 1.3 * (
+        apart["difference_upper"] - apart["difference_lower"]
+    )
+
+
+def test_a_difference_within_the_margin_is_none_however_sure() -> None:
+    values = [0.01, 0.011] * 500
+    sure, beyond = compare(make_cell(values, name="a"), make_cell(values, margin=0.005, name="b"))
+    assert sure["q_value"] < 1e-6
+    assert (sure["verdict"], beyond["verdict"]) == ("no_difference_shown", "better")
+
+
+def test_each_reason_for_no_verdict_has_a_status() -> None:
+    known = make_cell([0.5, -0.25] * 10)
+    rows = compare(
+        {**known, "count_shared_queries": 0, "count_pairs": 0, "count_sources": 0},
+        {**known, "has_threshold": False},
+        {**known, "count_pairs": 0},
+        {**known, "count_sources": 9},
+        {**known, "margin": None},
+        known,
+    )
+    statuses = [row["status"] for row in rows]
+    assert statuses == ["no_pairs", "no_threshold", "no_scores", "too_few_sources", "not_in_family", "tested"]
+    assert {*statuses, "no_change"} == set(STATUSES)
+    assert [row["verdict"] for row in rows[:-1]] == ["not_evaluated"] * 5
+    assert [row["p_value"] is None for row in rows] == [True, True, True, True, False, False]
+    assert [row["q_value"] is None for row in rows] == [True, True, True, True, True, False]
+
+
+def test_nothing_to_compare_is_an_empty_table() -> None:
+    assert compare() == []
+
+
+def test_q_values_are_those_of_statsmodels_over_the_family_alone() -> None:
+    random = np.random.default_rng(3)
+    cells = [make_cell(random.normal(0.02, 0.1, 30).tolist(), name=f"{number:02}") for number in range(20)]
+    aside = make_cell(random.normal(0.5, 0.1, 30).tolist(), margin=None, name="aside")
+    rows = compare(*cells, aside)
+    expected = multipletests([row["p_value"] for row in rows[:-1]], method="fdr_bh")[1]
+    np.testing.assert_allclose([row["q_value"] for row in rows[:-1]], expected)
+
+
+@given(
+    sums=st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]), min_size=2, max_size=60),
+    margin=st.sampled_from([0.0, 0.02, 0.2]),
+)
+@settings(deadline=None)
+def test_swapping_the_versions_turns_everything_around(sums: list[float], margin: float) -> None:
+    forward = compare(make_cell(sums, margin=margin))[0]
+    backward = compare(make_cell([-value for value in sums], margin=margin))[0]
+    assert forward["status"] == backward["status"]
+    assert forward["verdict"] in VERDICTS
+    turned = {"better": "worse", "worse": "better"}
+    assert backward["verdict"] == turned.get(forward["verdict"], forward["verdict"])
+    if forward["p_value"] is not None:
+        np.testing.assert_allclose(forward["p_value"], backward["p_value"])
+        np.testing.assert_allclose(forward["difference_lower"], -backward["difference_upper"], atol=1e-12)
+        assert forward["difference_lower"] <= make_cell(sums)["difference"] + 1e-12
+
+
+@pytest.mark.parametrize("rate", [0.002, 0.02, 0.2])
+def test_versions_that_do_not_differ_are_rarely_told_apart(rate: float) -> None:
+    # each side fails at the rate; siblings of three share their luck
+    random = np.random.default_rng(int(rate * 1000))
+    count_runs, count_sources = 400, 60
+    cells = []
+    for run in range(count_runs):
+        before, now = (random.random(count_sources) < rate for _ in range(2))
+        cells.append(make_cell((3.0 * (before.astype(float) - now)).tolist(), [3] * count_sources, 0.0, f"{run:03}"))
+    rows = compare(*cells)
+    flagged = np.mean([row["p_value"] <= 0.05 for row in rows])
+    missed = np.mean([not row["difference_lower"] <= 0 <= row["difference_upper"] for row in rows])
+    limit = 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / count_runs)
+    assert flagged <= limit
+    assert missed <= limit
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
+        ({"false_discovery_rate": 0.0}, r"false_discovery_rate must lie in \(0, 1\), got 0.0"),
+        ({"minimum_sources": 1}, "minimum_sources must be at least 2, got 1"),
+        ({"least_changed_sources": -1}, "least_changed_sources must be at least 0, got -1"),
+    ],
+)
+def test_settings_outside_their_range_are_named(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare(make_cell([0.0] * 10), **changed)
+
+
+def test_a_negative_margin_is_named() -> None:
+    with pytest.raises(ValueError, match=r"margin must be at least 0, got -0.1"):
+        compare(make_cell([0.0] * 10, margin=-0.1))

@@ -1,0 +1,493 @@
+"""Weak cells: the jackknife by hand and by brute force, tests against permutations, references for what is standard."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+from statsmodels.stats.meta_analysis import combine_effects
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from hcat.weakness.statistics import (
+    CONFIRMATION_STATUSES,
+    Cells,
+    WeaknessSettings,
+    benjamini_hochberg,
+    benjamini_yekutieli,
+    can_be_tested,
+    confirm_cells,
+    count_siblings,
+    detectable_difference,
+    estimate_likeness,
+    jackknife_cells,
+    judge_cells,
+    mean_bounds,
+    share_bounds,
+    shrink,
+    turn,
+    with_whole,
+)
+
+Floats = npt.NDArray[np.float64]
+
+SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)
+PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=30).map(np.asarray)
+
+
+def make_cells(count: int = 1, **values: Any) -> Cells:
+    """Cells of 40 sources with one row each against 400, of values .5 and .2; single figures are repeated."""
+    figures = {
+        "count_scored": 40.0,
+        "source_groups": 40.0,
+        "source_groups_effective": 40.0,
+        "value": 0.5,
+        "standard_error": 0.08,
+        "count_scored_rest": 400.0,
+        "source_groups_rest": 400.0,
+        "rest_value": 0.2,
+        "difference": 0.3,
+        "difference_standard_error": 0.08,
+        "sources": 40.0,
+        "whole_spread": 0.4,
+        "whole_design_effect": 1.0,
+        "whole_likeness": 0.0,
+        "whole_evenness": 1.0,
+    } | values
+    return Cells(**{name: np.broadcast_to(np.float64(value), count).copy() for name, value in figures.items()})
+
+
+def sum_groups(values: Floats, groups: npt.NDArray[np.int64], members: npt.NDArray[np.bool_]) -> tuple[Floats, ...]:
+    """Return counts and sums by group of the members of each cell, shape (n_groups, n_cells), and of all rows."""
+    own = groups[:, None] == np.arange(groups.max() + 1)
+    counts, sums = own.T @ members.astype(float), own.T @ (members * values[:, None])
+    return counts, sums, own.sum(axis=0).astype(float), own.T @ values
+
+
+def estimate_rows(values: Floats, groups: npt.NDArray[np.int64], members: npt.NDArray[np.bool_]) -> Cells:
+    """Return cells of rows; the first cell of `members` must be all rows."""
+    estimates = jackknife_cells(*sum_groups(values, groups, members))._asdict()
+    spread = np.asarray([values[column].std(ddof=1) for column in members.T])
+    return with_whole(estimates, estimates["source_groups"], spread, np.zeros(members.shape[1], dtype=np.int64))
+
+
+# --- the jackknife ----------------------------------------------------------------------------------------------------
+
+
+def test_jackknife_of_single_rows_is_the_standard_error_of_the_mean() -> None:
+    # a cell of 0, 0, 1, 1: s^2 = 1 / 3, s^2 / n = 1 / 12; its rest of 0, 1 has s^2 / n = 1 / 4
+    values = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    members = np.array([True, True, True, True, False, False])[:, None]
+    found = jackknife_cells(*sum_groups(values, np.arange(6), members))
+    assert_allclose(found.standard_error, math.sqrt(1 / 12))
+    assert_allclose([found.value[0], found.rest_value[0], found.difference[0]], [0.5, 0.5, 0.0])
+    # (G - 1) / G of all six groups: 5 / 6 (4 / 3 x 1 / 12 + 2 x 1 / 4)
+    assert_allclose(found.difference_standard_error, math.sqrt(5 / 6 * (4 / 3 / 12 + 2 / 4)))
+    assert_allclose([found.source_groups_effective[0], found.source_groups_rest[0]], [4.0, 2.0])
+
+
+def test_a_source_leaves_cell_and_rest_together() -> None:
+    # each source is as far above in the cell as in the rest: the difference does not vary at all
+    values = np.array([1.0, 0.0, 2.0, 1.0, 5.0, 4.0])
+    members = np.array([True, False] * 3)[:, None]
+    found = jackknife_cells(*sum_groups(values, np.array([0, 0, 1, 1, 2, 2]), members))
+    assert_allclose(found.difference, 1.0)
+    assert_allclose(found.difference_standard_error, 0.0, atol=1e-12)
+    assert found.standard_error[0] > 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(5, 40), st.integers(3, 8))
+def test_jackknife_agrees_with_leaving_out_by_hand(seed: int, count_rows: int, count_groups: int) -> None:
+    random = np.random.default_rng(seed)
+    values = random.normal(size=count_rows)
+    groups = np.concatenate([np.arange(count_groups), random.integers(0, count_groups, count_rows)])[:count_rows]
+    groups = np.unique(groups, return_inverse=True)[1]
+    member = random.random(count_rows) < 0.5
+    found = jackknife_cells(*sum_groups(values, groups, member[:, None]))
+    count_groups = groups.max() + 1
+    differences, own = [], []
+    for group in range(count_groups):
+        kept = groups != group
+        if (kept & member).any() and (kept & ~member).any():
+            differences.append(values[kept & member].mean() - values[kept & ~member].mean())
+        if (kept & member).any() and (groups[member] == group).any():
+            own.append(values[kept & member].mean())
+    in_cell = len(np.unique(groups[member]))
+    if len(differences) < count_groups:
+        assert np.isnan(found.difference_standard_error[0])
+    else:
+        difference = values[member].mean() - values[~member].mean()
+        expected = (count_groups - 1) / count_groups * ((np.asarray(differences) - difference) ** 2).sum()
+        assert_allclose(found.difference_standard_error[0], math.sqrt(expected), rtol=1e-9, atol=1e-12)
+    if len(own) == in_cell and in_cell > 1:
+        expected = (in_cell - 1) / in_cell * ((np.asarray(own) - values[member].mean()) ** 2).sum()
+        assert_allclose(found.standard_error[0], math.sqrt(expected), rtol=1e-9, atol=1e-12)
+
+
+def test_sums_of_other_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"one shape .* got \(3, 2\), \(3, 1\), \(3,\), \(3,\)"):
+        jackknife_cells(np.ones((3, 2)), np.ones((3, 1)), np.ones(3), np.ones(3))
+
+
+def test_likeness_of_siblings() -> None:
+    # D = 1 + rho (m - 1), m = 4 rows a source: D = 4 is rho = 1, D = 1 is rho = 0; no siblings, no likeness
+    design_effects = np.array([4.0, 1.0, 2.5, 9.0, 1.5, np.nan])
+    siblings = np.array([4.0, 4.0, 4.0, 4.0, 1.0, np.nan])
+    assert_allclose(estimate_likeness(design_effects, siblings), [1.0, 0.0, 0.5, 1.0, 0.0, 0.0])
+
+
+def test_strangers_in_one_jackknife_group_are_no_siblings() -> None:
+    # 100 rows of 50 sources, effective 40; the same in 10 groups: two rows a source; no rows: nobody but oneself
+    found = count_siblings(
+        np.array([100.0, 100.0, 0.0]), np.full(3, 50.0), np.array([50.0, 10.0, 0.0]), np.array([40.0, 9.0, np.nan])
+    )
+    assert_allclose(found, [2.5, 2.0, 1.0])
+
+
+@pytest.mark.parametrize("count_groups", [4_000, 200])
+def test_likeness_of_simulated_siblings(count_groups: int) -> None:
+    random = np.random.default_rng(3)
+    sources = np.repeat(np.arange(4_000), 5)
+    values = math.sqrt(0.3) * random.normal(size=4_000)[sources] + math.sqrt(0.7) * random.normal(size=20_000)
+    groups = sources % count_groups
+    counts, sums = np.bincount(groups).astype(float)[:, None], np.bincount(groups, weights=values)[:, None]
+    found = jackknife_cells(counts, sums, counts[:, 0], sums[:, 0])
+    spread = np.array([values.std(ddof=1)])
+    cells = with_whole(found._asdict(), np.array([4_000.0]), spread, np.zeros(1, dtype=np.int64))
+    # D from 200 groups is uncertain by a tenth
+    assert_allclose(cells.whole_likeness, 0.3, atol=0.11)
+    assert_allclose(cells.whole_design_effect, 1 + 0.3 * 4, atol=0.45)
+
+
+# --- the test ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_larger_standard_error_is_taken() -> None:
+    # s_0 = .4 sqrt(1 / 40 + 1 / 400) = .0663 is below the jackknife's .08; a cell without spread gets s_0
+    cells = make_cells(2, difference_standard_error=[0.08, 0.0], standard_error=[0.08, 0.0])
+    least = 0.4 * math.sqrt(1 / 40 + 1 / 400)
+    assert_allclose(cells.test_error, [0.08, least])
+    assert_allclose(cells.degrees_of_freedom, [39.0, 39.0])
+    judged = judge_cells(cells, np.array([True, True]), np.zeros(2), SETTINGS)
+    assert_allclose(judged.p_value, stats.t.sf([0.3 / 0.08, 0.3 / least], 39))
+    assert_allclose(judged.difference_bound, [0.3 - stats.t.ppf(0.95, 39) * error for error in (0.08, least)])
+
+
+def test_the_side_with_fewer_sources_gives_the_degrees_of_freedom() -> None:
+    cells = make_cells(source_groups_effective=300.0, source_groups_rest=12.0, whole_evenness=0.5)
+    assert_allclose(cells.degrees_of_freedom, 5.0)
+
+
+@pytest.mark.parametrize(("rate", "is_weak"), [(0.8, False), (0.2, True)])
+def test_a_cell_in_which_everything_fails(rate: float, is_weak: bool) -> None:
+    # ten of ten is common where four in five fail, and an alarm where one in five does; one such cell in a family of 50
+    figures: dict[str, Any] = {"value": 1.0, "standard_error": 0.0, "rest_value": rate}
+    figures |= {"difference_standard_error": 0.001, "whole_spread": math.sqrt(rate * (1 - rate))}
+    figures |= {"count_scored": 10.0, "source_groups": 10.0, "source_groups_effective": 10.0, "sources": 10.0}
+    family = make_cells(50, difference=np.where(np.arange(50) == 0, 1 - rate, 0.0), **figures)
+    judged = judge_cells(family, np.ones(50, dtype=bool), np.full(50, 0.03), SETTINGS)
+    assert judged.is_weak.tolist() == [is_weak] + [False] * 49
+
+
+def test_a_large_sample_does_not_make_a_trifle_weak() -> None:
+    cells = make_cells(2, difference=[0.02, 0.05], difference_standard_error=0.001, whole_spread=0.001)
+    judged = judge_cells(cells, np.array([True, True]), np.full(2, 0.03), SETTINGS)
+    assert (judged.q_value < 1e-6).all()
+    assert judged.is_weak.tolist() == [False, True]
+
+
+def test_better_is_never_weak() -> None:
+    judged = judge_cells(turn(make_cells(), np.array([-1.0])), np.array([True]), np.zeros(1), SETTINGS)
+    assert judged.p_value[0] > 0.99
+    assert not judged.is_weak[0]
+
+
+def test_untested_cells_have_no_part_in_the_family() -> None:
+    cells = make_cells(3)
+    alone = judge_cells(cells, np.array([True, False, False]), np.zeros(3), SETTINGS)
+    assert_allclose(alone.q_value[0], alone.p_value[0])
+    assert np.isnan(alone.p_value[1:]).all()
+    assert not alone.is_weak[1:].any()
+
+
+def test_nothing_to_test() -> None:
+    judged = judge_cells(make_cells(2), np.zeros(2, dtype=bool), np.zeros(2), SETTINGS)
+    assert np.isnan(judged.q_value).all()
+    assert not judged.is_weak.any()
+
+
+@given(PROBABILITIES)
+def test_false_discovery_rates_agree_with_statsmodels(p_values: Floats) -> None:
+    assert_allclose(benjamini_hochberg(p_values), multipletests(p_values, method="fdr_bh")[1], atol=1e-12)
+    assert_allclose(benjamini_yekutieli(p_values), multipletests(p_values, method="fdr_by")[1], atol=1e-12)
+
+
+def test_the_cut_off_is_where_one_more_cell_would_be_flagged() -> None:
+    # four of ten are found: they were found at 4 / 10 x .05, a fifth would be at 5 / 10 x .05
+    cells = make_cells(10, difference=[0.5] * 4 + [0.0] * 6)
+    judged = judge_cells(cells, np.ones(10, dtype=bool), np.zeros(10), SETTINGS)
+    assert_allclose(judged.cut_off, [0.02] * 4 + [0.025] * 6)
+
+
+def test_what_can_be_tested() -> None:
+    cells = make_cells(
+        5,
+        source_groups=[10.0, 9.0, 10.0, 10.0, 10.0],
+        source_groups_rest=[10.0, 10.0, 9.0, 10.0, 10.0],
+        whole_spread=[0.4, 0.4, 0.4, 0.0, 0.4],
+        difference_standard_error=[0.1, 0.1, 0.1, 0.0, 0.1],
+        difference=[0.1, 0.1, 0.1, 0.0, np.nan],
+    )
+    assert can_be_tested(cells, 10).tolist() == [True, False, False, False, False]
+
+
+def permutation_p_value(
+    values: Floats, groups: npt.NDArray[np.int64], is_in: npt.NDArray[np.bool_], draws: int
+) -> float:
+    """Return the P-value of the difference under permutations of the cell's whole sources."""
+    random = np.random.default_rng(11)
+    sums, counts = np.bincount(groups, weights=values), np.bincount(groups).astype(float)
+    observed = sums[is_in].sum() / counts[is_in].sum() - sums[~is_in].sum() / counts[~is_in].sum()
+    chosen = np.argsort(random.random((draws, len(is_in))), axis=1)[:, : is_in.sum()]
+    inside, inside_counts = sums[chosen].sum(axis=1), counts[chosen].sum(axis=1)
+    drawn = inside / inside_counts - (sums.sum() - inside) / (counts.sum() - inside_counts)
+    # shares have ties; half of them count
+    beyond = (drawn > observed + 1e-12).sum() + (np.abs(drawn - observed) <= 1e-12).sum() / 2
+    return float((1 + beyond) / (1 + draws))
+
+
+@pytest.mark.parametrize("is_share", [False, True])
+def test_p_values_agree_with_permutations_of_whole_sources(is_share: bool) -> None:
+    random = np.random.default_rng(5)
+    tested, permuted = [], []
+    for shift in np.linspace(0, 1.2, 25):
+        count_sources = 80
+        groups = np.repeat(np.arange(count_sources), 3)
+        is_in = np.arange(count_sources) < 20
+        values = 0.6 * random.normal(size=count_sources)[groups] + 0.8 * random.normal(size=len(groups))
+        values = values + shift * is_in[groups]
+        if is_share:
+            values = (values > 1.0).astype(float)
+        members = np.column_stack([np.ones(len(groups), dtype=bool), is_in[groups]])
+        cells = estimate_rows(values, groups, members)
+        judged = judge_cells(cells, np.array([False, True]), np.zeros(2), SETTINGS)
+        tested.append(judged.p_value[1])
+        permuted.append(permutation_p_value(values, groups, is_in, 4_000))
+    assert_allclose(tested, permuted, atol=0.06)
+    # on the scale of z, where small P-values count; the test is the more careful one
+    known = np.asarray(permuted) > 0.002
+    apart = stats.norm.isf(np.asarray(tested)[known]) - stats.norm.isf(np.asarray(permuted)[known])
+    assert np.abs(apart).max() < 0.5
+    assert np.median(apart) < 0.1
+
+
+def test_rows_that_are_siblings_do_not_count_as_many() -> None:
+    random = np.random.default_rng(8)
+    alone = random.normal(size=60) + np.where(np.arange(60) < 20, 0.5, 0.0)
+    members = np.column_stack([np.ones(60, dtype=bool), np.arange(60) < 20])
+    once = estimate_rows(alone, np.arange(60), members)
+    copied = estimate_rows(np.repeat(alone, 10), np.repeat(np.arange(60), 10), np.repeat(members, 10, axis=0))
+    tested = np.array([False, True])
+    first, second = (judge_cells(cells, tested, np.zeros(2), SETTINGS) for cells in (once, copied))
+    assert_allclose(first.p_value[1], second.p_value[1], rtol=0.05)
+
+
+# --- confirmation -----------------------------------------------------------------------------------------------------
+
+
+def test_halves_confirm_or_do_not() -> None:
+    # strong in both; strong in the first only; weak in neither; too few in the second; too few in the first
+    first = make_cells(5, difference=[0.5, 0.5, 0.0, 0.5, 0.5], source_groups=[40.0, 40.0, 40.0, 40.0, 9.0])
+    second = make_cells(5, difference=[0.3, 0.0, 0.5, 0.5, 0.5], source_groups=[40.0, 40.0, 40.0, 9.0, 40.0])
+    found = confirm_cells(first, second, np.ones(5, dtype=bool), np.full(5, 0.03), SETTINGS)
+    assert found.status.tolist() == [
+        "confirmed",
+        "not_confirmed",
+        "not_selected",
+        "not_confirmable",
+        "not_confirmable",
+    ]
+    assert set(found.status.tolist()) == set(CONFIRMATION_STATUSES)
+    # what is shown is the second half's, Holm over the two retested
+    assert_allclose(found.difference, [0.3, 0.0, np.nan, np.nan, np.nan])
+    p_values = stats.t.sf(np.array([0.3, 0.0]) / 0.08, 39)
+    assert_allclose(found.p_value[:2], multipletests(p_values, method="holm")[1])
+    assert_allclose(found.lower[0], 0.3 - stats.t.ppf(0.95, 39) * 0.08)
+
+
+def test_cells_outside_the_family_are_not_selected() -> None:
+    cells = make_cells(2, difference=0.5)
+    found = confirm_cells(cells, cells, np.array([True, False]), np.zeros(2), SETTINGS)
+    assert found.status.tolist() == ["confirmed", "not_selected"]
+
+
+# --- what could have been found ---------------------------------------------------------------------------------------
+
+
+def test_detectable_difference_of_a_mean_is_two_quantiles_wide() -> None:
+    cells = make_cells(whole_spread=0.1)
+    found = detectable_difference(cells, np.array([False]), np.zeros(1), np.array([0.001]), SETTINGS)
+    assert_allclose(found, (stats.t.isf(0.001, 39) + stats.t.ppf(0.8, 39)) * 0.08)
+
+
+def test_detectable_difference_reaches_beyond_the_margin() -> None:
+    cells = make_cells(whole_spread=0.1)
+    found = detectable_difference(cells, np.array([False]), np.array([0.2]), np.array([0.04]), SETTINGS)
+    assert_allclose(found, 0.2 + (stats.t.ppf(0.95, 39) + stats.t.ppf(0.8, 39)) * 0.08)
+
+
+def test_detectable_difference_of_a_share_solves_its_equation() -> None:
+    cells = make_cells()
+    found = detectable_difference(cells, np.array([True]), np.array([0.0]), np.array([0.001]), SETTINGS)[0]
+    rate = 0.2 + found
+    error = math.sqrt(rate * (1 - rate) / 40 + 0.2 * 0.8 / 400)
+    assert_allclose(found, (stats.t.isf(0.001, 39) + stats.t.ppf(0.8, 39)) * error, rtol=1e-9)
+
+
+def test_no_difference_is_detectable_where_nearly_everything_fails() -> None:
+    cells = make_cells(2, rest_value=[0.97, 0.2], difference=0.0)
+    found = detectable_difference(cells, np.array([True, True]), np.zeros(2), np.full(2, 1e-4), SETTINGS)
+    assert np.isnan(found[0])
+    assert 0 < found[1] < 0.8
+    assert np.isnan(
+        detectable_difference(cells, np.ones(2, dtype=bool), np.zeros(2), np.full(2, np.nan), SETTINGS)
+    ).all()
+
+
+@given(st.floats(0.05, 0.6), st.sampled_from([20.0, 80.0, 320.0]))
+def test_more_sources_detect_less(rate: float, count: float) -> None:
+    counts = np.array([count, 4 * count])
+    sizes = dict.fromkeys(("count_scored", "source_groups", "source_groups_effective", "sources"), counts)
+    cells = make_cells(2, rest_value=rate, value=rate, **sizes)
+    found = detectable_difference(cells, np.ones(2, dtype=bool), np.zeros(2), np.full(2, 1e-4), SETTINGS)
+    assert np.isnan(found[0]) or found[1] < found[0]
+
+
+# --- intervals --------------------------------------------------------------------------------------------------------
+
+
+def test_wilson_interval_of_strangers_is_that_of_statsmodels_with_t() -> None:
+    # 8 of 40 sources fail; the jackknife's own n is v (1 - v) / s^2 = 39, one less than the rows: no less than 40
+    error = math.sqrt(0.2 * 0.8 / 39)
+    low, high = share_bounds(make_cells(value=0.2, standard_error=error), 0.95)
+    level = 2 * stats.norm.sf(stats.t.ppf(0.975, 39))
+    assert_allclose((low[0], high[0]), proportion_confint(8, 40, alpha=level, method="wilson"))
+
+
+def test_effective_n_lies_between_sources_and_rows() -> None:
+    # 40 sources of 5 rows: own n of .25 / .01 = 25 is raised to 40, of .25 / .0001 cut to 200
+    cells = make_cells(4, count_scored=200.0, standard_error=[0.1, 0.01, 0.05, 0.0], value=[0.5, 0.5, 0.5, 0.0])
+    low, high = share_bounds(cells, 0.95)
+    level = 2 * stats.norm.sf(stats.t.ppf(0.975, 39))
+    for position, (share, size) in enumerate([(0.5, 40), (0.5, 200), (0.5, 100), (0.0, 40)]):
+        expected = proportion_confint(share * size, size, alpha=level, method="wilson")
+        assert_allclose((low[position], high[position]), expected, atol=1e-12)
+    # siblings that are alike in all other cells are so here
+    alike = share_bounds(replace(cells, whole_likeness=np.ones(4)), 0.95)
+    assert_allclose(alike[0][1], proportion_confint(20, 40, alpha=level, method="wilson")[0])
+
+
+@given(st.floats(0, 1), st.integers(1, 50), st.integers(1, 5), st.floats(0, 0.5), st.floats(0, 1))
+def test_share_bounds_hold_the_share(value: float, count: int, siblings: int, error: float, likeness: float) -> None:
+    groups = float(count)
+    cells = make_cells(
+        value=value,
+        count_scored=groups * siblings,
+        source_groups=groups,
+        source_groups_effective=groups,
+        sources=groups,
+        standard_error=error,
+        whole_likeness=likeness,
+    )
+    low, high = share_bounds(cells, 0.95)
+    assert 0 <= low[0] <= value <= high[0] <= 1
+    if count == 1:
+        assert (low[0], high[0]) == (0.0, 1.0)
+
+
+def test_mean_bounds() -> None:
+    cells = make_cells(4, standard_error=[0.08, 0.0, np.nan, 0.08], source_groups_effective=[40.0, 40.0, 1.0, 2.0])
+    low, high = mean_bounds(cells, 0.95)
+    margins = [stats.t.ppf(0.975, 39) * 0.08, stats.t.ppf(0.975, 39) * 0.4 / math.sqrt(40), np.nan]
+    assert_allclose((high - low)[:3] / 2, margins)
+    assert_allclose(high[3] - 0.5, stats.t.ppf(0.975, 1) * 0.08)
+
+
+def test_no_scores_no_interval() -> None:
+    cells = make_cells(value=np.nan, count_scored=0.0, source_groups_effective=np.nan, standard_error=np.nan)
+    assert np.isnan([*share_bounds(cells, 0.95), *mean_bounds(cells, 0.95)]).all()
+
+
+# --- shrinkage --------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(-3, 3), st.floats(0.05, 2)), min_size=3, max_size=20))
+def test_variance_between_cells_solves_the_equation_of_paule_and_mandel(pairs: list[tuple[float, float]]) -> None:
+    values, errors = (np.asarray(column) for column in zip(*pairs, strict=True))
+    shrunken, found = shrink(values, errors, np.ones((len(values), 1)))
+    center = np.average(values, weights=1 / (errors**2 + found))
+    misfit = ((values - center) ** 2 / (errors**2 + found)).sum()
+    if found == 0:
+        assert misfit <= (len(values) - 1) * (1 + 1e-9)
+    else:
+        assert_allclose(misfit, len(values) - 1, rtol=1e-6)
+    assert_allclose(shrunken, center + found / (found + errors**2) * (values - center), atol=1e-9)
+
+
+def test_variance_between_cells_agrees_with_statsmodels() -> None:
+    values, errors = np.array([0.1, 0.35, 0.2, 0.6, 0.4]), np.array([0.05, 0.1, 0.07, 0.2, 0.09])
+    reference = combine_effects(values, errors**2, method_re="iterated", atol=1e-14, maxiter=500)
+    assert reference.tau2 > 0
+    assert_allclose(shrink(values, errors, np.ones((5, 1)))[1], reference.tau2, rtol=1e-6)
+
+
+def test_small_cells_are_drawn_to_the_middle() -> None:
+    values, errors = np.array([0.1, 0.2, 0.3, 0.9, 0.9]), np.array([0.02, 0.02, 0.02, 0.5, 0.02])
+    shrunken, tau_squared = shrink(values, errors, np.ones((5, 1)))
+    assert tau_squared > 0
+    assert shrunken[3] < 0.65
+    assert shrunken[4] > 0.88
+
+
+def test_pairs_are_drawn_to_the_sum_of_their_dimensions() -> None:
+    first, second = np.repeat(np.eye(3), 4, axis=0), np.tile(np.eye(4), (3, 1))
+    additive = first @ np.array([0.1, 0.2, 0.4]) + second @ np.array([0.0, 0.05, 0.1, 0.2])
+    design = np.column_stack([first, second])
+    shrunken, tau_squared = shrink(additive, np.full(12, 0.1), design)
+    assert tau_squared == 0
+    assert_allclose(shrunken, additive)
+    # one cell off the sum, measured badly, comes back to it
+    noisy = additive + np.where(np.arange(12) == 5, 0.5, 0.0)
+    errors = np.where(np.arange(12) == 5, 1.0, 0.001)
+    assert_allclose(shrink(noisy, errors, design)[0][5], additive[5], atol=0.01)
+
+
+def test_a_single_cell_stays_where_it_is() -> None:
+    shrunken, tau_squared = shrink(np.array([0.7]), np.array([0.1]), np.ones((1, 1)))
+    assert_allclose(shrunken, [0.7])
+    assert tau_squared == 0
+
+
+# --- settings ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"error_rate": 0.0}, r"error_rate must lie in \(0, 1\), got 0.0"),
+        ({"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
+        ({"power": 1.3}, r"power must lie in \(0, 1\), got 1.3"),
+        ({"minimum_sources": 1}, "minimum_sources must be at least 2, got 1"),
+    ],
+)
+def test_settings_are_checked(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(SETTINGS, **change)
