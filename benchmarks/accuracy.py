@@ -574,7 +574,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, help="folder of parquet files (default: $HCAT_BENCHMARK_DATA/ragtruth)")
     parser.add_argument("--warehouse", type=Path, dest="folder", help="same as --folder")
     parser.add_argument("--metric", default=HEADLINE_METRIC, help=f"headline metric (default: {HEADLINE_METRIC})")
-    parser.add_argument("--json", action="store_true", help="print one JSON object; docs/benchmarks.md stays as it is")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object; leave docs/benchmarks/accuracy.md as it is"
+    )
     options = parser.parse_args(arguments)
     data = options.data or data_folder("ragtruth")
     if data is None:

@@ -185,7 +185,8 @@ def run(
         f"Data tests and gates that failed, models skipped: {', '.join(failed) or 'none'}.",
     ]
     name, title = ("growth", "") if engine == "duckdb" else (f"growth_{engine}", ", Apache Spark")
-    return Outcome(name, f"Growth with the logs{title}", tables, notes, is_quick, is_quick or is_linear)
+    within = is_quick or is_linear
+    return Outcome(name, f"Growth with the logs{title}", tables, notes, is_quick, within, page="growth")
 
 
 def run_on_spark(is_quick: bool) -> Outcome | None:
