@@ -1,4 +1,4 @@
-"""Runs every benchmark in order and writes the results to docs/benchmarks.md; exit code 1 when a limit is missed."""
+"""Runs every benchmark, each writing its page in docs/benchmarks; exit code 1 when a limit is missed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _run_accuracy(is_quick: bool) -> Outcome | None:
     return None if data is None else accuracy.run(data, is_quick)[0]
 
 
-#: In order of patience: the short ones first. A benchmark without its data gives None.
+#: The short ones first. A benchmark whose data are not there returns None.
 BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "agreement": agreement.run,
     "coverage": coverage.run,
@@ -89,10 +89,10 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run all benchmarks, or those that are named; one that breaks does not stop the others."""
+    """Run the named benchmarks, or all; if one breaks, the others still run."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which ones: {', '.join(BENCHMARKS)} (default: all)")
-    parser.add_argument("--quick", action="store_true", help="small tries; printed, not written to docs/benchmarks.md")
+    parser.add_argument("--quick", action="store_true", help="small inputs; printed, not written to docs/benchmarks")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(BENCHMARKS))
     if unknown:
@@ -121,7 +121,9 @@ def main(arguments: list[str] | None = None) -> int:
                 continue
             print_outcome(outcome)
             if not outcome.is_quick:
-                write_outcome(outcome, f"python -m benchmarks.{name}")
+                # a variant is no module: its name goes to this one
+                variant = outcome.page not in (None, outcome.name)
+                write_outcome(outcome, f"python -m benchmarks{' ' if variant else '.'}{name}")
             if not outcome.is_within_limits:
                 missed.append(name)
             console.print(f"{name} took {time.perf_counter() - started:,.0f} s")

@@ -441,20 +441,20 @@ def to_outcome(
     notes = [
         f"Data: {name}, {len(labelled.rows):,} answers from {len({row['source_id'] for row in labelled.rows}):,} "
         f"sources; encoder {labelled.encoder}. Positive = hallucinated; a good score is low there.",
-        "`within` = concordant / all pairs of a hallucinated and a clean answer of the same task and generator, pooled "
-        "over cells, ties half. `pooled` compares all pairs and rewards knowing task and generator.",
+        "`within`: of all pairs of a hallucinated and a clean answer to the same task by the same generator, the "
+        "share that the score orders rightly (a tie counts one half). `pooled` compares all pairs, so that it also "
+        "rewards knowing task and generator.",
         f"Intervals: 95 %, percentiles of {len(headline[metric].within.draws):,} seeded bootstrap draws of whole "
         "sources.",
-        "A missing score is neutral: each of its pairs counts one half; for average precision it takes the median "
-        "of the scored rows. Rows of another status than scored, of which only `truncated` keeps its score (all rows): "
-        + ("; ".join(missing) or "none")
-        + ".",
+        "A missing score counts as neither good nor bad: one half in each of its pairs; for average precision it "
+        "takes the median of the scored rows. Rows whose status is not scored (all rows; only `truncated` keeps its "
+        "score): " + ("; ".join(missing) or "none") + ".",
         f"The headline metric `{metric}` was named beforehand. Its `within` AUROC minus that of a baseline, paired by "
         f"source: {differences} ({next(iter(measured))}).",
         f"Thresholds: {THRESHOLDS}. The baselines `task x generator` and `lexical LR` read labels, each row's from "
         "other sources; inside a cell the former is one value, so that `within` is .500 by definition.",
         f"Answers to sources on which the shipped classifier was trained: {seen:,} of {len(labelled.rows):,}. "
-        + ("For them the figures of entailment and groundedness are no test." if seen else "The figures are a test."),
+        + ("For them groundedness and entailment are not tested here." if seen else "The figures are a test."),
     ]
     if len(measured) > 1:
         notes.append(
@@ -574,7 +574,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, help="folder of parquet files (default: $HCAT_BENCHMARK_DATA/ragtruth)")
     parser.add_argument("--warehouse", type=Path, dest="folder", help="same as --folder")
     parser.add_argument("--metric", default=HEADLINE_METRIC, help=f"headline metric (default: {HEADLINE_METRIC})")
-    parser.add_argument("--json", action="store_true", help="print one JSON object; docs/benchmarks.md stays as it is")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object; leave docs/benchmarks/accuracy.md as it is"
+    )
     options = parser.parse_args(arguments)
     data = options.data or data_folder("ragtruth")
     if data is None:

@@ -184,11 +184,12 @@ def run(is_quick: bool) -> Outcome:
     notes = (
         f"A run tests {len(ATTRIBUTES)} attributes x {len(SCORES) + 1} metrics in one family (Holm at "
         f"{SETTINGS.error_rate}); only one cell is shifted in the runs with a gap.",
-        "Scores: a standard deviation is that of the difference of a pair, whose two answers correlate by .67. "
-        "Refusals: one in ten on average, chances differ by template; both sides of a pair are drawn independently, "
-        "which is the hard case: an application that mostly refuses the same questions has less noise.",
+        "Scores: the unit is the standard deviation of a pair's difference; its two answers correlate by .67. "
+        "Refusals: one in ten on average, with chances that differ by template; both sides of a pair are drawn "
+        "independently, which is the hard case: an application that mostly refuses the same questions has less "
+        "noise.",
         f"Margins: {MARGIN_SCORE} standard deviations and {MARGIN_REFUSAL:.0%} of refusals.",
-        "The responders are simulated; that a real application's answers vary like these is not shown.",
+        "The responders are simulated; answers of a real application may vary differently.",
     )
     table = Table("Claims", ("what", "runs", "share", "95 % (Wilson)", "limit", ""), rows)
     return Outcome("bias", "Bias: gaps found and claimed", [table], notes, is_quick, is_within)

@@ -270,14 +270,15 @@ def run(is_quick: bool = False) -> Outcome | None:
         f"{', '.join(missed) or 'nothing'}. No monotone map of one score mends that. Tried beside and no better: "
         "answer length, the smallest and the mean sentence probability as further columns, boosted or logistic. Where "
         "kinds of queries differ, each needs labels and a calibrator of its own.",
-        "Splits into few folds fit each calibrator on fewer labels, and which sources meet is luck: the last table "
-        "shows how often a line holds then. Leaving out one source at a time is closest to the calibrator that a user "
-        "fits, on all labels, and has no luck of a split; the calibration error of a small task stays close to its "
-        "limit.",
-        "The calibrator per task is another claim than a calibrator that is right everywhere: it knows the task. It is "
-        "fitted on no other task's rows.",
-        "The share is that of the same rows, the best constant there is. Intervals resample whole sources; limits by "
-        "chance redraw labels from the probabilities 1,000 times, those by source flip the errors of whole sources.",
+        "With few folds each calibrator has fewer labels, and the result depends on which sources fall together: "
+        "the last table shows how often a line holds then. Leaving out one source at a time is closest to what a "
+        "user gets, who fits on all labels, and does not depend on a split; the calibration error of a small task "
+        "stays close to its limit.",
+        "A calibrator per task claims less than one that is right everywhere: it knows the task, and is fitted on "
+        "the rows of that task alone.",
+        "The baseline `share` is the share of grounded answers of the same rows, the best constant there is. "
+        "Intervals resample whole sources; limits by chance redraw labels from the probabilities 1,000 times, those "
+        "by source flip the errors of whole sources.",
         "For scale, published calibration errors of such scores: NLI .29, MiniCheck-7B .27, a calibrated fusion .058.",
     ]
     met = all(all(lines.values()) for lines in claimed.values())

@@ -281,14 +281,15 @@ def run(is_quick: bool = False) -> Outcome | None:
         f"Sources are dealt {SHARES[0]:.0%} to `fit` (a logistic calibrator of the out-of-fold score), {SHARES[1]:.0%} "
         "to `conformalize`, the rest to `test`; rows `split = test`, on average "
         f"{len(answers.labels) / len(np.unique(answers.sources)):.1f} rows a source.",
-        "`by row`: rows count as their own sources, and the promise is about the mean row. `by source` (the default of "
-        "the product where rows have siblings): the promise is about a row drawn at random from a new source, which a "
-        "source with few rows of a class shapes as much as one with many. Per true label the two means differ widely, "
-        "because sources with one hallucinated answer are unlike those with six: a quantile keeps the promise in its "
-        "own mean alone.",
-        "Inside a task the quantile by source rests on about 40 sources and keeps mass 1 / (K + 1) at infinity: its "
-        "sets are too wide by up to that, never too narrow. There the upper limit is 1 / (K + 1).",
-        "Mondrian quantiles of a task and those of a true label are promises of their own; a marginal one hides both.",
+        "`by row`: every row counts as a source of its own, and the promise is about the mean row. `by source` (the "
+        "default where rows have siblings): the promise is about a random row of a new source, so that a source "
+        "with few rows of a class weighs as much as one with many. Per true label the two means differ widely, "
+        "because sources with one hallucinated answer are unlike those with six: each quantile keeps its promise "
+        "only in its own mean.",
+        "Inside a task the quantile by source has about 40 sources and keeps mass 1 / (K + 1) at infinity: its sets "
+        "can be too wide by that much, never too narrow. There the upper limit is 1 / (K + 1).",
+        "Quantiles per task (Mondrian) and per true label keep separate promises; a marginal quantile hides "
+        "differences between tasks and between labels.",
     ]
     return Outcome("coverage", "Coverage of prediction sets", tables, notes, is_quick, is_quick or met)
 

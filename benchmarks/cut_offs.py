@@ -343,14 +343,14 @@ def run(is_quick: bool = False) -> Outcome | None:
         f"Scores of people's rejects are N(0, 1), of what they accept N({SEPARATION:g}, 1), {SHARE_ACCEPTED:.0%} are "
         f"accepted; several answers of a source share {_LIKENESS:.0%} of the variance of score and label. Rates of a "
         "threshold are exact, not sampled.",
-        "`conformal` and the risk controls promise for any distribution; where nothing passes, nothing is accepted. "
-        "The curves `logistic`, `polynomial_logistic` and `gam` say P(good) at the threshold, so that the share of bad "
-        "ones among the accepted stays below 1 - confidence where the curve is right, as it is here. `roc_youden`, "
-        "`roc_cost` and `kde_crossing` weigh costs and promise no rate.",
-        "Monitoring floors limit how often good answers are flagged, estimated and not guaranteed for finite samples: "
-        f"their limit here is 1 - confidence + {LIMIT_ESTIMATED:g}.",
-        f"A promise is broken when its mean exceeds it by more than {LIMIT_ERRORS} standard errors of the simulation. "
-        "That of Learn then Test is about the share of fits that break the limit.",
+        "`conformal` and the risk controls keep their promise for any distribution; where no answer passes, none is "
+        "accepted. The curves `logistic`, `polynomial_logistic` and `gam` estimate P(good) at the threshold, so "
+        "that the share of bad answers among the accepted stays below 1 - confidence if the curve is right, as it "
+        "is here. `roc_youden`, `roc_cost` and `kde_crossing` weigh costs and promise no rate.",
+        "Monitoring floors limit how often good answers are flagged. They estimate this rate and do not guarantee "
+        f"it in finite samples: their limit here is 1 - confidence + {LIMIT_ESTIMATED:g}.",
+        f"A promise is broken when its mean exceeds it by more than {LIMIT_ERRORS} standard errors of the "
+        "simulation. Learn then Test promises instead that few fits break the limit.",
         "With several answers a source the promises are for an answer drawn at random from a new source.",
     ]
     return Outcome("cut_offs", "Thresholds and risk control", tables, notes, is_quick, is_quick or met)

@@ -363,13 +363,13 @@ def run(is_quick: bool = False) -> Outcome:
         "Noise: every look is a new draw of reference and three weeks. The sequential test is counted over 52 weekly "
         "looks of a run: a run alarms when any of its weeks does. The rates of windows, mix and sequential test add up "
         "to an upper limit on all of them.",
-        "Power: the reference does not hold the two weeks before the shift. Found = alarmed in week 1, 2 or 3 of it. "
-        f"Limits are held at {WEEKLY} independent interactions a week; a reference of 800 is four such weeks, and with "
-        "fewer interactions the shift is found later or not within three weeks.",
-        "Rare failures are tested safely, not sharply: the error takes the larger of both periods' variances, so that "
-        "rates below their level are no fault of the simulation.",
-        "The chance limits of the index are those of one series. Its law is worst in the far tail at small windows, "
-        "which is why an alarm also needs Pearson's chi-square (docs/drift.md).",
+        "Power: the reference leaves out the two weeks before the shift. Found = alarmed in week 1, 2 or 3 of it. "
+        f"The limits apply to {WEEKLY} independent interactions a week; a reference of 800 is four such weeks. With "
+        "fewer interactions the shift is found later, or not within three weeks.",
+        "Tests of rare failures are cautious: their error takes the larger of both periods' variances, so that "
+        "false alarms below the stated level are expected.",
+        "The chance limits of the index are those of one series. At small windows they are least exact in the far "
+        "tail, which is why an alarm also needs Pearson's chi-square (docs/drift.md).",
     ]
     is_met = is_noise_met and is_power_met
     return Outcome("drift", "Drift", tables, notes, is_quick, is_quick or is_met)

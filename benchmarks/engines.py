@@ -172,7 +172,8 @@ def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
     notes = (
         f"Numbers may differ by {TOLERANCE:.0e}, absolutely below 1 and relatively above. Left out:"
         f" {', '.join(sorted(RUN_TABLES))} and the columns {', '.join(sorted(RUN_COLUMNS | SPELLED_COLUMNS))}.",
-        "Spark runs in one process with two cores; a small demo measures its overhead and not its scale.",
+        "Spark runs in one process with two cores; on a small demo its time is mostly overhead and says nothing "
+        "about its scale.",
     )
     return Outcome("engines", "DuckDB and Apache Spark", tables, notes, is_quick, is_equal)
 

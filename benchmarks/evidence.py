@@ -101,7 +101,7 @@ def measure_windows(data: Path, count: int) -> tuple[Table, list[str], bool]:
     notes = [
         f"Windows are {ratio:.1f} x as fast (limit {LIMIT_SPEED_UP:.0f} x, at no smaller AUROC): {verdict(met)}. "
         f"Choosing them took {choice:.1f} s and is counted; the embeddings exist in every build and are not.",
-        "The classifier has seen some of these sources in training; both sides alike.",
+        "The classifier has seen some of these sources in training; this holds for both sides alike.",
     ]
     return table, notes, met
 

@@ -169,23 +169,26 @@ def run(
     projected = marginal(grown[-2], last) * SIZE_PROJECTED / 1_000 / 3_600
     failed = sorted({name for each in grown for name in (*each.measured.failed_tests, *each.measured.skipped)})
     notes = [
-        f"Growth of processor time from {base.count:,} to {last.count:,}: {growth(base, last):.3f} times linear (limit "
-        f"{LIMIT_GROWTH}: {'quick' if is_quick else verdict(is_linear)}). The fixed start makes it smaller; what each "
-        "further thousand costs tells whether anything grows faster than the logs.",
-        "Each build lands, splits, measures, tests, gates and publishes everything; a nightly one does so for what is "
-        "new alone. Models of classes, sentiment heads apart, and of names are off: their cost is per text and linear.",
+        f"Growth of processor time from {base.count:,} to {last.count:,}: {growth(base, last):.3f} times linear "
+        f"(limit {LIMIT_GROWTH}: {'quick' if is_quick else verdict(is_linear)}). The fixed cost of a start lowers "
+        "this ratio; the cost of each further thousand shows whether anything grows faster than the logs.",
+        "Each build lands, splits, measures, tests, gates and publishes everything; a nightly build does so for new "
+        "interactions alone. Models of classes (except the sentiment heads) and of names are off: their cost is per "
+        "text and linear.",
         f"{SIZE_PROJECTED:,} interactions in one build at the last marginal cost: {projected:,.0f} hours of processor "
         f"time and {last.mebibytes / last.count * SIZE_PROJECTED / 2**20:,.1f} TiB of disk, the encoder apart.",
         f"Each interaction retrieves {scale.COUNT_CHUNKS} chunks of a corpus that grows with the logs, one chunk for "
         f"{INTERACTIONS_PER_CHUNK} interactions; half a distinct sentence per interaction.",
         f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}."
         if engine == "duckdb"
-        else f"Memory of Java: {os.environ.get('HCAT_SPARK_MEMORY', 'as in profiles.yml')}. Python workers come on "
-        "top: they are forked and share memory, which a sum over processes would count for each.",
+        else f"Memory of Java: {os.environ.get('HCAT_SPARK_MEMORY', 'as in profiles.yml')}. Memory of the Python "
+        "workers is not included: they are forked and share memory, which a sum over processes would count once "
+        "for each.",
         f"Data tests and gates that failed, models skipped: {', '.join(failed) or 'none'}.",
     ]
     name, title = ("growth", "") if engine == "duckdb" else (f"growth_{engine}", ", Apache Spark")
-    return Outcome(name, f"Growth with the logs{title}", tables, notes, is_quick, is_quick or is_linear)
+    within = is_quick or is_linear
+    return Outcome(name, f"Growth with the logs{title}", tables, notes, is_quick, within, page="growth")
 
 
 def run_on_spark(is_quick: bool) -> Outcome | None:

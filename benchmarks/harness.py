@@ -1,4 +1,4 @@
-"""What every benchmark needs: a measured `dbt build`, the machine in words, tables on screen and on the page."""
+"""What every benchmark needs: a measured `dbt build`, the machine described, tables on screen and on a page."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from typing import NamedTuple
 #: The project whose build is measured.
 ROOT = Path(__file__).resolve().parents[1]
 
-#: The page that holds the newest result of every benchmark.
-DOCUMENT = ROOT / "docs" / "benchmarks.md"
+#: One result page per benchmark module, written by its run; docs/benchmarks.md sums them up and is kept by hand.
+PAGES = ROOT / "docs" / "benchmarks"
 
 #: Libraries whose version can move a time or a number.
 LIBRARIES = ("dbt-core", "dbt-duckdb", "duckdb", "numpy", "pyarrow", "sentence-transformers", "torch", "transformers")
@@ -36,12 +36,8 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _TAIL_CHARACTERS = 3000
 _LOG_COLUMNS = 200
 
-_PREFACE = """# Benchmarks
-
-Each section holds the newest full run of one benchmark and is written by it: `make bench` renews all of them,
-`python -m benchmarks.<name>` one. Data for accuracy are read from the folder that `HCAT_BENCHMARK_DATA` names and are
-not part of the project. Times are of one machine and hold for it alone; limits stand beside them.
-"""
+_LINK_BACK = "[All benchmarks](../benchmarks.md)"
+_SECTION = re.compile(r"<!-- benchmark:(\w+) -->\n(.*?)\n<!-- /benchmark:\1 -->", re.DOTALL)
 
 
 class BenchmarkError(RuntimeError):
@@ -234,7 +230,7 @@ def _memory_gibibytes() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled table of texts; the same rows go to the screen and to the page."""
+    """A table of texts with a title; the same rows go to the screen and to the page."""
 
     title: str
     columns: Sequence[str]
@@ -257,7 +253,7 @@ class Outcome:
     Parameters
     ----------
     name : str
-        Module name: marker of its section in the page.
+        Name of its section: that of the module, or another one for a variant (another engine, another classifier).
     title : str
         Heading of the section.
     tables : sequence of Table
@@ -265,9 +261,11 @@ class Outcome:
     notes : sequence of str
         What a reader must know to judge them.
     is_quick : bool
-        A quick run is a try on a small input: it is printed and never written to the page.
+        A quick run tries the benchmark on a small input: it is printed and never written to the page.
     is_within_limits : bool
         False when a stated limit is missed; the process then ends with exit code 1.
+    page : str, optional
+        Module name of a variant, whose section stands below that of the module on the same page.
     """
 
     name: str
@@ -276,6 +274,7 @@ class Outcome:
     notes: Sequence[str] = field(default_factory=tuple)
     is_quick: bool = False
     is_within_limits: bool = True
+    page: str | None = None
 
 
 def print_outcome(outcome: Outcome, to_stderr: bool = False) -> None:
@@ -300,36 +299,47 @@ def print_outcome(outcome: Outcome, to_stderr: bool = False) -> None:
         console.print(f"- {escape(note)}")
 
 
-def write_outcome(outcome: Outcome, command: str, document: Path = DOCUMENT) -> None:
-    """Replace the section of ``outcome`` in the page, or append it; all other sections stay as they are."""
-    opening, closing = f"<!-- benchmark:{outcome.name} -->", f"<!-- /benchmark:{outcome.name} -->"
-    parts = [opening, f"## {outcome.title}", ""]
+def write_outcome(outcome: Outcome, command: str, pages: Path = PAGES) -> Path:
+    """Overwrite the section of ``outcome`` on the page of its module and return the page's path.
+
+    A page holds one section per variant, the module's own first; the sections of other variants stay as they are.
+    """
+    module = outcome.page or outcome.name
+    page = pages / f"{module}.md"
+    parts = [f"{'#' if outcome.name == module else '##'} {outcome.title}", ""]
     parts += [f"Command: `{command}`, {datetime.now(UTC):%Y-%m-%d} (UTC). Machine: {describe_machine()}.", ""]
     for table in outcome.tables:
         parts += [table.to_markdown(), ""]
     parts += [f"- {note}" for note in outcome.notes]
-    section = "\n".join([*parts, closing])
-    text = document.read_text(encoding="utf-8") if document.exists() else _PREFACE
-    if opening in text and closing in text:
-        before, rest = text.split(opening, 1)
-        after = rest.split(closing, 1)[1]
-        text = before + section + after
-    else:
-        text = text.rstrip("\n") + "\n\n" + section + "\n"
-    document.parent.mkdir(parents=True, exist_ok=True)
-    document.write_text(text, encoding="utf-8")
+    sections = read_sections(page.read_text(encoding="utf-8")) if page.exists() else {}
+    pages.mkdir(parents=True, exist_ok=True)
+    page.write_text(to_page(module, sections | {outcome.name: "\n".join(parts)}), encoding="utf-8")
+    return page
+
+
+def read_sections(page: str) -> dict[str, str]:
+    """Return the sections of a page by name, without their markers."""
+    return dict(_SECTION.findall(page))
+
+
+def to_page(module: str, sections: Mapping[str, str]) -> str:
+    """Return the page of a benchmark module: a link to the summary, the module's own section, those of its variants."""
+    parts = [_LINK_BACK]
+    for name in sorted(sections, key=lambda name: (name != module, name)):
+        parts.append(f"<!-- benchmark:{name} -->\n{sections[name]}\n<!-- /benchmark:{name} -->")
+    return "\n\n".join(parts) + "\n"
 
 
 def argument_parser(name: str, description: str) -> argparse.ArgumentParser:
     """Return a parser with the options that all benchmarks share."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
-    parser.add_argument("--quick", action="store_true", help="a small try; printed, not written to docs/benchmarks.md")
+    parser.add_argument("--quick", action="store_true", help="a small input; printed, not written to docs/benchmarks")
     parser.add_argument("--folder", type=Path, help="working folder that is kept (default: a temporary one)")
     return parser
 
 
 def finish(outcome: Outcome, command: str) -> int:
-    """Print an outcome, write it to the page unless it was a quick try, and return the exit code."""
+    """Print an outcome, write it to its page unless the run was quick, and return the exit code."""
     print_outcome(outcome)
     if not outcome.is_quick:
         write_outcome(outcome, command)

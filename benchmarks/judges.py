@@ -201,9 +201,10 @@ def _run(is_quick: bool, folder: Path) -> Outcome | None:
         f" {silent} without either {verdict(complete and silent == 0)}",
         f"a rerun with no budget keeps every verdict: {asked} settled calls before, {repeated} after"
         f" {verdict(asked == repeated)}",
-        "The local server decodes within the schema of the reply, so that every reply has its form. What a model of"
-        " 135M parameters says inside of it is near guessing, and agreement shows that.",
-        "The ratings of the demo are made up by the project's authors; agreement says nothing about a judge in use.",
+        "The local server restricts decoding to the schema of the reply, so that every reply has the right form. A "
+        "model of 135M parameters hardly does better than guessing within it, as the agreement shows.",
+        "The ratings of the demo are made up by the project's authors; agreement with them says nothing about a "
+        "real judge.",
     ]
     tables = [
         Table(
@@ -249,9 +250,9 @@ def _run(is_quick: bool, folder: Path) -> Outcome | None:
     if data is not None:
         tables.append(tabulate_pairs(data))
         notes.append(
-            "RAGAS reports .95 for faithfulness on its 50 pages (.78 answer, .70 context relevance): an answer"
-            " with the page against one without it, which differ more than two answers that both read the source. No"
-            " data with people's preferences for relevance are at hand."
+            "RAGAS reports .95 for faithfulness on its 50 pages (.78 answer, .70 context relevance). It compares an "
+            "answer written with the page and one written without it, which differ more than two answers that both "
+            "used the source. No data with human preferences for relevance were available."
         )
     return Outcome(NAME, TITLE, tables, notes, is_quick, complete and silent == 0 and asked == repeated)
 

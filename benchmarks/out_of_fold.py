@@ -117,12 +117,13 @@ def run(is_quick: bool = False) -> Outcome | None:
     tables += [replace(table, title=f"Accurate classifier: {table.title}") for table in added]
     folds = len({row["fold"] for row in rows})
     notes = [
-        f"{len(rows):,} of {len(read_rows(data)):,} rows, in {folds} folds of whole sources that have a model of their "
-        "own. Entailment model, fusion and cut-offs of a fold are fitted without it; "
-        "the rules of support and the features were made with these data in view: development figures.",
+        f"{len(rows):,} of {len(read_rows(data)):,} rows, in {folds} folds of whole sources, each with models of its "
+        "own. Entailment model, fusion and cut-offs of a fold were fitted without it. The rules of support and the "
+        "features were made with these data in view, so that these are development figures.",
         f"`within` of {METRIC} minus that of lexical LR, paired by source: {_tell(difference)}, "
         f"with the accurate classifier {_tell(accurate_difference)}; pairs of one fold only.",
-        "Cut-offs have the highest F1 on the test rows of the other folds. No task, generator or length is a feature.",
+        "Each cut-off is the one with the highest F1 on the test rows of the other folds. The score uses neither "
+        "task nor generator nor length.",
     ]
     return Outcome("out_of_fold", "Groundedness out of fold", tables, notes, is_quick, met and accurate_met)
 

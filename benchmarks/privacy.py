@@ -299,18 +299,20 @@ def run(is_quick: bool) -> Outcome | None:
         f"{len(test):,} sentences of {len({s.template for s in test})} templates are test, {len(development):,} of "
         f"{len({s.template for s in development})} development. The sentences are synthetic: names and towns of many "
         "countries in short messages; long answers of a bank are another matter.",
-        "Found = a span of the type overlaps the labelled one, the measure behind the figures of plain Presidio; whole "
-        "span = every letter and digit of it is masked, by spans of whatever type. A place inside a found address is "
-        "found, and a place inside a labelled address is right; Presidio's LOCATION counts as address and as place.",
-        f"A type with fewer than {MINIMUM_SPANS} labelled spans is not shown. Intervals resample templates; where all "
-        "templates are right they have no width and say nothing about a template of another kind.",
+        "Found: a span of the type overlaps the labelled one; the figures of plain Presidio use the same measure. "
+        "Whole span: every letter and digit of it is masked, by spans of any type. A place inside a found address "
+        "is found, and a place inside a labelled address is right; Presidio's LOCATION counts as address and as "
+        "place.",
+        f"A type with fewer than {MINIMUM_SPANS} labelled spans is not shown. Intervals resample templates; where "
+        "every template is right the interval has no width, which does not mean that templates of another kind "
+        "would be right.",
         "The test templates were scored twice and their texts never read. The first run gave persons a recall of .796 "
         "(limit .80) and the other types the same as here; rules for persons were then added from misses of the "
         "development templates alone, so that the second figure is a little less independent than the first.",
-        "The identifiers made here show that forms of writing are read; their frames come from us, so they are no "
-        "estimate for real texts.",
-        "Time is the least of the repeats; the limit holds against the pipe with the entity tagger alone, the stricter "
-        "of the two.",
+        "The identifiers made here show which forms of writing are recognised. Their frame sentences were written "
+        "by us, so that the figures are no estimate for real texts.",
+        "Time is the least of the repeats; the limit compares with the pipe that has the entity tagger alone, the "
+        "stricter of the two.",
     )
     return Outcome(
         "privacy",

@@ -294,10 +294,10 @@ def run(is_quick: bool, folder: Path, seed: int = SEED) -> Outcome:
         f"{len(accepted):,} queries of {len(sampled)} sampled pages out of {len(pages):,}; at least "
         f"{LEAST_QUERIES} are "
         f"promised of {COUNT_CHUNKS}: {verdict(is_enough)}.",
-        "The rubric (benchmarks/query_rubric.md) was fixed before the filters were tuned. The verdicts are those of an "
-        "AI model that read query, type and reference answer, which is a sentence of the source page as it stands "
-        "there, and no score of any filter; no person has checked them. Other seeds were rated while the rules were "
-        "tuned, each by the rules of its day; the sheet of this seed was drawn and rated after the last change: "
+        "The rubric (benchmarks/query_rubric.md) was fixed before the filters were tuned. The verdicts come from an "
+        "AI model that read query, type and reference answer (a sentence of the source page as it stands there) and "
+        "no score of any filter; no person has checked them. Sheets of other seeds were rated while the rules were "
+        "tuned, each with the rules of that time; the sheet of this seed was drawn and rated after the last change: "
         f"{verdict(is_good)}.",
         "Pages of FinanceBench stay outside the project: query_ratings.csv holds hashes and verdicts only.",
     ]

@@ -141,18 +141,20 @@ def run(is_quick: bool = False) -> Outcome | None:
     )
     notes = [
         f"Simulation: {COUNT_INTERACTIONS[False]:,} interactions (unequal: {COUNT_INTERACTIONS[True]:,}), failure "
-        "probability logistic(b + 2 x), predictions whose input correlates at .8 with x, so that they are biased; "
-        "`process` is the rate of what made the interactions, `these_interactions` that of themselves. Unequal: labels "
-        "are drawn where predictions are ambiguous, with known probabilities. Standard error of a coverage: "
-        f"{np.sqrt(0.05 * 0.95 / count_draws):.4f}.",
-        f"Unbiased: |bias| at most {LIMIT_BIAS_ERRORS} standard errors of the simulation, or {LIMIT_BIAS_SHARE:.0%} of "
-        "the rate. Where about 10 failures are expected, whether the rate is prediction-powered depends on how many "
-        "came, which alone leaves a bias of 1 to 2 % of the rate.",
-        "Where few failures or passes are expected among the labels, the interval is that of the labels alone "
-        "(status `labels_only`); the share of draws that were prediction-powered stands beside. Under unequal sampling "
-        "it rests on few effective labels at small rates and then holds too often: wide, never too narrow.",
-        "Widths count every sample, those of status `labels_only` with ratio 1. The rate of a process needs other "
-        "sources' spread as well, which predictions of these answers cannot take away; its coverage has no truth here.",
+        "probability logistic(b + 2 x), predictions from an input that correlates at .8 with x, so that they are "
+        "biased; `these_interactions` is the failure rate of these interactions, `process` that of the application "
+        "that made them. Unequal: labels are drawn where predictions are ambiguous, with known probabilities. "
+        f"Standard error of a coverage: {np.sqrt(0.05 * 0.95 / count_draws):.4f}.",
+        f"Unbiased: |bias| at most {LIMIT_BIAS_ERRORS} standard errors of the simulation, or {LIMIT_BIAS_SHARE:.0%} "
+        "of the rate. Where about 10 failures are expected, it depends on their number whether the rate is "
+        "prediction-powered; this alone leaves a bias of 1 to 2 % of the rate.",
+        "Where few failures or passes are expected among the labels, the interval uses the labels alone (status "
+        "`labels_only`); the table shows the share of draws that were prediction-powered. Under unequal sampling "
+        "small rates have few effective labels, and the interval then covers too often: it is wide, never too "
+        "narrow.",
+        "Widths count every sample; those of status `labels_only` have ratio 1. The rate of a process also varies "
+        "with the sources that happened to be asked, which predictions of these answers cannot reduce; its true "
+        "value is unknown here, so that it has no coverage.",
     ]
     return Outcome("rates", "Failure rates from few labels", tables, notes, is_quick, is_quick or met)
 

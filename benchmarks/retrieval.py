@@ -377,7 +377,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     count_judged = sum(len(grades) for grades in judgements.values())
     notes = [
         f"FinanceBench: {len(pages):,} pages, each a chunk; {len(questions)} questions, {count_judged} judged pages "
-        "that are among them; a question whose pages are not there, and such a page, is left out. "
+        "that are among them. Judged pages that are missing are left out, and so are questions with no other page. "
         f"{DEPTH} pages a question; build of {len(RUNS)} runs: {seconds:.0f} s.",
         f"* = better than {REFERENCE}, the same questions bootstrapped in pairs ({COUNT_DRAWS:,} draws).",
         f"MiniLM: the best of at most {WINDOWS_OF_A_PAGE} windows of {WINDOW_CHARACTERS} characters, spread over the "

@@ -108,7 +108,7 @@ def name_groups(
 
 
 def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list[str], bool, int]:
-    arguments = ["--select", "+path:models/marts/robustness", "--exclude-resource-type", "unit_test"]
+    arguments = ["--select", "+path:models/analysis/robustness", "--exclude-resource-type", "unit_test"]
     built = build(logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
     broken = [name for name in built.failed_tests if name.startswith("robustness_")]
     if broken:
@@ -328,9 +328,10 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
     data = folder or data_folder("financebench")
     tables: list[Table] = []
     notes = [
-        "Retrieval faults bring the second page of the search, faults of the model another sentence, another value or "
-        "a refusal; both only where the answer was right. No document is on both pages, so that the comparison of "
-        "contexts meets its premise; `robustness_groups` shows what happens where it does not.",
+        "A retrieval fault returns the second page of the search; a fault of the model gives another sentence, "
+        "another value or a refusal. Faults are planted only where the answer was right. No document is on both "
+        "pages, so that the comparison of contexts meets its premise; `robustness_groups` shows what happens "
+        "otherwise.",
         "With one text per style a cluster has one answer of every group: its robustness counts gaps over both "
         "clusters, and no context can be compared inside of it. Two texts per style let errors of the model be left "
         "out.",
@@ -350,11 +351,11 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
     else:
         tables.append(_measure_sources(data, is_quick))
         notes.append(
-            "Sources of correctness: the shares of words that facts ask for were set on the demo's recorded faults. "
-            "That a long answer is never called incorrect by facts, and that a coarse rounding decides nothing, are "
-            "rules that were made after a look at FinanceBench. Entailment (classes of the packaged classifier, both "
-            "directions, behind the query) was not tuned: it reads what rules and facts leave open, and only where "
-            "the seed correctness_sources names it."
+            "Sources of correctness: the shares of a fact's words that an answer must hold were set on the demo's "
+            "recorded faults. Two rules were made after a look at FinanceBench: facts never call a long answer "
+            "incorrect, and a coarse rounding decides nothing. Entailment (classes of the packaged classifier, both "
+            "directions, behind the query) was not tuned: it judges only what rules and facts leave open, and only "
+            "where the seed correctness_sources names it."
         )
     title = "Robustness of an application with planted faults, by a real build"
     return Outcome("robustness", title, tables, notes, is_quick, is_within)

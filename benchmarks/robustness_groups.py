@@ -175,26 +175,27 @@ def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table
     ]
     judged, notes = _judge_log(rows)
     notes = [
-        "Correctness in the log is its own column `judgement`: a language model (GPT-4) was shown query, true answer "
-        "and answer and said Correct or Incorrect. In aurp no answer was generated where retrieval missed the true "
-        "document (675 of 942 rows): these are Incorrect without a judge, so that aurp's wrong answers in gap groups "
-        "are retrieval misses by construction.",
+        "Correctness is the log's own column `judgement`: a language model (GPT-4) saw query, true answer and "
+        "answer and said Correct or Incorrect. In aurp no answer was generated where retrieval missed the true "
+        "document (675 of 942 rows): these count as Incorrect without a judge, so that wrong answers in gap groups "
+        "of aurp are always retrieval misses.",
         *notes,
-        "The figures of Table 2 do not follow from the published log: its accuracy / R gives 1 - lambda = .37 to .51, "
-        "whereas aurp has .29 in both styles (stratified) and .28 and .53 (unbalanced), and R of .96, because only 5 "
-        "groups a style are not robust. What the table argues is in the log all the same: in the unbalanced sample "
-        "accuracy says .27 and .51 of two clusters whose R is equal.",
-        "The rows of Table 2 without language-model errors follow from counting these errors as right, not from "
-        "leaving them out: with R from .78 to .94 at accuracy .31, leaving out gives accuracy .33 and counting as "
-        "right .37; the table says .38. Both scopes are shown here.",
-        "The unbalanced sample has groups of 2 (short) and of 1 or 3 (long): its R of short and long are no "
-        "comparison, because a group of one answer is right or a gap and never shows a lack of robustness.",
-        "A gap in one cluster need not be one in the other: on spider R by the paper's rule is .84 (long) and .95 "
-        "(short), but 16 groups are gaps in short and 11 in long, and with the gaps of every cluster left out the two "
-        "are .82 and .83. Both gap rules are shown; the second has one lambda for all clusters and cannot mask.",
-        "spider names real companies, whose facts the language model knows: answers are right without the true "
-        "document, and context comparison then takes whatever was retrieved for sufficient. It presupposes that right "
-        "answers rest on documents; compare aurp and spider_closed (invented names) with spider.",
+        "Table 2 cannot be reproduced from the published log: its accuracy / R gives 1 - lambda = .37 to .51, "
+        "whereas aurp has .29 in both styles (stratified) and .28 and .53 (unbalanced), and R of .96, because only "
+        "5 groups a style are not robust. The log still supports the argument of the table: in the unbalanced "
+        "sample two clusters with equal R have accuracies of .27 and .51.",
+        "The rows of Table 2 without language-model errors count these errors as right; they do not leave them out: "
+        "with R from .78 to .94 at accuracy .31, leaving out gives accuracy .33 and counting as right .37; the "
+        "table says .38. Both variants are shown here.",
+        "The unbalanced sample has groups of 2 (short) and of 1 or 3 (long). Its R of short and of long cannot be "
+        "compared: a group of one answer is either right or a gap and never shows a lack of robustness.",
+        "A gap in one cluster is not always one in the other: on spider R by the paper's rule is .84 (long) and .95 "
+        "(short), but 16 groups are gaps in short and 11 in long. Without the gaps of any cluster the two are .82 "
+        "and .83. Both rules are shown; the second has one lambda for all clusters and cannot hide such a "
+        "difference.",
+        "spider names real companies, whose facts the language model knows. Answers are right without the true "
+        "document, and the comparison of contexts then takes whatever was retrieved for sufficient. It assumes that "
+        "right answers rest on documents: compare spider with aurp and with spider_closed (invented names).",
     ]
     return [*tables, judged], notes, is_within
 
@@ -285,9 +286,10 @@ def _judge_log(rows: list[dict[str, Any]]) -> tuple[Table, list[str]]:
     return (
         Table("Judged by rules against the log's judge", ("data", *columns, "decided", "agreement"), shown),
         [
-            f"Judgement by rules was compared on the {len(answered):,} answers that were generated. Rules were refined "
-            "while this log was read, so that the agreement is no estimate for other data. Where the two differ, the "
-            "rules miss paraphrases (American for United States), and the log's judge calls refusals Correct.",
+            f"Judgement by rules was compared on the {len(answered):,} answers that were generated. The rules were "
+            "refined while this log was read, so that the agreement is no estimate for other data. Where the two "
+            "differ, the rules miss paraphrases (American for United States), and the log's judge calls refusals "
+            "Correct.",
         ],
     )
 
@@ -483,11 +485,12 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
     settings = RobustnessSettings(count_draws=200 if is_quick else 2_000)
     simulated, is_within = _measure_simulation(is_quick)
     tables, notes = [simulated], [
-        "Planted faults: answers are texts, judged by rules; a group is named by the module that most of its wrong "
-        "answers are laid to, and a tie is not right. With several documents a query, a distractor that two answers "
-        "share is mistaken for the document that suffices, and the paper's rule lays retrieval faults to the language "
-        "model; the rule of common documents does so less often. A guess breaks the premise of both: it turns gap "
-        "groups, where no module is at fault, into non-robust ones, and makes the wrong documents look sufficient.",
+        "Planted faults: answers are texts, judged by rules; a group is assigned the module that is blamed for most "
+        "of its wrong answers, and a tie counts as wrong. With several documents a query, a distractor that two "
+        "answers share is mistaken for the sufficient document, and the paper's rule then blames the language model "
+        "for retrieval faults; the rule of common documents does so less often. A guess breaks the assumption of "
+        "both rules: gap groups, where no module is at fault, become non-robust ones, and wrong documents look "
+        "sufficient.",
     ]  # fmt: skip
     if data is not None and (data / "rag_log.parquet").exists():
         of_log, log_notes, is_log_within = _measure_log(data, settings)

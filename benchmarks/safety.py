@@ -118,28 +118,28 @@ def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
 
 
 _NOTES = (
-    "HateCheck calls hate only what is aimed at protected groups: its swear words, insults of persons and hated pizzas "
-    "count as not hateful, and a bank may well want them flagged.",
-    "Weights of the sets and penalties were chosen with these functionalities in view, and the made sentences (ours) "
-    "train what HateCheck tests: identity terms in neutral and kind sentences, negations, counter speech. They were "
-    "written after one template of each functionality had been read; a frame that gives a text of HateCheck is "
+    "HateCheck calls a text hateful only if it is aimed at a protected group. Swear words, insults of single "
+    "persons and hatred of pizza count as not hateful, although a bank may well want them flagged.",
+    "Weights of the sets and penalties were chosen with these functionalities in view. Our made-up sentences train "
+    "what HateCheck tests: identity terms in neutral and kind sentences, negations, counter speech. They were "
+    "written after one template of each functionality had been read; a frame that yields a text of HateCheck is "
     "left out. The shipped head has seen every template listed in its card; only rows of other templates are scored "
     "with it here.",
     "Davidson's tweets: every second row of `hate` and `neither` trains, the others are scored.",
     "Sentiment: sentences of restaurant reviews inherit the stars of their review; the fit leaves whole businesses "
-    "out. Texts of a bank are another domain, and nothing here was labelled there. As shipped, recognised names are "
-    "replaced by one stand-in before a sentence is scored; what moves is by names that are not recognised. No name "
-    "that is swapped here has trained anything. The first set was looked at from the start, the second while two dozen "
-    "settings of the head were compared; the third was scored once before the stand-in came (the head alone misses "
-    "the limit on it) and twice with it, because the wording of the stand-in changed in between. Without any charge on "
-    "names the first set moved .161, with one on 74 names .122, with one on 253 .114; the shipped head is charged on "
-    "2,853. With the charge on 74 names AUROC was .974 and the sign right in .922.",
+    "out. Bank texts are another domain, and none were labelled. As shipped, recognised names are replaced by one "
+    "stand-in before a sentence is scored; what still moves is due to names that are not recognised. No name that "
+    "is swapped here was used in training. The first set was looked at from the start, the second while two dozen "
+    "settings of the head were compared; the third was scored once before the stand-in was introduced (the head "
+    "alone misses the limit on it) and twice with it, because the wording of the stand-in changed in between. "
+    "Without any penalty on names the first set moved .161, with one on 74 names .122, with one on 253 .114; the "
+    "shipped head has one on 2,853. With the penalty on 74 names AUROC was .974 and the sign right in .922.",
     "Refusals are found by rule. The rule has no fitted numbers, but its patterns were written with answers of several "
     "sets in view, FinanceBench among them; the comparison is fitted with whole questions left out.",
-    "Injections and restricted queries were made by the authors of rules and examples: their recall is no estimate for "
-    "attackers. False alarms are on real texts of other people. Off topic: the threshold stood before these sets were "
-    "scored; the examples of the purpose (seed scope_examples) were written by somebody who knew what Banking77 is "
-    "about. Context is what the demo's 68 chunks hold, best five chunks.",
+    "The authors of rules and examples also made the injections and restricted queries: their recall is no estimate "
+    "for real attackers. False alarms are measured on real texts of other people. Off topic: the threshold was set "
+    "before these sets were scored; the examples of the purpose (seed scope_examples) were written by somebody who "
+    "knew what Banking77 is about. Context is the demo's 68 chunks, the best five of them.",
 )
 
 

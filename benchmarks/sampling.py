@@ -360,11 +360,11 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
         f"Post-stratified: {low:.0%} to {high:.0%} of the queries, by stratum, are rejected by chance beforehand.",
         "Bias: |mean estimate - share| in Monte Carlo standard errors, largest of all shares. Standard error of a "
         f"single share's coverage: {np.sqrt(0.05 * 0.95 / COUNT_SEEDS):.4f} in {COUNT_SEEDS:,} seeds. With 4 to 13 "
-        "expected hits an estimate takes few values, so that coverage differs from share to share whatever the "
-        f"interval; the limit holds for the mean, and for each share up to {LIMIT_COVERAGE_ERRORS:g} standard errors. "
+        "expected hits an estimate takes few values, so that the coverage of any interval differs from share to "
+        f"share; the limit applies to the mean, and to each share up to {LIMIT_COVERAGE_ERRORS:g} standard errors. "
         "Inside: shares within the limits.",
-        "Draws by size or importance inside of strata give rare shares few and unequal weights: their intervals are "
-        "shown and not held to the limits, and the default draws equally.",
+        "Draws by size or importance within strata give rare shares few and unequal weights: their intervals are "
+        "shown without a limit, and the default draws equally.",
         "Interval: `hcat.statistics.survey.estimate_shares` (Jeffreys on the effective n of a variance whose strata "
         "lean on the "
         "overall one, t of the design's degrees of freedom).",

@@ -265,9 +265,9 @@ def run(is_quick: bool = False, folder: Path | None = None, count_interactions: 
         ),
     )
     notes = (
-        f"Each interaction: 1 query, {COUNT_ANSWER_SENTENCES} answer and {COUNT_CHUNKS * SENTENCES_PER_CHUNK} context "
-        f"sentences in {COUNT_CHUNKS} chunks; the sentences of a chunk are drawn one by one, so that hardly a chunk "
-        "repeats.",
+        f"Each interaction: 1 query, {COUNT_ANSWER_SENTENCES} answer and {COUNT_CHUNKS * SENTENCES_PER_CHUNK} "
+        f"context sentences in {COUNT_CHUNKS} chunks; the sentences of a chunk are drawn one by one, so that chunks "
+        "hardly ever repeat.",
         "`everything after the encoder` is the whole `dbt build` on the warehouse of the first stage: it repeats "
         "landing checks and staging, embeds nothing, and runs every data test and gate.",
         f"Everything after the encoder: {', '.join(f'{each.seconds:.1f}' for each in builds)} s; at most "

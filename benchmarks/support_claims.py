@@ -216,8 +216,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
         f"{len(unseen)} that saw no label of these claims ("
         + ", ".join(f"{name} {count} times" for name, count in sorted(used.items()))
         + "). Single scores stand beside it; picking the best of them afterwards would be no test.",
-        "The shipped classifier was trained on these claims (docs/model-card.md): its lines show what it has seen, and "
-        "prove nothing.",
+        "The shipped classifier was trained on these claims (docs/model-card.md): its lines are no test.",
         f"Encoder and classifier: {labelled.encoder}. The gain is small: similarity to the evidence says little about "
         "whether an expert finds it complete.",
     ]

@@ -186,13 +186,14 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
         shown, seen = score_faults(data, work, COUNT_QUICK if is_quick else COUNT_SENTENCES)
     shipped, shipped_alarms, met = tabulate("Through a build, shipped weights", shown, LIMITS)
     notes = [
-        "Numbers and names are checked by rules without fitted weights, so that the build measures them; the rules and "
-        "their four constants were made with other sentences of the same sources in view: development figures.",
+        "Numbers and names are checked by rules without fitted weights, so that the build is a fair test of them. "
+        "The rules and their four constants were made with other sentences of the same sources in view: these are "
+        "development figures.",
         "Out of fold: entailment model and fusion had not seen the source, and the cut-off is that of the fold (scores "
         f"kept by `python -m training fuse`). False alarms on faithful sentences: {unseen_alarms}; with the accurate "
         f"classifier {accurate_alarms}.",
-        f"Shipped weights: {seen:,} of {len(shown.kinds):,} sentences are of sources that they were fitted on, so that "
-        "for groundedness and entailment the build is no test. False alarms: " + shipped_alarms + ".",
+        f"Shipped weights: {seen:,} of {len(shown.kinds):,} sentences come from sources on which they were fitted, "
+        "so that the build is no test of groundedness and entailment. False alarms: " + shipped_alarms + ".",
     ]
     return Outcome("swaps", "Made faults", [unseen, accurate, shipped], notes, is_quick, is_quick or met)
 

@@ -171,7 +171,7 @@ def measure_scoring(rows: list[dict[str, Any]], work: Path, count_repeats: int) 
         f"Row by row: one encode per interaction on its query, answer and context sentences, repeats included; "
         f"{sampled_seconds:.1f} s for {count_sampled:,} sentences of a seeded sample, times {count_all:,} / "
         f"{count_sampled:,}. It is encoding alone, without any metric.",
-        "The limits are those of the pipeline around the encoder: entailment is switched off here.",
+        "The limits apply to the pipeline around the encoder: entailment is switched off here.",
         f"Failed data tests and gates of that build: {', '.join(whole.failed_tests) or 'none'}.",
     )
     return _Part((costs, slowest), notes, is_lean and is_faster), whole
@@ -304,7 +304,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
         )
     tables = [table for part in parts for table in part.tables]
     if is_quick:
-        notes.append("A quick try: the limits are meant for the full size and do not decide the exit code.")
+        notes.append("A quick run: the limits are meant for the full size and do not decide the exit code.")
     is_within = is_quick or all(part.is_within_limits for part in parts)
     return Outcome("throughput", "Throughput", tables, notes, is_quick, is_within)
 

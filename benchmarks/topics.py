@@ -149,9 +149,9 @@ def measure_intents(data: Path, work: Path, is_quick: bool) -> tuple[list[Table]
     ]
     notes = [
         f"{len(rows):,} queries; embedding took {seconds:.0f} s (0 = kept from an earlier run).",
-        "The number of topics (77) is given; nothing else was told the intents. Tried on them: 5, 10 and 20 "
-        "neighbours, with and without PCA, all in the table. 10 neighbours and 50 dimensions were set "
-        "before the others were tried.",
+        "The number of topics (77) is given; nothing else was told about the intents. 5, 10 and 20 neighbours were "
+        "tried on them, with and without PCA; the table shows all. 10 neighbours and 50 dimensions were set before "
+        "the others were tried.",
     ]
     return tables, notes, is_quick or statistics.median(shipped_scores) >= LIMIT_ADJUSTED_RAND
 

@@ -187,9 +187,11 @@ def run(is_quick: bool = False, folder: Path | None = None, classifier: str = "p
         )
     head = "MultiNLI dev matched, accuracy over three classes (chance .35)"
     tables.append(Table(head, ("classifier", "accuracy", "limit"), lines))
-    notes.append("None of these sets was trained on; sets and licences of the training data are in docs/model-card.md.")
+    notes.append(
+        "No model was trained on these sets; sets and licences of the training data are in docs/model-card.md."
+    )
     section, title = _SECTIONS[classifier]
-    return Outcome(section, title, tables, notes, is_quick, is_quick or met)
+    return Outcome(section, title, tables, notes, is_quick, is_quick or met, page="transfer")
 
 
 def _tell(estimate: Estimate, sign: str = "") -> str:

@@ -324,8 +324,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
     ]
     notes = [
         "The bare statement is one `group by grouping sets` with count, mean and share of failures over the "
-        "evaluations, joined to a table that holds all dimensions as columns. `bivariate` is everything, the marginal "
-        "cells too, on both sides.",
+        "evaluations, joined to a table that holds all dimensions as columns. `bivariate` includes the marginal "
+        "cells, in the models and in the bare statement.",
         "`intervals` start from evaluations and segments: numbering, sums by jackknife group, estimates with rest and "
         "difference for all sources and both halves. `quantiles` start from the numbered evaluations.",
         f"Models as dbt compiles them, run in one process with {THREADS} threads and a DuckDB memory limit of "

@@ -467,13 +467,14 @@ def run(is_quick: bool = False) -> Outcome:
         f"Families: every metric's cells with at least {SETTINGS.minimum_sources} sources, "
         f"{SETTINGS.error_rate:.0%} false discoveries, margin {MARGIN}. Noise: {COUNT_METRICS} metrics together, "
         f"correlated by {CORRELATION}; 2,000 interactions of 400 sources. One metric where a weakness is planted.",
-        "`without s_0` takes the jackknife's standard error alone: it is 0 where the few sources of a cell all fail by "
-        "chance. `rows` is Welch's t test of rows, sources ignored.",
-        "`false` is the mean share, among the flagged (confirmed) cells of a run, of cells that are truly no worse "
-        "than their rest; cells that share interactions with the planted one are truly worse by a little. `excess` is "
-        "what the estimate of the planted cell lies above the truth where it is flagged: a cell chosen for being large "
-        "is overestimated, the second half is not.",
-        "A planted cell of whole sources with siblings holds fewer facts than rows: 60 rows are then 24 sources.",
+        "`without s_0` uses the jackknife's standard error alone, which is 0 where the few sources of a cell all "
+        "fail by chance. `rows` is Welch's t test of rows and ignores sources.",
+        "`false` is the mean share of flagged (confirmed) cells of a run that are truly no worse than the rest; "
+        "cells that share interactions with the planted one are truly a little worse. `excess` is by how much the "
+        "estimate of the planted cell exceeds the truth where it is flagged: a cell that is picked because its "
+        "failure rate is large is overestimated, while the second half of the sources, used to confirm it, is not.",
+        "A planted cell of whole sources with siblings holds less information than its rows suggest: 60 rows are "
+        "then 24 sources.",
     ]
     return Outcome(
         "weaknesses",

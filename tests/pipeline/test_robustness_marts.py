@@ -91,7 +91,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def built(dbt: Dbt, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
-    arguments = "build --select +path:models/marts/robustness --indirect-selection cautious"
+    arguments = "build --select +path:models/analysis/robustness --indirect-selection cautious"
     # the application retrieves several documents a query, and a distractor that two answers share suffices for neither
     variables = {"hcat_robustness_rule": "common_documents"}
     build = dbt(arguments, logs, tmp_path_factory.mktemp("warehouse"), variables=variables)

@@ -1,6 +1,7 @@
-"""The measuring instruments themselves: ranking statistics, baselines, synthetic logs, contents and the page."""
+"""The measuring instruments themselves: ranking statistics, baselines, synthetic logs, contents and pages."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 # benchmarks is no installed package: it is run from the root of the repository
 from benchmarks import accuracy, contents, growth, harness, ragtruth, scale, swaps, transfer, verdicts
 from benchmarks.discrimination import auroc, average_precision
+
+SUMMARY = harness.ROOT / "docs" / "benchmarks.md"
 
 rows_of_scores = st.lists(
     st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.booleans(), st.integers(0, 4)), min_size=2, max_size=40
@@ -307,18 +310,77 @@ def test_checksums_see_every_column_but_those_of_the_run(tmp_path: Path) -> None
     assert contents.count_inserted({}, first, ["scores", "dim_runs"]) == 5
 
 
-def test_page_keeps_other_sections(tmp_path: Path) -> None:
-    page = tmp_path / "docs" / "benchmarks.md"
+def _outcome(name: str, note: str = "a note", page: str | None = None) -> harness.Outcome:
     table = harness.Table("Times", ("what", "seconds"), [("a | b", "1.0")])
-    harness.write_outcome(harness.Outcome("one", "One", [table], ["first note"]), "python -m benchmarks.one", page)
-    harness.write_outcome(harness.Outcome("two", "Two", [table]), "python -m benchmarks.two", page)
-    harness.write_outcome(harness.Outcome("one", "One", [table], ["second note"]), "python -m benchmarks.one", page)
-    text = page.read_text()
-    assert text.count("## One") == text.count("## Two") == 1
+    return harness.Outcome(name, name.title(), [table], [note], page=page)
+
+
+def test_each_benchmark_overwrites_its_own_page(tmp_path: Path) -> None:
+    pages = tmp_path / "docs" / "benchmarks"
+    first = harness.write_outcome(_outcome("one", "first note"), "python -m benchmarks.one", pages)
+    other = harness.write_outcome(_outcome("two"), "python -m benchmarks.two", pages)
+    before = other.read_text()
+    assert harness.write_outcome(_outcome("one", "second note"), "python -m benchmarks.one", pages) == first
+    text = first.read_text()
+    assert (first, other) == (pages / "one.md", pages / "two.md")
+    assert other.read_text() == before
+    assert text.startswith("[All benchmarks](../benchmarks.md)\n\n<!-- benchmark:one -->\n# One\n")
+    assert text.count("# One") == 1
     assert "first note" not in text
-    assert "second note" in text
+    assert "- second note" in text
     assert "a \\| b" in text
-    assert text.index("## One") < text.index("## Two")
+
+
+def test_a_variant_stands_below_its_module_and_keeps_it(tmp_path: Path) -> None:
+    # the variant runs first: the order on the page does not depend on it
+    page = harness.write_outcome(_outcome("a_variant", page="one"), "python -m benchmarks.one --variant", tmp_path)
+    harness.write_outcome(_outcome("one"), "python -m benchmarks.one", tmp_path)
+    text = page.read_text()
+    assert list(tmp_path.iterdir()) == [tmp_path / "one.md"]
+    assert text.index("\n# One\n") < text.index("\n## A_Variant\n")
+    harness.write_outcome(_outcome("a_variant", "newer", page="one"), "python -m benchmarks.one --variant", tmp_path)
+    sections = harness.read_sections(page.read_text())
+    assert sections["one"] == harness.read_sections(text)["one"]
+    assert sections["a_variant"].endswith("- newer")
+
+
+@pytest.mark.parametrize("page", sorted(harness.PAGES.glob("*")), ids=lambda page: page.stem)
+def test_each_page_has_a_module_is_linked_and_is_what_a_run_would_write(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    sections = harness.read_sections(text)
+    assert (harness.ROOT / "benchmarks" / f"{page.stem}.py").exists()
+    assert f"](benchmarks/{page.name})" in SUMMARY.read_text(encoding="utf-8")
+    assert page.stem in sections
+    assert harness.to_page(page.stem, sections) == text
+
+
+def test_summary_stays_short() -> None:
+    assert len(SUMMARY.read_text(encoding="utf-8").split()) <= 900
+
+
+def test_summary_states_figures_and_dates_of_its_pages() -> None:
+    """A renewed page can leave the summary behind: every number of a row must stand on the page that the row links."""
+    link = re.compile(r"\]\((benchmarks/\w+\.md)\)")
+    number = re.compile(r"(?<![\w.,-])[+-]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?![\w-])")
+
+    def read_numbers(text: str) -> set[float]:
+        return {abs(float(found.rstrip(",").replace(",", ""))) for found in number.findall(text)}
+
+    page, missing, count_rows = "", [], 0
+    for row in SUMMARY.read_text(encoding="utf-8").splitlines():
+        if not row.startswith("| ") or row.startswith("| claim "):
+            continue
+        count_rows += 1
+        # a row without a link goes on with the page of the row above
+        if found := link.search(row):
+            page = (SUMMARY.parent / found[1]).read_text(encoding="utf-8")
+        date = row.rstrip("| ").rsplit("| ", 1)[1]
+        if f", {date} (UTC)" not in page:
+            missing.append((row, date))
+        absent = read_numbers(link.sub("]", row)) - read_numbers(page)
+        missing += [(row, value) for value in sorted(absent)]
+    assert missing == []
+    assert count_rows > 20
 
 
 def test_machine_is_described_without_its_name() -> None:
