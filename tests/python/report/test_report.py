@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -103,12 +104,18 @@ inner join fct_interactions as interactions using (interaction_id)
 """
 
 
+@functools.cache
+def read_marts() -> list[dict[str, Any]]:
+    """Return the marts as their YAML describes them, read once."""
+    paths = sorted(set(MODELS.rglob("_*.yml")) - set(MODELS.rglob("*_unit_tests.yml")))
+    models = [model for path in paths for model in yaml.safe_load(path.read_text()).get("models", [])]
+    return [model for model in models if model["name"].startswith(("dim_", "fct_"))]
+
+
 def create_tables(connection: Any) -> None:
-    for path in sorted(MODELS.rglob("_*.yml")):
-        for model in yaml.safe_load(path.read_text()).get("models", []):
-            if model["name"].startswith(("dim_", "fct_")):
-                columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
-                connection.execute(f"create table {model['name']} ({columns})")
+    for model in read_marts():
+        columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
+        connection.execute(f"create table {model['name']} ({columns})")
     connection.execute(OTHER_TABLES)
     for entity in ENTITIES:
         connection.execute(REJECTED_TABLE.format(entity=entity))

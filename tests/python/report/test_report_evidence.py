@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert, make_warehouse, parse
+from test_report import HOSTILE, insert, make_warehouse, parse, read_marts
 
 from hcat import report
 from hcat.report.document import SECTIONS
@@ -629,17 +629,13 @@ def test_the_page_to_sign_holds_nothing_but_blanks_and_the_build(page: str) -> N
 
 
 def test_every_status_of_the_contracts_has_words() -> None:
-    import yaml
-    from test_report import MARTS
-
     vocabularies: dict[tuple[str, str], set[str]] = {}
-    for path in sorted(MARTS.glob("*/_*.yml")):
-        for model in yaml.safe_load(path.read_text()).get("models", []):
-            for column in model.get("columns", []):
-                for constraint in column.get("constraints", []):
-                    values = re.fullmatch(r"\w+ in \((.*)\)", str(constraint.get("expression", "")).strip(), re.S)
-                    if values:
-                        vocabularies[model["name"], column["name"]] = set(re.findall(r"'([^']*)'", values[1]))
+    for model in read_marts():
+        for column in model["columns"]:
+            for constraint in column.get("constraints", []):
+                values = re.fullmatch(r"\w+ in \((.*)\)", str(constraint.get("expression", "")).strip(), re.S)
+                if values:
+                    vocabularies[model["name"], column["name"]] = set(re.findall(r"'([^']*)'", values[1]))
     known = {
         ("fct_findings", "status"): set(FINDING_STATES),
         ("fct_findings", "retest_result"): set(RETESTS),

@@ -1,6 +1,6 @@
-"""Make the test cases of hcat.test_set.perturbation: sentences of the demo's knowledge base, each with one fault.
+"""Make the test cases of hcat.test_set.perturbation: sentences of the demo, each with one fault.
 
-One command, from the repository root, writes them to ``tests/python/test_set/data/perturbed_sentences.jsonl``, one case a line:
+One command, from the repository root, writes them to ``data/perturbed_sentences.jsonl`` beside it, one a line:
 
     python tests/python/test_set/make_perturbed_sentences.py
 
