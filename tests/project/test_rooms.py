@@ -1,0 +1,191 @@
+"""The order between rooms: what models refer to, what modules import, and where tests and descriptions stand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from builds import REPOSITORY
+from rooms import FOLDERS, PACKAGES, ROOMS
+
+MODELS = REPOSITORY / "models"
+PACKAGE = REPOSITORY / "python_udfs" / "hcat"
+MAXIMUM_MODELS = 20
+MAXIMUM_LINES = 700
+
+#: (model, layer or room that it reads although the rules below forbid it) -> the reason.
+LAYER_EXCEPTIONS = {
+    ("dim_documents", "stg"): "a dimension is its staged source",
+    ("dim_queries", "stg"): "a dimension is its staged source",
+    ("fct_sentence_evidence", "stg"): "the id of the chunk that holds the evidence",
+    ("int_records_counted", "base"): "only the count of records looks below staging",
+    ("int_records_counted", "landed"): "only the count of records looks below staging",
+    ("dim_runs", "landed"): "the ledger hashes what landed",
+    ("int_interaction_strata", "analysis/segments"): "calibrators are fitted by segment, and segments are values of facts",
+}
+
+#: Modules above the limit, each with the reason.
+LONG_MODULES = {
+    "calibration/calibrators.py": "one idea: five families of calibrators behind one interface",
+    "calibration/agreement.py": "one idea: the coefficients of agreement share their tables",
+    "language/verbalisation.py": "one idea: JSON and tables become sentences",
+}
+
+#: Layers by the prefix of a name: what a model of it may read. Marts and intermediate models read each other.
+LAYERS = {
+    "landed": set(),
+    "base": {"landed", "base", "seed"},
+    "stg": {"base", "stg"},
+    "int": {"stg", "int", "mart", "seed"},
+    "mart": {"int", "mart", "seed"},
+    "published": {"mart", "published", "seed"},
+    "semantic": {"mart"},
+}
+_MARTS = ("dim", "fct", "gate")
+_SEMANTIC = ("semantic", "time")
+
+
+def layer_of(node: dict[str, Any]) -> str:
+    """Return the layer of a model or seed by its name."""
+    if node["resource_type"] == "seed":
+        return "seed"
+    prefix = node["name"].split("_")[0]
+    return "mart" if prefix in _MARTS else "semantic" if prefix in _SEMANTIC else prefix
+
+
+def folder_of(node: dict[str, Any]) -> str:
+    """Return the folder of a model below models/."""
+    return Path(node["original_file_path"]).parent.relative_to("models").as_posix()
+
+
+def references(manifest: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield every model with every model or seed that it refers to."""
+    for node in manifest["nodes"].values():
+        if node["resource_type"] == "model" and node["package_name"] == "hcat":
+            for parent in node["depends_on"]["nodes"]:
+                yield node, manifest["nodes"][parent]
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules of hcat that a module imports, as paths below the package."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "hcat":
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}".split(".")[1:]
+                is_module = PACKAGE.joinpath(*whole).with_suffix(".py").exists() or PACKAGE.joinpath(*whole).is_dir()
+                found.add("/".join(whole if is_module else node.module.split(".")[1:]))
+    return found - {""}
+
+
+def test_models_refer_to_their_own_room_or_an_earlier_one(manifest: dict[str, Any]) -> None:
+    order = {folder: position for position, folder in enumerate(FOLDERS)}
+    wrong = [
+        (model["name"], parent["name"])
+        for model, parent in references(manifest)
+        if parent["resource_type"] == "model"
+        and order[folder_of(parent)] > order[folder_of(model)]
+        and (model["name"], folder_of(parent)) not in LAYER_EXCEPTIONS
+    ]
+    assert wrong == []
+
+
+def test_models_follow_the_layers(manifest: dict[str, Any]) -> None:
+    wrong = [
+        (model["name"], parent["name"])
+        for model, parent in references(manifest)
+        if layer_of(parent) not in LAYERS[layer_of(model)]
+        and (model["name"], layer_of(parent)) not in LAYER_EXCEPTIONS
+    ]
+    assert wrong == []
+
+
+def test_exceptions_are_few_and_none_is_left_over(manifest: dict[str, Any]) -> None:
+    needed = {
+        (model["name"], place)
+        for model, parent in references(manifest)
+        for place in (layer_of(parent), folder_of(parent) if parent["resource_type"] == "model" else "seed")
+    }
+    assert set(LAYER_EXCEPTIONS) - needed == set()
+    assert len(LAYER_EXCEPTIONS) <= 7
+
+
+def test_every_model_stands_in_a_room_of_at_most_twenty() -> None:
+    count = Counter(
+        path.parent.relative_to(MODELS).as_posix()
+        for path in MODELS.rglob("*")
+        if path.suffix in (".sql", ".py") and not path.stem.endswith("__rejected")
+    )
+    assert set(count) == set(FOLDERS)
+    assert {folder: models for folder, models in count.items() if models > MAXIMUM_MODELS} == {}
+
+
+def test_modules_import_their_own_package_or_an_earlier_one() -> None:
+    order = {package: position for position, package in enumerate(PACKAGES)}
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        own = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        if own == "__init__":
+            continue
+        later = {name for name in imports(path) if order[name.split("/")[0]] > order[own]}
+        wrong += [(path.relative_to(PACKAGE).as_posix(), name) for name in sorted(later)]
+    assert wrong == []
+    assert {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if path.suffix in ("", ".py")} - {
+        "__init__",
+        "__pycache__",
+    } == set(PACKAGES)
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    names = {path.relative_to(PACKAGE).with_suffix("").as_posix(): path for path in PACKAGE.rglob("*.py")}
+    graph = {name: {other for other in imports(path) if other in names} for name, path in names.items()}
+    # leave out what imports nothing that is left, until nothing changes: what remains lies on a cycle
+    while free := {name for name, others in graph.items() if not others}:
+        graph = {name: others - free for name, others in graph.items() if name not in free}
+    assert sorted(graph) == []
+
+
+def test_modules_have_at_most_seven_hundred_lines() -> None:
+    long = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if len(path.read_text(encoding="utf-8").splitlines()) > MAXIMUM_LINES
+    }
+    assert long == set(LONG_MODULES)
+    assert len(LONG_MODULES) <= 4
+
+
+def test_tests_and_descriptions_stand_in_the_rooms() -> None:
+    singular = {path.parent.relative_to(REPOSITORY / "tests" / "singular").as_posix() for path in
+                (REPOSITORY / "tests" / "singular").rglob("*.sql")}
+    assert singular - set(FOLDERS) == set()
+    python = {path.name for path in (REPOSITORY / "tests" / "python").iterdir() if path.name != "__pycache__"}
+    assert python - set(PACKAGES) - {"benchmarks", "training"} == set()
+    for folder in FOLDERS:
+        leaf = folder.split("/")[-1]
+        for path in (MODELS / folder).glob("*.yml"):
+            if folder.split("/")[0] not in ("staging", "semantic"):
+                assert path.name in (f"_{leaf}.yml", f"_{leaf}_unit_tests.yml"), path
+            here = {file.stem for file in (MODELS / folder).iterdir() if file.suffix in (".sql", ".py")}
+            text = re.sub(r"(?s)^unit_tests:.*", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            described = (yaml.safe_load(text) or {}).get("models", [])
+            assert {model["name"] for model in described} - here == set(), path
+
+
+def test_the_page_of_the_architecture_shows_the_rooms() -> None:
+    page = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| **")]
+    shown = [
+        tuple(re.sub(r"[*`]", "", cell).strip() for cell in row.strip("|").split("|")[:4])
+        for row in rows
+    ]
+    expected = []
+    for room in ROOMS:
+        leaves = ", ".join(folder.removeprefix(f"{room.name}/") for folder in room.folders)
+        expected.append((room.name, room.question, leaves or "-", ", ".join(room.packages) or "-"))
+    assert shown == expected
