@@ -16,11 +16,11 @@ from typing import Any
 import pyarrow as pa
 
 from hcat.engine import relations
+from hcat.engine.warehouse import DATABASE_FILE
 
 #: Published by every build, also by one whose gates fail: a reader must see the failure, and what drifts.
 ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
 
-_DATABASE = "hcat.duckdb"
 _PUBLISHED_SCHEMA = pa.schema(
     [("mart", pa.string()), ("copy", pa.string()), ("sha256", pa.string()), ("count_rows", pa.int64())]
 )
@@ -60,7 +60,7 @@ def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> p
         _copy(published / "candidate" / f"{name}.parquet", path)
         count = relations.count_rows(relation)
         rows.append({"mart": name, "copy": "published", "sha256": _hash_file(path), "count_rows": count})
-    _copy(published / "candidate" / _DATABASE, published / _DATABASE)
+    _copy(published / "candidate" / DATABASE_FILE, published / DATABASE_FILE)
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
@@ -94,8 +94,8 @@ def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
         _temporary(path).replace(path)
         rows.append({"mart": name, "copy": folder.name, "sha256": _hash_file(path), "count_rows": count})
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
-    relations.write_database(files, _temporary(folder / _DATABASE))
-    _temporary(folder / _DATABASE).replace(folder / _DATABASE)
+    relations.write_database(files, _temporary(folder / DATABASE_FILE))
+    _temporary(folder / DATABASE_FILE).replace(folder / DATABASE_FILE)
     return rows
 
 
@@ -103,7 +103,7 @@ def _publish_always(names: Sequence[str], candidate: Path, published: Path) -> N
     """Renew gates, drift and ledger in the published copy and keep its other tables as they are."""
     for name in names:
         _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
-    database = published / _DATABASE
+    database = published / DATABASE_FILE
     if database.exists():
         shutil.copyfile(database, _temporary(database))
     else:

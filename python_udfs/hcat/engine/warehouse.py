@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 Row = dict[str, Any]
 
@@ -63,8 +63,11 @@ class Warehouse:
         return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
 
 
+#: Name of the database file of a warehouse, and of every copy that is published from it.
+DATABASE_FILE: Final = "hcat.duckdb"
+
 #: Where the last build is read, first found first. After a build on Apache Spark there is only what it published.
-_DATABASES = (Path("hcat.duckdb"), Path("published", "candidate", "hcat.duckdb"))
+_DATABASES: Final = (Path(DATABASE_FILE), Path("published", "candidate", DATABASE_FILE))
 
 
 def find_database(warehouse: Path) -> Path:
@@ -93,6 +96,19 @@ def find_folder(warehouse: Path) -> Path:
     """
     path = find_database(warehouse)
     return path.parent if warehouse.is_file() else warehouse
+
+
+def published_database(warehouse: Path) -> Path:
+    """Return where the published copy of ``warehouse`` lies, the folder of a warehouse or a database file itself.
+
+    The file need not exist yet.
+
+    Examples
+    --------
+    >>> published_database(Path("warehouse")).as_posix()
+    'warehouse/published/hcat.duckdb'
+    """
+    return warehouse if warehouse.is_file() else warehouse / "published" / DATABASE_FILE
 
 
 @contextmanager

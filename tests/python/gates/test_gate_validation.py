@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.gates.validation import BURDENS, COMPARISONS, GATE_RESULT_SCHEMA, MEASUREMENT_COLUMNS, SEVERITIES, VERDICTS
 from hcat.gates import validation as gates
+from hcat.gates.validation import BURDENS, COMPARISONS, GATE_RESULT_SCHEMA, MEASUREMENT_COLUMNS, SEVERITIES, VERDICTS
 
 MEASUREMENT_SCHEMA = pa.schema(
     [(name, pa.string()) for name in MEASUREMENT_COLUMNS[:8]]
