@@ -110,11 +110,11 @@ def test_a_finding_says_where_and_how_much(tmp_path: Path, server: Server) -> No
     ]
     assert server.received[0]["text"].splitlines()[1:3] == [
         "`support_words` where `topic` is `mortgages`",
-        "worse than the rest by 0.5 (`share_failing`) on all sources, confirmed by a build before",
+        "worse than the rest by 0.5 (`share_failing`) on all clusters, confirmed by an earlier build",
     ]
     assert server.received[1]["text"].splitlines()[1:4] == [
         "`support_words` where `topic` is `mortgages` and `system` is `assistant 2`",
-        "worse than the rest by 0.25 (`share_failing`) on sources held back from the search",
+        "worse than the rest by 0.25 (`share_failing`) on clusters held back from the search",
         "finding `f00d`",
     ]
     assert dict(alerted.lines)["findings"] == "4 confirmed: 2 open and not taken up"

@@ -269,7 +269,9 @@ def _finding_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
         confirmed = row["confirmed_difference"]
         worse = format_number(row["difference"] if confirmed is None else confirmed)
         where = (
-            "sources held back from the search" if confirmed is not None else "all sources, confirmed by a build before"
+            "clusters held back from the search"
+            if confirmed is not None
+            else "all clusters, confirmed by an earlier build"
         )
         yield Event(
             kind="finding",
