@@ -1,7 +1,7 @@
 """Drift: how many weeks alarm when nothing drifts, how soon is a shift of .3 standard deviations found, PSI beside .1?
 
-Scores are drawn, and everything that is judged goes through `hcat.monitoring.drift` and
-`hcat.monitoring.drift_tables.decide` with the default settings. 960 series are looked at every week. A week alarms when
+Scores are drawn, and every decision is made by `hcat.monitoring.drift.statistics` and
+`hcat.monitoring.drift.alarms.decide` with the default settings. 960 series are looked at every week. A week alarms when
 any test of any series does.
 """
 
@@ -16,16 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
-from hcat.monitoring.drift import (
+from hcat.monitoring.drift.alarms import decide
+from hcat.monitoring.drift.measuring import compare_period
+from hcat.monitoring.drift.sequential import watch_means
+from hcat.monitoring.drift.settings import DriftSettings
+from hcat.monitoring.drift.statistics import (
     Rows,
     arrange_rows,
     compare_mixes,
     describe_period,
     measure_stability,
     stability_limit,
-    watch_means,
 )
-from hcat.monitoring.drift_tables import DriftSettings, compare_period, decide
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

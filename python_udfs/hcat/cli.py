@@ -111,7 +111,7 @@ def alert(
     Exit code 0: everything due was delivered, or nothing was due. 1: something could not be delivered and stays due.
     2: nothing could be looked at.
     """
-    from hcat.monitoring.alerts import send_alerts
+    from hcat.monitoring.alerts.sending import send_alerts
 
     alerted = send_alerts(
         warehouse,

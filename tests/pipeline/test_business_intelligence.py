@@ -169,7 +169,8 @@ def test_the_semantic_views_are_made_on_a_copy_of_the_published_file(
 
 
 def test_alerts_read_the_copy_too(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hcat.monitoring.alerts import WEBHOOK_VARIABLE, send_alerts
+    from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
+    from hcat.monitoring.alerts.sending import send_alerts
 
     monkeypatch.delenv(WEBHOOK_VARIABLE, raising=False)
     said = dict(send_alerts(watched.warehouse, is_dry_run=True).lines)

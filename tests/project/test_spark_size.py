@@ -43,12 +43,12 @@ def lines_for_spark_alone() -> dict[str, int]:
         text = path.read_text(encoding="utf-8")
         for macro in re.findall(r"\{% macro spark__.*?endmacro %\}", text, flags=re.DOTALL):
             counts["spark__ macros"] += count_sql(macro)
-    for path in (REPOSITORY / "python_udfs" / "hcat").glob("*.py"):
+    for path in (REPOSITORY / "python_udfs" / "hcat").rglob("*.py"):
         source = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.If) and "is_distributed(" in ast.unparse(node.test):
                 counts["relations"] += 1 + count_python(node.body, source)
-    relations = REPOSITORY / "python_udfs" / "hcat" / "relations.py"
+    relations = REPOSITORY / "python_udfs" / "hcat" / "engine" / "relations.py"
     source = relations.read_text(encoding="utf-8")
     start = source[: source.index("# -- Apache Spark")].count("\n")
     spark_only = [node for node in ast.parse(source).body if node.lineno > start]

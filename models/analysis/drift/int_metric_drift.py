@@ -1,5 +1,5 @@
 from hcat.engine.relations import order_by, read_batches, read_rows
-from hcat.monitoring.drift_tables import measure_drift_of
+from hcat.monitoring.drift.tables import measure_drift_of
 
 
 def model(dbt, session):

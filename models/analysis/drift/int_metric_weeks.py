@@ -1,5 +1,5 @@
 from hcat.engine.relations import order_by, read_rows
-from hcat.monitoring.drift_tables import bound_weeks
+from hcat.monitoring.drift.tables import bound_weeks
 
 
 def model(dbt, session):

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hcat.engine.devices import ModelError, hash_file
+from hcat.engine.devices import ModelError
+from hcat.engine.keys import hash_file
 
 FOLDER = Path(__file__).parent / "weights"
 

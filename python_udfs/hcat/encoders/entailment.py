@@ -29,12 +29,11 @@ from hcat.engine.devices import (
     check_packaged_weights,
     choose_device,
     choose_dtype,
-    hash_file,
     hash_weights,
     require_gpu,
     silence_transformers,
 )
-from hcat.engine.keys import hash_text
+from hcat.engine.keys import hash_file, hash_text
 
 _WEIGHTS = Path(__file__).parent / "weights"
 

@@ -1,4 +1,4 @@
-"""Token-budget batches, and slices on disk that survive a kill: what every model run in a build has in common."""
+"""Batches within a token budget, and slices on disk that survive a kill: what all model runs of a build share."""
 
 from __future__ import annotations
 
@@ -35,6 +35,13 @@ def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDA
     ------
     ValueError
         If ``budget`` is not positive.
+
+    Examples
+    --------
+    Texts of 5, 2 and 3 tokens: the two short ones are padded to 2 x 3 tokens, the long one goes alone.
+
+    >>> [batch.tolist() for batch in plan_batches(np.array([5, 2, 3]), budget=8)]
+    [[1, 2], [0]]
     """
     if budget < 1:
         raise ValueError(f"budget must be positive, got {budget}")
@@ -54,7 +61,26 @@ def run_batches(
 ) -> Iterator[tuple[npt.NDArray[np.int64], Result]]:
     """Yield (indices, ``run(indices)``) for every batch of :func:`plan_batches`.
 
-    Out of GPU memory halves the batch and goes on; a single text that does not fit raises.
+    When the GPU runs out of memory, the batch is halved and tried again; a single text that does not fit raises.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n,)
+        Tokens of each text after truncation.
+    budget : int
+        As for :func:`plan_batches`.
+    run : callable
+        Indices of a batch -> its result.
+
+    Raises
+    ------
+    RuntimeError
+        If ``run`` raises one that is not about memory, or a single text does not fit.
+
+    Examples
+    --------
+    >>> [(indices.tolist(), result) for indices, result in run_batches(np.array([5, 2, 3]), 8, len)]
+    [([1, 2], 2), ([0], 1)]
     """
     queue = list(plan_batches(counts, budget))
     while queue:
@@ -81,24 +107,23 @@ def map_slices(
 ) -> Streamed:
     """Return ``score`` applied to all pending rows, streamed slice by slice.
 
-    On Spark its tasks take the place of slices on disk: one that dies is tried again, and what a task has made is
-    counted once.
+    On Spark, tasks take the place of slices on disk: a task that dies is tried again, and its rows are counted once.
 
     Parameters
     ----------
     pending : relation
-        Rows to score; sorted by length, so that a slice holds texts of like length.
+        Rows to score, sorted by length, so that the texts of a slice have similar lengths.
     key : str
-        Column that tells rows apart, in ``pending`` and in ``schema``.
+        Column that identifies a row, in ``pending`` and in ``schema``.
     schema : Schema
         Of the result.
     slice_rows : int
-        Rows per slice. A finished slice is written to ``folder`` at once, so that a build that is killed repeats at
-        most one slice; the slices of a finished build are deleted by the next one.
+        Rows per slice. A finished slice is written to ``folder`` at once, so that a killed build repeats at most one
+        slice. The next build deletes the slices of a finished one.
     folder : Path
-        Folder of the slices: one per model, whose key is part of the path.
+        Folder of the slices; each model has its own, named by the model's key.
     score : callable
-        Batch in, batch of ``schema`` out, row by row.
+        Batch -> batch of ``schema`` with one row per row.
     label : str
         Word of the progress lines.
     """
@@ -129,6 +154,7 @@ def map_slices(
 
 
 def _write_slice(folder: Path, key: str, batch: pa.RecordBatch) -> None:
+    """Write a finished slice, whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     name = hash_text(batch.column(key)[0].as_py(), str(batch.num_rows))
     temporary = folder / f"{name}.writing"
@@ -137,7 +163,7 @@ def _write_slice(folder: Path, key: str, batch: pa.RecordBatch) -> None:
 
 
 def _read_kept_slices(folder: Path, key: str, schema: pa.Schema) -> dict[str, tuple[pa.Table, int]]:
-    """Return key -> (slice, row) of the finished slices of a build that was killed."""
+    """Return for each key its (slice, row) in the finished slices of a build that was killed."""
     kept: dict[str, tuple[pa.Table, int]] = {}
     for path in sorted(folder.glob("*.parquet")):
         table = parquet.read_table(path, schema=schema)
@@ -146,12 +172,13 @@ def _read_kept_slices(folder: Path, key: str, schema: pa.Schema) -> dict[str, tu
 
 
 def _take_kept(kept: dict[str, tuple[pa.Table, int]], keys: Sequence[str]) -> pa.RecordBatch:
+    """Return the kept rows of some keys as one batch."""
     rows = pa.concat_tables([kept[value][0].slice(kept[value][1], 1) for value in keys])
     return rows.combine_chunks().to_batches()[0]
 
 
 class _Progress:
-    """Prints a line every ten seconds; short work stays silent."""
+    """Prints a line every ten seconds; work of less than that prints nothing."""
 
     def __init__(self, label: str, total: int) -> None:
         self._label, self._total, self._done, self._shown = label, total, 0, 0

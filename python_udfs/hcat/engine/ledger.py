@@ -7,13 +7,14 @@ import json
 import platform
 from importlib import metadata
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 
 import hcat
 
-#: Libraries whose version can move a number.
-_LIBRARIES = (
+#: Libraries whose version can change a number.
+_LIBRARIES: Final = (
     "blingfire",
     "dbt-core",
     "dbt-duckdb",
@@ -32,7 +33,7 @@ _LIBRARIES = (
 
 
 def hash_code() -> str:
-    """Return the SHA-256 of the package's Python files: tells two states of the same version apart."""
+    """Return the SHA-256 of the package's Python files, which tells two states of the same version apart."""
     root = Path(hcat.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -41,7 +42,13 @@ def hash_code() -> str:
 
 
 def describe_environment() -> pa.Table:
-    """Return one row: code_version, code_hash, library_versions (JSON), platform."""
+    """Return one row: code_version, code_hash, library_versions (JSON), platform.
+
+    Examples
+    --------
+    >>> describe_environment().column_names
+    ['code_version', 'code_hash', 'library_versions', 'platform']
+    """
     versions = {name: metadata.version(name) for name in _LIBRARIES}
     return pa.table(
         {

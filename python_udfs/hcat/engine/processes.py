@@ -1,8 +1,8 @@
-"""Rules over texts, shared out to processes of this machine; results come back in the order of the work.
+"""Rules over texts, divided among processes of this machine; results come back in the order of the work.
 
-Splitting, support and the search for personal data are Python, and threads of one interpreter do not run it side by
-side. Apache Spark brings workers of its own; on DuckDB these do the same for one machine. Models (encoders,
-classifiers) stay in the build's own process: their libraries use all cores by themselves.
+Sentence splitting, support and the search for personal data are Python, which threads of one interpreter cannot run in
+parallel. Apache Spark has workers of its own; with DuckDB these processes take their place on one machine. Models
+(encoders, classifiers) stay in the build's own process, because their libraries use all cores by themselves.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Result = TypeVar("Result")
 
 PROCESSES_VARIABLE: Final = "HCAT_PROCESSES"
 DEFAULT_MAXIMUM: Final = 8
-"""Processes without a setting, where there are so many cores: each keeps what it read, up to 1 GiB."""
+"""Most processes without a setting, since each keeps what it read, up to 1 GiB."""
 
 ROWS_WORTH_PROCESSES: Final = 10_000
-"""Fewer rows are done before a process has started."""
+"""Fewer rows are finished before a process has started."""
 
 _CALLS_AHEAD: Final = 2
 
@@ -33,12 +33,17 @@ class ProcessError(RuntimeError):
 
 
 def count_processes() -> int:
-    """Return how many processes share the work: the environment variable HCAT_PROCESSES, or one per core, at most 8.
+    """Return the number of processes that divide the work: HCAT_PROCESSES, or one per core and at most 8.
 
     Raises
     ------
     ProcessError
-        If the variable is no whole number from 1.
+        If the variable is neither ``auto`` nor a whole number from 1.
+
+    Examples
+    --------
+    >>> 1 <= count_processes()
+    True
     """
     setting = os.environ.get(PROCESSES_VARIABLE, "auto")
     if setting == "auto":
@@ -51,20 +56,20 @@ def count_processes() -> int:
 
 
 def _count_cores() -> int:
-    """Return how many cores this process may use; all of the machine where the system does not tell (macOS)."""
+    """Return the number of cores that this process may use, or of all cores where the system does not tell (macOS)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def map_in_processes(
     function: Callable[..., Result], calls: Iterator[tuple[Any, ...]], processes: int
 ) -> Iterator[Result]:
-    """Yield ``function(*call)`` for each call, in order.
+    """Yield ``function(*call)`` for each call, in the order of the calls.
 
     Parameters
     ----------
     function : callable
-        Must be picklable; each process has its own copy for all of its calls, so that it may keep what it read. A
-        result must not depend on what was kept.
+        Must be picklable. Each process uses one copy for all of its calls, which may keep what it read. A result must
+        not depend on what was kept.
     calls : iterator of tuple
         Arguments; read a few ahead of the results, never all.
     processes : int
@@ -75,7 +80,7 @@ def map_in_processes(
     ProcessError
         If a process dies without an answer; an error of the function itself is raised as it is.
     """
-    # spawned, not forked: the build has threads, and a fork of one may wait for a lock that nobody holds any more
+    # spawned, not forked: the build has threads, and a fork may wait for a lock that no thread holds any more
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _start_process, (function,))
     waiting: deque[Future[Result]] = deque()
     try:
@@ -100,7 +105,7 @@ _function: Callable[..., Any]
 def _start_process(function: Callable[..., Any]) -> None:
     global _function
     _function = function
-    # a build that is killed takes no leave, and the processes would wait for it for ever
+    # a build that is killed does not say so, and its processes would wait for it forever
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -1,12 +1,12 @@
 """The published copy: what BI and other programs read while the next build writes.
 
-A second process cannot open a DuckDB file that is being written, so finished marts are copied out: as Parquet files and
-as a DuckDB file, each replaced atomically, so that a reader sees the old copy or the new one and never half of either.
+A second process cannot open a DuckDB file that is being written. Finished marts are therefore copied out, as Parquet
+files and as a DuckDB file. Each file is replaced atomically: a reader sees the old copy or the new one, never half of
+either.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -16,25 +16,35 @@ from typing import Any
 import pyarrow as pa
 
 from hcat.engine import relations
+from hcat.engine.keys import hash_file
+from hcat.engine.warehouse import DATABASE_FILE
 
-#: Published by every build, also by one whose gates fail: a reader must see the failure, and what drifts.
+#: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
 ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
 
-_DATABASE = "hcat.duckdb"
 _PUBLISHED_SCHEMA = pa.schema(
     [("mart", pa.string()), ("copy", pa.string()), ("sha256", pa.string()), ("count_rows", pa.int64())]
 )
 
 
 def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
-    """Copy all marts to ``<warehouse>/published/candidate``, and gates, drift and ledger to ``<warehouse>/published``.
+    """Return what was copied: all marts to ``<warehouse>/published/candidate``; :data:`ALWAYS_PUBLISHED` one level up.
+
+    Parameters
+    ----------
+    session : engine session
+        Not used; the session is part of every model's call.
+    marts : mapping of str to relation
+        Name of the table -> its rows; the first column is the key.
+    warehouse : str
+        Folder of the warehouse.
 
     Returns
     -------
     Table
         One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
     """
-    del session  # the engine's session is part of every model's call; the relations carry it
+    del session  # the relations carry it
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
     rows = _write_copy(marts, candidate)
@@ -43,9 +53,18 @@ def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) ->
 
 
 def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
-    """Promote the candidate of this build to ``<warehouse>/published``, byte for byte.
+    """Return what was promoted from the candidate of this build to ``<warehouse>/published``, byte for byte.
 
     dbt runs this only when no gate of severity error fails.
+
+    Parameters
+    ----------
+    session : engine session
+        Not used; the session is part of every model's call.
+    marts : mapping of str to relation
+        Name of the table -> its rows.
+    warehouse : str
+        Folder of the warehouse.
 
     Returns
     -------
@@ -59,16 +78,24 @@ def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> p
         path = published / f"{name}.parquet"
         _copy(published / "candidate" / f"{name}.parquet", path)
         count = relations.count_rows(relation)
-        rows.append({"mart": name, "copy": "published", "sha256": _hash_file(path), "count_rows": count})
-    _copy(published / "candidate" / _DATABASE, published / _DATABASE)
+        rows.append({"mart": name, "copy": "published", "sha256": hash_file(path), "count_rows": count})
+    _copy(published / "candidate" / DATABASE_FILE, published / DATABASE_FILE)
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
 def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
-    """Copy marts that have a build of their own to ``<warehouse>/published/<part>``, which other builds leave alone.
+    """Return what was copied of marts that have a build of their own, to ``<warehouse>/published/<part>``.
+
+    Other builds leave that folder alone.
 
     Parameters
     ----------
+    session : engine session
+        Not used; the session is part of every model's call.
+    marts : mapping of str to relation
+        Name of the table -> its rows; the first column is the key.
+    warehouse : str
+        Folder of the warehouse.
     part : {"test_set", "grammar", "judges"}
         Name of the folder.
 
@@ -76,6 +103,19 @@ def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: s
     -------
     Table
         One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import duckdb
+    >>> with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+    ...     mart = connection.sql("select 'i1' as interaction_id, 0.5 as score")
+    ...     written = publish_part(connection, {"fct_scores": mart}, folder, "judges").to_pylist()
+    ...     files = sorted(path.name for path in (Path(folder) / "published" / "judges").iterdir())
+    >>> written[0]["mart"], written[0]["copy"], written[0]["count_rows"]
+    ('fct_scores', 'judges', 1)
+    >>> files
+    ['fct_scores.parquet', 'hcat.duckdb']
     """
     del session
     return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / part), schema=_PUBLISHED_SCHEMA)
@@ -92,10 +132,10 @@ def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
             relations.order_by(relation, relations.first_column(relation)), _temporary(path)
         )
         _temporary(path).replace(path)
-        rows.append({"mart": name, "copy": folder.name, "sha256": _hash_file(path), "count_rows": count})
+        rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count})
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
-    relations.write_database(files, _temporary(folder / _DATABASE))
-    _temporary(folder / _DATABASE).replace(folder / _DATABASE)
+    relations.write_database(files, _temporary(folder / DATABASE_FILE))
+    _temporary(folder / DATABASE_FILE).replace(folder / DATABASE_FILE)
     return rows
 
 
@@ -103,7 +143,7 @@ def _publish_always(names: Sequence[str], candidate: Path, published: Path) -> N
     """Renew gates, drift and ledger in the published copy and keep its other tables as they are."""
     for name in names:
         _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
-    database = published / _DATABASE
+    database = published / DATABASE_FILE
     if database.exists():
         shutil.copyfile(database, _temporary(database))
     else:
@@ -130,8 +170,3 @@ def _copy(source: Path, target: Path) -> None:
     except OSError:
         shutil.copyfile(source, temporary)
     temporary.replace(target)
-
-
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()

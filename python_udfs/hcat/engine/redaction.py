@@ -1,4 +1,4 @@
-"""Values from the environment that must not be seen: taking them out of texts that are written or shown."""
+"""Secrets from the environment: taking them out of texts that are written or shown."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from urllib.parse import quote, quote_plus
 
 REDACTED: Final = "[redacted]"
 MINIMUM_CHARACTERS: Final = 8
-"""Shorter values are taken out of messages but not out of answers: "dev" is a word that an answer may hold."""
+"""Shorter values are taken out of messages but not out of answers: an answer may well hold the word "dev"."""
 
 
 class Redactor:
-    """Takes secrets out of texts, also as JSON and as a URL spell them.
+    """Takes secrets out of texts, in plain spelling and as JSON or a URL spells them.
 
     Parameters
     ----------
@@ -21,6 +21,14 @@ class Redactor:
         Values that must not be seen.
     hidden : iterable of str
         Values that must not be seen in messages.
+
+    Examples
+    --------
+    >>> redactor = Redactor(["sk-12345678"], hidden=["dev"])
+    >>> redactor.message("401 for sk-12345678 on dev")
+    '401 for [redacted] on [redacted]'
+    >>> redactor.value({"answer": "dev says sk-12345678"})
+    {'answer': 'dev says [redacted]'}
     """
 
     __slots__ = ("_everything", "_secrets")
@@ -46,6 +54,7 @@ class Redactor:
 
 
 def _spellings(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Return every spelling of every secret, the longest first."""
     found = {
         spelling
         for secret in secrets

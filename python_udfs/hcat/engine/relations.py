@@ -1,15 +1,15 @@
 """The contract between hcat and the engine: Arrow record batches in, Arrow record batches out, always streamed.
 
-This is the only module that knows the engine of a build (the report opens a finished warehouse by itself). Nothing here
-collects a table of unbounded size; what is collected (the work of one batch, a ledger row) is named so.
+This is the only module that knows the engine of a build. Finished warehouses are read by :mod:`hcat.engine.warehouse`.
+Nothing here collects a table of unbounded size; functions that collect (the work of one batch, a ledger row) say so.
 
 Engines are DuckDB (relations, streams of record batches) and Apache Spark (DataFrames). On Spark,
 
 - row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers,
   by ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
 - functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
-  (:func:`read_rows`): a fit needs all labels at once, and labels, cells and gates grow with what people rate and
-  define, not with the logs. What does grow with the logs comes to the driver a task at a time (:func:`read_batches`:
+  (:func:`read_rows`). A fit needs all labels at once, and labels, cells and gates grow with what people rate and
+  define, not with the logs. What grows with the logs reaches the driver one task at a time (:func:`read_batches`:
   drift and failure rates) or through files (:func:`write_parquet`: publication).
 """
 
@@ -36,7 +36,7 @@ Streamed = Any
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Rows that a batch function needs beside its batch, fetched by key.
+    """Rows that a batch function needs in addition to its batch, fetched by key.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class Lookup:
     list_columns : sequence of str
         List columns of the batch whose elements are keys.
     budget_mebibytes : int
-        The relation is held in memory whole when it fits in this (by the size of its first rows); else each batch
-        fetches its own keys.
+        The whole relation is held in memory when it fits in this, estimated by its first rows. Otherwise each batch
+        fetches the rows of its own keys.
     """
 
     relation: Any
@@ -58,7 +58,7 @@ class Lookup:
 
 
 def is_distributed(thing: Any) -> bool:
-    """Tell whether a relation or session is one of Spark, without importing it."""
+    """Return whether a relation or session belongs to Spark, without importing Spark."""
     return type(thing).__module__.startswith("pyspark.")
 
 
@@ -68,7 +68,15 @@ def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBat
 
 
 def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order."""
+    """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> relation = duckdb.sql("select unnest([1, 2, 3, 4, 5]) as number")
+    >>> [batch.column(0).to_pylist() for batch in read_batches(relation, 2)]
+    [[1, 2], [3, 4], [5]]
+    """
     if is_distributed(relation):
         yield from rebatch(_fetch_by_task(relation), batch_rows)
         return
@@ -78,7 +86,14 @@ def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
 
 
 def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches of exactly ``rows`` rows (the last one may be shorter): engines choose their own borders."""
+    """Yield batches of exactly ``rows`` rows (the last one may be shorter), whatever their sizes were.
+
+    Examples
+    --------
+    >>> parts = iter([pa.record_batch({"number": [1]}), pa.record_batch({"number": [2, 3]})])
+    >>> [batch.column(0).to_pylist() for batch in rebatch(parts, 2)]
+    [[1, 2], [3]]
+    """
     held: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -122,7 +137,7 @@ def read_one(relation: Any) -> dict[str, Any]:
 
 
 def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
-    """Return the rows of ``relation`` whose content key is not in the table ``done`` (an anti-join, never a watermark).
+    """Return the rows of ``relation`` whose content key is not in the table ``done``: an anti-join, never a watermark.
 
     Parameters
     ----------
@@ -132,6 +147,15 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
         Quoted name of the table that holds finished rows; None on a first build.
     keys : sequence of str
         Columns of the content key, present in both.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> connection = duckdb.connect()
+    >>> _ = connection.execute("create table finished as select 'a' as text_key")
+    >>> work = connection.sql("select unnest(['a', 'b']) as text_key")
+    >>> select_pending(work, "finished", ["text_key"]).fetchall()
+    [('b',)]
     """
     if done is None:
         return relation
@@ -146,7 +170,13 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
 
 
 def from_name(session: Any, name: str) -> Any:
-    """Return the relation of a table name that stands in the project's settings (never in the data).
+    """Return the relation of a table name from the project's settings (never from the data).
+
+    Parameters
+    ----------
+    session : engine session
+    name : str
+        Name of a table or view, with its schema where it needs one.
 
     Raises
     ------
@@ -202,7 +232,7 @@ def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table
     Returns
     -------
     Table
-        One row per column, schema :data:`DESCRIBED_COLUMNS`; count_distinct counts values that are not null.
+        One row per column, with the schema :data:`DESCRIBED_COLUMNS`; count_distinct counts values that are not null.
 
     Raises
     ------
@@ -230,14 +260,18 @@ def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table
 
 
 def describe_constraints(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
-    """Return the keys and foreign keys that the warehouse itself knows between tables.
+    """Return the keys and foreign keys that the warehouse itself declares.
 
-    Parameters as in :func:`describe_columns`; a foreign key to a table that is not among them is left out.
+    Parameters
+    ----------
+    session : DuckDBPyConnection
+    names : iterable of (str, str)
+        Schema and name of each table. A foreign key to any other table is left out.
 
     Returns
     -------
     Table
-        One row per column of a constraint, schema :data:`DESCRIBED_CONSTRAINTS`.
+        One row per column of a constraint, with the schema :data:`DESCRIBED_CONSTRAINTS`.
     """
     wanted = set(names)
     found = session.cursor().execute(
@@ -280,7 +314,18 @@ def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
     Raises
     ------
     ValueError
-        By the function returned, if the text is not exactly one SELECT statement.
+        If `maximum_rows` is below 1; and by the returned function, if the text is not exactly one SELECT statement.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> run = select_runner(duckdb.connect(), 1)
+    >>> run("select unnest([7, 8]) + ?", [1])
+    [(8,)]
+    >>> run("drop table accounts", [])
+    Traceback (most recent call last):
+    ...
+    ValueError: only one SELECT statement is run, got DROP
     """
     import duckdb
 
@@ -304,21 +349,47 @@ def _quote_name(name: str) -> str:
 
 
 def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:
-    """Return the distinct pairs of two text columns of ``table`` (files and their hashes); empty without a table."""
+    """Return the distinct pairs of two text columns of a table (files and their hashes); empty without a table.
+
+    Parameters
+    ----------
+    session : engine session
+    table : str or None
+        Quoted name.
+    first, second : str
+        Columns.
+    """
     if table is None:
         return set()
     return set(_fetch(session, f"select distinct {first}, {second} from {table}"))
 
 
 def read_maximum(session: Any, table: str | None, column: str) -> int:
-    """Return the largest value of an integer column of ``table``; 0 without a table or without rows."""
+    """Return the largest value of an integer column of a table; 0 without a table or without rows.
+
+    Parameters
+    ----------
+    session : engine session
+    table : str or None
+        Quoted name.
+    column : str
+    """
     if table is None:
         return 0
     return int(_fetch(session, f"select coalesce(max({column}), 0) from {table}")[0][0])
 
 
 def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Streamed:
-    """Return the rows of all ``parts`` (of files, for instance), streamed; on Spark a task reads each part."""
+    """Return the rows of all parts, streamed; on Spark a task reads each part.
+
+    Parameters
+    ----------
+    session : engine session
+    parts : sequence of callable
+        Each returns the batches of one part (of a file, for instance).
+    schema : Schema
+        Of all batches.
+    """
     if is_distributed(session):
         return _distribute_parts(session, parts, schema)
     return stream(schema, (batch for part in parts for batch in part()))
@@ -330,7 +401,17 @@ def convert_rows(
     schema: pa.Schema,
     rows: int,
 ) -> Streamed:
-    """Return what ``function`` makes of all batches of ``relation``, one after the other, streamed."""
+    """Return what a function makes of all batches of a relation, one after the other, streamed.
+
+    Parameters
+    ----------
+    relation : relation
+    function : callable
+        Batches -> batches of `schema`; it may carry a state from one batch to the next.
+    schema : Schema
+    rows : int
+        Rows of a batch at most.
+    """
     if is_distributed(relation):
         # one task: the function numbers the rows
         return relation.coalesce(1).mapInArrow(function, _spark_schema(schema))
@@ -338,7 +419,18 @@ def convert_rows(
 
 
 def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str) -> Streamed:
-    """Return ``streamed`` (see :func:`read_parts`) without the rows whose ``key`` is in the table ``done``."""
+    """Return streamed rows without those whose key is in a table.
+
+    Parameters
+    ----------
+    session : engine session
+    streamed : stream
+        As :func:`read_parts` returns it.
+    done : str or None
+        Quoted name of the table that holds finished rows; None on a first build.
+    key : str
+        Column of the key, present in both.
+    """
     if done is None:
         return streamed
     if is_distributed(session):
@@ -358,24 +450,48 @@ def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str)
 
 
 def order_by(relation: Any, columns: str) -> Any:
-    """Return ``relation`` in a declared order, so that results do not depend on the engine's."""
+    """Return ``relation`` in the order of some columns, so that results do not depend on the engine's order.
+
+    Parameters
+    ----------
+    relation : relation
+    columns : str
+        Names, separated by commas.
+    """
     if is_distributed(relation):
         return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
     return relation.order(columns)
 
 
 def first_column(relation: Any) -> str:
-    """Return the quoted name of the first column of ``relation``, which is the key of a mart."""
+    """Return the quoted name of the first column of a relation, which is the key of a mart."""
     return f'"{relation.columns[0]}"'
 
 
 def map_batches(
     relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int, *, in_processes: bool = False
 ) -> Streamed:
-    """Return ``function`` applied to every batch of ``relation``, streamed.
+    """Return a function applied to every batch of a relation, streamed.
 
-    With ``in_processes`` a long relation is shared out to processes (:mod:`hcat.engine.processes`): for rules in
-    Python.
+    Parameters
+    ----------
+    relation : relation
+    function : callable
+        Batch -> batch of `schema`, row by row.
+    schema : Schema
+    batch_rows : int
+        Rows of a batch at most.
+    in_processes : bool
+        Divide a long relation among processes (:mod:`hcat.engine.processes`): for rules in Python.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> relation = duckdb.sql("select unnest([1, 2, 3]) as number")
+    >>> def double(batch: pa.RecordBatch) -> pa.RecordBatch:
+    ...     return pa.record_batch({"doubled": pc.multiply(batch.column(0), 2)})
+    >>> map_batches(relation, double, pa.schema([("doubled", pa.int64())]), 2).read_all()["doubled"].to_pylist()
+    [2, 4, 6]
     """
     if is_distributed(relation):
         return _distribute_batches(relation, function, schema, batch_rows)
@@ -384,6 +500,7 @@ def map_batches(
 
 
 def _count_processes(relation: Any) -> int:
+    """Return the number of processes for a relation: 1 where starting them would take longer than the work."""
     processes = count_processes()
     return processes if processes > 1 and count_rows(relation) >= ROWS_WORTH_PROCESSES else 1
 
@@ -406,10 +523,22 @@ def map_batches_with_lookup(
     *,
     in_processes: bool = False,
 ) -> Streamed:
-    """Return ``function(batch, rows of the lookup that the batch names)`` over ``relation``, streamed.
+    """Return a function applied to every batch of a relation and the rows of another one, streamed.
 
-    The table given to ``function`` holds at least the keys of the batch, once each, ordered by key; results must not
-    depend on what else it holds. ``in_processes`` as for :func:`map_batches`.
+    Parameters
+    ----------
+    session : engine session
+    relation : relation
+    lookup : Lookup
+        The other relation, and the columns of the batch that name its rows.
+    function : callable
+        (batch, table) -> batch of `schema`. The table holds at least the keys of the batch, once each, ordered by key;
+        results must not depend on what else it holds.
+    schema : Schema
+    batch_rows : int
+        Rows of a batch at most.
+    in_processes : bool
+        As for :func:`map_batches`.
     """
     if is_distributed(relation):
         return _cogroup_lookup(relation, lookup, function, schema, batch_rows)
@@ -447,7 +576,7 @@ def map_batches_with_lookup(
 class _SortedRows:
     """Rows in the order of their key, of which a few are taken at a time.
 
-    A search by halves: an index over all keys, built for every batch, would cost the square of the logs.
+    Keys are found by binary search. An index over all keys, built for every batch, would cost the square of the logs.
     """
 
     def __init__(self, rows: pa.Table, key: str) -> None:
@@ -457,7 +586,7 @@ class _SortedRows:
         self._keys = np.array(keys, dtype=bytes) if keys else np.empty(0, dtype="S1")
 
     def take(self, keys: pa.Array) -> pa.Table:
-        """Return the rows of those keys that there are, in order."""
+        """Return the rows of ``keys``, in the order of their keys; unknown keys have no row."""
         wanted = np.sort(np.array([each.encode() for each in keys.to_pylist()], dtype=bytes))
         places = np.searchsorted(self._keys, wanted)
         is_there = places < len(self._keys)
@@ -473,6 +602,7 @@ def _estimate_mebibytes(cursor: Any, source: str) -> float:
 
 
 def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Array:
+    """Return the keys that some list columns of a batch name, once each and without null."""
     flattened = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in list_columns]
     return pc.unique(pa.concat_arrays(flattened)).drop_null()
 
@@ -494,7 +624,7 @@ def write_parquet(relation: Any, path: Path) -> int:
 
 
 def write_database(files: Mapping[str, Path], path: Path, *, keep: bool = False) -> None:
-    """Write a DuckDB file at ``path`` with one table per Parquet file.
+    """Write a DuckDB file with one table per Parquet file.
 
     Parameters
     ----------
@@ -528,14 +658,14 @@ def _spark_schema(schema: pa.Schema) -> Any:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Return a table of Spark without the metadata that it puts on fields."""
+    """Return a table without the metadata that Spark adds to its schema."""
     return table.replace_schema_metadata(None)
 
 
 def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a DataFrame in order, fetched a task at a time.
+    """Yield the rows of a DataFrame in order, fetched one task at a time.
 
-    Python holds those of one task; Java keeps the packed rows until the last one (PySpark 4.2).
+    Python holds the rows of one task; Java keeps the packed rows until the last one (PySpark 4.2).
     """
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -547,6 +677,7 @@ def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
 
 
 def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
+    """Return all rows of a query of bounded size."""
     if is_distributed(session):
         return [tuple(row) for row in session.sql(query).collect()]
     rows: list[tuple[Any, ...]] = session.sql(query).fetchall()
@@ -572,7 +703,7 @@ def _distribute_batches(relation: Any, function: BatchFunction, schema: pa.Schem
 
 
 def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int) -> Any:
-    """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each beside the rows that it names.
+    """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each with the rows that it names.
 
     A table of embeddings may be larger than a worker: it is joined to the keys of each bucket and never held whole.
     """

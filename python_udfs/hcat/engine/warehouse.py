@@ -1,6 +1,7 @@
-"""Reading a finished warehouse: opened read-only, asked for rows, forgiving towards tables that it does not have.
+"""Reading a finished warehouse: opened read-only, asked for rows, tolerant of tables that it does not have.
 
-Beside :mod:`hcat.engine.relations` this is the only module that knows DuckDB.
+Report, alerts, review, test set, grammar and collection read a warehouse through this module alone. Apart from
+:mod:`hcat.engine.relations`, which works inside a build, it is the only module that knows DuckDB.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 Row = dict[str, Any]
 
-LIST_COLUMNS = """
+LIST_COLUMNS: Final = """
 select table_name, column_name
 from information_schema.columns
 where table_schema = current_schema()
@@ -23,7 +24,7 @@ order by table_name, ordinal_position
 
 
 class WarehouseError(RuntimeError):
-    """The warehouse cannot be read; the message is one line for people."""
+    """The warehouse cannot be read; the message is one line that says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Warehouse:
     columns: Mapping[str, frozenset[str]]
 
     def has(self, *reads: str) -> bool:
-        """Return whether every table, or column as ``table.column``, of ``reads`` exists."""
+        """Return whether all of ``reads`` exist: tables, or columns as ``table.column``."""
         return not self.lacks(*reads)
 
     def lacks(self, *reads: str) -> list[str]:
@@ -55,7 +56,17 @@ class Warehouse:
         return missing
 
     def rows(self, sql: str, reads: Sequence[str], **parameters: Any) -> list[Row]:
-        """Return the rows of ``sql`` as dictionaries; none when a table or column of ``reads`` does not exist."""
+        """Return the rows of ``sql`` as dictionaries; none when a table or column of ``reads`` does not exist.
+
+        Parameters
+        ----------
+        sql : str
+            One SELECT statement.
+        reads : sequence of str
+            Tables, or columns as ``table.column``, that the statement needs.
+        **parameters : object
+            Values of the named parameters of the statement.
+        """
         if self.lacks(*reads):
             return []
         result = self.connection.execute(sql, parameters or None)
@@ -63,8 +74,11 @@ class Warehouse:
         return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
 
 
+#: Name of the database file of a warehouse, and of every copy that is published from it.
+DATABASE_FILE: Final = "hcat.duckdb"
+
 #: Where the last build is read, first found first. After a build on Apache Spark there is only what it published.
-_DATABASES = (Path("hcat.duckdb"), Path("published", "candidate", "hcat.duckdb"))
+_DATABASES: Final = (Path(DATABASE_FILE), Path("published", "candidate", DATABASE_FILE))
 
 
 def find_database(warehouse: Path) -> Path:
@@ -95,6 +109,19 @@ def find_folder(warehouse: Path) -> Path:
     return path.parent if warehouse.is_file() else warehouse
 
 
+def published_database(warehouse: Path) -> Path:
+    """Return where the published copy of ``warehouse`` lies, the folder of a warehouse or a database file itself.
+
+    The file need not exist yet.
+
+    Examples
+    --------
+    >>> published_database(Path("warehouse")).as_posix()
+    'warehouse/published/hcat.duckdb'
+    """
+    return warehouse if warehouse.is_file() else warehouse / "published" / DATABASE_FILE
+
+
 @contextmanager
 def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
     """Open the warehouse read-only and yield it; what DuckDB cannot do becomes a :class:`WarehouseError`.
@@ -103,6 +130,19 @@ def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
     ------
     WarehouseError
         If the file is missing, locked by a writing process, not a warehouse, or built by another version of hcat.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import duckdb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with duckdb.connect(f"{folder}/hcat.duckdb") as connection:
+    ...         _ = connection.execute("create table dim_runs as select 'run_1' as run_id")
+    ...     with open_warehouse(Path(folder)) as warehouse:
+    ...         known = warehouse.rows("select run_id from dim_runs", ["dim_runs"])
+    ...         unknown = warehouse.rows("select * from fct_none", ["fct_none"])
+    >>> known, unknown
+    ([{'run_id': 'run_1'}], [])
     """
     import duckdb
 
@@ -124,6 +164,7 @@ def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
 
 
 def _explain_connection(path: Path, error: Exception) -> str:
+    """Return in one line why DuckDB cannot open a file, with the process that writes it where it is known."""
     message = str(error)
     if "lock" in message.lower():
         process = re.search(r"PID (\d+)", message)

@@ -4,11 +4,11 @@ A gate compares one measurement with one threshold. Two suites of expectations d
 
 1. Admissibility, one batch of all gates: is everything there that a decision needs? `ExpectColumnValuesToBeBetween`
    passes on nulls and on empty tables, so completeness has expectations of its own.
-2. Decision, one batch for all gates that share comparison and threshold: is the tested bound, and is the measured
-   value, on the right side? One batch per rule keeps the threshold readable in the evidence, and gates repeated over
-   many segments cost one validation, not one each.
+2. Decision, one batch for all gates that share comparison and threshold: are the tested bound and the measured value
+   on the right side? One batch per rule keeps the threshold readable in the evidence. Gates that are repeated over many
+   segments cost one validation in all, not one each.
 
-Whatever cannot be decided is `not_evaluated` and does not pass.
+A gate that cannot be decided is `not_evaluated` and does not pass.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _BATCH_SCHEMA = pa.schema(
 _OBSERVED_ARGUMENTS = ("column", "column_A", "column_B")
 _SHOWN_ARGUMENTS = (*_OBSERVED_ARGUMENTS, "min_value", "max_value", "value_set", "value")
 
-# Names in the measurements come from logs and seeds; the reason stays one line of bearable length.
+# Names in the measurements come from logs and seeds; the reason stays one short line.
 _LONGEST_NAME = 80
 
 
@@ -95,7 +95,7 @@ class _ExpectationError(RuntimeError):
 
 @dataclass(frozen=True)
 class _CheckResult:
-    """The result of one expectation over a batch, with the rows that fell short of it."""
+    """The result of one expectation over a batch, with the rows that failed it."""
 
     expectation_type: str
     arguments: dict[str, Any]
@@ -103,9 +103,11 @@ class _CheckResult:
     failing_rows: frozenset[int]
 
     def holds_for(self, row_number: int) -> bool:
+        """Return whether a row met the expectation; a failure of the whole batch fails every row."""
         return self.success or (bool(self.failing_rows) and row_number not in self.failing_rows)
 
     def evidence(self, check_name: str, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the entry of one row in expectation_results."""
         observed = [_json_value(row[self.arguments[key]]) for key in _OBSERVED_ARGUMENTS if key in self.arguments]
         return {
             "check": check_name,
@@ -120,15 +122,20 @@ class _CheckResult:
 def validate_gates(measurements: pa.Table) -> pa.Table:
     """Return the verdict of Great Expectations on every gate.
 
-    A `prove_safe` gate (release) passes only if the bound itself passes, fails if the measured value misses the
-    threshold too, and is undecided in between, which does not pass. A `prove_harm` gate (monitoring) fails only if the
-    whole interval lies on the wrong side, passes if the measured value meets the threshold, and is undecided in
-    between, which passes. A value that equals the threshold meets it.
+    A `prove_safe` gate (release) passes only if the tested bound meets the threshold. It fails if the measured value
+    misses the threshold too. In between it is undecided, which does not pass. A `prove_harm` gate (monitoring) fails
+    only if the whole interval lies on the wrong side. It passes if the measured value meets the threshold. In between
+    it is undecided, which passes. A value that equals the threshold meets it.
 
-    A gate is `not_evaluated`, which never passes, when its name is missing or not unique; burden, comparison or
-    severity is unknown; threshold, minimum_n, n, measured_value or the tested bound is null or NaN (threshold and
-    measured_value also when infinite); n is below minimum_n or below 1; the interval is reversed, or the tested bound
-    contradicts the measured value; or Great Expectations itself fails.
+    A gate is `not_evaluated`, which never passes, in these cases:
+
+    - its name is missing or not unique;
+    - burden, comparison or severity is unknown;
+    - threshold, minimum_n, n, measured_value or the tested bound is null or NaN;
+    - threshold or measured_value is infinite;
+    - n is below minimum_n or below 1;
+    - the interval is reversed, or the tested bound contradicts the measured value;
+    - Great Expectations itself fails.
 
     Parameters
     ----------
@@ -154,7 +161,20 @@ def validate_gates(measurements: pa.Table) -> pa.Table:
 
     Notes
     -----
-    Source: "interval against threshold" as in a superiority test for `prove_safe`; `prove_harm` swaps the hypotheses.
+    For `prove_safe` the interval is compared with the threshold as in a superiority test; `prove_harm` swaps the
+    hypotheses.
+
+    Examples
+    --------
+    A share of .85 with the interval [.78, .91] must be at least .8. The value meets the threshold, its lower bound does
+    not (importing Great Expectations takes seconds):
+
+    >>> gate = dict.fromkeys(MEASUREMENT_COLUMNS) | {"gate_name": "release", "measurement": "share_passing"}
+    >>> gate |= {"severity": "error", "burden": "prove_safe", "comparison": "at_least", "threshold": 0.8}
+    >>> gate |= {"minimum_n": 30, "measured_value": 0.85, "lower_bound": 0.78, "upper_bound": 0.91, "n": 120}
+    >>> result = validate_gates(pa.Table.from_pylist([gate])).to_pylist()[0]
+    >>> result["verdict"], result["is_passing"], result["tested_value"]
+    ('undecided', False, 0.78)
     """
     missing = [name for name in MEASUREMENT_COLUMNS if name not in measurements.column_names]
     if missing:
@@ -201,6 +221,7 @@ def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float:
+    """Return a value as a float, NaN for what is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -257,13 +278,13 @@ def _open_batch_definition() -> Any:
     """Return a batch definition for frames in memory, in a context that writes, sends and prints nothing."""
     # Read at import by releases that report usage; the context setting below covers the others.
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "False")
-    # scikit-learn and Great Expectations load narwhals from two ends; models that loaded both at once, each in its
-    # thread, would lock each other
+    # scikit-learn and Great Expectations both load narwhals, in a different order. Two models that load one each, in
+    # threads of their own, would deadlock.
     import sklearn  # noqa: F401
 
     # Great Expectations imports Spark Connect where PySpark is installed. In a process that runs no file (`python -c`)
     # PySpark takes that import for one of its doctests and, without grpc, calls sys.exit(0): the thread of the model
-    # ends, and dbt waits for it for good. The gates need frames of pandas alone.
+    # ends, and dbt waits for it forever. The gates need pandas frames only.
     with _taken_as_missing("pyspark.sql.connect"):
         import great_expectations as gx
         from great_expectations.data_context.types.base import (
@@ -390,6 +411,7 @@ def _exception_type_in(traceback_text: str | None) -> str:
 
 
 def _exception_type(error: Exception) -> str:
+    """Return the type of what broke, as it stands in the reason."""
     return error.exception_type if isinstance(error, _ExpectationError) else type(error).__name__
 
 

@@ -1,7 +1,7 @@
 """The raw contract: which entities and columns hcat reads, and the nested shape that RAG frameworks log.
 
-Every column lands as text (objects and lists as JSON text); types are given by the staging SQL, where a reader can
-argue about them. ``aliases`` are names that common logging tools use for the same thing.
+Every column lands as text, objects and lists as JSON text. The staging SQL assigns the types, where a reader can
+challenge them. ``aliases`` are names that common logging tools use for the same column.
 """
 
 from __future__ import annotations
@@ -149,9 +149,18 @@ class RecordError(ValueError):
 
 
 def canonical_columns(entity: Entity, names: Mapping[str, Any] | list[str]) -> dict[str, str]:
-    """Return the mapping from the names in a file to the canonical columns of ``entity``.
+    """Return the mapping from the names in a file to the canonical columns of an entity.
 
-    A canonical name wins over its alias when a file has both.
+    Parameters
+    ----------
+    entity : Entity
+    names : mapping or list of str
+        Names in the file; unknown ones are left out. A canonical name wins over its alias when a file has both.
+
+    Examples
+    --------
+    >>> canonical_columns(ENTITIES["interactions"], ["id", "question", "latency"])
+    {'id': 'interaction_id', 'question': 'query_text'}
     """
     mapping: dict[str, str] = {}
     taken = {name for name in names if name in entity.columns}
@@ -180,6 +189,12 @@ def expand_call(call: Mapping[str, Any], entity_name: str) -> Iterator[dict[str,
     ------
     RecordError
         If ``contexts`` is not a list of texts or objects.
+
+    Examples
+    --------
+    >>> call = {"id": "i1", "question": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}
+    >>> [(record["rank"], record["text"]) for record in expand_call(call, "retrievals")]
+    [(1, 'It takes two weeks.')]
     """
     picked = {
         key: next((call[name] for name in names if call.get(name) is not None), None)
@@ -199,7 +214,7 @@ def expand_call(call: Mapping[str, Any], entity_name: str) -> Iterator[dict[str,
             "asked_at": picked["asked_at"],
         }
     elif entity_name == "queries":
-        # a query text alone travels with the interaction; a queries record exists when the call adds facts to it
+        # a query text alone is part of the interaction; a queries record exists when the call adds facts to it
         facts = {
             name: call[name]
             for name in ENTITIES["queries"].columns
@@ -239,7 +254,12 @@ def to_text(value: Any) -> str | None:
     Raises
     ------
     ValueError
-        If bytes are no UTF-8, or an object or list holds a number that JSON cannot write (NaN, infinity).
+        If bytes are not UTF-8, or an object or list holds a number that JSON cannot write (NaN, infinity).
+
+    Examples
+    --------
+    >>> to_text({"b": True, "a": [1, None]}), to_text(0.5), to_text(None)
+    ('{"a": [1, null], "b": true}', '0.5', None)
     """
     if value is None or isinstance(value, str):
         return value

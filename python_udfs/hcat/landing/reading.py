@@ -1,13 +1,12 @@
 """Reading raw logs: every record of every file becomes one landed row, readable or not, so that nothing is lost.
 
-A landed row is keyed by its file, its content and its occurrence number within the file, so that a second build lands
-only what is new, and a file that has grown lands only its new records.
+The key of a landed row is made of its file, its content and its occurrence number within the file. A second build
+therefore lands only what is new, and a file that has grown lands only its new records.
 """
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import sys
 from collections import Counter, deque
@@ -19,15 +18,15 @@ from typing import Any, TextIO
 import pyarrow as pa
 
 from hcat.engine import relations
-from hcat.engine.keys import hash_text
+from hcat.engine.keys import hash_file, hash_text
 from hcat.landing.raw_contract import CALLS, ENTITIES, Entity, RecordError, canonical_columns, expand_call, to_text
 from hcat.language.text import clean_text
 
 _FORMATS = (".parquet", ".jsonl", ".csv")
 _ROWS_PER_BATCH = 4096
-# texts of megabytes must not pile up to a batch of gigabytes
+# texts of megabytes must not add up to a batch of gigabytes
 _CHARACTERS_PER_BATCH = 1 << 24
-# what a broken file can make a reader raise; anything else is a fault of this code and keeps its trace
+# what a broken file can make a reader raise; anything else is an error of this code and keeps its trace
 _FILE_ERRORS = (OSError, ValueError, OverflowError, csv.Error, pa.ArrowException)
 _METADATA_FIELDS = (
     ("record_id", pa.string()),
@@ -47,13 +46,27 @@ RawRecord = tuple[int, Mapping[str, Any] | None, str | None, str | None]
 
 
 def landed_schema(entity_name: str) -> pa.Schema:
-    """Return the Arrow schema of the landed rows of an entity: metadata, then every contract column as text."""
+    """Return the Arrow schema of the landed rows of an entity: metadata and every contract column as text.
+
+    Examples
+    --------
+    >>> landed_schema("documents").names[6:10]
+    ['document_id', 'title', 'topic', 'text']
+    """
     entity = ENTITIES[entity_name]
     return pa.schema([*_METADATA_FIELDS[:6], *[(name, pa.string()) for name in entity.columns], *_METADATA_FIELDS[6:]])
 
 
 def find_files(folder: str | Path, entity_name: str) -> list[Path]:
-    """Return the files of an entity in ``folder``: ``<entity>.<format>``, ``<entity>_*.<format>``, ``<entity>/*``."""
+    """Return the files of an entity in a folder: ``<entity>.<format>``, ``<entity>_*.<format>``, ``<entity>/*``.
+
+    Parameters
+    ----------
+    folder : path
+        Folder of raw logs.
+    entity_name : str
+        Key of :data:`hcat.landing.raw_contract.ENTITIES`; interactions, retrievals and queries also come from calls.
+    """
     root = Path(folder)
     stems = [entity_name, *([CALLS] if entity_name in ("interactions", "retrievals", "queries") else [])]
     found: set[Path] = set()
@@ -80,14 +93,24 @@ def read_entity(
     folder : path
         Folder of raw logs.
     is_landed : callable (source_file, source_file_hash) -> bool
-        Tells files that were landed whole by an earlier build; they are not read again.
+        True for files that an earlier build landed whole; they are not read again.
     files : sequence of Path or None
-        Files of the entity; None = those of :func:`find_files`.
+        Files of the entity; None stands for those of :func:`find_files`.
 
     Notes
     -----
     Never raises on the content of a file. A missing file or column is a row with ``is_file_problem``, which the model
-    turns into a one-line error: a stack trace is no message.
+    turns into an error of one line instead of a stack trace.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lines = '{"id": "i1", "answer": "Two weeks."}\\n{"id":\\n'
+    ...     _ = (Path(folder) / "interactions.jsonl").write_text(lines)
+    ...     rows = [row for batch in read_entity("interactions", folder) for row in batch.to_pylist()]
+    >>> [(row["interaction_id"], row["answer"], row["unread_record"]) for row in rows]
+    [('i1', 'Two weeks.', None), (None, None, '{"id":')]
     """
     entity = ENTITIES[entity_name]
     root = Path(folder)
@@ -99,7 +122,7 @@ def read_entity(
     for path in files:
         source_file = clean_text(path.relative_to(root).as_posix())
         try:
-            file_hash = _hash_file(path)
+            file_hash = hash_file(path)
             if not is_landed(source_file, file_hash):
                 yield from _land_file(entity, path, source_file, file_hash)
         except _FILE_ERRORS as error:
@@ -177,7 +200,7 @@ def land(
 def _number_files(
     entity_name: str, folder: str, done: set[tuple[str, str]], landing_number: int, files: Sequence[Path]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of some files; at module level and not a lambda, since it travels to other processes."""
+    """Yield the landed rows of some files; a function of the module, since it is sent to other processes."""
     for batch in read_entity(entity_name, folder, lambda name, file_hash: (name, file_hash) in done, files):
         yield _with_landing_number(batch, landing_number)
 
@@ -189,6 +212,7 @@ def _number_table(
     landing_number: int,
     batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
+    """Yield the landed rows of a warehouse table with their landing number."""
     for batch in read_table(entity_name, table_name, column_names, batches):
         yield _with_landing_number(batch, landing_number)
 
@@ -196,6 +220,7 @@ def _number_table(
 def _stream_problem(
     session: Any, entity_name: str, source: str, message: str, landing_number: int
 ) -> relations.Streamed:
+    """Return one landed row that says why nothing of an entity can be read."""
     problem = _with_landing_number(_file_problem(ENTITIES[entity_name], source, message), landing_number)
     return relations.read_parts(session, [partial(iter, [problem])], landed_schema(entity_name))
 
@@ -205,12 +230,8 @@ def _with_landing_number(batch: pa.RecordBatch, landing_number: int) -> pa.Recor
     return batch.set_column(index, "landing_number", pa.array([landing_number] * batch.num_rows, pa.int64()))
 
 
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
 def _land_file(entity: Entity, path: Path, source_file: str, file_hash: str) -> Iterator[pa.RecordBatch]:
+    """Yield the landed rows of one file, or one row with the problem of its columns."""
     is_calls = path.stem.split("_")[0] == CALLS or path.parent.name == CALLS
     reader = {".jsonl": _read_jsonl, ".csv": _read_csv, ".parquet": _read_parquet}[path.suffix]
     records: Iterable[RawRecord] = reader(path)
@@ -230,7 +251,7 @@ def _land_file(entity: Entity, path: Path, source_file: str, file_hash: str) -> 
 
 
 def _find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
-    """Return what is wrong with the columns of a source, worded to follow its name; None when they will do."""
+    """Return what is wrong with the columns of a source, worded to follow its name; None when nothing is wrong."""
     known = [name for name in names if name in entity.columns or name in entity.aliases]
     repeated = next((name for name in known if known.count(name) > 1), None)
     if repeated:
@@ -267,6 +288,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _read_jsonl(path: Path) -> Iterator[RawRecord]:
+    """Yield the records of a JSON Lines file; blank lines are skipped, unreadable ones have a read error."""
     with path.open("rb") as handle:
         for number, line in enumerate(handle, start=1):
             if not line.strip():
@@ -322,6 +344,7 @@ def _read_csv_header(path: Path) -> list[str]:
 
 
 def _read_csv(path: Path) -> Iterator[RawRecord]:
+    """Yield the records of a CSV file with a header; unreadable ones have a read error."""
     csv.field_size_limit(sys.maxsize)
     with _open_csv(path) as handle:
         lines = _TakeBackLines(handle)
@@ -386,6 +409,7 @@ def _read_parquet(path: Path) -> Iterator[RawRecord]:
 
 
 def _read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[RawRecord]:
+    """Yield the rows of record batches as records."""
     number = 0
     for batch in batches:
         try:
@@ -408,6 +432,7 @@ def _to_dictionaries(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 
 def _read_one_row(row: pa.RecordBatch) -> RawRecord:
+    """Return one row as a record, or as unread text with a reason for each value that Python cannot hold."""
     values: dict[str, Any] = {}
     unreadable: list[str] = []
     for name in row.schema.names:
@@ -426,6 +451,7 @@ def _read_one_row(row: pa.RecordBatch) -> RawRecord:
 
 
 def _expand_calls(records: Iterable[RawRecord], entity_name: str) -> Iterator[RawRecord]:
+    """Yield the records of one entity that nested calls hold."""
     for number, record, error, unread in records:
         if record is None:
             # an unreadable call is rejected once, as an interaction
@@ -444,6 +470,7 @@ def _expand_calls(records: Iterable[RawRecord], entity_name: str) -> Iterator[Ra
 def _to_batches(
     entity: Entity, source_file: str, file_hash: str, records: Iterable[RawRecord]
 ) -> Iterator[pa.RecordBatch]:
+    """Yield records as landed rows, in batches of bounded size."""
     schema = landed_schema(entity.name)
     occurrences: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
@@ -500,7 +527,7 @@ def _show_record(record: Mapping[str, Any]) -> str:
 def _fold_json(value: Any) -> str | None:
     """Return a JSON value as one spelling of its text, so that the same tags read the same from every format.
 
-    Control characters inside of it, which JSON escapes out of sight of the cleaning of texts, are replaced by spaces.
+    Control characters inside it are replaced by spaces; JSON escapes them, so that cleaning the text would miss them.
     """
     if isinstance(value, str):
         try:
@@ -512,6 +539,7 @@ def _fold_json(value: Any) -> str | None:
 
 
 def _clean_values(value: Any) -> Any:
+    """Return a JSON value whose keys and texts are cleaned."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, Mapping):
@@ -522,6 +550,7 @@ def _clean_values(value: Any) -> Any:
 
 
 def _file_problem(entity: Entity, source_file: str, message: str) -> pa.RecordBatch:
+    """Return the row that stands for a file, table or column that is missing or broken."""
     row: dict[str, Any] = dict.fromkeys(entity.columns)
     row |= {
         "record_id": hash_text(source_file, message),

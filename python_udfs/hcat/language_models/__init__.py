@@ -1,1 +1,1 @@
-"""One endpoint with the chat completions protocol: requests, retries, budgets and repairs."""
+"""Language models behind the chat completions protocol: requests, retries, budgets and repairs of replies."""

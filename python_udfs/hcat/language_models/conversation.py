@@ -1,4 +1,4 @@
-"""One question to a language model: ask, read strictly, ask again where the reply cannot be used, and write it down."""
+"""One question to a language model: ask, read strictly, ask again if the reply is unusable, and record every call."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hcat.language_models.endpoint import UNSETTLED, LanguageModel, Reply
 from hcat.language_models.replies import ReplyError
 
 MAXIMUM_REPLY_CHARACTERS: Final = 12_000
-"""Characters of a reply that is sent back where it could not be used."""
+"""Characters of an unusable reply that are sent back to the model."""
 
 KEY_VARIABLE: Final = "HCAT_LLM_API_KEY"
-"""Environment variable of the endpoint's key: the only place that it comes from."""
+"""Environment variable of the endpoint's key, which has no other source."""
 
 LEDGER_FIELDS: Final = [
     ("step", pa.string()),
@@ -35,11 +35,27 @@ LEDGER_FIELDS: Final = [
     ("completion_tokens", pa.int32()),
     ("seconds", pa.float64()),
 ]
-"""Columns of every ledger of calls, behind the id and what the call is for."""
+"""Columns of every ledger of calls, after the id and the purpose of the call."""
 
 
 def repair_prompt(messages: Sequence[Mapping[str, str]], answer: str, problem: str) -> list[dict[str, str]]:
-    """Return the messages that ask once more, with the reply that could not be used and what was wrong with it."""
+    """Return the messages that ask once more, with the unusable reply and what was wrong with it.
+
+    Parameters
+    ----------
+    messages : sequence of mapping
+        The question: role and content of each message.
+    answer : str
+        The unusable reply; at most :data:`MAXIMUM_REPLY_CHARACTERS` of it are sent.
+    problem : str
+        What was wrong with it, in one line.
+
+    Examples
+    --------
+    >>> again = repair_prompt([{"role": "user", "content": "Q"}], "A", "a reply must be JSON, got A")
+    >>> [message["role"] for message in again]
+    ['user', 'assistant', 'user']
+    """
     again = (
         f"That reply cannot be used: {problem}. Reply with one JSON object that fits the schema, and with nothing else."
     )
@@ -51,7 +67,17 @@ def repair_prompt(messages: Sequence[Mapping[str, str]], answer: str, problem: s
 
 
 def hash_prompt(model: str, messages: Sequence[Mapping[str, str]], revision: str) -> str:
-    """Return the content key of a call: model, revision of the prompts and messages."""
+    """Return the content key of a call.
+
+    Parameters
+    ----------
+    model : str
+        Name of the model.
+    messages : sequence of mapping
+        Role and content of each message.
+    revision : str
+        Revision of the prompts.
+    """
     return hash_text(revision, model, json.dumps(list(messages), ensure_ascii=False, sort_keys=True))
 
 
@@ -64,21 +90,36 @@ def converse(
     read: Callable[[str], Any],
     revision: str,
 ) -> tuple[list[dict[str, Any]], Any]:
-    """Return the ledger of one question, and what was read from the last reply (None where none could be used).
+    """Return the ledger of one question, and what was read from the last reply (None if no reply was usable).
 
     Parameters
     ----------
     model : LanguageModel
     shared : mapping
-        Columns of the ledger that say what the question is for.
+        Columns of the ledger that tell the purpose of the question.
     key : str
-        What the ids of the calls are made of.
-    messages, schema
-        The question and the JSON schema of its reply.
+        Text from which the ids of the calls are made.
+    messages : list of dict
+        The question: role and content of each message.
+    schema : mapping
+        JSON schema of the reply.
     read : callable
-        Text of a reply -> value; :class:`hcat.language_models.replies.ReplyError` where it cannot be used.
+        Text of a reply -> value; raises :class:`hcat.language_models.replies.ReplyError` for an unusable reply.
     revision : str
         Revision of the prompts.
+
+    Examples
+    --------
+    The reply was kept by an earlier build, so that nothing is sent:
+
+    >>> from hcat.language_models.endpoint import Service
+    >>> from hcat.language_models.replies import parse_object
+    >>> question = [{"role": "user", "content": "How many weeks?"}]
+    >>> kept = {hash_prompt("m", question, "r1"): '{"weeks": 2}'}
+    >>> model = LanguageModel(Service("http://localhost/v1", "m"), kept)
+    >>> rows, value = converse(model, {"step": "count"}, "key", question, {}, parse_object, "r1")
+    >>> value, rows[0]["call_status"], rows[0]["was_kept"]
+    ({'weeks': 2}, 'answered', True)
     """
     rows: list[dict[str, Any]] = []
     value = None
@@ -99,10 +140,10 @@ def converse(
 
 
 def drop_replays(rows: Iterable[dict[str, Any]], written: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Return the rows of a ledger without kept answers that stand in it already: what an answer cost stays.
+    """Return new rows of a ledger without kept answers that the ledger already holds.
 
-    An answer that cannot be used is read again from what was kept when the call after it failed; its row says that
-    nothing was spent, and must not take the place of the one that was paid for.
+    An unusable answer is read again from the kept replies when the call after it failed. Its new row says that nothing
+    was spent, and must not replace the row that holds its cost.
 
     Parameters
     ----------
@@ -110,6 +151,12 @@ def drop_replays(rows: Iterable[dict[str, Any]], written: Iterable[tuple[str, st
         New rows.
     written : iterable of (str, str)
         Call id and status of the ledger so far.
+
+    Examples
+    --------
+    >>> rows = [{"call_id": "a", "was_kept": True}, {"call_id": "b", "was_kept": True}]
+    >>> drop_replays(rows, [("a", "invalid_reply"), ("b", "call_failed")])
+    [{'call_id': 'b', 'was_kept': True}]
     """
     paid = {call_id for call_id, status in written if status not in UNSETTLED}
     return [row for row in rows if not (row["was_kept"] and row["call_id"] in paid)]
@@ -125,7 +172,25 @@ def ledger_row(
     problem: str | None,
     revision: str,
 ) -> dict[str, Any]:
-    """Return one row of a ledger; ``messages`` is None where nothing could be asked, ``problem`` for a good reply."""
+    """Return one row of a ledger, without secrets.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    shared : mapping
+        Columns of the ledger that tell the purpose of the question.
+    key : str
+        Text from which the ids of the calls are made.
+    number : int
+        Round of the question, from 0.
+    messages : sequence of mapping or None
+        None if nothing could be asked.
+    reply : Reply
+    problem : str or None
+        Why the reply is unusable; None for a usable one.
+    revision : str
+        Revision of the prompts.
+    """
     redact = model.redactor.value
     return {
         **shared,

@@ -1,8 +1,8 @@
 """Asking a language model: any endpoint that speaks the chat completions protocol of OpenAI.
 
-Nothing is asked twice: answers are kept by the hash of model and prompt. Nothing is asked without end: calls and
-tokens have a budget, and what it does not reach is told so. The key comes from the environment alone and stands in
-nothing that is kept.
+No question is asked twice: answers are kept by the hash of model and prompt. Calls and tokens have a budget, and each
+question beyond it gets a status that says so. The key comes from the environment alone and is part of nothing that is
+kept.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from hcat.engine.http import AttemptError, Limits, back_off, read_retry_after, s
 from hcat.engine.redaction import Redactor
 
 CALL_STATUSES: Final = ("answered", "invalid_reply", "call_failed", "budget_exhausted", "stopped")
-"""answered: a reply of the schema; invalid_reply: none, also after being asked again; call_failed: no reply at all;
-budget_exhausted: not asked, the budget of calls or tokens was spent; stopped: not asked, too many calls failed in a
-row."""
+"""answered: a usable reply; invalid_reply: none, even when asked again; call_failed: no reply at all; budget_exhausted:
+not asked, the budget of calls or tokens was spent; stopped: not asked, too many calls failed in a row."""
 
 UNSETTLED: Final = ("call_failed", "budget_exhausted", "stopped")
-"""What the next build tries again."""
+"""Statuses that the next build tries again."""
 
 MAXIMUM_REPLY_BYTES: Final = 4 << 20
 _RETRIED: Final = frozenset({408, 425, 429})
@@ -39,39 +38,50 @@ _EXCERPT_CHARACTERS: Final = 200
 
 
 class SettingsError(ValueError):
-    """Settings of the endpoint that cannot be used; the message is one line."""
+    """Unusable settings of the endpoint; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Whom to ask and how much.
+    """Endpoint, model and limits of a language-model service.
+
+    Unusable settings raise a :class:`SettingsError`.
 
     Parameters
     ----------
     base_url : str
-        Up to the version: ``https://host/v1``; without user name and password.
+        Address up to the version, ``https://host/v1``, without user name and password.
     model : str
         Name that the server knows.
     maximum_calls, maximum_tokens : int
-        Budget of one build, at least 0: requests that reach the server, and tokens that it reports.
+        Budget of one build, at least 0: calls that are sent, and tokens that the server reports.
     reply_tokens : int
-        Longest reply that is asked for, at least 1.
+        Longest reply that is requested, in tokens, at least 1.
     repairs : int
-        Times that an invalid reply is asked for again, at least 0.
+        Number of times that an invalid reply is requested again, at least 0.
     concurrency : int
-        Chunks under way at once, at least 1.
+        Pieces of work in progress at once, at least 1.
     timeout_seconds : float
         For one request.
     attempts : int
-        Requests for one call at most: 429 and server errors are tried again.
+        Largest number of requests for one call, at least 1: status 429 and server errors are tried again.
     backoff_seconds : float
         Wait before the second attempt, doubled before each further one.
     stop_after_failures : int
-        Calls that fail in a row until no further one is sent.
+        Number of calls failing in a row after which none is sent, at least 1.
     structured : {"auto", "never"}
-        Whether the schema is also sent as response_format; auto leaves it out from the first server error about it.
+        Whether the schema is also sent as response_format; ``auto`` stops at the first server error about it.
     key : str
-        From the environment; empty sends none.
+        Key from the environment; an empty one is not sent.
+
+    Examples
+    --------
+    >>> Service("https://host/v1", "m", repairs=0).maximum_calls
+    2000
+    >>> Service("https://host/v1", "m", repairs=-1)
+    Traceback (most recent call last):
+    ...
+    hcat.language_models.endpoint.SettingsError: repairs must be at least 0, got -1
     """
 
     base_url: str
@@ -116,22 +126,22 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one call brought.
+    """The result of one call.
 
     Parameters
     ----------
     text : str or None
-        Content of the message; None where there is no reply.
+        Content of the message; None if there is no reply.
     status : str
         ``answered`` (there is a text, not yet read), ``call_failed``, ``budget_exhausted`` or ``stopped``.
     detail : str
         One line, without secrets; empty for a text.
     prompt_tokens, completion_tokens : int
-        As the server reports them, 0 where it does not.
+        As the server reports them; 0 if it does not.
     attempts : int
         Requests that were sent.
     seconds : float
-        From the first request to the last byte.
+        Time from the first request to the last byte.
     was_kept : bool
         Whether the text is that of an earlier call with the same prompt.
     """
@@ -155,7 +165,15 @@ class LanguageModel:
     kept : mapping of str to str
         Prompt hash -> text of an earlier reply.
     sleep, clock : callable
-        Tests replace them.
+        Wait for a number of seconds, and return the time in seconds; tests replace them.
+
+    Examples
+    --------
+    A budget of no calls still answers what was kept:
+
+    >>> model = LanguageModel(Service("http://localhost/v1", "m", maximum_calls=0), {"hash": "kept"})
+    >>> model.ask([], {}, "hash").text, model.ask([], {}, "other").status
+    ('kept', 'budget_exhausted')
     """
 
     def __init__(
@@ -182,7 +200,7 @@ class LanguageModel:
         self.count_tokens = 0
 
     def ask(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], prompt_hash: str) -> Reply:
-        """Return the reply to messages; an error of the server is a status and no exception.
+        """Return the reply to messages; an error of the server is a status, not an exception.
 
         Parameters
         ----------
@@ -191,7 +209,7 @@ class LanguageModel:
         schema : mapping
             JSON schema of the reply.
         prompt_hash : str
-            By which the reply is kept.
+            Hash under which the reply is kept.
         """
         with self._lock:
             kept = self._kept.get(prompt_hash)
@@ -227,6 +245,7 @@ class LanguageModel:
         return Reply(text, "answered", "", prompt_tokens, completion_tokens, counts["attempts"], seconds)
 
     def _refusal(self) -> Reply | None:
+        """Return why no further call is sent; None if one may be."""
         service = self.service
         if self._failures_in_a_row >= service.stop_after_failures:
             return Reply(None, "stopped", f"{self._failures_in_a_row} calls in a row failed")
@@ -246,6 +265,7 @@ class LanguageModel:
     def _send(
         self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], counts: dict[str, int]
     ) -> tuple[str, int, int]:
+        """Return text, prompt tokens and completion tokens of one request; an :class:`AttemptError` if it fails."""
         service = self.service
         body: dict[str, Any] = {
             "model": service.model,
@@ -314,20 +334,25 @@ class LanguageModel:
 def in_waves(
     model: LanguageModel, work: Sequence[Any], most_calls: int, task: Callable[[Any], list[dict[str, Any]]]
 ) -> list[list[dict[str, Any]]]:
-    """Return the task's rows of each piece of work, several at once as long as the budget surely reaches for all of
-    them.
+    """Return the rows of each piece of work, several at once while the budget is certain to cover them.
 
-    Near the end of the budget pieces go one after the other, so that it is always the same ones that it does not reach.
+    Near the end of the budget pieces are done one after the other, so that the same ones always remain without a call.
 
     Parameters
     ----------
     model : LanguageModel
     work : sequence
-        In the order in which the budget is spent.
+        Pieces in the order in which the budget is spent.
     most_calls : int
-        Calls of one piece at most.
+        Largest number of calls of one piece.
     task : callable
         Piece -> rows.
+
+    Examples
+    --------
+    >>> model = LanguageModel(Service("http://localhost/v1", "m"))
+    >>> in_waves(model, ["a", "b"], 2, lambda piece: [{"piece": piece}])
+    [[{'piece': 'a'}], [{'piece': 'b'}]]
     """
     results: list[list[dict[str, Any]]] = []
     with ThreadPoolExecutor(model.service.concurrency) as pool:
@@ -341,6 +366,7 @@ def in_waves(
 
 
 def _read_completion(content: bytes, status: int) -> tuple[str, int, int]:
+    """Return text, prompt tokens and completion tokens of a reply; an :class:`AttemptError` if it has no text."""
     try:
         document = json.loads(content)
         text = document["choices"][0]["message"]["content"]

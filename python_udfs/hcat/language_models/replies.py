@@ -1,4 +1,4 @@
-"""Reading what a language model replied: the JSON object that was asked for, or the reason why it is not."""
+"""Reading the reply of a language model: the JSON object that was asked for, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN_CHARACTERS = 60
 
 
 class ReplyError(ValueError):
-    """A reply that cannot be used; the message says what was expected and what was found."""
+    """An unusable reply; the message says what was expected and what was found."""
 
 
 def parse_object(answer: str) -> dict[str, Any]:
@@ -23,6 +23,15 @@ def parse_object(answer: str) -> dict[str, Any]:
     ------
     ReplyError
         If it is anything else.
+
+    Examples
+    --------
+    >>> parse_object('```json\\n{"weeks": 2}\\n```')
+    {'weeks': 2}
+    >>> parse_object("two weeks")
+    Traceback (most recent call last):
+    ...
+    hcat.language_models.replies.ReplyError: a reply must be JSON, got "two weeks"
     """
     text = answer.strip()
     fenced = _FENCE.match(text)
@@ -36,12 +45,25 @@ def parse_object(answer: str) -> dict[str, Any]:
 
 
 def list_of(value: dict[str, Any], name: str, maximum: int) -> list[Any]:
-    """Return the list of 1 to ``maximum`` items that is the only member of an object.
+    """Return the list that is the only member of an object.
+
+    Parameters
+    ----------
+    value : dict
+    name : str
+        Name of the member.
+    maximum : int
+        Items at most; at least 1 is needed.
 
     Raises
     ------
     ReplyError
         If there is another member, no list, or another number of items.
+
+    Examples
+    --------
+    >>> list_of({"claims": ["a", "b"]}, "claims", 3)
+    ['a', 'b']
     """
     if set(value) != {name}:
         raise ReplyError(
@@ -55,12 +77,25 @@ def list_of(value: dict[str, Any], name: str, maximum: int) -> list[Any]:
 
 
 def text_of(value: Any, place: str, maximum: int) -> str:
-    """Return a text of 1 to ``maximum`` characters, cleaned, white space folded.
+    """Return a text, cleaned and with runs of white space as one space.
+
+    Parameters
+    ----------
+    value : object
+    place : str
+        Name of the value in a message.
+    maximum : int
+        Characters at most.
 
     Raises
     ------
     ReplyError
-        If it is no text, blank or too long.
+        If it is not a text, blank or too long.
+
+    Examples
+    --------
+    >>> text_of(" Two\\n weeks. ", "answer", 20)
+    'Two weeks.'
     """
     if not isinstance(value, str) or not value.strip():
         raise ReplyError(f"{place} must be a text, got {shown(value)}")

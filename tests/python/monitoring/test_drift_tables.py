@@ -12,16 +12,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from hcat.monitoring.drift import TESTS
-from hcat.monitoring.drift_tables import (
-    DRIFT_SCHEMA,
-    STATUSES,
-    DriftSettings,
-    bound_weeks,
-    measure_drift,
-    measure_drift_of,
-    plan_periods,
-)
+from hcat.monitoring.drift.measuring import STATUSES
+from hcat.monitoring.drift.periods import plan_periods
+from hcat.monitoring.drift.settings import DriftSettings
+from hcat.monitoring.drift.statistics import TESTS
+from hcat.monitoring.drift.tables import DRIFT_SCHEMA, bound_weeks, measure_drift, measure_drift_of
 
 MONDAY = date(2026, 6, 1)
 SETTINGS = {"minimum_expected": 5.0, "minimum_shape": 30.0}

@@ -1,25 +1,26 @@
 """Statistics of drift: does a series of scores in its latest weeks still behave as in its reference weeks?
 
-A series is one metric in one segment of one dimension. Everything here is vectorised over series, and counts whole
-sources: interactions of one source are siblings and no independent facts. With n_s rows of source s the effective
-number of rows is Kish's K = (sum n_s)^2 / sum n_s^2, which takes siblings for fully dependent.
+A series is one metric in one segment of one dimension. Everything here is vectorised over series and counts whole
+clusters: interactions of one cluster are not independent facts. With n_s rows of cluster s the effective number of rows
+is Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of one cluster as fully dependent.
 
 The five tests:
 
 - ``mean_shift``: t = (mean of the window - mean of the reference) / standard error. The error is that of both periods
-  by the delete-a-source jackknife: a source leaves window and reference together, so that a query that is asked every
-  week is its own control. Two floors keep the tails honest where a window is small or its scores hardly vary (a rare
-  failure that happened not to occur): the variance of an effective row of the window is at least that of both periods
-  together, and the standard error at least what one differing source would give, \\|difference\\| / K.
-  Degrees of freedom by Welch and Satterthwaite from K - 1 of each period.
+  by the delete-a-cluster jackknife: a cluster leaves window and reference together, so that a query that is asked every
+  week is its own control. Two lower limits keep the tails honest where a window is small or its scores hardly vary (a
+  rare failure that happened not to occur). The variance of an effective row of the window is at least that of both
+  periods together. The standard error is at least what one differing cluster would give, \\|difference\\| / K.
+  Degrees of freedom follow Welch and Satterthwaite from K - 1 of each period.
 - ``population_stability``: the population stability index sum (p - q) ln(p / q) over bins that hold equal shares of the
   reference. Without drift it is about (1 / K_w + 1 / K_r) times a chi-square variable with B - 1 degrees of freedom
-  (Yurdakul and Naranjo 2020), which is its chance limit; a bare .1 is none. Far out in the tail that law fails: the
-  logarithm of a nearly empty bin counts too much. The p-value is therefore that of the smaller of the scaled index and
-  Pearson's chi-square of the same bins, and an alarm needs both.
+  (Yurdakul and Naranjo 2020), which is its chance limit; a fixed .1 is not one. Far out in the tail that law fails,
+  because the logarithm of a nearly empty bin counts too much. The p-value is therefore that of the smaller of two
+  numbers, the scaled index and Pearson's chi-square of the same bins, and an alarm needs both.
 - ``kolmogorov_smirnov``: the largest distance of the two distribution functions, by Kolmogorov's limit law on K_r K_w /
-  (K_r + K_w) rows (Smirnov 1939); with ties it errs on the safe side.
-- ``sequential_mean``: an e-process for the mean, valid at every weekly look. See :func:`watch_means`.
+  (K_r + K_w) rows (Smirnov 1939); with ties it is conservative.
+- ``sequential_mean``: an e-process for the mean, valid at every weekly look. See
+  :mod:`hcat.monitoring.drift.sequential`.
 - ``mix_shift``: chi-square of the shares of a dimension's segments in window and reference, on K_w and K_r rows.
 """
 
@@ -38,14 +39,15 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-#: Tests of a series, and the one of a dimension.
+#: Tests of a series of scores.
 SERIES_TESTS: Final = ("mean_shift", "population_stability", "kolmogorov_smirnov", "sequential_mean")
+#: All tests: those of a series, and the one of a dimension.
 TESTS: Final = (*SERIES_TESTS, "mix_shift")
 
 #: Added to every bin of both periods: an empty bin would make the index infinite.
 _HALF_COUNT = 0.5
 #: Differences below this share of the largest score are rounding.
-_NEGLIGIBLE = 1e-12
+NEGLIGIBLE = 1e-12
 #: Keys are numbered by a table of all of them while it is at most so many times longer than the rows, else by sorting.
 _DENSE = 8
 
@@ -61,12 +63,13 @@ class Rows:
     scores : ndarray, shape (n,)
         Ascending within a series.
     pairs : ndarray of int, shape (n,)
-        Code of (series, source) of each row.
+        Code of (series, cluster) of each row.
     pair_series : ndarray of int, shape (n_pairs,)
         Series of each such pair.
     order : ndarray of int, shape (n,)
-        Where each row stood in the input: carries other columns along.
+        Place of each row in the input, by which other columns are put in the same order.
     count_series : int
+        Number of series, also of those without rows.
     """
 
     series: Integers
@@ -84,15 +87,15 @@ class Period:
     Attributes
     ----------
     count, count_sources : ndarray of int
-        Rows and sources.
+        Rows and clusters.
     effective : ndarray
         Kish's effective number of rows, 0 without rows.
     mean, standard_deviation : ndarray
         Of rows, in the unit of the scores.
     variance : ndarray
-        Delete-a-source jackknife variance of the mean.
+        Delete-a-cluster jackknife variance of the mean.
     deviations : ndarray, shape (n_pairs,)
-        Mean minus mean without the source, for each (series, source); 0 where the source has no row here.
+        Mean minus mean without the cluster, for each (series, cluster); 0 where the cluster has no row here.
     """
 
     count: Integers
@@ -111,7 +114,7 @@ class Shift:
     Attributes
     ----------
     difference, standard_error, degrees, statistic, p_value : ndarray
-        NaN where a period is too small or nothing varies; p two-sided.
+        NaN where a period is too small or nothing varies; the p-value is two-sided.
     is_constant : ndarray of bool
         All rows of both periods are equal.
     """
@@ -124,32 +127,8 @@ class Shift:
     is_constant: Flags
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """State of the sequential test of each series after the last week; arrays of shape (count_series,).
-
-    Attributes
-    ----------
-    is_watched : ndarray of bool
-        At least one supposed change had rows enough on both sides.
-    log_e_value : ndarray
-        Natural logarithm of the largest e-value so far; 0 = no evidence.
-    p_value : ndarray
-        min(1, 1 / e): valid whenever one looks, and however often.
-    difference, lower, upper : ndarray
-        Mean of all watched weeks minus that of the base, with its confidence sequence; NaN where there is none.
-    """
-
-    is_watched: Flags
-    log_e_value: Floats
-    p_value: Floats
-    difference: Floats
-    lower: Floats
-    upper: Floats
-
-
 def arrange_rows(series: Integers, sources: Integers, scores: Floats, count_series: int) -> Rows:
-    """Return the rows in the order that all tests here read.
+    """Return the rows in the order that all tests need.
 
     Parameters
     ----------
@@ -158,12 +137,18 @@ def arrange_rows(series: Integers, sources: Integers, scores: Floats, count_seri
     scores : ndarray, shape (n,)
         Finite.
     count_series : int
-        Series may be without rows.
+        Number of series; a series may have no rows.
 
     Raises
     ------
     ValueError
         If shapes differ, a code is out of range or a score is not finite.
+
+    Examples
+    --------
+    >>> rows = arrange_rows(np.array([1, 0, 0]), np.array([0, 0, 1]), np.array([0.5, 0.9, 0.1]), 2)
+    >>> rows.series.tolist(), rows.scores.tolist(), rows.order.tolist()
+    ([0, 0, 1], [0.1, 0.9, 0.5], [2, 1, 0])
     """
     shapes = {np.shape(series), np.shape(sources), np.shape(scores)}
     if len(shapes) != 1 or np.ndim(scores) != 1:
@@ -183,7 +168,23 @@ def arrange_rows(series: Integers, sources: Integers, scores: Floats, count_seri
 
 
 def describe_period(rows: Rows, is_member: Flags) -> Period:
-    """Return counts, means and variances of the rows where ``is_member``, shape (n,) in the order of ``rows``."""
+    """Return counts, means and variances of the rows of one period.
+
+    Parameters
+    ----------
+    rows : Rows
+    is_member : ndarray of bool, shape (n,)
+        Which rows are of the period, in the order of `rows`.
+
+    Examples
+    --------
+    Three rows of two clusters: Kish's number is 3^2 / (2^2 + 1^2).
+
+    >>> rows = arrange_rows(np.zeros(3, dtype=np.int64), np.array([0, 0, 1]), np.array([1.0, 1.0, 0.0]), 1)
+    >>> period = describe_period(rows, np.ones(3, dtype=bool))
+    >>> period.count_sources.tolist(), period.effective.tolist()
+    ([2], [1.8])
+    """
     pairs, scores = rows.pairs[is_member], rows.scores[is_member]
     owners, count_pairs, count_series = rows.pair_series, len(rows.pair_series), rows.count_series
     per_pair = np.bincount(pairs, minlength=count_pairs)
@@ -196,7 +197,7 @@ def describe_period(rows: Rows, is_member: Flags) -> Period:
         mean = np.bincount(owners, totals, count_series) / count
         residuals = scores - mean[owners[pairs]]
         spread = np.bincount(owners[pairs], residuals**2, count_series) / (count - 1)
-        # delete-a-source: the mean without source s differs from the mean by this
+        # delete-a-cluster: the mean without cluster s differs from the mean by this
         deviations = np.bincount(pairs, residuals, count_pairs) / (count[owners] - per_pair)
         deviations = np.where((per_pair > 0) & (count_sources[owners] > 1), deviations, 0.0)
         variance = np.bincount(owners, deviations**2, count_series) * (count_sources - 1) / count_sources
@@ -213,13 +214,36 @@ def describe_period(rows: Rows, is_member: Flags) -> Period:
 
 
 def compare_means(rows: Rows, reference: Period, window: Period) -> Shift:
-    """Return the shift of the mean of each series, both periods' errors in the statistic (see the module)."""
+    """Return the shift of the mean of each series; its error is that of both periods.
+
+    Parameters
+    ----------
+    rows : Rows
+    reference, window : Period
+        Two periods of `rows` without a common row.
+
+    Notes
+    -----
+    The statistic and its two lower limits are those of ``mean_shift`` in the text above this module.
+
+    Examples
+    --------
+    Reference 0, 2, 0, 2 and window 1, 3, each row of its own cluster. The variances of the two means are 1 / 3 and 1,
+    and the standard error is at least \\|difference\\| / K = .5, which does not bind.
+
+    >>> scores = np.array([0.0, 2.0, 0.0, 2.0, 1.0, 3.0])
+    >>> rows = arrange_rows(np.zeros(6, dtype=np.int64), np.arange(6), scores, 1)
+    >>> is_reference = rows.order < 4
+    >>> shift = compare_means(rows, describe_period(rows, is_reference), describe_period(rows, ~is_reference))
+    >>> shift.difference.tolist(), (shift.standard_error**2).round(6).tolist()
+    ([1.0], [1.333333])
+    """
     from scipy.special import stdtr
 
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = _largest(rows)
         difference = window.mean - reference.mean
-        difference = np.where(np.abs(difference) <= _NEGLIGIBLE * scale, 0.0, difference)
+        difference = np.where(np.abs(difference) <= NEGLIGIBLE * scale, 0.0, difference)
         # of one effective row, in both periods together: what the window's own spread may not fall below
         both = reference.effective**2 * reference.variance + window.effective**2 * window.variance
         pooled = both / (reference.effective + window.effective)
@@ -227,7 +251,7 @@ def compare_means(rows: Rows, reference: Period, window: Period) -> Shift:
         shared = np.bincount(rows.pair_series, reference.deviations * window.deviations, rows.count_series)
         variance = np.fmax(of_window + reference.variance - 2 * shared, (difference / window.effective) ** 2)
         is_known = np.isfinite(variance)
-        is_constant = is_known & (np.sqrt(variance) <= _NEGLIGIBLE * scale)
+        is_constant = is_known & (np.sqrt(variance) <= NEGLIGIBLE * scale)
         error = np.where(is_constant, np.nan, np.sqrt(variance))
         parts = of_window**2 / (window.effective - 1) + reference.variance**2 / (reference.effective - 1)
         degrees = (of_window + reference.variance) ** 2 / parts
@@ -246,7 +270,20 @@ def compare_means(rows: Rows, reference: Period, window: Period) -> Shift:
 
 
 def measure_distance(rows: Rows, is_reference: Flags, is_window: Flags) -> Floats:
-    """Return the Kolmogorov-Smirnov distance of window and reference, shape (count_series,), NaN where one is empty."""
+    """Return the Kolmogorov-Smirnov distance of window and reference, shape (count_series,), NaN where one is empty.
+
+    Parameters
+    ----------
+    rows : Rows
+    is_reference, is_window : ndarray of bool, shape (n,)
+        Which rows are of which period, in the order of `rows`.
+
+    Examples
+    --------
+    >>> rows = arrange_rows(np.zeros(4, dtype=np.int64), np.arange(4), np.array([1.0, 2.0, 2.0, 3.0]), 1)
+    >>> measure_distance(rows, rows.order < 2, rows.order >= 2).tolist()
+    [0.5]
+    """
     ends = _ends_of_ties(rows)
     below_reference, count_reference = _cumulate(rows, is_reference)
     below_window, count_window = _cumulate(rows, is_window)
@@ -263,7 +300,13 @@ def measure_distance(rows: Rows, is_reference: Flags, is_window: Flags) -> Float
 
 
 def distance_p_values(distance: Floats, reference_effective: Floats, window_effective: Floats) -> Floats:
-    """Return the p-values of Kolmogorov-Smirnov distances by Kolmogorov's limit law on effective rows."""
+    """Return the p-values of Kolmogorov-Smirnov distances by Kolmogorov's limit law on effective rows.
+
+    Parameters
+    ----------
+    distance, reference_effective, window_effective : ndarray, shape (n,)
+        Distances in [0, 1], and effective rows of both periods.
+    """
     from scipy.special import kolmogorov
 
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -271,7 +314,13 @@ def distance_p_values(distance: Floats, reference_effective: Floats, window_effe
 
 
 def distance_limit(p_value: Floats, reference_effective: Floats, window_effective: Floats) -> Floats:
-    """Return the distance whose p-value is ``p_value``."""
+    """Return the distance whose p-value is ``p_value``: the inverse of :func:`distance_p_values`.
+
+    Parameters
+    ----------
+    p_value, reference_effective, window_effective : ndarray, shape (n,)
+        P-values in (0, 1], and effective rows of both periods.
+    """
     from scipy.special import kolmogi
 
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -291,20 +340,21 @@ def measure_stability(
 
     Parameters
     ----------
-    rows, is_reference, is_window
-        As elsewhere.
+    rows : Rows
+    is_reference, is_window : ndarray of bool, shape (n,)
+        Which rows are of which period, in the order of `rows`.
     reference_effective, window_effective : ndarray, shape (count_series,)
         Effective rows of the periods.
     count_bins : int
-        Bins of equal reference share, at least 2; fewer where `minimum_expected` asks for it or scores are tied.
+        Bins of equal reference share, at least 2; there are fewer where `minimum_expected` demands it or scores tie.
     minimum_expected : float
         Effective rows that a bin expects without drift, in either period; smaller bins are joined to the next.
 
     Returns
     -------
     tuple of ndarray, shape (count_series,)
-        Index, Pearson's chi-square on effective rows (both NaN with fewer than 2 bins) and degrees of freedom (0 then).
-        An edge is a score of the reference; a bin holds what lies above the edge before it, up to its own edge. Half a
+        Index, Pearson's chi-square on effective rows, and degrees of freedom; NaN, NaN and 0 with fewer than 2 bins.
+        An edge is a score of the reference. A bin holds the scores above the edge before it, up to its own edge. Half a
         row is added to every bin of both periods.
 
     Raises
@@ -344,7 +394,15 @@ def measure_stability(
 def stability_p_values(
     index: Floats, chi_square: Floats, degrees: Integers, reference_effective: Floats, window_effective: Floats
 ) -> Floats:
-    """Return the p-values of stability indices: of the smaller of the scaled index and Pearson's chi-square."""
+    """Return the p-values of stability indices: those of the smaller of the scaled index and Pearson's chi-square.
+
+    Parameters
+    ----------
+    index, chi_square, degrees : ndarray, shape (n,)
+        As :func:`measure_stability` returns them.
+    reference_effective, window_effective : ndarray, shape (n,)
+        Effective rows of both periods.
+    """
     from scipy.special import chdtrc
 
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -354,7 +412,20 @@ def stability_p_values(
 
 
 def stability_limit(p_value: Floats, degrees: Floats, reference_effective: Floats, window_effective: Floats) -> Floats:
-    """Return the chance limit of the index: (1 / K_w + 1 / K_r) times the chi-square quantile of 1 - ``p_value``."""
+    """Return the chance limit of the index: (1 / K_w + 1 / K_r) times the chi-square quantile of 1 - ``p_value``.
+
+    Parameters
+    ----------
+    p_value, degrees, reference_effective, window_effective : ndarray, shape (n,)
+        P-values in (0, 1], degrees of freedom, and effective rows of both periods.
+
+    Examples
+    --------
+    The quantile of .95 with one degree of freedom is 3.841, and 1 / 100 + 1 / 100 is .02:
+
+    >>> stability_limit(np.array([0.05]), np.array([1.0]), np.array([100.0]), np.array([100.0])).round(4).tolist()
+    [0.0768]
+    """
     from scipy.special import chdtri
 
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -375,18 +446,27 @@ def compare_mixes(
     Parameters
     ----------
     reference_counts, window_counts : ndarray, shape (n_segments,)
-        Rows per segment; shares are made of them.
+        Rows per segment, from which the shares are computed.
     reference_effective, window_effective : float
         Effective rows, K_r and K_w.
     minimum_expected : float
-        Effective rows that a segment expects in the smaller period; rarer segments are joined to one, and that to the
-        rarest of the others when it is still too small.
+        Effective rows that a segment expects in the smaller period. Rarer segments are joined into one, which is joined
+        to the rarest of the others when it is still too small.
 
     Returns
     -------
     tuple of float, int and float
         sum over segments of (p - q)^2 / (pooled share x (1 / K_w + 1 / K_r)): Pearson's statistic on effective rows;
         (NaN, 0, NaN) when fewer than two segments are left.
+
+    Examples
+    --------
+    Shares .5 and .5 become .6 and .4 on 100 rows each: 2 x .1^2 / (.55 x .02) and .45 for the other segment.
+
+    >>> before, after = np.array([50.0, 50.0]), np.array([60.0, 40.0])
+    >>> statistic, degrees, p_value = compare_mixes(before, after, 100.0, 100.0, 5.0)
+    >>> round(statistic, 4), degrees, round(p_value, 4)
+    (2.0202, 1, 0.1552)
     """
     from scipy.special import chdtrc
 
@@ -412,94 +492,14 @@ def compare_mixes(
     return statistic, degrees, float(chdtrc(degrees, statistic))
 
 
-def watch_means(
-    effective: Floats,
-    means: Floats,
-    variances: Floats,
-    base_weeks: int,
-    *,
-    expected_shift: float,
-    minimum_reference: float,
-    minimum_window: float,
-    confidence: float,
-) -> Watch:
-    """Return the state of an anytime-valid test of the mean after weekly looks at every week since the base.
-
-    Parameters
-    ----------
-    effective, means, variances : ndarray, shape (count_series, n_weeks)
-        Effective rows K_j of each week, mean, and the variance of the mean by source; NaN without rows (K_j = 0) or,
-        for the variance, with a single source.
-    base_weeks : int
-        Weeks at the beginning that are taken for granted; all later ones are watched. Fixed once and for all: the
-        promise holds for looks at growing data behind one base. A series that begins later is its own base: weeks
-        before a supposed change are compared with those after it, wherever they lie.
-    expected_shift : float
-        Standard deviation of the shift that the test looks out for, in standard deviations of a score, above 0. It
-        moves power and no promise.
-    minimum_reference, minimum_window : float
-        Effective rows before and after a supposed change below which it is not looked at.
-    confidence : float
-        Of the confidence sequence, in (0, 1).
-
-    Returns
-    -------
-    Watch
-        Without drift the largest e-value of all looks reaches 1 / a with probability at most a.
-
-    Notes
-    -----
-    With known variance and normal weekly means, D = (mean after a change at week k) - (mean before it) of all looks has
-    the canonical joint distribution of Brownian motion at information I = 1 / var(D) (Jennison and Turnbull 2000,
-    chapter 3). Robbins' normal mixture (Robbins 1970; Johari, Koomen, Pekelis and Walsh 2022 for two samples),
-
-        e_k = (1 + tau^2 I)^(-1/2) exp(tau^2 I z^2 / (2 (1 + tau^2 I))),   z = D sqrt(I),
-
-    is a test martingale that starts at 1. Each e_k is the likelihood ratio of what is left of the data when the common
-    mean is removed, so that all share one filtration and their mixture over the unknown week of change,
-    sum over k of e_k / (k (k + 1)), is a test martingale too; weeks still to come count with e = 1. Ville's inequality
-    gives the promise. With estimated variances it holds as the weeks hold many sources (time-uniform central limit
-    theory: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024). Made safe for small weeks: the variance after the
-    change is at least that before it, one differing source's worth is the floor of both, and z^2 is replaced by
-    v ln(1 + t^2 / v) with v = degrees of freedom before the change.
-
-    The confidence sequence is that of Robbins for the change at the first watched week: all watched weeks together.
-    """
-    if not expected_shift > 0:
-        raise ValueError(f"expected_shift must be above 0, got {expected_shift}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    if base_weeks < 1:
-        raise ValueError(f"base_weeks must be at least 1, got {base_weeks}")
-    count_series, count_weeks = effective.shape
-    sums = _WeekSums.of(effective, means, variances)
-    largest = np.zeros(count_series)
-    is_watched = np.zeros(count_series, dtype=np.bool_)
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        for look in range(base_weeks, count_weeks):
-            # logarithms: an e-value of a large shift exceeds every double
-            terms = [np.full(count_series, -math.log(look - base_weeks + 2))]
-            for number, change in enumerate(range(base_weeks, look + 1), start=1):
-                contrast = sums.contrast(change, look + 1, minimum_reference, minimum_window)
-                log_e = _log_mixture(contrast, expected_shift)
-                is_watched |= np.isfinite(log_e)
-                terms.append(np.where(np.isfinite(log_e), log_e, 0.0) - math.log(number * (number + 1)))
-            largest = np.maximum(largest, np.logaddexp.reduce(terms, axis=0))
-        contrast = sums.contrast(min(base_weeks, count_weeks), count_weeks, minimum_reference, minimum_window)
-        information = 1 / contrast.variance
-        prior = (expected_shift**2) * contrast.unit_variance
-        margin = np.sqrt(
-            (1 + prior * information)
-            / (prior * information**2)
-            * (2 * math.log(1 / (1 - confidence)) + np.log1p(prior * information))
-        )
-    is_known = np.isfinite(contrast.difference) & np.isfinite(margin)
-    difference = np.where(is_known, contrast.difference, np.nan)
-    return Watch(is_watched, largest, np.exp(-largest), difference, difference - margin, difference + margin)
-
-
 def adjust_p_values(p_values: Floats) -> Floats:
-    """Return Benjamini and Hochberg's (1995) q-values; NaN is no member of the family and stays NaN."""
+    """Return Benjamini and Hochberg's (1995) q-values; NaN is not a member of the family and stays NaN.
+
+    Examples
+    --------
+    >>> adjust_p_values(np.array([0.01, np.nan, 0.5])).tolist()
+    [0.02, nan, 0.5]
+    """
     q_values = np.full(len(p_values), np.nan)
     members = np.flatnonzero(~np.isnan(p_values))
     if len(members):
@@ -508,62 +508,24 @@ def adjust_p_values(p_values: Floats) -> Floats:
 
 
 def rejection_limit(p_values: Floats, level: float) -> float:
-    """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none."""
+    """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none.
+
+    Parameters
+    ----------
+    p_values : ndarray, shape (n,)
+        NaN is not a member of the family.
+    level : float
+        False discovery rate, in (0, 1).
+
+    Examples
+    --------
+    >>> rejection_limit(np.array([0.01, 0.02, 0.9, 0.9]), 0.05)
+    0.025
+    """
     members = p_values[~np.isnan(p_values)]
     if not len(members):
         return level
     return level * max(1, int((adjust_p_values(members) <= level).sum())) / len(members)
-
-
-@dataclass(frozen=True, slots=True)
-class _Contrast:
-    """Difference of the mean after a supposed change and before it; NaN where either side is too small."""
-
-    difference: Floats
-    variance: Floats
-    unit_variance: Floats
-    degrees: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class _WeekSums:
-    """Running sums over weeks, shape (count_series, n_weeks + 1), the first column 0."""
-
-    effective: Floats
-    scores: Floats
-    degrees: Floats
-    spread: Floats
-
-    @classmethod
-    def of(cls, effective: Floats, means: Floats, variances: Floats) -> _WeekSums:
-        degrees = np.where(np.isfinite(variances), np.maximum(effective - 1, 0.0), 0.0)
-        # the variance of one effective row: K_j times that of the week's mean
-        unit = np.where(np.isfinite(variances), effective * variances, 0.0)
-        columns = (effective, np.where(effective > 0, effective * means, 0.0), degrees, degrees * unit)
-        return cls(*(np.pad(np.cumsum(column, axis=1), ((0, 0), (1, 0))) for column in columns))
-
-    def contrast(self, change: int, end: int, minimum_reference: float, minimum_window: float) -> _Contrast:
-        before = self.effective[:, change]
-        after = self.effective[:, end] - before
-        mean_before = self.scores[:, change] / before
-        difference = (self.scores[:, end] - self.scores[:, change]) / after - mean_before
-        scale = np.maximum(np.abs(mean_before), np.abs(mean_before + difference))
-        difference = np.where(np.abs(difference) <= _NEGLIGIBLE * scale, 0.0, difference)
-        degrees = self.degrees[:, change]
-        unit_before = self.spread[:, change] / degrees
-        unit_after = (self.spread[:, end] - self.spread[:, change]) / (self.degrees[:, end] - degrees)
-        unit_after = np.fmax(np.fmax(unit_before, unit_after), difference**2 / after)
-        variance = unit_before / before + unit_after / after
-        is_enough = (before >= minimum_reference) & (after >= minimum_window) & (degrees > 0)
-        return _Contrast(np.where(is_enough, difference, np.nan), variance, unit_after, degrees)
-
-
-def _log_mixture(contrast: _Contrast, expected_shift: float) -> Floats:
-    """Return ln e of Robbins' normal mixture, NaN where the contrast has none."""
-    ratio = expected_shift**2 * contrast.unit_variance / contrast.variance
-    squared = contrast.degrees * np.log1p(contrast.difference**2 / contrast.variance / contrast.degrees)
-    result: Floats = (ratio / (1 + ratio) * squared - np.log1p(ratio)) / 2
-    return result
 
 
 def _number_keys(keys: Integers, size: int) -> tuple[Integers, Integers]:
@@ -641,7 +603,7 @@ def _join_small_bins(
     pending = np.zeros((2, count_series))
     awaited = np.zeros(count_series)
     # half a row of rounding must not decide
-    enough = minimum_expected * (1 - _NEGLIGIBLE)
+    enough = minimum_expected * (1 - NEGLIGIBLE)
     for column in range(count_bins):
         pending += np.stack([of_reference[:, column], of_window[:, column]])
         awaited += np.nan_to_num(expected[:, column])

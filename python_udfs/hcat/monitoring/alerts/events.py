@@ -1,0 +1,315 @@
+"""Events: the failing gates, drifting series and open findings of the published copy, and those that are over."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.engine.warehouse import Row, WarehouseError, open_warehouse, published_database
+from hcat.monitoring.alerts.naming import Names, as_code, escape, format_interval, format_number
+
+#: What an event is about: the last build, a gate, a drifting series or a confirmed finding.
+KINDS: Final = ("build", "gate", "drift", "finding")
+
+_READS: Final = {"gates": "fct_threshold_gates", "drift": "fct_metric_drift", "findings": "fct_findings"}
+
+_LIST_GATES = """
+select run_id, gate_name, measurement, metric_name, dimension, segment, severity, burden, comparison, verdict,
+    threshold, measured_value, lower_bound, upper_bound, n, minimum_n, is_passing, evaluated_at
+from fct_threshold_gates
+where run_id = (select run_id from fct_threshold_gates order by evaluated_at desc, run_id desc limit 1)
+order by is_passing, severity, gate_name
+"""
+
+_LIST_DRIFT = """
+select metric_name, dimension, segment, test, window_end, difference, q_value, count_reference, count_window,
+    is_drifting
+from fct_metric_drift
+order by q_value nulls last, metric_name, dimension, segment, test, window_weeks
+"""
+
+_LIST_FINDINGS = """
+select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, status,
+    measurement, difference, confirmed_difference
+from fct_findings
+where kind = 'confirmed'
+order by finding_id
+"""
+
+_VERDICT_SAYS: Final = {
+    ("failed", "prove_safe"): "The measured value misses the threshold.",
+    ("failed", "prove_harm"): "The whole interval lies on the wrong side of the threshold.",
+    (
+        "undecided",
+        "prove_safe",
+    ): "Safety is not proven: the value meets the threshold, the bound of its interval does not.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that somebody must know, or that is over.
+
+    Parameters
+    ----------
+    kind : str
+        One of :data:`KINDS`.
+    key : str
+        32 hexadecimal digits of kind and subject; names from logs are not readable in it.
+    state : str
+        What is the case; a change of it is a new alert.
+    is_active : bool
+        False when it is over: a gate that passes, a series that does not drift, a finding closed by the data.
+    group : str
+        Events of one group share a message.
+    title : str
+        One line.
+    lines : tuple of str
+        Facts, ready for Slack: every name is escaped.
+    severity : str
+        Of the gate or finding; ``info`` for others.
+    """
+
+    kind: str
+    key: str
+    state: str
+    is_active: bool
+    group: str
+    title: str
+    lines: tuple[str, ...] = ()
+    severity: str = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What :func:`read_events` found.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        Active events and those that are over.
+    lines : tuple of (str, str)
+        Name and text of each source, for a terminal.
+    run_id : str
+        Build that the events belong to.
+    """
+
+    events: tuple[Event, ...]
+    lines: tuple[tuple[str, str], ...]
+    run_id: str
+
+
+def read_events(
+    warehouse: Path,
+    *,
+    maximum_age_hours: float | None,
+    is_hiding_segments: bool,
+    now: datetime,
+) -> Looked:
+    """Return the events of the published copy and what was looked at.
+
+    Parameters
+    ----------
+    warehouse : Path
+        Folder of the warehouse, whose published copy is read, or a DuckDB file.
+    maximum_age_hours : float or None
+        A last build that is older than this is an event; None does not check its age.
+    is_hiding_segments : bool
+        Show segments as hashes.
+    now : datetime
+        Time of the call, with a time zone.
+
+    Raises
+    ------
+    WarehouseError
+        If there is no published copy or it has no evaluated gate.
+    """
+    path = published_database(warehouse)
+    if not path.is_file():
+        raise WarehouseError(f"no published copy at {path}: `dbt build` writes it, also when a gate fails")
+    with open_warehouse(path) as source:
+        gates = source.rows(_LIST_GATES, [_READS["gates"]])
+        if not gates:
+            raise WarehouseError(
+                f"no evaluated gate in {path}: `dbt build` evaluates them, nothing can be said without"
+            )
+        drift = source.rows(_LIST_DRIFT, [_READS["drift"]])
+        findings = source.rows(_LIST_FINDINGS, [_READS["findings"]])
+        missing = source.lacks(*_READS.values())
+    run_id, evaluated_at = str(gates[0]["run_id"]), as_utc(gates[0]["evaluated_at"])
+    name = Names(is_hiding_segments)
+    events = [
+        *_build_events(evaluated_at, maximum_age_hours, now),
+        *(_gate_event(row, name) for row in gates),
+        *_drift_events(drift, name),
+        *_finding_events(findings, name),
+    ]
+    active = {kind: sum(event.is_active for event in events if event.kind == kind) for kind in KINDS}
+    ends = [row["window_end"] for row in drift if row["window_end"]]
+    period = f" up to {max(ends)}" if ends else ""
+    count_series = len({(row["metric_name"], row["dimension"], row["segment"]) for row in drift})
+    said = {
+        "gates": f"{len(gates)} of build {run_id}, {evaluated_at:%Y-%m-%d %H:%M} UTC: {active['gate']} do not pass",
+        "drift": f"{count_series} series{period}: {active['drift']} drift",
+        "findings": f"{len(findings)} confirmed: {active['finding']} open and not taken up",
+    }
+    lines = [("published copy", str(path))]
+    for kind, text in said.items():
+        absent = f"not looked at: the copy has no table {_READS[kind]}"
+        lines.append((kind, absent if _READS[kind] in missing else text))
+    return Looked(tuple(events), tuple(lines), run_id)
+
+
+def _build_events(evaluated_at: datetime, maximum_age_hours: float | None, now: datetime) -> Iterator[Event]:
+    """Yield whether the last build is too old: a build that dies before its gates makes none of them fail."""
+    if maximum_age_hours is None:
+        return
+    is_old = now - evaluated_at > timedelta(hours=maximum_age_hours)
+    since = f"{evaluated_at:%Y-%m-%d %H:%M} UTC"
+    yield Event(
+        kind="build",
+        key=hash_subject("build", "last"),
+        state="stale" if is_old else "fresh",
+        is_active=is_old,
+        group="build",
+        title="No build since " + since if is_old else "Builds run again: the last one started " + since,
+        lines=(f"A build is due every {maximum_age_hours:g} hours; its log says what stopped it.",) if is_old else (),
+        severity="error" if is_old else "info",
+    )
+
+
+def _gate_event(row: Row, name: Names) -> Event:
+    """Return the event of one gate of the last build."""
+    key = hash_subject("gate", row["gate_name"])
+    gate, verdict, severity = escape(row["gate_name"]), str(row["verdict"]), str(row["severity"])
+    is_active = not row["is_passing"]
+    where = f" where {name.segments([(row['dimension'], row['segment'])])}" if row["dimension"] != "all" else ""
+    of = f" of {as_code(row['metric_name'])}" if row["metric_name"] else ""
+    measured = f"{as_code(row['measurement'])}{of}{where}: {format_number(row['measured_value'])}"
+    interval = format_interval(row["lower_bound"], row["upper_bound"])
+    comparison = str(row["comparison"]).replace("_", " ")
+    return Event(
+        kind="gate",
+        key=key,
+        state=f"{verdict} ({severity})",
+        is_active=is_active,
+        group=key,
+        title=f"Gate {gate}: {verdict} ({severity})" if is_active else f"Gate {gate} passes again ({severity})",
+        lines=(
+            f"{measured}{interval}, n = {format_number(row['n'])}",
+            f"must be {comparison} {format_number(row['threshold'])} ({as_code(row['burden'])})",
+            *((_explain_verdict(row),) if is_active else ()),
+        ),
+        severity=severity,
+    )
+
+
+def _explain_verdict(row: Row) -> str:
+    """Return why the gate does not pass, without the free text of its reason."""
+    said = _VERDICT_SAYS.get((row["verdict"], row["burden"]))
+    if said is not None:
+        return said
+    if row["threshold"] is None:
+        return "Not evaluated: there is no threshold, the decision is missing."
+    if row["measured_value"] is None:
+        return "Not evaluated: nothing was measured."
+    if row["n"] is None or row["n"] < row["minimum_n"]:
+        return f"Not evaluated: n lies below the minimum of {format_number(row['minimum_n'])}."
+    return "Not evaluated: fct_threshold_gates.reason says why."
+
+
+def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
+    """Yield one event per series, the most certain drift first; all tests and windows make up its state."""
+    series: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        series.setdefault((row["metric_name"], row["dimension"], row["segment"]), []).append(row)
+    for (metric, dimension, segment), tests in series.items():
+        # in the order of their q values
+        drifting = [row for row in tests if row["is_drifting"]]
+        until = max((row["window_end"] for row in drifting or tests if row["window_end"]), default=None)
+        where = name.segments([(dimension, segment)]) if segment != "all" else as_code(dimension)
+        what = f"{as_code(metric)} of {where}" if metric else f"the mix of {where}"
+        moved = drifting[0]["difference"] if drifting else None
+        way = "" if not moved else " up" if moved > 0 else " down"
+        facts = []
+        if drifting:
+            now, before = (format_number(drifting[0][name]) for name in ("count_window", "count_reference"))
+            counts = f"n {now} against {before}"
+            words = dict.fromkeys(str(row["test"]).replace("_", " ") for row in drifting)
+            facts = [f"by {format_number(moved)}"] if moved is not None else []
+            facts.append(f"{' and '.join(words)} ({counts})")
+        yield Event(
+            kind="drift",
+            key=hash_subject("drift", metric, dimension, segment),
+            state=f"drifting{way}" if drifting else "not drifting",
+            is_active=bool(drifting),
+            group=f"drift {until} {bool(drifting)}",
+            title=f"Drift up to {until}" if drifting else f"No drift any more up to {until}",
+            lines=(what + (": " if facts else "") + ", ".join(facts),),
+            severity="warn",
+        )
+
+
+def _finding_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
+    """Yield open findings, and those that the data closed; what somebody has taken up needs no alert."""
+    for row in rows:
+        if row["status"] not in ("open", "closed_by_data"):
+            continue
+        key = hash_subject("finding", row["finding_id"])
+        is_active = row["status"] == "open"
+        severity = escape(row["severity"]) if row["severity"] else "info"
+        cell = [(row["first_dimension"], row["first_segment"]), (row["second_dimension"], row["second_segment"])]
+        metric = escape(row["metric_name"])
+        # null when the last build that found it could not confirm it once more
+        confirmed = row["confirmed_difference"]
+        worse = format_number(row["difference"] if confirmed is None else confirmed)
+        where = (
+            "clusters held back from the search"
+            if confirmed is not None
+            else "all clusters, confirmed by an earlier build"
+        )
+        yield Event(
+            kind="finding",
+            key=key,
+            state=f"{row['status']} ({severity})",
+            is_active=is_active,
+            group=key,
+            title=f"Confirmed weakness in {metric} ({severity})"
+            if is_active
+            else f"Weakness in {metric} closed by the data",
+            lines=(
+                f"{as_code(row['metric_name'])} where {name.segments(cell)}",
+                *((f"worse than the rest by {worse} ({as_code(row['measurement'])}) on {where}",) if is_active else ()),
+                f"finding {as_code(row['finding_id'])}",
+            ),
+            severity=severity,
+        )
+
+
+def hash_subject(kind: str, *subject: object) -> str:
+    """Return the key of an event: a hash, so that names from logs are not in the file.
+
+    Parameters
+    ----------
+    kind : str
+        One of :data:`KINDS`.
+    *subject : object
+        What tells events of one kind apart, in a fixed order; None differs from the text ``None``.
+
+    Examples
+    --------
+    >>> hash_subject("gate", "release") == hash_subject("finding", "release")
+    False
+    """
+    parts = json.dumps([kind, *(None if part is None else str(part) for part in subject)])
+    return hashlib.sha256(parts.encode()).hexdigest()[:32]
+
+
+def as_utc(moment: datetime) -> datetime:
+    """Return a time in UTC; one without a time zone is taken as UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,0 +1,104 @@
+"""Names and numbers as an alert shows them.
+
+Alerts leave the warehouse. They hold names, counts and statistics, and never a query, an answer, an interaction or a
+person. Names of segments come from logs. What looks like an address or a number of a person is masked, control
+characters are made visible, the length is cut and markup is escaped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from hcat.language.display import clean_label
+
+#: Characters of a name from logs or seeds.
+NAME_CHARACTERS: Final = 60
+
+# What may name or reach a person, in names that come from logs: mail addresses, IBANs, long numbers (phones, cards,
+# accounts; a date has eight digits).
+_PERSONAL: Final = re.compile(
+    r"[^\s@<>]+@[^\s@<>]+\.\w+"
+    r"|\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?\b"
+    r"|(?<![\d.,])\+?\(?\d(?:[ ()/-]{0,2}\d){8,}"
+)
+_MASK: Final = "[masked]"
+
+
+def mask(text: object) -> str:
+    """Return ``text`` with what may name or reach a person replaced.
+
+    That is mail addresses, IBANs, and numbers of nine digits or more.
+
+    Examples
+    --------
+    >>> mask("mail of jane.private@example.com")
+    'mail of [masked]'
+    >>> mask("account 123456789"), mask("2026-11-16")
+    ('account [masked]', '2026-11-16')
+    """
+    return _PERSONAL.sub(_MASK, str(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How segments are shown.
+
+    Parameters
+    ----------
+    is_hiding_segments : bool
+        Show the first 8 hexadecimal digits of a segment's SHA-256 in place of its name.
+
+    Examples
+    --------
+    >>> Names(is_hiding_segments=False).segments([("topic", "cards"), ("channel", "app")])
+    '`topic` is `cards` and `channel` is `app`'
+    """
+
+    is_hiding_segments: bool
+
+    def segments(self, cell: Iterable[tuple[object, object]]) -> str:
+        """Return the dimensions of a cell and their segments, escaped; dimensions that are null are left out."""
+        return " and ".join(
+            f"{as_code(dimension)} is {self._segment(segment)}" for dimension, segment in cell if dimension is not None
+        )
+
+    def _segment(self, segment: object) -> str:
+        if self.is_hiding_segments:
+            return as_code(f"segment {hashlib.sha256(str(segment).encode()).hexdigest()[:8]}")
+        return as_code(segment)
+
+
+def escape(text: object) -> str:
+    """Return a name masked, cleaned, cut to :data:`NAME_CHARACTERS` and escaped for Slack.
+
+    Examples
+    --------
+    >>> escape("<!channel> & all")
+    '&lt;!channel&gt; &amp; all'
+    """
+    # no backtick: it would open or close code
+    shown = clean_label(mask(text), NAME_CHARACTERS).replace("`", "\N{RIGHT SINGLE QUOTATION MARK}")
+    return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def as_code(text: object) -> str:
+    """Return a name as code: nothing in it is markup."""
+    return f"`{escape(text)}`"
+
+
+def format_number(value: float | None) -> str:
+    """Return a number in at most four digits, a count in full with separators, and ``nothing`` for null or NaN."""
+    if value is None or value != value:
+        return "nothing"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def format_interval(lower: float | None, upper: float | None) -> str:
+    """Return an interval with a space before it; an empty text where an end is missing or both ends are equal."""
+    if lower is None or upper is None or lower == upper:
+        return ""
+    return f" [{format_number(lower)}, {format_number(upper)}]"

@@ -1,0 +1,93 @@
+"""Periods: which weeks are compared with which.
+
+A week begins on Monday, and only complete weeks count: there is one look a week. The reference is the first
+``reference_weeks`` complete weeks from ``reference_start`` on. While the logs are younger, it is as many weeks as lie
+before the longest window. All windows end with the last complete week and never overlap the reference. The sequential
+test takes the first ``base_weeks`` of the reference as given and watches all weeks since.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, NamedTuple
+
+from hcat.monitoring.drift.settings import DriftSettings
+from hcat.monitoring.drift.statistics import Integers
+
+#: Whether a week is over, still runs, or is unknown because the logs give no time.
+WEEK_STATUSES: Final = ("complete", "incomplete", "no_timestamp")
+
+WEEK_DAYS: Final = 7
+#: Day 0 of every day number.
+EPOCH: Final = date(1970, 1, 1)
+
+
+class Window(NamedTuple):
+    """A window of complete weeks, as day numbers of Mondays: from `start` up to but not including `end`."""
+
+    weeks: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which weeks are compared, as day numbers of Mondays (days since 1970-01-01); ends are exclusive.
+
+    `first` = `reference_end` means that no week is left for a reference.
+    """
+
+    first: int
+    reference_end: int
+    base_end: int
+    end: int
+    windows: tuple[Window, ...]
+
+
+def plan_periods(days: Integers, settings: DriftSettings) -> Plan | None:
+    """Return which weeks are compared; None without a complete week.
+
+    Parameters
+    ----------
+    days : ndarray of int, shape (n,)
+        Mondays of all complete weeks with interactions, as days since 1970-01-01, in any order.
+    settings : DriftSettings
+
+    Examples
+    --------
+    Ten complete weeks from Monday 2026-01-05 on; the longest window holds three:
+
+    >>> import numpy as np
+    >>> first = (date(2026, 1, 5) - EPOCH).days
+    >>> plan = plan_periods(first + 7 * np.arange(10), DriftSettings())
+    >>> (plan.reference_end - plan.first) // 7, [(window.weeks, (window.start - first) // 7) for window in plan.windows]
+    (7, [(1, 9), (3, 7)])
+    """
+    if not len(days):
+        return None
+    end = int(days.max()) + WEEK_DAYS
+    first = int(days.min())
+    if settings.reference_start:
+        declared = (date.fromisoformat(settings.reference_start) - EPOCH).days
+        # the first Monday on or after the declared day: a week counts whole
+        monday = declared + (first - declared) % WEEK_DAYS
+        first = max(first, monday)
+    windows = tuple(Window(weeks, end - WEEK_DAYS * weeks, end) for weeks in settings.window_weeks)
+    reference_end = min(first + WEEK_DAYS * settings.reference_weeks, min(window.start for window in windows))
+    return Plan(first, max(first, reference_end), first + WEEK_DAYS * settings.base_weeks, end, windows)
+
+
+def name_dates(first: int, reference_end: int, start: int, end: int) -> dict[str, date | None]:
+    """Return the periods as first and last days; null for an empty one."""
+    has_reference, has_window = reference_end > first, end > start
+    return {
+        "reference_start": _to_date(first) if has_reference else None,
+        "reference_end": _to_date(reference_end - 1) if has_reference else None,
+        "window_start": _to_date(start) if has_window else None,
+        "window_end": _to_date(end - 1) if has_window else None,
+    }
+
+
+def _to_date(day: int) -> date:
+    return EPOCH + timedelta(days=day)

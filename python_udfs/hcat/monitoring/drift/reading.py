@@ -1,0 +1,228 @@
+"""The tables that drift is measured on, as arrays: interactions, memberships, scores and weekly means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.monitoring.drift.periods import EPOCH, WEEK_DAYS, WEEK_STATUSES, Plan
+from hcat.monitoring.drift.statistics import Flags, Floats, Integers
+
+
+class Interactions(NamedTuple):
+    """All interactions of the logs; arrays of shape (n,).
+
+    Attributes
+    ----------
+    ids : Array
+        interaction_id.
+    sources : ndarray of int
+        Codes of their clusters, from 0.
+    days : ndarray of int
+        Monday of the week as days since 1970-01-01; 0 where `has_week` is false.
+    has_week, is_complete : ndarray of bool
+        Whether the time is known, and whether the week is complete.
+    """
+
+    ids: pa.Array
+    sources: Integers
+    days: Integers
+    has_week: Flags
+    is_complete: Flags
+
+
+class Memberships(NamedTuple):
+    """Which interaction belongs to which segments.
+
+    Attributes
+    ----------
+    names : list of (str, str)
+        Dimension and segment of each cell, in order.
+    interactions, cells : ndarray of int, shape (n_memberships,)
+        Place of the interaction, and of the cell in `names`.
+    """
+
+    names: list[tuple[str, str]]
+    interactions: Integers
+    cells: Integers
+
+
+class Weekly(NamedTuple):
+    """Rows, effective rows, mean and variance of the mean of each week of the plan, shape (n_weeks,) each."""
+
+    scored: Floats
+    effective: Floats
+    means: Floats
+    variances: Floats
+
+    @classmethod
+    def without_rows(cls, count_weeks: int) -> Weekly:
+        """Return weeks without rows."""
+        return cls(*(np.full(count_weeks, value) for value in (0.0, 0.0, np.nan, np.nan)))
+
+
+def read_interactions(table: pa.Table) -> Interactions:
+    """Return all interactions as arrays.
+
+    Parameters
+    ----------
+    table : Table
+        interaction_id, source_group, week_start (date of a Monday, null without a time), week_status (one of
+        :data:`hcat.monitoring.drift.periods.WEEK_STATUSES`).
+
+    Raises
+    ------
+    ValueError
+        If a week_status is unknown.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> logs = {"interaction_id": ["a", "b"], "source_group": ["x", "x"], "week_start": [date(1970, 1, 5), None]}
+    >>> found = read_interactions(pa.table(logs | {"week_status": ["complete", "no_timestamp"]}))
+    >>> found.sources.tolist(), found.days.tolist(), found.is_complete.tolist()
+    ([0, 0], [4, 0], [True, False])
+    """
+    unknown = sorted(set(pc.unique(table["week_status"]).to_pylist()) - set(WEEK_STATUSES), key=str)
+    if unknown:
+        raise ValueError(f"week_status must be among {', '.join(WEEK_STATUSES)}, got {', '.join(map(str, unknown))}")
+    sources = pc.index_in(table["source_group"], value_set=pc.unique(table["source_group"]))
+    days = table["week_start"].cast(pa.date32()).cast(pa.int32())
+    has_week = pc.is_valid(days).to_numpy(zero_copy_only=False)
+    is_complete = pc.equal(table["week_status"], "complete").to_numpy(zero_copy_only=False)
+    return Interactions(
+        _one_chunk(table["interaction_id"]),
+        sources.to_numpy(zero_copy_only=False).astype(np.int64),
+        pc.fill_null(days, 0).to_numpy(zero_copy_only=False).astype(np.int64),
+        has_week,
+        is_complete & has_week,
+    )
+
+
+def read_memberships(segments: Iterable[pa.RecordBatch], known: Interactions) -> Memberships:
+    """Return the memberships of all interactions in segments.
+
+    Parameters
+    ----------
+    segments : iterable of RecordBatch
+        interaction_id, dimension, segment. Read once.
+    known : Interactions
+
+    Raises
+    ------
+    ValueError
+        If an interaction is not among `known`.
+    """
+    schema = pa.schema([("interaction_id", pa.string()), ("dimension", pa.string()), ("segment", pa.string())])
+    batches = [batch.select(schema.names).cast(schema) for batch in segments]
+    table = pa.Table.from_batches(batches, schema=schema)
+    keys = table.group_by(["dimension", "segment"]).aggregate([])
+    names = sorted(zip(keys["dimension"].to_pylist(), keys["segment"].to_pylist(), strict=True))
+    dimensions = sorted({dimension for dimension, _ in names})
+    values = sorted({segment for _, segment in names})
+    codes = _place(table["dimension"], pa.array(dimensions, pa.string()), "dimension") * max(1, len(values))
+    codes = codes + _place(table["segment"], pa.array(values, pa.string()), "segment")
+    # names are in order of dimension and segment, and so are their codes
+    of_dimension = {name: place for place, name in enumerate(dimensions)}
+    of_segment = {name: place for place, name in enumerate(values)}
+    ordered = [of_dimension[first] * max(1, len(values)) + of_segment[second] for first, second in names]
+    sorted_codes = np.array(ordered, dtype=np.int64)
+    return Memberships(
+        names,
+        _place(table["interaction_id"], known.ids, "interaction_id of segments"),
+        np.searchsorted(sorted_codes, codes).astype(np.int64),
+    )
+
+
+def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Integers, Floats]]:
+    """Yield name, places of interactions and scores (NaN without one) of each metric when its last batch has come.
+
+    Parameters
+    ----------
+    evaluations : iterable of RecordBatch
+        metric_name, interaction_id, raw_score; ordered by metric_name. Read once.
+    known : Interactions
+
+    Raises
+    ------
+    ValueError
+        If the batches of a metric are not consecutive, or an interaction is not among `known`.
+    """
+    finished: set[str] = set()
+    current: str | None = None
+    parts: list[pa.RecordBatch] = []
+
+    def collected() -> tuple[str, Integers, Floats]:
+        table = pa.Table.from_batches(parts)
+        owners = _place(table["interaction_id"], known.ids, "interaction_id of evaluations")
+        return str(current), owners, as_floats(table["raw_score"])
+
+    for batch in evaluations:
+        names = batch.column("metric_name")
+        for name in pc.unique(names).to_pylist():
+            if name != current:
+                if current is not None:
+                    yield collected()
+                    finished.add(current)
+                if name in finished:
+                    raise ValueError(f"evaluations must be ordered by metric_name, got {name} again after {current}")
+                current, parts = name, []
+            parts.append(batch.filter(pc.equal(names, name)).select(["interaction_id", "raw_score"]))
+    if current is not None:
+        yield collected()
+
+
+def read_weeks(weeks: pa.Table, plan: Plan | None) -> dict[str, dict[tuple[str, str], Weekly]]:
+    """Return the weekly means by metric and by (dimension, segment), each with one number per week of the plan.
+
+    Parameters
+    ----------
+    weeks : Table
+        metric_name, dimension, segment, week_start, week_status, count_scored, scored_effective, mean_score,
+        standard_error.
+    plan : Plan or None
+        None returns no series.
+    """
+    found: dict[str, dict[tuple[str, str], Weekly]] = {}
+    if plan is None:
+        return found
+    count_weeks = max(0, (plan.end - plan.first) // WEEK_DAYS)
+    for row in weeks.to_pylist():
+        if row["week_status"] != "complete" or not row["scored_effective"]:
+            continue
+        number = ((row["week_start"] - EPOCH).days - plan.first) // WEEK_DAYS
+        if not 0 <= number < count_weeks:
+            continue
+        series = found.setdefault(row["metric_name"], {}).setdefault(
+            (row["dimension"], row["segment"]),
+            Weekly.without_rows(count_weeks),
+        )
+        series.scored[number] = row["count_scored"]
+        series.effective[number] = row["scored_effective"]
+        series.means[number] = row["mean_score"]
+        if row["standard_error"] is not None:
+            series.variances[number] = row["standard_error"] ** 2
+    return found
+
+
+def _place(column: pa.ChunkedArray, values: pa.Array, name: str) -> Integers:
+    """Return the position of each value of a column among ``values``."""
+    found = pc.index_in(column, value_set=values)
+    if found.null_count:
+        missing = column.filter(pc.is_null(found))[0].as_py()
+        raise ValueError(f"{name} must be among the {len(values)} known ones, got {missing!r}")
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    chunk = column.cast(pa.string()).combine_chunks()
+    return pa.concat_arrays(chunk.chunks) if isinstance(chunk, pa.ChunkedArray) else chunk
+
+
+def as_floats(column: pa.ChunkedArray) -> Floats:
+    """Return a column as doubles, NaN for null."""
+    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)

@@ -1,0 +1,199 @@
+"""Drift as Arrow tables: scores with their weeks become one row per series, window and test.
+
+The statistics are those of :mod:`hcat.monitoring.drift.statistics`. Which weeks are compared is told in
+:mod:`hcat.monitoring.drift.periods`, and which rows alarm in :mod:`hcat.monitoring.drift.alarms`.
+
+Memory: one metric at a time. Measured on one core: 200,000 interactions in 10 dimensions take 1.7 s a metric and
+430 MiB, 200 bytes per interaction and dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from hcat.monitoring.drift.alarms import mark_alarms
+from hcat.monitoring.drift.measuring import measure_metric, measure_mix
+from hcat.monitoring.drift.periods import plan_periods
+from hcat.monitoring.drift.reading import as_floats, read_interactions, read_memberships, read_metrics, read_weeks
+from hcat.monitoring.drift.settings import DriftSettings
+
+DRIFT_SCHEMA: Final = pa.schema(
+    [
+        ("metric_name", pa.string()),
+        ("dimension", pa.string()),
+        ("segment", pa.string()),
+        ("test", pa.string()),
+        ("window_weeks", pa.int64()),
+        ("status", pa.string()),
+        ("detail", pa.string()),
+        ("window_start", pa.date32()),
+        ("window_end", pa.date32()),
+        ("reference_start", pa.date32()),
+        ("reference_end", pa.date32()),
+        ("count_reference", pa.int64()),
+        ("count_window", pa.int64()),
+        ("count_sources_reference", pa.int64()),
+        ("count_sources_window", pa.int64()),
+        ("effective_reference", pa.float64()),
+        ("effective_window", pa.float64()),
+        ("count_without_week", pa.int64()),
+        ("count_incomplete_week", pa.int64()),
+        ("statistic", pa.float64()),
+        ("degrees_of_freedom", pa.float64()),
+        ("limit_value", pa.float64()),
+        ("value_reference", pa.float64()),
+        ("value_window", pa.float64()),
+        ("standard_deviation_reference", pa.float64()),
+        ("standard_error", pa.float64()),
+        ("difference", pa.float64()),
+        ("difference_lower", pa.float64()),
+        ("difference_upper", pa.float64()),
+        ("band_lower", pa.float64()),
+        ("band_upper", pa.float64()),
+        ("p_value", pa.float64()),
+        ("q_value", pa.float64()),
+        ("alarm_level", pa.float64()),
+        ("is_drifting", pa.bool_()),
+    ]
+)
+
+#: Column of a week's mean -> those that :func:`bound_weeks` adds.
+_BOUNDS = ("mean_lower", "mean_upper")
+
+
+def measure_drift(
+    interactions: pa.Table,
+    segments: Iterable[pa.RecordBatch],
+    evaluations: Iterable[pa.RecordBatch],
+    weeks: pa.Table,
+    settings: DriftSettings,
+) -> pa.Table:
+    """Return one row per (metric, dimension, segment, test, window), and one per (dimension, window) for the mix.
+
+    Parameters
+    ----------
+    interactions : Table
+        interaction_id, source_group, week_start (date of a Monday, null without a time), week_status (one of
+        :data:`hcat.monitoring.drift.periods.WEEK_STATUSES`).
+    segments : iterable of RecordBatch
+        interaction_id, dimension, segment; every interaction also in `all`, `all`. Read once.
+    evaluations : iterable of RecordBatch
+        metric_name, interaction_id, raw_score (null without a score); ordered by metric_name, at most one row per
+        interaction. Read once. The metric does not apply to interactions without a row.
+    weeks : Table
+        metric_name, dimension, segment, week_start, week_status, count_scored, scored_effective, mean_score,
+        standard_error: weekly means of the same scores, for the sequential test.
+    settings : DriftSettings
+
+    Returns
+    -------
+    Table
+        Schema :data:`DRIFT_SCHEMA`, ordered by metric_name (null last), dimension, segment, test, window_weeks. A
+        difference is window - reference in the unit of the metric.
+
+    Raises
+    ------
+    ValueError
+        If an interaction is not among `interactions`, the rows of a metric are not consecutive, or a week_status is
+        unknown.
+
+    Examples
+    --------
+    Six interactions in two weeks: one row per window of the mix and of each window test, one of the sequential test.
+
+    >>> from datetime import date
+    >>> ids = ["a", "b", "c", "d", "e", "f"]
+    >>> mondays = [date(2026, 1, 5)] * 3 + [date(2026, 1, 12)] * 3
+    >>> logs = pa.table({"interaction_id": ids, "source_group": ids, "week_start": mondays})
+    >>> logs = logs.append_column("week_status", pa.array(["complete"] * 6))
+    >>> cells = pa.record_batch({"interaction_id": ids, "dimension": ["all"] * 6, "segment": ["all"] * 6})
+    >>> scores = {"metric_name": ["m"] * 6, "interaction_id": ids, "raw_score": [0.0, 1.0, 0.5, 1.0, 1.0, 0.0]}
+    >>> weeks = pa.table({"week_status": pa.array([], pa.string())})
+    >>> settings = DriftSettings(window_weeks=[1], window_shares=[1.0])
+    >>> found = measure_drift(logs, [cells], [pa.record_batch(scores)], weeks, settings)
+    >>> found.num_rows, set(found["status"].to_pylist())
+    (4, {'too_few_reference'})
+    """
+    known = read_interactions(interactions)
+    cells = read_memberships(segments, known)
+    plan = plan_periods(known.days[known.is_complete], settings)
+    watched = read_weeks(weeks, plan)
+    rows: list[dict[str, Any]] = []
+    for metric_name, owners, scores in read_metrics(evaluations, known):
+        rows += measure_metric(metric_name, owners, scores, known, cells, plan, watched.get(metric_name, {}), settings)
+    rows += measure_mix(known, cells, plan, settings)
+    mark_alarms(rows, settings)
+    rows.sort(
+        key=lambda row: (
+            row["metric_name"] is None,
+            row["metric_name"] or "",
+            row["dimension"],
+            row["segment"],
+            row["test"],
+            row["window_weeks"] or 0,
+        )
+    )
+    return pa.Table.from_pylist([_without_nan(row) for row in rows], schema=DRIFT_SCHEMA)
+
+
+def measure_drift_of(
+    interactions: pa.Table,
+    segments: Iterable[pa.RecordBatch],
+    evaluations: Iterable[pa.RecordBatch],
+    weeks: pa.Table,
+    settings: Mapping[str, Any],
+) -> pa.Table:
+    """Return the rows of :func:`measure_drift`, with settings by name as a dbt model reads them."""
+    return measure_drift(interactions, segments, evaluations, weeks, DriftSettings(**settings))
+
+
+def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
+    """Return ``weeks`` with mean_lower and mean_upper: Student's interval of each week's mean, each on its own.
+
+    Parameters
+    ----------
+    weeks : Table
+        mean_score, standard_error (by cluster), scored_effective, and any other columns.
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    Table
+        Degrees of freedom are effective rows - 1. An end is null where there is no standard error or at most one
+        effective row.
+
+    Raises
+    ------
+    ValueError
+        If `confidence` does not lie in (0, 1).
+
+    Examples
+    --------
+    One degree of freedom: Student's quantile of .75 is 1, so that the interval of 50 % is the mean ± its error.
+
+    >>> week = pa.table({"mean_score": [0.5], "standard_error": [0.1], "scored_effective": [2.0]})
+    >>> bounded = bound_weeks(week, 0.5).to_pylist()[0]
+    >>> round(bounded["mean_lower"], 6), round(bounded["mean_upper"], 6)
+    (0.4, 0.6)
+    """
+    from scipy.special import stdtrit
+
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    mean, error, effective = (as_floats(weeks[name]) for name in ("mean_score", "standard_error", "scored_effective"))
+    margin = np.full(len(mean), np.nan)
+    is_known = np.isfinite(mean) & np.isfinite(error) & (np.nan_to_num(effective) > 1 + 1e-9)
+    margin[is_known] = stdtrit(effective[is_known] - 1, (1 + confidence) / 2) * error[is_known]
+    for name, values in zip(_BOUNDS, (mean - margin, mean + margin), strict=True):
+        weeks = weeks.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
+    return weeks
+
+
+def _without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with null for what is not finite."""
+    return {name: None if isinstance(value, float) and not np.isfinite(value) else value for name, value in row.items()}

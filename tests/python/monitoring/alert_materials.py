@@ -1,0 +1,175 @@
+"""Made gates, drift and findings, a webhook that fails by a script, and calls of the alerts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from hcat import cli
+from hcat.monitoring.alerts.delivery import Patience
+from hcat.monitoring.alerts.sending import Alerted, send_alerts
+
+SECRET = "T0123/B0456/this-token-is-a-secret"
+BUILT_AT = datetime(2026, 11, 20, 2, 30, tzinfo=UTC)
+#: Tries often and waits for nothing.
+QUICK = Patience(attempts=4, first_seconds=0.001, longest_seconds=0.01, total_seconds=20)
+
+GATES = """
+create or replace table fct_threshold_gates (
+    gate_result_id varchar, run_id varchar, gate_name varchar, measurement varchar, metric_name varchar,
+    dimension varchar, segment varchar, severity varchar, burden varchar, comparison varchar, verdict varchar,
+    reason varchar, expectation_results varchar, rationale varchar, threshold double, measured_value double,
+    lower_bound double, upper_bound double, n bigint, minimum_n bigint, is_passing boolean, evaluated_at timestamp
+)
+"""
+DRIFT = """
+create or replace table fct_metric_drift (
+    metric_drift_id varchar, metric_name varchar, dimension varchar, segment varchar, test varchar, status varchar,
+    detail varchar, window_weeks bigint, count_reference bigint, count_window bigint, difference double,
+    q_value double, is_drifting boolean, window_start date, window_end date
+)
+"""
+FINDINGS = """
+create or replace table fct_findings (
+    finding_id varchar, kind varchar, metric_name varchar, first_dimension varchar, first_segment varchar,
+    second_dimension varchar, second_segment varchar, first_seen_run varchar, first_seen_at timestamp,
+    last_seen_run varchar, last_seen_at timestamp, status varchar, owner varchar, severity varchar,
+    measurement varchar, difference double, confirmed_difference double
+)
+"""
+
+
+def gate(**changes: Any) -> dict[str, Any]:
+    """Return a gate that fails, changed."""
+    return {
+        "gate_result_id": "id",
+        "run_id": "run_1",
+        "gate_name": "groundedness_release",
+        "measurement": "share_passing",
+        "metric_name": "groundedness",
+        "dimension": "all",
+        "segment": "all",
+        "severity": "error",
+        "burden": "prove_safe",
+        "comparison": "at_least",
+        "verdict": "failed",
+        "reason": "some reason",
+        "expectation_results": "[]",
+        "rationale": "some rationale",
+        "threshold": 0.8,
+        "measured_value": 0.75,
+        "lower_bound": 0.7,
+        "upper_bound": 0.8,
+        "n": 1234,
+        "minimum_n": 100,
+        "is_passing": False,
+        "evaluated_at": BUILT_AT.replace(tzinfo=None),
+    } | changes
+
+
+def passing(**changes: Any) -> dict[str, Any]:
+    """Return a gate that passes, changed."""
+    return gate(**{"verdict": "passed", "is_passing": True, "measured_value": 0.9} | changes)
+
+
+def drift(**changes: Any) -> dict[str, Any]:
+    """Return a row of drift, changed."""
+    return {
+        "metric_drift_id": "id",
+        "metric_name": "support_words",
+        "dimension": "topic",
+        "segment": "cards",
+        "window_end": "2026-11-15",
+        "window_weeks": 1,
+        "test": "mean_shift",
+        "status": "tested",
+        "difference": -0.125,
+        "q_value": 0.001,
+        "count_reference": 800,
+        "count_window": 90,
+        "is_drifting": True,
+    } | changes
+
+
+def finding(**changes: Any) -> dict[str, Any]:
+    """Return an open finding, changed."""
+    return {
+        "finding_id": "f00d",
+        "kind": "confirmed",
+        "metric_name": "support_words",
+        "first_dimension": "topic",
+        "first_segment": "mortgages",
+        "second_dimension": "system",
+        "second_segment": "assistant 2",
+        "status": "open",
+        "owner": "Jane Private",
+        "severity": "high",
+        "measurement": "share_failing",
+        "difference": 0.5,
+        "confirmed_difference": 0.25,
+    } | changes
+
+
+def publish(
+    warehouse: Path,
+    gates: list[dict[str, Any]],
+    drifts: list[dict[str, Any]] | None = None,
+    findings: list[dict[str, Any]] | None = None,
+) -> Path:
+    """Write a small published copy; None leaves a table out."""
+    (warehouse / "published").mkdir(parents=True, exist_ok=True)
+    database = warehouse / "published" / "hcat.duckdb"
+    database.unlink(missing_ok=True)
+    with duckdb.connect(str(database)) as connection:
+        for statement, table, rows in (
+            (GATES, "fct_threshold_gates", gates),
+            (DRIFT, "fct_metric_drift", drifts),
+            (FINDINGS, "fct_findings", findings),
+        ):
+            if rows is None:
+                continue
+            connection.execute(statement)
+            for row in rows:
+                names, marks = ", ".join(row), ", ".join("?" * len(row))
+                connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
+    return warehouse
+
+
+@dataclass
+class Server:
+    """A webhook on loopback: it answers as its script says, then accepts."""
+
+    script: list[Any] = field(default_factory=list)
+    received: list[dict[str, Any]] = field(default_factory=list)
+    count_posts: int = 0
+    paths: set[str] = field(default_factory=set)
+    port: int = 0
+
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/services/{SECRET}"
+
+    def titles(self) -> list[str]:
+        return [payload["text"].splitlines()[0] for payload in self.received]
+
+
+def send(warehouse: Path, **settings: Any) -> Alerted:
+    return send_alerts(warehouse, **{"patience": QUICK, "now": BUILT_AT + timedelta(hours=1)} | settings)
+
+
+def lines_of(warehouse: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (warehouse / "alerts.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run the program and return its exit code."""
+    monkeypatch.setattr(sys, "argv", ["hcat", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    return int(stopped.value.code or 0)

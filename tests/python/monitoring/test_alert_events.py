@@ -1,0 +1,212 @@
+"""Events: what is told about gates, drift and findings, and what is said when nothing can be told."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+from alert_materials import BUILT_AT, GATES, Server, drift, finding, gate, passing, publish, run, send
+
+from hcat.engine.warehouse import WarehouseError
+from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
+from hcat.monitoring.alerts.messages import MAXIMUM_SERIES
+
+
+def test_a_gate_says_what_was_measured_against_what(tmp_path: Path, server: Server) -> None:
+    publish(
+        tmp_path,
+        [
+            gate(),
+            gate(gate_name="a_segment", dimension="topic", segment="cards", severity="warn", verdict="undecided"),
+            gate(gate_name="harm", burden="prove_harm", comparison="at_most", severity="warn"),
+            gate(gate_name="no_decision", verdict="not_evaluated", threshold=None, severity="warn"),
+            gate(gate_name="small", verdict="not_evaluated", n=12, severity="warn"),
+            gate(gate_name="nothing", verdict="not_evaluated", measured_value=None, severity="warn", n=None),
+        ],
+    )
+    send(tmp_path)
+    texts = dict(zip(server.titles(), [payload["text"] for payload in server.received], strict=True))
+    assert texts["Gate groundedness_release: failed (error)"].splitlines() == [
+        "Gate groundedness_release: failed (error)",
+        "`share_passing` of `groundedness`: 0.75 [0.7, 0.8], n = 1,234",
+        "must be at least 0.8 (`prove_safe`)",
+        "The measured value misses the threshold.",
+        "hcat, build run_1",
+    ]
+    assert "where `topic` is `cards`" in texts["Gate a_segment: undecided (warn)"]
+    assert "Safety is not proven" in texts["Gate a_segment: undecided (warn)"]
+    assert "The whole interval lies on the wrong side" in texts["Gate harm: failed (warn)"]
+    assert "there is no threshold" in texts["Gate no_decision: not_evaluated (warn)"]
+    assert "n lies below the minimum of 100" in texts["Gate small: not_evaluated (warn)"]
+    assert "nothing was measured" in texts["Gate nothing: not_evaluated (warn)"]
+    assert server.titles()[0] == "Gate groundedness_release: failed (error)"
+
+
+def test_only_the_gates_of_the_last_build_count(tmp_path: Path, server: Server) -> None:
+    later = (BUILT_AT + timedelta(hours=1)).replace(tzinfo=None)
+    publish(tmp_path, [gate(run_id="z_first"), passing(run_id="a_last", evaluated_at=later)])
+    alerted = send(tmp_path)
+    assert alerted.messages == ()
+    assert dict(alerted.lines)["gates"] == "1 of build a_last, 2026-11-20 03:30 UTC: 0 do not pass"
+    assert server.count_posts == 0
+
+
+def test_series_that_drift_in_one_week_share_a_message(tmp_path: Path, server: Server) -> None:
+    series = [
+        *(drift(segment=f"topic {number:02}") for number in range(30)),
+        drift(segment="topic 07", test="kolmogorov_smirnov", q_value=0.00001, difference=-0.5),
+        drift(segment="topic 07", test="population_stability", is_drifting=False, q_value=0.5),
+        drift(segment="calm", is_drifting=False),
+        drift(segment="no week", is_drifting=False, window_end=None, status="no_timestamps", q_value=None),
+        # a segment whose last questions are older
+        drift(dimension="all", segment="all", window_end="2026-11-08", difference=None),
+        drift(
+            metric_name=None, segment="all", test="mix_shift", difference=0.25, detail="cards 10 % to 35 %", q_value=0.0
+        ),
+    ]
+    publish(tmp_path, [passing()], series, [])
+    alerted = send(tmp_path)
+    assert server.titles() == ["Drift up to 2026-11-15: 31 series", "Drift up to 2026-11-08"]
+    last, before = (payload["text"].splitlines() for payload in server.received)
+    assert before[1] == "`support_words` of `all`: mean shift (n 90 against 800)"
+    # the most certain first
+    assert last[1] == "the mix of `topic`: by 0.25, mix shift (n 90 against 800)"
+    assert last[2] == (
+        "`support_words` of `topic` is `topic 07`: by -0.5, kolmogorov smirnov and mean shift (n 90 against 800)"
+    )
+    assert len(last) == MAXIMUM_SERIES + 3
+    assert last[-2] == "and 19 more: see fct_metric_drift"
+    assert dict(alerted.lines)["drift"] == "34 series up to 2026-11-15: 32 drift"
+
+    # one series more, one that turned round and one that is over
+    series[0]["difference"] = 0.125
+    series[1]["is_drifting"] = False
+    publish(tmp_path, [passing()], [*series, drift(segment="late")], [])
+    server.received.clear()
+    send(tmp_path)
+    assert server.titles() == ["Drift up to 2026-11-15: 2 series", "No drift any more up to 2026-11-15"]
+    assert server.received[0]["text"].splitlines()[1:-1] == [
+        "`support_words` of `topic` is `late`: by -0.125, mean shift (n 90 against 800)",
+        "`support_words` of `topic` is `topic 00`: by 0.125, mean shift (n 90 against 800)",
+        "before: drifting down, 2026-11-20 03:30 UTC",
+    ]
+    assert "`topic 01`" in server.received[1]["text"]
+
+
+def test_a_finding_says_where_and_how_much(tmp_path: Path, server: Server) -> None:
+    marginal = finding(
+        finding_id="beef", second_dimension=None, second_segment=None, severity=None, confirmed_difference=None
+    )
+    suspected = finding(finding_id="cafe", kind="suspected", confirmed_difference=None)
+    taken_up = [finding(finding_id=name, status=name) for name in ("accepted", "in_progress")]
+    publish(tmp_path, [passing()], [], [finding(), marginal, suspected, *taken_up])
+    alerted = send(tmp_path)
+    assert server.titles() == [
+        "Confirmed weakness in support_words (info)",
+        "Confirmed weakness in support_words (high)",
+    ]
+    assert server.received[0]["text"].splitlines()[1:3] == [
+        "`support_words` where `topic` is `mortgages`",
+        "worse than the rest by 0.5 (`share_failing`) on all clusters, confirmed by an earlier build",
+    ]
+    assert server.received[1]["text"].splitlines()[1:4] == [
+        "`support_words` where `topic` is `mortgages` and `system` is `assistant 2`",
+        "worse than the rest by 0.25 (`share_failing`) on clusters held back from the search",
+        "finding `f00d`",
+    ]
+    assert dict(alerted.lines)["findings"] == "4 confirmed: 2 open and not taken up"
+
+
+def test_missing_tables_are_named(tmp_path: Path, server: Server) -> None:
+    publish(tmp_path, [gate()])
+    said = dict(send(tmp_path).lines)
+    assert said["published copy"] == str(tmp_path / "published" / "hcat.duckdb")
+    assert said["gates"] == "1 of build run_1, 2026-11-20 02:30 UTC: 1 do not pass"
+    assert said["drift"] == "not looked at: the copy has no table fct_metric_drift"
+    assert said["findings"] == "not looked at: the copy has no table fct_findings"
+    assert len(server.received) == 1
+
+
+def test_nothing_to_look_at_is_no_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(WEBHOOK_VARIABLE, raising=False)
+    database = tmp_path / "published" / "hcat.duckdb"
+    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
+    assert capsys.readouterr().err == (
+        f"hcat: no published copy at {database}: `dbt build` writes it, also when a gate fails\n"
+    )
+    publish(tmp_path, [], [drift()])
+    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
+    assert capsys.readouterr().err == (
+        f"hcat: no evaluated gate in {database}: `dbt build` evaluates them, nothing can be said without\n"
+    )
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("alter table fct_metric_drift drop column is_drifting")
+        connection.execute("drop table fct_threshold_gates")
+    publish_gates(database)
+    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
+    assert "does not fit this version of hcat" in capsys.readouterr().err
+
+
+def publish_gates(database: Path) -> None:
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(GATES)
+        row = gate()
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        connection.execute(f"insert into fct_threshold_gates ({names}) values ({marks})", list(row.values()))
+
+
+def test_a_build_that_stopped_coming_is_an_alert(tmp_path: Path, server: Server) -> None:
+    publish(tmp_path, [passing()])
+    assert send(tmp_path, now=BUILT_AT + timedelta(days=30)).messages == ()
+    assert send(tmp_path, now=BUILT_AT + timedelta(hours=36), maximum_age_hours=36).messages == ()
+    send(tmp_path, now=BUILT_AT + timedelta(hours=37), maximum_age_hours=36)
+    assert server.titles() == ["No build since 2026-11-20 02:30 UTC"]
+    publish(tmp_path, [passing(evaluated_at=datetime(2026, 11, 22, 2, 30))])
+    send(tmp_path, now=BUILT_AT + timedelta(days=2), maximum_age_hours=36)
+    assert server.titles()[1:] == ["Builds run again: the last one started 2026-11-22 02:30 UTC"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("reminder_days", 0),
+        ("reminder_days", float("nan")),
+        ("maximum_age_hours", -1),
+        ("maximum_age_hours", float("inf")),
+    ],
+)
+def test_settings_out_of_range_say_both_sides(setting: str, value: float, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=rf"must lie in .+, got {value}"):
+        send(tmp_path, **{setting: value})
+
+
+def test_a_dry_run_prints_and_leaves_no_trace(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publish(tmp_path, [gate()], [drift()], [finding()])
+    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path), "--dry-run") == 0
+    shown = capsys.readouterr().out.splitlines()
+    payloads = [json.loads(line) for line in shown if line.startswith("{")]
+    assert [payload["text"].splitlines()[0] for payload in payloads] == [
+        "Gate groundedness_release: failed (error)",
+        "Drift up to 2026-11-15",
+        "Confirmed weakness in support_words (high)",
+    ]
+    assert " ".join(shown[-1].split()) == "alerts 3 due, none sent"
+    assert server.count_posts == 0
+    assert not (tmp_path / "alerts.jsonl").exists()
+
+
+def test_the_warehouse_itself_is_not_opened(tmp_path: Path, server: Server) -> None:
+    publish(tmp_path, [gate()])
+    # a build holds the warehouse: alerts read the published copy
+    (tmp_path / "hcat.duckdb").write_bytes(b"held by a writer")
+    send(tmp_path)
+    assert len(server.received) == 1
+    with pytest.raises(WarehouseError, match="cannot be opened"):
+        send(tmp_path / "hcat.duckdb")

@@ -1,0 +1,133 @@
+"""Messages: no private text leaves the warehouse, and no name has power over what shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from alert_materials import Server, drift, finding, gate, publish, send
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hcat.monitoring.alerts.events import _drift_events, _finding_events, _gate_event, hash_subject
+from hcat.monitoring.alerts.messages import compose_messages
+from hcat.monitoring.alerts.naming import Names, mask
+
+
+def test_no_text_of_customers_leaves_the_warehouse(tmp_path: Path, server: Server) -> None:
+    private = "What is the balance of Jane Private?"
+    publish(
+        tmp_path,
+        [gate(reason=private, rationale=private, expectation_results=private)],
+        [drift(status=private)],
+        [finding(owner="Jane Private")],
+    )
+    with duckdb.connect(str(tmp_path / "published" / "hcat.duckdb")) as connection:
+        connection.execute("create table fct_interactions as select ? as query_text, ? as answer", [private, private])
+    send(tmp_path)
+    assert len(server.received) == 3
+    everything = json.dumps(server.received) + (tmp_path / "alerts.jsonl").read_text()
+    assert "Jane" not in everything
+    assert "balance" not in everything
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("mortgages", "mortgages"),
+        ("2026-11-16", "2026-11-16"),
+        ("assistant 2.1.0", "assistant 2.1.0"),
+        ("branch 1234567", "branch 1234567"),
+        ("jane.private@example.com", "[masked]"),
+        ("mail of jane.private@example.com here", "mail of [masked] here"),
+        ("DE89 3704 0044 0532 0130 00", "[masked]"),
+        ("GB29NWBK60161331926819", "[masked]"),
+        ("+41 (0)79 123 45 67", "[masked]"),
+        ("4111-1111-1111-1111", "[masked]"),
+        ("account 123456789", "account [masked]"),
+    ],
+)
+def test_what_may_reach_a_person_is_masked(name: str, shown: str) -> None:
+    assert mask(name) == shown
+
+
+def test_segments_can_be_hidden(tmp_path: Path, server: Server) -> None:
+    publish(tmp_path, [gate(dimension="branch", segment="Jane Private")], [drift(segment="Jane Private")], [])
+    send(tmp_path, is_hiding_segments=True)
+    assert len(server.received) == 2
+    everything = json.dumps(server.received) + (tmp_path / "alerts.jsonl").read_text()
+    assert "Jane" not in everything
+    assert "`branch` is `segment " in everything
+    # the same event, however it is shown
+    assert send(tmp_path).messages == ()
+
+
+def check_payload(payload: Mapping[str, Any]) -> None:
+    """Assert that nothing in a message is markup, and that it fits Slack's limits."""
+    assert json.loads(json.dumps(payload)) == payload
+    header, section, context = payload["blocks"]
+    texts = [payload["text"], header["text"]["text"], section["text"]["text"], context["elements"][0]["text"]]
+    for text in texts:
+        assert not re.search(r"[<>]", text)
+        assert not re.search(r"&(?!amp;|lt;|gt;)", text)
+        hidden = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+        assert all(character == "\n" or unicodedata.category(character) not in hidden for character in text)
+        assert all(line.count("`") % 2 == 0 for line in text.splitlines())
+    assert 0 < len(header["text"]["text"]) <= 150
+    assert 0 < len(section["text"]["text"]) <= 3000
+    assert "\n" not in header["text"]["text"]
+
+
+HOSTILE = '<!channel> *b* `x` </script>\n@here &lt; \u202e\x1b[31m "}], <https://example.com|click>'
+
+
+def test_hostile_names_have_no_power(tmp_path: Path, server: Server) -> None:
+    publish(
+        tmp_path,
+        [gate(gate_name=HOSTILE, dimension=HOSTILE, segment=HOSTILE, metric_name=HOSTILE, measurement=HOSTILE)],
+        [drift(segment=HOSTILE * 9 + str(number), dimension=HOSTILE, metric_name=HOSTILE) for number in range(40)],
+        [finding(finding_id=HOSTILE, first_segment=HOSTILE, metric_name=HOSTILE, severity=HOSTILE)],
+    )
+    send(tmp_path)
+    assert len(server.received) == 3
+    for payload in server.received:
+        check_payload(payload)
+        assert "&lt;!channel&gt;" in payload["text"]
+
+
+@given(
+    st.text(max_size=200),
+    st.text(min_size=1, max_size=200),
+    st.floats(allow_nan=True),
+    st.integers(0, 2**62),
+    st.integers(1, 30),
+)
+def test_any_name_and_number_makes_a_safe_message(
+    gate_name: str, segment: str, value: float, count: int, number: int
+) -> None:
+    row = gate(gate_name=gate_name, dimension=segment, segment=gate_name, measured_value=value, n=count)
+    names = Names(False)
+    events = [_gate_event(row, names)]
+    week = datetime(2026, 11, 15).date()
+    rows = [drift(segment=f"{segment}{index}", window_end=week, difference=value) for index in range(number)]
+    events += [*_drift_events(rows, names), *_finding_events([finding(first_segment=segment)], names)]
+    messages = compose_messages(events, "run_1")
+    assert len(messages) == 3
+    for message in messages:
+        check_payload(message.payload)
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_keys_tell_subjects_apart(one: str, other: str) -> None:
+    same = one == other
+    assert (hash_subject("gate", one) == hash_subject("gate", other)) is same
+    assert (hash_subject("drift", one, other) == hash_subject("drift", other, one)) is same
+    assert hash_subject("gate", one) != hash_subject("finding", one)
+    assert hash_subject("drift", None) != hash_subject("drift", "None")
