@@ -26,7 +26,10 @@ LAYER_EXCEPTIONS = {
     ("int_records_counted", "base"): "only the count of records looks below staging",
     ("int_records_counted", "landed"): "only the count of records looks below staging",
     ("dim_runs", "landed"): "the ledger hashes what landed",
-    ("int_interaction_strata", "analysis/segments"): "calibrators are fitted by segment, and segments are values of facts",
+    (
+        "int_interaction_strata",
+        "analysis/segments",
+    ): "calibrators are fitted by segment, and segments are values of facts",
 }
 
 #: Modules above the limit, each with the reason.
@@ -99,8 +102,7 @@ def test_models_follow_the_layers(manifest: dict[str, Any]) -> None:
     wrong = [
         (model["name"], parent["name"])
         for model, parent in references(manifest)
-        if layer_of(parent) not in LAYERS[layer_of(model)]
-        and (model["name"], layer_of(parent)) not in LAYER_EXCEPTIONS
+        if layer_of(parent) not in LAYERS[layer_of(model)] and (model["name"], layer_of(parent)) not in LAYER_EXCEPTIONS
     ]
     assert wrong == []
 
@@ -161,8 +163,10 @@ def test_modules_have_at_most_seven_hundred_lines() -> None:
 
 
 def test_tests_and_descriptions_stand_in_the_rooms() -> None:
-    singular = {path.parent.relative_to(REPOSITORY / "tests" / "singular").as_posix() for path in
-                (REPOSITORY / "tests" / "singular").rglob("*.sql")}
+    singular = {
+        path.parent.relative_to(REPOSITORY / "tests" / "singular").as_posix()
+        for path in (REPOSITORY / "tests" / "singular").rglob("*.sql")
+    }
     assert singular - set(FOLDERS) == set()
     python = {path.name for path in (REPOSITORY / "tests" / "python").iterdir() if path.name != "__pycache__"}
     assert python - set(PACKAGES) - {"benchmarks", "training"} == set()
@@ -180,10 +184,7 @@ def test_tests_and_descriptions_stand_in_the_rooms() -> None:
 def test_the_page_of_the_architecture_shows_the_rooms() -> None:
     page = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| **")]
-    shown = [
-        tuple(re.sub(r"[*`]", "", cell).strip() for cell in row.strip("|").split("|")[:4])
-        for row in rows
-    ]
+    shown = [tuple(re.sub(r"[*`]", "", cell).strip() for cell in row.strip("|").split("|")[:4]) for row in rows]
     expected = []
     for room in ROOMS:
         leaves = ", ".join(folder.removeprefix(f"{room.name}/") for folder in room.folders)
