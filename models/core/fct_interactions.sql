@@ -22,7 +22,7 @@ final as (
         -- strings
         interactions.application,
         interactions.application_version,
-        case when interactions.system = '' then 'unnamed' else interactions.system end as system,
+        interactions.system,
         interactions.language,
         masked.customer_group,
         topics.topic,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Room(NamedTuple):
-    """One room: the question it answers, its folders below models/ and its packages below python_udfs/hcat/, in order."""
+    """One room: the question it answers, its folders of models and its packages of Python, each in order."""
 
     name: str
     question: str

@@ -40,7 +40,6 @@ MODELS_WITH_LOGIC = {
     "int_scores_located",
     "int_evaluations_calibrated",
     "int_prediction_sets",
-    "int_scale_point_sets",
     "int_interactions_sampled_for_review",
     "int_gate_measurements",
     "int_texts_recognisable",

@@ -9,7 +9,7 @@ masked as (
 
 systems as (
     select
-        case when interactions.system = '' then 'unnamed' else interactions.system end as system,
+        interactions.system,
         masked.customer_group
     from interactions
     inner join masked on interactions.interaction_id = masked.interaction_id

@@ -47,7 +47,7 @@ final as (
         scores.interaction_id,
         interactions.query_id,
         interactions.source_group,
-        case when interactions.system = '' then 'unnamed' else interactions.system end as system,
+        interactions.system,
         masked.customer_group,
         scores.metric_name,
         scores.score,

@@ -7,7 +7,7 @@ with sides as (
 ),
 
 interactions as (
-    select interaction_id, query_id, case when system = '' then 'unnamed' else system end as system
+    select interaction_id, query_id, system
     from {{ ref('int_interactions_classified') }}
     where is_answered
 ),

@@ -38,7 +38,7 @@ compared as (
     select
         interactions.system,
         interactions.source_group,
-        coalesce(interactions.variant_type, 'unnamed') as variant_type,
+        {{ named('interactions.variant_type') }} as variant_type,
         leaks.interaction_id is not null as is_leak,
         interactions.is_refusal,
         correctness.is_correct is not null and parents.share_correct is not null as is_judged,
@@ -79,7 +79,7 @@ final as (
         md5(shared.system || '|' || shared.variant_type) as adversarial_behaviour_id,
         shared.system,
         shared.variant_type,
-        coalesce(variant_types.meaning, 'unnamed') as meaning,
+        {{ named('variant_types.meaning') }} as meaning,
         shared.count_pairs,
         shared.count_sources,
         shared.count_changed,

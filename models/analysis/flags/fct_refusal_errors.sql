@@ -3,7 +3,7 @@ with interactions as (
         interaction_id,
         source_group,
         system,
-        coalesce(query_type, 'unnamed') as query_type,
+        {{ named('query_type') }} as query_type,
         expected_behaviour,
         is_refusal
     from {{ ref('fct_interactions') }}

@@ -5,7 +5,7 @@ with probes as (
 ),
 
 scores as (
-    select text_id, toxicity from {{ ref('int_text_scores') }}
+    {{ current_rows(ref('int_texts_classified'), ref('int_text_classifiers'), 'scoring_key') | indent(4) }}
 ),
 
 classifier as (

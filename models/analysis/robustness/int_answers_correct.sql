@@ -50,7 +50,7 @@ final as (
         interactions.interaction_id,
         interactions.query_id,
         interactions.source_group,
-        case when interactions.system = '' then 'unnamed' else interactions.system end as system,
+        interactions.system,
         queries_grouped.query_group,
         coalesce(interactions.variant_type, 'original') as variant_type,
         interactions.expected_behaviour,

@@ -40,7 +40,7 @@ described as (
         interactions.{{ column }},
         {%- endfor %}
         -- the same words are one query, whatever its id
-        md5(lower({{ replace_pattern('trim(interactions.query_text)', '\\s+', ' ') }})) as query_key
+        {{ hash_of_query('interactions.query_text') }} as query_key
     from answers
     inner join interactions on answers.interaction_id = interactions.interaction_id
     left join queries on answers.query_id = queries.query_id

@@ -22,7 +22,7 @@ interactions as (
         interactions.interaction_id,
         interactions.query_id,
         interactions.source_group,
-        case when interactions.system = '' then 'unnamed' else interactions.system end as system
+        interactions.system
     from {{ ref('int_interactions_joined') }} as interactions
     inner join paired_queries on interactions.query_id = paired_queries.query_id
 ),

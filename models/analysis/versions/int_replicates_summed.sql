@@ -5,11 +5,9 @@
 with interactions as (
     select
         numbered.interaction_number,
-        case when joined.system = '' then 'unnamed' else joined.system end as system,
+        joined.system,
         joined.source_group,
-        coalesce(
-            joined.query_id, 'text_' || md5(lower({{ replace_pattern('trim(joined.query_text)', '\\s+', ' ') }}))
-        ) as query_key
+        {{ query_key('joined.') }} as query_key
     from {{ ref('int_interactions_joined') }} as joined
     inner join {{ ref('int_interactions_numbered') }} as numbered on joined.interaction_id = numbered.interaction_id
     where coalesce(joined.query_id, joined.query_text) is not null

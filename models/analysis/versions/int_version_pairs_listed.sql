@@ -12,12 +12,12 @@ version_pairs as (
 
 versions as (
     select
-        coalesce(application, 'unnamed') as application,
+        {{ named('application') }} as application,
         application_version as version,
         min(asked_at) as first_asked_at
     from interactions
     where application_version is not null
-    group by coalesce(application, 'unnamed'), application_version
+    group by {{ named('application') }}, application_version
 ),
 
 ordered as (

@@ -8,9 +8,9 @@ with interactions as (
 final as (
     select
         interaction_id,
-        coalesce(application, 'unnamed') as application,
+        {{ named('application') }} as application,
         application_version as version,
-        coalesce(query_id, 'text_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }}))) as query_key,
+        {{ query_key() }} as query_key,
         source_group,
         query_text
     from interactions

@@ -16,61 +16,7 @@ final as (
         described.second_dimension,
         described.second_segment,
 
-        -- strings
-        case
-            when described.threshold is null then 'no_threshold'
-            when described.count_scored = 0 then 'no_scores'
-            else 'measured'
-        end as failure_status,
-        tested.measurement,
-        tested.test_status,
-        tested.confirmation_status,
-        tested.severity,
-
-        -- numerics
-        described.count_interactions,
-        described.count_scored,
-        described.count_sources,
-        described.source_groups_effective as count_sources_effective,
-        described.mean_score,
-        tested.mean_score_lower,
-        tested.mean_score_upper,
-        described.standard_deviation,
-        described.quantile_05,
-        described.quantile_25,
-        described.quantile_50,
-        described.quantile_75,
-        described.quantile_95,
-        described.threshold,
-        described.count_failing,
-        described.share_failing,
-        tested.share_failing_lower,
-        tested.share_failing_upper,
-        described.share_failing_of_all,
-        tested.value,
-        tested.value_lower,
-        tested.value_upper,
-        tested.shrunken_value,
-        tested.rest_value,
-        tested.difference,
-        tested.difference_lower,
-        tested.difference_upper,
-        tested.difference_bound,
-        tested.difference_standard_error,
-        tested.degrees_of_freedom,
-        tested.p_value,
-        tested.q_value,
-        tested.q_value_dependent,
-        tested.margin,
-        tested.minimum_detectable_difference,
-        tested.confirmed_difference,
-        tested.confirmed_lower,
-        tested.confirmed_p_value,
-
-        -- booleans
-        described.count_sources < {{ var('hcat_minimum_segment_sources') }} as is_small,
-        tested.is_weak,
-        tested.is_confirmed
+        {{ columns_of_a_weakness() | indent(8) }}
     from described
     inner join tested on described.cell_id = tested.cell_id
     where described.second_dimension is not null

@@ -12,7 +12,7 @@ prompted as (
         interaction_id,
         application,
         application_version,
-        case when system = '' then 'unnamed' else system end as system,
+        system,
         {{ json_field('tags', "'prompt_version'") }} as prompt_version
     from interactions
 ),

@@ -11,7 +11,7 @@ with interactions as (
         interaction_id,
         coalesce(run_id, '') as run_id,
         system,
-        coalesce(query_id, 'text_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }}))) as query_key,
+        {{ query_key() }} as query_key,
         coalesce(sample_index, 0) as sample_index
     from {{ ref('int_interactions_joined') }}
     where is_answered and coalesce(query_id, query_text) is not null

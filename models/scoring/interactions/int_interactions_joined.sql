@@ -18,7 +18,8 @@ joined as (
         interactions.query_id,
         interactions.application,
         interactions.application_version,
-        concat_ws(' ', interactions.application, interactions.application_version) as system,
+        {{ named("nullif(concat_ws(' ', interactions.application, interactions.application_version), '')") }}
+            as system,
         interactions.language,
         interactions.customer_group,
         interactions.tags,
@@ -52,7 +53,7 @@ final as (
             declared_source_group,
             declared_query_group,
             family_query_id,
-            'query_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }})),
+            'query_' || {{ hash_of_query('query_text') }},
             query_id,
             interaction_id
         ) as source_group,

@@ -25,7 +25,7 @@ metrics as (
 interactions as (
     select
         *,
-        coalesce(query_id, 'text_' || md5(lower({{ replace_pattern('trim(query_text)', '\\s+', ' ') }}))) as query_key
+        {{ query_key() }} as query_key
     from {{ ref('int_interactions_joined') }}
 ),
 

@@ -12,7 +12,7 @@ passages_split as (
 ),
 
 scores as (
-    select * from {{ ref('int_text_scores') }}
+    {{ current_rows(ref('int_texts_classified'), ref('int_text_classifiers'), 'scoring_key') | indent(4) }}
 ),
 
 final as (

@@ -1,4 +1,2 @@
 -- One row per distinct text embedded by the encoder of this build.
-select embedded.*
-from {{ ref('int_texts_embedded') }} as embedded
-inner join {{ ref('int_encoder') }} as encoder on embedded.encoder_key = encoder.encoder_key
+{{ current_rows(ref('int_texts_embedded'), ref('int_encoder'), 'encoder_key') }}

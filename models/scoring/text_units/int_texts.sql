@@ -1,5 +1,5 @@
 -- One row per distinct text that is embedded: sentences, windows of texts compared whole, and texts of the safety
--- seeds.
+-- seeds; with the key of this build's encoder, the content key of an embedding.
 {{ config(materialized='table') }}
 
 with passages as (
@@ -17,10 +17,20 @@ sentences_and_windows as (
     select text_id, encoded_text from {{ ref('int_safety_texts') }}
 ),
 
-final as (
-    select text_id, min(encoded_text) as encoded_text, length(min(encoded_text)) as count_characters
+texts as (
+    select text_id, min(encoded_text) as encoded_text
     from sentences_and_windows
     group by text_id
+),
+
+final as (
+    select
+        texts.text_id,
+        encoder.encoder_key,
+        texts.encoded_text,
+        length(texts.encoded_text) as count_characters
+    from texts
+    cross join {{ ref('int_encoder') }} as encoder
 )
 
 select * from final

@@ -12,7 +12,7 @@ renamed as (
         {{ text_or_null('chunk_id') }} as chunk_id,
 
         -- strings
-        coalesce({{ text_or_null('judge') }}, 'unnamed') as judge,
+        {{ named(text_or_null('judge')) }} as judge,
         {{ text_or_null('grade') }} as grade_text,
 
         -- numerics

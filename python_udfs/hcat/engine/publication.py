@@ -52,17 +52,15 @@ def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) ->
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
-def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
+def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
     """Return what was promoted from the candidate of this build to ``<warehouse>/published``, byte for byte.
 
     dbt runs this only when no gate of severity error fails.
 
     Parameters
     ----------
-    session : engine session
-        Not used; the session is part of every model's call.
-    marts : mapping of str to relation
-        Name of the table -> its rows.
+    candidate : Table
+        What :func:`publish_candidate` returned in this build.
     warehouse : str
         Folder of the warehouse.
 
@@ -71,14 +69,12 @@ def publish_passing(session: Any, marts: Mapping[str, Any], warehouse: str) -> p
     Table
         One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
     """
-    del session
     published = Path(warehouse) / "published"
     rows = []
-    for name, relation in sorted(marts.items()):
-        path = published / f"{name}.parquet"
-        _copy(published / "candidate" / f"{name}.parquet", path)
-        count = relations.count_rows(relation)
-        rows.append({"mart": name, "copy": "published", "sha256": hash_file(path), "count_rows": count})
+    for row in sorted(candidate.to_pylist(), key=lambda row: str(row["mart"])):
+        path = published / f"{row['mart']}.parquet"
+        _copy(published / "candidate" / path.name, path)
+        rows.append({**row, "copy": "published", "sha256": hash_file(path)})
     _copy(published / "candidate" / DATABASE_FILE, published / DATABASE_FILE)
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 

@@ -27,8 +27,7 @@ def read(path, query):
 
 
 def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
-    publish_candidate(session, marts_of(session, "first", 1), str(tmp_path))
-    publish_passing(session, marts_of(session, "first", 1), str(tmp_path))
+    build_passing(session, "first", 1, tmp_path)
     # the second build fails its gates: dbt never reaches publish_passing
     publish_candidate(session, marts_of(session, "second", 2), str(tmp_path))
     published = tmp_path / "published" / "hcat.duckdb"
@@ -40,8 +39,7 @@ def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
 
 def test_drift_is_published_whatever_the_gates_say(session, tmp_path):
     first = marts_of(session, "first", 1) | {"fct_metric_drift": session.sql("select false as is_drifting")}
-    publish_candidate(session, first, str(tmp_path))
-    publish_passing(session, first, str(tmp_path))
+    publish_passing(publish_candidate(session, first, str(tmp_path)), str(tmp_path))
     second = marts_of(session, "second", 2) | {"fct_metric_drift": session.sql("select true as is_drifting")}
     publish_candidate(session, second, str(tmp_path))
     published = tmp_path / "published" / "hcat.duckdb"
@@ -56,8 +54,7 @@ def test_a_first_build_that_fails_publishes_no_scores(session, tmp_path):
 
 
 def build_passing(session, run, value, folder):
-    publish_candidate(session, marts_of(session, run, value), str(folder))
-    return publish_passing(session, marts_of(session, run, value), str(folder))
+    return publish_passing(publish_candidate(session, marts_of(session, run, value), str(folder)), str(folder))
 
 
 def test_a_reader_of_the_old_copy_is_not_disturbed(session, tmp_path):
