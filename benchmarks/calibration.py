@@ -22,9 +22,7 @@ from benchmarks.harness import Outcome, Table, argument_parser, data_folder, fin
 from benchmarks.out_of_fold import read_scored
 from hcat.calibration.calibrators import choose_calibrator, folds_of_sources, label_scores
 from hcat.calibration.quality import Figure, Quality, measure_quality
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats
 
 #: Range of the calibration slope.
 LIMITS_SLOPE = (0.7, 1.4)

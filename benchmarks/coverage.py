@@ -26,8 +26,7 @@ from hcat.calibration.conformal import (
     holm,
     measure_coverage,
 )
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 ALPHAS = (0.05, 0.10, 0.20)
 #: Distance of mean coverage from 1 - alpha.

@@ -29,9 +29,7 @@ from hcat.calibration.conformal import (
     control_bad_and_accepted,
 )
 from hcat.calibration.thresholds import METHODS, RiskAppetite, Threshold, accepts, fit_all
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats, Integers
 
 _SEED_OF_APPETITES = ROOT / "seeds" / "risk_appetites.csv"
 _APPETITE_COLUMNS = (

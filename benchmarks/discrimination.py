@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats
 
 COUNT_DRAWS = 1_000
 CONFIDENCE = 0.95

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
 from hcat.monitoring.drift import (
@@ -26,10 +25,7 @@ from hcat.monitoring.drift import (
     watch_means,
 )
 from hcat.monitoring.drift_tables import DriftSettings, compare_period, decide
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 COUNT_SERIES = 960
 #: Largest share of weeks with an alarm when nothing drifts.

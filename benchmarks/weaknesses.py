@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
+from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.weakness.statistics import (
     Cells,
     Judgement,
@@ -29,10 +29,6 @@ from hcat.weakness.statistics import (
     share_bounds,
     with_whole,
 )
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 #: As shipped.
 SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)

@@ -27,8 +27,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats, Integers
 
 Statistic = Literal[
     "percent_agreement",

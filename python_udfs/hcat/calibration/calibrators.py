@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats, Integers
 
 #: From simple to flexible: the order in which the one-standard-error rule prefers.
 FAMILIES = ("logistic", "ordinal", "multinomial", "isotonic", "boosted")

@@ -23,15 +23,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-#: Identifiers of sources or groups: text or integers.
-Keys = npt.NDArray[Any]
+from hcat.statistics.arrays import Floats, Integers, Keys
 
 STRATIFICATIONS = ("marginal", "group", "label_conditional")
 CELL_STATUSES = ("conformalized", "insufficient")

@@ -31,8 +31,7 @@ from hcat.calibration.conformal import (
     measure_coverage,
 )
 from hcat.calibration.tables import CONFORMALIZE, FIT, TEST, as_texts, read_calibrators
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 CELL_SCHEMA = pa.schema(
     [

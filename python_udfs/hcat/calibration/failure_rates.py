@@ -16,16 +16,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, folds_of_sources, label_scores
 from hcat.calibration.threshold_tables import TargetMetric, read_target_metrics
+from hcat.statistics.arrays import Floats, Integers
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, Target, estimate_failure_rate
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(
     [

@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 #: `one_class`: a class that the figure needs is missing; `separated`: the slope would be infinite; `no_threshold`: no
 #: cut-off was given.

@@ -34,8 +34,7 @@ from hcat.calibration.calibrators import (
     label_scores,
 )
 from hcat.calibration.quality import Quality, SystemCalibration, calibration_in_the_large, measure_quality
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 #: The score itself, where it claims to be a probability: the baseline that a calibrator must beat.
 UNCALIBRATED = "uncalibrated"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,8 +26,7 @@ from hcat.calibration.thresholds import (
     judge,
     quote_all,
 )
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 FITTED_SCHEMA: Final = pa.schema(
     [

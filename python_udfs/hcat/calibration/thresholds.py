@@ -37,9 +37,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 #: Method -> kind. The order is that of the rows of :func:`fit_all`.
 METHODS: Final[Mapping[str, str]] = {
@@ -221,7 +219,7 @@ class _Labelled:
     values: Floats
     is_accepted: Flags
     weights: Floats
-    sources: Codes
+    sources: Integers
     low: float
     high: float
     seed: int
@@ -818,12 +816,12 @@ def _kish(weights: Floats) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def _folds(sources: Codes, rows: Flags, count_folds: int, seed: int) -> Codes:
+def _folds(sources: Integers, rows: Flags, count_folds: int, seed: int) -> Integers:
     """Return a fold for each row: the sources of some rows, shuffled by the seed, are dealt in turn; others get -1."""
     distinct = np.unique(sources[rows])
     dealt = np.full(sources.max() + 1, -1)
     dealt[np.random.default_rng(seed).permutation(distinct)] = np.arange(len(distinct)) % count_folds
-    result: Codes = dealt[sources]
+    result: Integers = dealt[sources]
     return result
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.engine.devices import ModelError, hash_file
+from hcat.statistics.arrays import Floats
 
 FOLDER = Path(__file__).parent / "weights"
 
@@ -25,8 +26,6 @@ _TOLERANCE = 1e-8
 _LEAST_CURVATURE = 1e-9
 _lock = threading.Lock()
 _loaded: dict[str, Head] = {}
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from hcat.engine.devices import (
     silence_transformers,
 )
 from hcat.engine.keys import hash_text
+from hcat.statistics.arrays import Floats
 
 _WEIGHTS = Path(__file__).parent / "weights"
 
@@ -66,8 +67,6 @@ ENTAILED_SCHEMA = pa.schema(
 
 _load_lock = threading.Lock()
 _loaded: dict[str, Classifier] = {}
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.calibration.agreement import (
@@ -23,9 +22,7 @@ from hcat.calibration.agreement import (
     cohen_kappa,
     percent_agreement,
 )
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats
 
 STATISTICS: Final = (
     "percent_agreement",

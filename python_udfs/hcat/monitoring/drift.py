@@ -30,13 +30,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.weakness.statistics import benjamini_hochberg
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 #: Tests of a series, and the one of a dimension.
 SERIES_TESTS: Final = ("mean_shift", "population_stability", "kolmogorov_smirnov", "sequential_mean")

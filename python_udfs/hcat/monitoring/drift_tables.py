@@ -48,10 +48,7 @@ from hcat.monitoring.drift import (
     stability_p_values,
     watch_means,
 )
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 #: Status of a row -> meaning. Only `tested` has a p-value.
 STATUSES: Final = {

@@ -28,13 +28,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from hcat.statistics.arrays import Flags, Floats
 from hcat.statistics.prediction_powered import estimate_failure_rate
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: What the seed `review_targets` may ask for.
 PURPOSES: Final = ("half_width", "difference")

@@ -30,15 +30,11 @@ from statistics import NormalDist
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.engine.keys import hash_text
+from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.prediction_powered import wilson_interval
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 GroupType = Literal["gap", "robust", "non_robust"]
 Module = Literal["retrieval", "language_model"]

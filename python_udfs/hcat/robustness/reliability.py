@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.survey import estimate_shares
-
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 MEASURES: Final = {
     "precision": "share of the accepted answers that are right; low = optimistic",

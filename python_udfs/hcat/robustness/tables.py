@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.metrics.answers import JUDGEMENT_SCHEMA, judge_answers
@@ -23,10 +22,7 @@ from hcat.robustness.groups import (
     group_answers,
 )
 from hcat.robustness.reliability import measure_share
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Integers
 
 #: One row per answer and content.
 JUDGED_SCHEMA: Final = pa.schema(

@@ -19,9 +19,8 @@ import hashlib
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 EXACT_SOURCES: Final = 12
 """Sources up to which all 2^n sign patterns are tried: 4,096, fewer than the draws of any setting that makes sense."""

@@ -38,15 +38,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
-Sources = npt.NDArray[Any]
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys
 
 Status = Literal["prediction_powered", "labels_only", "insufficient"]
 Target = Literal["these_interactions", "process"]
@@ -131,9 +127,9 @@ class FailureRate:
 def estimate_failure_rate(
     is_failure: Flags,
     label_predictions: Floats,
-    label_sources: Sources,
+    label_sources: Keys,
     predictions: Floats,
-    sources: Sources,
+    sources: Keys,
     inclusion_probabilities: Floats | None = None,
     target: Target = "these_interactions",
     power_tuning: float | None = None,
@@ -356,7 +352,7 @@ def _show(found: FailureRate, labels_only: RateInterval) -> FailureRate:
     )
 
 
-def _code_sources(sources: Sources, label_sources: Sources) -> tuple[Integers, Integers, int]:
+def _code_sources(sources: Keys, label_sources: Keys) -> tuple[Integers, Integers, int]:
     distinct, codes = np.unique(np.concatenate([sources, label_sources]), return_inverse=True)
     codes = codes.astype(np.int64)
     return codes[: len(sources)], codes[len(sources) :], len(distinct)
@@ -374,9 +370,9 @@ def _check_labels_are_among(labels_by_source: Integers, rows_by_source: Integers
 def _check_rows(
     is_failure: Flags,
     label_predictions: Floats,
-    label_sources: Sources,
+    label_sources: Keys,
     predictions: Floats,
-    sources: Sources,
+    sources: Keys,
     inclusion_probabilities: Floats | None,
 ) -> None:
     of_labels = [len(is_failure), len(label_predictions), len(label_sources)]

@@ -8,9 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 #: Rows of the overall variance that each stratum's own is mixed with for the interval. Chosen among 0 to 3 on draws
 #: other than those of `python -m benchmarks.sampling`.

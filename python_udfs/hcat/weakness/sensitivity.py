@@ -16,10 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.calibration.calibrators import folds_of_sources
+from hcat.statistics.arrays import Flags, Floats
 from hcat.weakness.statistics import Cells, jackknife_cells, with_whole
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 SENSITIVITY_SCHEMA: Final = pa.schema(
     [

@@ -37,14 +37,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from hcat.calibration.conformal import holm
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
-Texts = npt.NDArray[np.str_]
+from hcat.statistics.arrays import Flags, Floats, Integers, Texts
 
 #: What a rule may test -> what it is.
 MEASUREMENTS: Final = {

@@ -14,9 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from hcat.monitoring import drift
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats
 
 
 def arrange(

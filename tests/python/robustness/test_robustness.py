@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hcat.robustness import groups as module
 from hcat.robustness.groups import (
     ANSWER_SCHEMA,
     ATTRIBUTION_SCHEMA,
@@ -31,7 +32,6 @@ from hcat.robustness.groups import (
     name_faulty_modules,
     robustness,
 )
-from hcat.robustness import groups as module
 
 QUICK = RobustnessSettings(count_draws=400)
 

@@ -15,6 +15,7 @@ from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+from hcat.statistics.arrays import Floats
 from hcat.weakness.statistics import (
     CONFIRMATION_STATUSES,
     Cells,
@@ -34,8 +35,6 @@ from hcat.weakness.statistics import (
     turn,
     with_whole,
 )
-
-Floats = npt.NDArray[np.float64]
 
 SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=30).map(np.asarray)
