@@ -26,7 +26,7 @@ from hcat.metrics.copying import longest_copy
 from hcat.metrics.refusal import is_refusal
 from hcat.safety.screening import Examples, Screen, find_injection
 from hcat.statistics.arrays import Flags, Floats
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.intervals import wilson_interval
 from training import heads
 
 BALANCED_LIMIT = 0.68

@@ -32,7 +32,8 @@ from benchmarks.harness import (
     working_folder,
 )
 from hcat.statistics.arrays import Floats, Integers
-from hcat.statistics.survey import estimate_shares, kish_effective_n
+from hcat.statistics.intervals import kish_effective_n
+from hcat.statistics.survey import estimate_shares
 
 TOTAL = 770
 COUNT_STRATA = 77

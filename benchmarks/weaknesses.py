@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import (
     Cells,
     Judgement,
@@ -23,7 +24,6 @@ from hcat.weakness.statistics import (
     can_be_tested,
     confirm_cells,
     detectable_difference,
-    jackknife_cells,
     judge_cells,
     mean_bounds,
     share_bounds,

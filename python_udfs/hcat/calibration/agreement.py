@@ -28,6 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.clusters import draw_clusters, sum_by_cluster
+from hcat.statistics.intervals import kish_effective_n
 
 Statistic = Literal[
     "percent_agreement",
@@ -234,9 +236,7 @@ class _Units:
 
     def by_source(self, values: Floats) -> Floats:
         """Return sums of the rows of `values` by source, shape (n_sources, n_columns)."""
-        sums = np.zeros((self.count_sources, values.shape[1]))
-        np.add.at(sums, self.sources, values)
-        return sums
+        return sum_by_cluster(values, self.sources, self.count_sources)
 
 
 def percent_agreement(
@@ -431,7 +431,7 @@ def krippendorff_alpha(
     lower, upper = np.triu_indices(len(units.categories), 1)
     shares = units.counts / (units.counts.sum(axis=1, keepdims=True) - 1)
     pairs = [
-        np.bincount(units.sources, units.counts[:, first] * shares[:, second], units.count_sources)
+        sum_by_cluster(units.counts[:, first] * shares[:, second], units.sources, units.count_sources)
         for first, second in zip(lower, upper, strict=True)
     ]
     coincidences = np.array(pairs).reshape(len(lower), units.count_sources).T
@@ -550,8 +550,8 @@ def rater_reports(
         has_others = others.sum(axis=1) >= 2
         is_shared = is_rated & has_others & ~is_tie
         count_shared = int(is_shared.sum())
-        by_source = np.unique(sources[is_shared], return_counts=True)[1]
-        count_effective = float(by_source.sum() ** 2 / (by_source**2).sum()) if count_shared else 0.0
+        by_source = np.unique(sources[is_shared], return_counts=True)[1].astype(np.float64)
+        count_effective = kish_effective_n(by_source) if count_shared else 0.0
         basis = (int(is_rated.sum()), count_shared, count_effective)
         if count_raters < MINIMUM_RATERS or count_shared < MINIMUM_SHARED_UNITS:
             status: RaterStatus = "fewer_than_three_raters" if count_raters < MINIMUM_RATERS else "too_few_shared_units"
@@ -783,7 +783,7 @@ def _estimate(
     chunk = max(1, _CELLS // max(units.count_sources, MAXIMUM_SCALE_POINTS**2))
     values = np.concatenate(
         [
-            value(_draw_sources(random, units.count_sources, min(chunk, count_draws - start)))
+            value(draw_clusters(random, units.count_sources, min(chunk, count_draws - start)))
             for start in range(0, count_draws, chunk)
         ]
     )
@@ -794,14 +794,6 @@ def _estimate(
         return Agreement(statistic, "estimated", point, "no_spread", None, None, *basis, len(usable))
     low, high = np.quantile(usable, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Agreement(statistic, "estimated", point, "estimated", float(low), float(high), *basis, len(usable))
-
-
-def _draw_sources(random: np.random.Generator, count_sources: int, count_draws: int) -> Floats:
-    """Return how often each source is drawn with replacement, shape (count_draws, count_sources)."""
-    drawn = random.integers(0, count_sources, (count_draws, count_sources))
-    cells = drawn + count_sources * np.arange(count_draws)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=count_draws * count_sources)
-    return counts.reshape(count_draws, count_sources).astype(np.float64)
 
 
 def _without_number(statistic: Statistic, status: AgreementStatus) -> Agreement:

@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Floats, Integers, Keys
+from hcat.statistics.multiple_tests import holm
 
 STRATIFICATIONS = ("marginal", "group", "label_conditional")
 CELL_STATUSES = ("conformalized", "insufficient")
@@ -478,15 +479,6 @@ def check_sets(
         status = "failed" if adjusted < CHECK_LEVEL else "passed"
         checks[place] = replace(checks[place], p_value_holm=adjusted, status=status)
     return tuple(checks)
-
-
-def holm(p_values: Sequence[float]) -> Floats:
-    """Return Holm's adjusted P-values: max over the i smallest of (m + 1 - i) p_(i), at most 1 (Holm 1979)."""
-    values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values, kind="stable")
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)))
-    return adjusted
 
 
 def control_bad_and_accepted(

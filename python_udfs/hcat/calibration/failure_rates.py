@@ -19,9 +19,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, folds_of_sources, label_scores
+from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scores
 from hcat.calibration.threshold_tables import TargetMetric, read_target_metrics
 from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.clusters import folds_of_sources
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, Target, estimate_failure_rate
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(

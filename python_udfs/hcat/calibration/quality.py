@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import draw_cluster_counts, error_of_mean, sum_by_cluster
+from hcat.statistics.intervals import effective_clusters, normal_quantile, t_quantile
 
 #: `one_class`: a class that the figure needs is missing; `separated`: the slope would be infinite; `no_threshold`: no
 #: cut-off was given.
@@ -42,6 +44,7 @@ LOGIT_BOUND = 15.0
 LOG_LOSS_BOUND = 1e-12
 _NEWTON_STEPS = 60
 _NEWTON_REACH = 3.0
+_LARGEST_LOG_ODDS = 30.0
 #: Newton converges quadratically: a last step of this length leaves an error far below it.
 _NEWTON_TOLERANCE = 1e-7
 #: Share of draws in which a figure must exist (both classes drawn, no separation), else it is `insufficient`.
@@ -274,7 +277,7 @@ def measure_quality(
     if count_bins < 1 or count_draws < 1:
         raise ValueError(f"count_bins and count_draws must be at least 1, got {count_bins} and {count_draws}")
     rows = _check(probabilities, labels, sources, weights)
-    counts = _resample(rows.count_sources, count_draws, seed)
+    counts = draw_cluster_counts(np.random.default_rng(seed), rows.count_sources, count_draws)
     p, y, constant = rows.probabilities, rows.labels, np.full(len(rows.labels), base_rate)
     ones = np.ones(len(y))
     figures = []
@@ -324,8 +327,6 @@ def calibration_in_the_large(
     of the share accepted on the Kish effective number of sources, less the mean prediction. Under 10 sources:
     `insufficient`.
     """
-    from scipy.stats import t
-
     rows = _check(probabilities, labels, sources, weights)
     names = np.asarray(systems)
     if names.shape != rows.labels.shape:
@@ -340,14 +341,13 @@ def calibration_in_the_large(
         if count < MINIMUM_SOURCES:
             found.append(SystemCalibration(str(system), "insufficient", None, *head, None, None, None))
         elif _is_rare(one.labels, np.ones(len(one.labels))):
-            low, high = _wilson(share, _effective_sources(one.sources, one.weights))
+            low, high = _wilson(share, effective_clusters(one.sources, one.weights))
             bounds = (low - prediction, high - prediction)
             found.append(SystemCalibration(str(system), "measured", "wilson", *head, difference, *bounds))
         else:
             residuals = one.weights * (one.labels - one.probabilities - difference)
-            by_source = np.bincount(one.sources, weights=residuals)
-            error = np.sqrt(count / (count - 1) * (by_source**2).sum()) / one.weights.sum()
-            reach = float(t.ppf((1 + CONFIDENCE) / 2, count - 1) * error)
+            error = error_of_mean(residuals, one.sources, one.weights.sum())
+            reach = float(t_quantile((1 + CONFIDENCE) / 2, count - 1)) * error
             bounds = (difference - reach, difference + reach)
             found.append(SystemCalibration(str(system), "measured", "linearised", *head, difference, *bounds))
     return tuple(found)
@@ -381,8 +381,8 @@ def _ratio(name: str, values: Floats, members: Floats, rows: _Rows, counts: Floa
         return Figure(name, "insufficient")
     if not members.any():
         return Figure(name, "one_class")
-    sums = np.bincount(rows.sources, weights=rows.weights * members * values)
-    totals = np.bincount(rows.sources, weights=rows.weights * members)
+    sums = sum_by_cluster(rows.weights * members * values, rows.sources)
+    totals = sum_by_cluster(rows.weights * members, rows.sources)
     with np.errstate(invalid="ignore", divide="ignore"):
         draws = (counts @ sums) / (counts @ totals)
     return _figure(name, float(sums.sum() / totals.sum()), draws)
@@ -395,7 +395,7 @@ def _share(name: str, cases: Floats, members: Floats, rows: _Rows, counts: Float
     is_rare = _is_rare(cases, members) or len(np.unique(rows.sources[is_member])) < MINIMUM_SOURCES
     if figure.value is None or not is_rare:
         return figure
-    low, high = _wilson(figure.value, _effective_sources(rows.sources[is_member], rows.weights[is_member]))
+    low, high = _wilson(figure.value, effective_clusters(rows.sources[is_member], rows.weights[is_member]))
     return Figure(name, "measured", "wilson", figure.value, low, high, figure.draws)
 
 
@@ -453,7 +453,7 @@ def _intercept(rows: _Rows, counts: Floats) -> Figure:
     def values(weights: Floats) -> Floats:
         intercepts, step = np.zeros(len(weights)), np.full(len(weights), np.inf)
         for _ in range(_NEWTON_STEPS):
-            shares = _expit(intercepts[:, None] + log_odds)
+            shares = _bounded_expit(intercepts[:, None] + log_odds)
             residual = (weights * (rows.labels - shares)).sum(axis=1)
             curvature = (weights * shares * (1 - shares)).sum(axis=1)
             step = np.clip(residual / np.maximum(curvature, 1e-300), -_NEWTON_REACH, _NEWTON_REACH)
@@ -494,7 +494,7 @@ def _regress(log_odds: Floats, labels: Floats, weights: Floats, start: Floats) -
     values = (log_odds - center) / scale
     found = np.stack([found[0] + found[1] * center, found[1] * scale])
     for _ in range(_NEWTON_STEPS):
-        shares = _expit(found[0][:, None] + found[1][:, None] * values)
+        shares = _bounded_expit(found[0][:, None] + found[1][:, None] * values)
         residual, curvature = weights * (labels - shares), weights * shares * (1 - shares)
         first, second = residual.sum(axis=1), residual @ values
         a, b, c = curvature.sum(axis=1), curvature @ values, curvature @ values**2
@@ -510,8 +510,11 @@ def _regress(log_odds: Floats, labels: Floats, weights: Floats, start: Floats) -
     return result
 
 
-def _expit(log_odds: Floats) -> Floats:
-    result: Floats = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+def _bounded_expit(log_odds: Floats) -> Floats:
+    """Return probabilities of log odds, which are held so that a curvature never is 0."""
+    from scipy.special import expit
+
+    result: Floats = expit(np.clip(log_odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS))
     return result
 
 
@@ -573,9 +576,9 @@ def _calibration_error(
         by_chance.append(np.abs((rows.weights * (redrawn - rows.probabilities)) @ members).sum(axis=1) / total)
     null = np.concatenate(by_chance)
     signs = random.integers(0, 2, (count_draws, rows.count_sources)) * 2.0 - 1.0
-    deviations = _sum_by_cell(rows.weights * residuals, rows.sources, bins)
+    deviations = sum_by_cluster((rows.weights * residuals)[:, None] * members, rows.sources)
     null_of_sources = np.abs(signs @ deviations).sum(axis=1) / total
-    about_gap = _sum_by_cell(rows.weights * (residuals - gaps[bins]), rows.sources, bins)
+    about_gap = sum_by_cluster((rows.weights * (residuals - gaps[bins]))[:, None] * members, rows.sources)
     count_in_bin = np.array([one.count_sources for one in table])
     variances = count_in_bin / np.maximum(count_in_bin - 1, 1) * (about_gap**2).sum(axis=0) / masses**2
     error = CalibrationError(
@@ -590,13 +593,6 @@ def _calibration_error(
     return error, table
 
 
-def _sum_by_cell(values: Floats, sources: Integers, bins: Integers) -> Floats:
-    """Return sums of values by source and bin, shape (n_sources, n_bins)."""
-    cells = np.zeros((int(sources.max()) + 1, int(bins.max()) + 1))
-    np.add.at(cells, (sources, bins), values)
-    return cells
-
-
 def _bins(probabilities: Floats, count_bins: int) -> Integers:
     """Return the bin of each row: ranks cut into equal counts, equal probabilities in the bin of their lowest rank."""
     ordered = np.sort(probabilities)
@@ -607,7 +603,7 @@ def _bins(probabilities: Floats, count_bins: int) -> Integers:
 
 def _describe_bin(position: int, rows: _Rows) -> Bin:
     share = float(np.average(rows.labels, weights=rows.weights))
-    low, high = _wilson(share, _effective_sources(rows.sources, rows.weights))
+    low, high = _wilson(share, effective_clusters(rows.sources, rows.weights))
     return Bin(
         position=position,
         lowest=float(rows.probabilities.min()),
@@ -622,14 +618,6 @@ def _describe_bin(position: int, rows: _Rows) -> Bin:
 
 
 # --- resampling and small helpers -------------------------------------------------------------------------------------
-
-
-def _resample(count_sources: int, count_draws: int, seed: int) -> Floats:
-    """Return how often each source is drawn, shape (n_draws, n_sources): the same for every figure."""
-    random = np.random.default_rng(seed)
-    if not count_sources:
-        return np.zeros((count_draws, 0))
-    return random.multinomial(count_sources, np.full(count_sources, 1 / count_sources), count_draws).astype(np.float64)
 
 
 def _blocks(count_draws: int, count_rows: int) -> list[int]:
@@ -653,17 +641,9 @@ def _is_rare(cases: Floats, members: Floats) -> bool:
     return min(count, float(members.sum()) - count) < MINIMUM_CASES
 
 
-def _effective_sources(sources: Integers, weights: Floats) -> float:
-    """Return the Kish effective number of sources, (sum n)^2 / sum n^2 with n the weight of a source."""
-    by_source = np.bincount(sources, weights=weights)
-    return float(by_source.sum() ** 2 / (by_source**2).sum())
-
-
 def _wilson(share: float, count: float) -> tuple[float, float]:
     """Return the Wilson (1927) interval of a share on an effective count."""
-    from scipy.stats import norm
-
-    z = float(norm.ppf((1 + CONFIDENCE) / 2))
+    z = normal_quantile((1 + CONFIDENCE) / 2)
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     reach = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
     # the share lies inside but for rounding

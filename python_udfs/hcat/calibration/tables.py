@@ -43,7 +43,7 @@ UNCALIBRATED = "uncalibrated"
 ALL_SEGMENTS = "all"
 BY_SEGMENT = "by_segment"
 
-#: Folds of :func:`hcat.calibration.calibrators.fold_of_source`.
+#: Folds of :func:`hcat.statistics.clusters.fold_of_source`.
 FIT, CONFORMALIZE, TEST = "fit", "conformalize", "test"
 
 _PARAMETER = pa.struct(

@@ -38,6 +38,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import deal_folds, sum_by_cluster
+from hcat.statistics.intervals import kish_effective_n
 
 #: Method -> kind. The order is that of the rows of :func:`fit_all`.
 METHODS: Final[Mapping[str, str]] = {
@@ -420,8 +422,8 @@ def _cheapest_cut(data: _Labelled, cost_accept: float, cost_reject: float) -> _C
     strictest wins.
     """
     levels, codes = np.unique(data.values, return_inverse=True)
-    failed = np.bincount(codes, weights=data.weights * ~data.is_accepted)
-    good = np.bincount(codes, weights=data.weights * data.is_accepted)
+    failed = sum_by_cluster(data.weights * ~data.is_accepted, codes)
+    good = sum_by_cluster(data.weights * data.is_accepted, codes)
     # entry i accepts levels i and up; the last entry accepts none
     false_accept = 1 - np.concatenate([[0.0], np.cumsum(failed)]) / failed.sum()
     false_reject = np.concatenate([[0.0], np.cumsum(good)]) / good.sum()
@@ -475,7 +477,7 @@ def _fit_gam(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     columns = basis(data.values)
     differences = np.diff(np.eye(columns.shape[1]), n=2, axis=0)
     roughness = differences.T @ differences
-    folds = _folds(data.sources, np.ones_like(data.is_accepted), data.count_folds, data.seed)
+    folds = deal_folds(data.sources, np.ones_like(data.is_accepted), data.count_folds, data.seed)
 
     def held_out_loss(penalty: float) -> float:
         loss = 0.0
@@ -566,7 +568,7 @@ def _fit_fold_floors(
 
     The text takes "an average of the thresholds (or the largest value)"; inside, the largest is the strictest.
     """
-    folds = np.where(data.is_accepted, _folds(data.sources, data.is_accepted, data.count_folds, data.seed), -1)
+    folds = np.where(data.is_accepted, deal_folds(data.sources, data.is_accepted, data.count_folds, data.seed), -1)
     cuts = []
     for appetite in appetites:
         floors, flagged = np.empty(data.count_folds), np.empty(data.count_folds)
@@ -628,6 +630,8 @@ def _fit_log_odds(columns: Floats, data: _Labelled, penalty: Floats, rows: Flags
     Targets are Platt's (1999, section 2.2): (N+ + 1) / (N+ + 2) and 1 / (N- + 2) instead of 1 and 0, so that classes
     that do not overlap have a finite fit, and few labels cannot claim 99 %.
     """
+    from scipy.special import expit
+
     count_accepted = int(data.is_accepted.sum())
     count_failed = len(data.is_accepted) - count_accepted
     targets = np.where(data.is_accepted, (count_accepted + 1) / (count_accepted + 2), 1 / (count_failed + 2))
@@ -640,7 +644,7 @@ def _fit_log_odds(columns: Floats, data: _Labelled, penalty: Floats, rows: Flags
 
     found = np.zeros(columns.shape[1])
     for _ in range(100):
-        shares = 1 / (1 + np.exp(-np.clip(columns @ found, -500, 500)))
+        shares = expit(columns @ found)
         gradient = columns.T @ (weights * (targets - shares)) - penalty @ found
         curvature = columns.T @ (columns * (weights * shares * (1 - shares))[:, None]) + penalty
         # the ridge serves columns without rows; it slows steps down and does not move the optimum
@@ -664,7 +668,7 @@ def _log_density(data: _Labelled, rows: Flags) -> Callable[[Floats], Floats] | N
     if np.ptp(values) <= _TINY:
         return None
     spread = (_quantile(values, weights, 0.75) - _quantile(values, weights, 0.25)) / 1.34
-    width = 0.9 * (min(deviation, spread) if spread > 0 else deviation) * _kish(weights) ** -0.2
+    width = 0.9 * (min(deviation, spread) if spread > 0 else deviation) * kish_effective_n(weights) ** -0.2
     # rows of equal score share one kernel
     levels, codes = np.unique(values, return_inverse=True)
     log_weights = np.log(np.bincount(codes, weights=weights) / weights.sum())
@@ -686,17 +690,17 @@ def _rate(is_error: Flags | None, rows: Flags, data: _Labelled, level: float) ->
     count = int(rows.sum())
     weights = data.weights[rows]
     _, codes = np.unique(data.sources[rows], return_inverse=True)
-    by_source = np.bincount(codes, weights=weights).astype(np.float64)
+    by_source = sum_by_cluster(weights, codes)
     count_sources = len(by_source)
     if is_error is None or not count:
         status = "no_threshold" if is_error is None else "one_class"
         return Rate(None, None, None, count, count_sources, 0.0, level, status)
     total = weights.sum()
     share = min(1.0, float(weights @ is_error[rows] / total))  # rounding
-    fewest, most = _kish(by_source), _kish(weights)
+    fewest, most = kish_effective_n(by_source), kish_effective_n(weights)
     effective = fewest
     if 0 < share < 1 and count_sources > 1:
-        residuals = np.bincount(codes, weights=weights * (is_error[rows] - share))
+        residuals = sum_by_cluster(weights * (is_error[rows] - share), codes)
         variance = float((residuals**2).sum()) * count_sources / (count_sources - 1) / total**2
         effective = min(most, max(fewest, share * (1 - share) / variance)) if variance > 0 else most
     z = NormalDist().inv_cdf((1 + level) / 2)
@@ -809,20 +813,6 @@ def _quantile(values: Floats, weights: Floats, share: float) -> float:
     """Return the smallest value that at least this weighted share does not exceed: an order statistic."""
     # 1 - 0.95 is above 0.05 by rounding and would take the next one
     return float(np.quantile(values, round(share, 12), weights=weights, method="inverted_cdf"))
-
-
-def _kish(weights: Floats) -> float:
-    """Return Kish's effective number, (sum w)^2 / sum w^2."""
-    return float(weights.sum() ** 2 / (weights**2).sum())
-
-
-def _folds(sources: Integers, rows: Flags, count_folds: int, seed: int) -> Integers:
-    """Return a fold for each row: the sources of some rows, shuffled by the seed, are dealt in turn; others get -1."""
-    distinct = np.unique(sources[rows])
-    dealt = np.full(sources.max() + 1, -1)
-    dealt[np.random.default_rng(seed).permutation(distinct)] = np.arange(len(distinct)) % count_folds
-    result: Integers = dealt[sources]
-    return result
 
 
 def _log_odds(share: float) -> float:

@@ -32,7 +32,7 @@ from typing import Any, Final
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.weakness.statistics import benjamini_hochberg
+from hcat.statistics.multiple_tests import adjust_p_values
 
 #: Tests of a series, and the one of a dimension.
 SERIES_TESTS: Final = ("mean_shift", "population_stability", "kolmogorov_smirnov", "sequential_mean")
@@ -492,15 +492,6 @@ def watch_means(
     is_known = np.isfinite(contrast.difference) & np.isfinite(margin)
     difference = np.where(is_known, contrast.difference, np.nan)
     return Watch(is_watched, largest, np.exp(-largest), difference, difference - margin, difference + margin)
-
-
-def adjust_p_values(p_values: Floats) -> Floats:
-    """Return Benjamini and Hochberg's (1995) q-values; NaN is no member of the family and stays NaN."""
-    q_values = np.full(len(p_values), np.nan)
-    members = np.flatnonzero(~np.isnan(p_values))
-    if len(members):
-        q_values[members] = benjamini_hochberg(p_values[members])
-    return q_values
 
 
 def rejection_limit(p_values: Floats, level: float) -> float:

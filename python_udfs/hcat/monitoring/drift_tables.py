@@ -34,7 +34,6 @@ from hcat.monitoring.drift import (
     TESTS,
     Period,
     Rows,
-    adjust_p_values,
     arrange_rows,
     compare_means,
     compare_mixes,
@@ -49,6 +48,7 @@ from hcat.monitoring.drift import (
     watch_means,
 )
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.multiple_tests import adjust_p_values
 
 #: Status of a row -> meaning. Only `tested` has a p-value.
 STATUSES: Final = {

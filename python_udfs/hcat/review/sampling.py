@@ -31,6 +31,7 @@ import numpy as np
 import pyarrow as pa
 
 from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.intervals import normal_quantile
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 #: What the seed `review_targets` may ask for.
@@ -340,7 +341,7 @@ def labels_for_half_width(
     if count_interactions is not None and count_interactions < 1:
         raise ValueError(f"count_interactions must be at least 1, got {count_interactions}")
     _check_design(confidence, design_effect)
-    squared = _normal_quantile((1 + confidence) / 2) ** 2
+    squared = normal_quantile((1 + confidence) / 2) ** 2
     linear = squared * (2 * half_width**2 - rate * (1 - rate))
     constant = squared**2 * (half_width**2 - 0.25)
     # h < .5 makes the constant negative, so that exactly one root is positive
@@ -387,7 +388,7 @@ def labels_for_difference(
         raise ValueError(f"power must lie in [0.5, 1), got {power}")
     _check_design(confidence, design_effect)
     effect = 2 * math.asin(math.sqrt(first_rate)) - 2 * math.asin(math.sqrt(second_rate))
-    quantiles = _normal_quantile((1 + confidence) / 2) + _normal_quantile(power)
+    quantiles = normal_quantile((1 + confidence) / 2) + normal_quantile(power)
     return _round_up(2 * design_effect * (quantiles / effect) ** 2)
 
 
@@ -488,12 +489,6 @@ def _check_design(confidence: float, design_effect: float) -> None:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     if not 1 <= design_effect < math.inf:
         raise ValueError(f"design_effect must be at least 1 and finite, got {design_effect}")
-
-
-def _normal_quantile(probability: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(probability))
 
 
 def _round_up(count: float) -> int:

@@ -34,7 +34,8 @@ import pyarrow as pa
 
 from hcat.engine.keys import hash_text
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.clusters import draw_clusters
+from hcat.statistics.intervals import wilson_interval
 
 GroupType = Literal["gap", "robust", "non_robust"]
 Module = Literal["retrieval", "language_model"]
@@ -744,9 +745,7 @@ def _resample(columns: Sequence[Floats], settings: RobustnessSettings) -> list[F
     sums = []
     chunk = max(1, _CELLS // count_groups)
     for start in range(0, settings.count_draws, chunk):
-        rows = min(chunk, settings.count_draws - start)
-        cells = random.integers(0, count_groups, (rows, count_groups)) + count_groups * np.arange(rows)[:, None]
-        sums.append(np.bincount(cells.ravel(), minlength=rows * count_groups).reshape(rows, -1) @ stacked)
+        sums.append(draw_clusters(random, count_groups, min(chunk, settings.count_draws - start)) @ stacked)
     return list(np.concatenate(sums).T)
 
 

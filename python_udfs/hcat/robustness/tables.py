@@ -23,6 +23,8 @@ from hcat.robustness.groups import (
 )
 from hcat.robustness.reliability import measure_share
 from hcat.statistics.arrays import Integers
+from hcat.statistics.clusters import sum_by_cluster
+from hcat.statistics.intervals import t_quantile
 
 #: One row per answer and content.
 JUDGED_SCHEMA: Final = pa.schema(
@@ -252,8 +254,6 @@ def _mean_change(
     scored: Sequence[tuple[str, float]], confidence: float, minimum_sources: int
 ) -> tuple[float | None, float | None, float | None]:
     """Return mean, lower and upper bound; no bounds below the least number of sources."""
-    from scipy.stats import t
-
     if not scored:
         return None, None, None
     changes = np.array([change for _, change in scored], dtype=np.float64)
@@ -262,7 +262,7 @@ def _mean_change(
     count_sources = int(codes.max()) + 1
     if count_sources < minimum_sources:
         return mean, None, None
-    residuals = np.bincount(codes, weights=changes - mean)
+    residuals = sum_by_cluster(changes - mean, codes)
     variance = count_sources / (count_sources - 1) * float(residuals @ residuals) / len(changes) ** 2
-    margin = float(t.ppf((1 + confidence) / 2, count_sources - 1)) * float(np.sqrt(variance))
+    margin = float(t_quantile((1 + confidence) / 2, count_sources - 1)) * float(np.sqrt(variance))
     return mean, mean - margin, mean + margin

@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hcat.statistics.arrays import Floats
+from hcat.statistics.intervals import t_quantile, t_tail
 
 EXACT_SOURCES: Final = 12
 """Sources up to which all 2^n sign patterns are tried: 4,096, fewer than the draws of any setting that makes sense."""
@@ -221,9 +222,7 @@ def _studentise(
 
 def interval_of(gap: Gap, confidence: float) -> tuple[float, float]:
     """Return the two-sided t interval of a gap; of no width where no source differs."""
-    from scipy.special import stdtrit
-
-    margin = float(stdtrit(gap.degrees, (1 + confidence) / 2)) * gap.error
+    margin = float(t_quantile((1 + confidence) / 2, gap.degrees)) * gap.error
     return gap.difference - margin, gap.difference + margin
 
 
@@ -253,15 +252,13 @@ def equivalence_p_value(gap: Gap, margin: float, span: float, count_sources: int
     ValueError
         If the margin is not above 0.
     """
-    from scipy.special import stdtr
-
     if not margin > 0:
         raise ValueError(f"margin must be above 0, got {margin}")
     unseen = max(0.0, 1.0 - margin / span) ** count_sources if span > 0 else 0.0
     if gap.error <= 0:
         return 1.0 if abs(gap.difference) >= margin else unseen
     distance = (margin - abs(gap.difference)) / gap.error
-    p_value = float(stdtr(gap.degrees, -distance))
+    p_value = float(t_tail(distance, gap.degrees))
     return max(p_value, unseen) if is_indicator else p_value
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hcat.calibration.conformal import holm
 from hcat.safety.bias import Gap, Sides, compare_groups, compare_pairs, equivalence_p_value, interval_of, seed_of
+from hcat.statistics.multiple_tests import holm
 
 COUNTERFACTUAL: Final = "counterfactual"
 LOGGED_GROUPS: Final = "logged_groups"

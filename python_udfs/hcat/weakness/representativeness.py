@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.intervals import normal_quantile, wilson_interval
 
 REPRESENTATIVENESS_SCHEMA: Final = pa.schema(
     [
@@ -138,9 +138,7 @@ def _compare_segment(segment: Mapping[str, Any], status: str, confidence: float)
     row["difference"] = row["share_test_set"] - row["share_production"]
     if status != "compared":
         return row
-    from scipy.special import ndtri
-
-    quantile = float(ndtri((1 + confidence) / 2))
+    quantile = normal_quantile((1 + confidence) / 2)
     p, q = row["share_test_set"], row["share_production"]
     p_lower, p_upper = wilson_interval(p, segment["effective_test_set"], quantile)
     q_lower, q_upper = wilson_interval(q, segment["effective_production"], quantile)

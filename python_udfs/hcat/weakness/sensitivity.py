@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.calibration.calibrators import folds_of_sources
 from hcat.statistics.arrays import Flags, Floats
-from hcat.weakness.statistics import Cells, jackknife_cells, with_whole
+from hcat.statistics.clusters import folds_of_sources, jackknife_cells
+from hcat.statistics.intervals import t_quantile, t_tail
+from hcat.weakness.statistics import Cells, with_whole
 
 SENSITIVITY_SCHEMA: Final = pa.schema(
     [
@@ -159,8 +160,6 @@ def _is_flagged(test: _Test, margin: float, cut_off: float) -> bool | None:
 
 def _test(sums: _Sums, confidence: float, minimum_sources: int) -> _Test:
     """Return the test of a cell against its rest, as the weakness itself was tested."""
-    from scipy.special import stdtr, stdtrit
-
     cells = _estimate(sums)
     if cells is None:
         return _Test("too_few_sources", 0)
@@ -171,8 +170,8 @@ def _test(sums: _Sums, confidence: float, minimum_sources: int) -> _Test:
     if not error > 0:
         return _Test("constant", int(groups))
     difference = float(cells.difference[0])
-    bound = difference - float(stdtrit(degrees, confidence)) * error
-    return _Test("tested", int(groups), difference, bound, float(stdtr(degrees, -difference / error)))
+    bound = difference - float(t_quantile(confidence, degrees)) * error
+    return _Test("tested", int(groups), difference, bound, float(t_tail(difference / error, degrees)))
 
 
 def _estimate(sums: _Sums) -> Cells | None:

@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hcat.weakness.statistics import benjamini_hochberg
+from hcat.statistics.intervals import t_quantile, t_tail
+from hcat.statistics.multiple_tests import benjamini_hochberg
 
 VERSION_DIFFERENCE_SCHEMA: Final = pa.schema(
     [
@@ -153,13 +154,11 @@ def _status(cell: Mapping[str, Any], minimum_sources: int) -> str:
 
 def _compare_by_t(cell: Mapping[str, Any], confidence: float) -> tuple[float, float, float]:
     """Return p-value and bounds from the jackknife error."""
-    from scipy.special import stdtr, stdtrit
-
     # siblings that outweigh all others leave less than one effective source to spare
     degrees = max(cell["sources_effective"] - 1, 1.0)
     error = cell["standard_error"]
-    half_width = float(stdtrit(degrees, (1 + confidence) / 2)) * error
-    p_value = 2 * float(stdtr(degrees, -abs(cell["difference"]) / error))
+    half_width = float(t_quantile((1 + confidence) / 2, degrees)) * error
+    p_value = 2 * float(t_tail(abs(cell["difference"]) / error, degrees))
     return p_value, cell["difference"] - half_width, cell["difference"] + half_width
 
 

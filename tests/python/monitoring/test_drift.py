@@ -15,6 +15,7 @@ from scipy import stats
 
 from hcat.monitoring import drift
 from hcat.statistics.arrays import Floats
+from hcat.statistics.multiple_tests import adjust_p_values
 
 
 def arrange(
@@ -430,7 +431,7 @@ def test_bad_settings_of_the_watch(changes: dict[str, float], base_weeks: int, m
 def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> None:
     values = np.array(p_values)
     expected = stats.false_discovery_control(values, method="bh")
-    q_values = drift.adjust_p_values(values)
+    q_values = adjust_p_values(values)
     assert_allclose(q_values, expected)
     limit = drift.rejection_limit(values, level)
     # the limit tells the same story as the q-values, up to rounding at the limit itself
@@ -439,7 +440,7 @@ def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> Non
 
 
 def test_what_is_not_tested_is_no_member_of_the_family() -> None:
-    q_values = drift.adjust_p_values(np.array([0.01, np.nan, 0.04]))
+    q_values = adjust_p_values(np.array([0.01, np.nan, 0.04]))
     assert_allclose(q_values, [0.02, np.nan, 0.04])
     assert_allclose(drift.rejection_limit(np.array([0.5, np.nan, 0.9]), 0.01), 0.005)
     assert drift.rejection_limit(np.array([np.nan]), 0.01) == 0.01
