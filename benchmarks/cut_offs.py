@@ -22,7 +22,7 @@ from scipy.stats import norm
 
 from benchmarks.calibration import Answers, read_answers
 from benchmarks.harness import ROOT, Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.calibration.conformal import (
+from hcat.calibration.risk_control import (
     RiskControl,
     control_accepted_among_bad,
     control_bad_among_accepted,

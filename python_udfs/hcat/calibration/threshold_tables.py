@@ -14,17 +14,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.calibration.threshold_quotes import Quote, judge, quote_all
 from hcat.calibration.thresholds import (
     METHODS,
     MINIMUM_PER_CLASS,
     MINIMUM_SOURCES,
     STATUSES,
-    Quote,
     RiskAppetite,
     Threshold,
     fit_all,
-    judge,
-    quote_all,
 )
 from hcat.statistics.arrays import Floats
 

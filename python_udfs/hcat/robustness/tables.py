@@ -14,13 +14,9 @@ import pyarrow as pa
 
 from hcat.metrics.answers import JUDGEMENT_SCHEMA, judge_answers
 from hcat.metrics.facts import READ_BY_FACTS, judge_facts
-from hcat.robustness.groups import (
-    COMPARISON_SCHEMA,
-    RobustnessSettings,
-    compare_clusters,
-    equalise_groups,
-    group_answers,
-)
+from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_clusters
+from hcat.robustness.groups import equalise_groups, group_answers
+from hcat.robustness.rates import RobustnessSettings
 from hcat.robustness.reliability import measure_share
 from hcat.statistics.arrays import Integers
 from hcat.statistics.clusters import sum_by_cluster

@@ -15,14 +15,16 @@ from hcat.calibration.conformal import (
     check_sets,
     conformal_quantile,
     conformal_rank,
-    control_accepted_among_bad,
-    control_bad_among_accepted,
-    control_bad_and_accepted,
     fit_conformal,
     groups_with_cells,
     measure_coverage,
     nonconformity,
     sources_needed,
+)
+from hcat.calibration.risk_control import (
+    control_accepted_among_bad,
+    control_bad_among_accepted,
+    control_bad_and_accepted,
 )
 
 # P(accepted) ~ Beta(8, 2): one answer in five is bad. Given y = 1 it is Beta(9, 2), given y = 0 Beta(8, 3), so that
