@@ -1,12 +1,12 @@
 """Agreement of raters, a report on each rater, and one label per unit from several ratings.
 
-Ratings are an array of shape (n_units, n_raters) whose values are points of a scale and whose gaps are NaN. Text 004
-(human evaluation) aggregates the ratings of several labellers; whether they agree comes first. Agreement says whether
-people mean the same thing by a scale point, and nothing about whether they are right.
+Ratings are an array of shape (n_units, n_raters). Its values are points of a scale; its gaps are NaN. Saeed and Barlow
+(NatWest Group) aggregate the ratings of several labellers. Whether the labellers agree comes first. Agreement says
+whether people mean the same thing by a scale point; it does not say whether they are right.
 
-An estimate that cannot be made has a status and no number; an agreement that is high because nothing varies is not
-shown as one. Intervals resample whole sources, because siblings (variants of a query) are rated alike. A figure of
-one person's two passes is intra-rater: it has names of its own and is never an agreement claim.
+An estimate that cannot be made has a status and no number. An agreement that is high because nothing varies is not
+shown as one. Intervals resample whole clusters, because siblings (variants of a query) are rated alike. A figure of
+one person's two passes is intra-rater: it has its own names and is never a claim of agreement.
 
 References
 ----------
@@ -172,8 +172,6 @@ class Adjudication:
 
     Attributes
     ----------
-    rule : str
-        `majority`, `mean` or `dawid_skene`, to be recorded beside the label.
     labels : ndarray of float, shape (n_units,)
         NaN unless the status is `labelled`.
     statuses : tuple of str, length n_units
@@ -182,7 +180,6 @@ class Adjudication:
         Ratings of each unit: a label may rest on one.
     """
 
-    rule: Literal["majority", "mean", "dawid_skene"]
     labels: Floats
     statuses: tuple[LabelStatus, ...]
     count_ratings: Integers
@@ -572,38 +569,6 @@ def rater_reports(
     return tuple(reports)
 
 
-def adjudicate_majority(ratings: Floats) -> Adjudication:
-    """Return the most frequent rating of each unit; equal counts are the status `tie` and no label.
-
-    Parameters
-    ----------
-    ratings : ndarray of float, shape (n_units, n_raters)
-        NaN where a rater did not rate. With two raters every disagreement is a tie.
-
-    Notes
-    -----
-    On a scale of more than two points the most frequent value may be short of half of the ratings.
-    """
-    ratings = _checked_ratings(ratings)
-    categories, counts = _value_counts(ratings)
-    labels, is_tie = _most_frequent(categories, counts)
-    return _adjudicated("majority", labels, is_tie, counts.sum(axis=1).astype(np.int64))
-
-
-def adjudicate_mean(ratings: Floats) -> Adjudication:
-    """Return the mean rating of each unit: for scales whose points are equally far apart.
-
-    Parameters
-    ----------
-    ratings : ndarray of float, shape (n_units, n_raters)
-        NaN where a rater did not rate.
-    """
-    ratings = _checked_ratings(ratings)
-    count_ratings = (~np.isnan(ratings)).sum(axis=1)
-    labels = np.nansum(ratings, axis=1) / np.maximum(count_ratings, 1)
-    return _adjudicated("mean", labels, np.zeros(len(ratings), dtype=np.bool_), count_ratings)
-
-
 def dawid_skene(
     ratings: Floats, pseudo_count: float = 0.5, maximum_iterations: int = 2_000, tolerance: float = 1e-8
 ) -> DawidSkene:
@@ -656,7 +621,7 @@ def dawid_skene(
     def without_fit(status: Literal["insufficient", "no_variation", "not_converged"], trace: Floats) -> DawidSkene:
         nothing = np.full(len(ratings), np.nan)
         statuses: tuple[LabelStatus, ...] = tuple(status if rated else "no_ratings" for rated in is_rated)
-        adjudication = Adjudication("dawid_skene", nothing, statuses, by_unit)
+        adjudication = Adjudication(nothing, statuses, by_unit)
         return DawidSkene(status, categories, None, None, None, trace[:, 0], trace[:, 1], by_rater, adjudication)
 
     no_trace = np.empty((0, 2))
@@ -707,12 +672,11 @@ def dawid_skene(
         log_likelihood,
         log_posterior,
         by_rater,
-        _adjudicated("dawid_skene", labels, is_tie, by_unit),
+        _adjudicated(labels, is_tie, by_unit),
     )
 
 
 def _adjudicated(
-    rule: Literal["majority", "mean", "dawid_skene"],
     labels: Floats,
     is_tie: npt.NDArray[np.bool_],
     count_ratings: Integers,
@@ -721,7 +685,7 @@ def _adjudicated(
         "no_ratings" if not count else "tie" if tie else "labelled"
         for count, tie in zip(count_ratings, is_tie, strict=True)
     )
-    return Adjudication(rule, np.where((count_ratings == 0) | is_tie, np.nan, labels), statuses, count_ratings)
+    return Adjudication(np.where((count_ratings == 0) | is_tie, np.nan, labels), statuses, count_ratings)
 
 
 def _most_frequent(categories: Floats, counts: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:

@@ -1,9 +1,9 @@
 """Stage 1 of calibration with people: from a score to the probability that people accept.
 
-Text 000 section 5.1 names the families: logistic (Platt 1999), isotonic (Zadrozny and Elkan 2002), ordinal (McCullagh
-1980), multinomial and monotone gradient boosting. y = 1 means accepted. A fitted calibrator is nothing but its rows
-(:class:`CalibratorRow`), so that a person can read it and SQL can apply it. With s the score and, when the score is a
-probability, x = ln(c / (1 - c)), c = greatest(logit_bound, least(1 - logit_bound, s)), else x = s:
+Sudjianto et al. 2024 (section 5.1) name the families: logistic (Platt 1999), isotonic (Zadrozny and Elkan 2002),
+ordinal (McCullagh 1980), multinomial and monotone gradient boosting. y = 1 means accepted. A fitted calibrator consists
+of its rows alone (:class:`CalibratorRow`): a person can read them and SQL can apply them. s is the score. When the
+score is a probability, x = ln(c / (1 - c)) with c = greatest(logit_bound, least(1 - logit_bound, s)); else x = s:
 
 - logistic: ``1 / (1 + exp(-(intercept + slope * x)))``
 - ordinal: P(label >= k) = ``1 / (1 + exp(-(slope * x - cut_point[k])))``; accepted: k = accept_from
@@ -13,8 +13,8 @@ probability, x = ln(c / (1 - c)), c = greatest(logit_bound, least(1 - logit_boun
 - boosted: baseline + sum over trees of the value of the leaf that s reaches, through ``1 / (1 + exp(-.))``; at a node
   go left when the feature is <= threshold, or when it is missing and missing_goes_left
 
-Labels sampled with inclusion probability pi weigh 1 / pi. Nothing is resampled and no class is weighted: both would
-move the probabilities.
+Labels that were sampled with inclusion probability pi weigh 1 / pi. No row is resampled and no class is weighted,
+because both would move the probabilities.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
-"""Prediction sets and acceptance thresholds with finite-sample promises: stage 2 of the calibration with people.
+"""Prediction sets with finite-sample promises: stage 2 of the calibration with people.
 
-Stage 1 gives P(Y = y | x), here taken as it is. Stage 2 asks on an independent fold how far such probabilities lie from
-what people said, and turns the answer into sets that hold the true label with probability at least 1 - alpha, or into a
-threshold with a promise on what passes it (text 000, section 5.2; Vovk, Gammerman and Shafer 2005; Angelopoulos and
-Bates 2023). Sets and thresholds in the mean ask that sources are exchangeable, tests and Learn then Test that they are
-independent and alike: labels of stage 2 are a plain random audit sample and carry no weights.
+Stage 1 gives P(Y = y | x), which is taken as it is. Stage 2 asks on an independent fold how far such probabilities lie
+from what people said. The answer becomes sets that hold the true label with probability at least 1 - alpha, or a
+threshold with a promise on what passes it (:mod:`hcat.calibration.risk_control`). Sources: Sudjianto et al. 2024,
+section 5.2; Vovk, Gammerman and Shafer 2005; Angelopoulos and Bates 2023. Sets and thresholds in the mean need
+exchangeable clusters; tests and Learn then Test need clusters that are independent and alike. The labels of stage 2 are
+therefore a plain random audit sample and carry no weights.
 
 - Nonconformity is S = 1 - P(Y = y | x); y is in the set if and only if S <= q, with q the k-th smallest S of the fold
-  and k = ceil((n + 1)(1 - alpha)): an order statistic, never interpolated, and infinite if k > n. The formula of text
-  000, Quantile(S; k / (n + 1)), is the same for k <= n and the largest score for k = n + 1, where the promise fails.
+  and k = ceil((n + 1)(1 - alpha)): an order statistic, never interpolated, and infinite if k > n. The formula of
+  Sudjianto et al., Quantile(S; k / (n + 1)), gives the same for k <= n. For k = n + 1 it gives the largest score, where
+  the promise fails.
 - Compare S with q, never P with 1 - q: rounding would decide the ties that the promise counts.
 - Rows of one source are siblings, not fresh evidence. A quantile weighs row i of source k by 1 / ((K + 1) n_k), with
   1 / (K + 1) at infinity (hierarchical conformal prediction: Lee, Barber and Willett 2023, with the groups of Dunn,
@@ -86,7 +88,9 @@ class Conformalizer:
     scores: Floats  # (n,): nonconformity of the observed label of every row of the fold, to be stored
 
     def predict(self, probabilities: Floats, groups: Keys | None = None) -> PredictionSets:
-        """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q (text 000, 5.2, step 3).
+        """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q.
+
+        This is step 3 of Sudjianto et al. 2024, section 5.2.
 
         Parameters
         ----------
@@ -145,9 +149,9 @@ class CoverageCheck:
 
 
 def conformal_rank(count: int, alpha: float) -> int:
-    """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile (text 000, 5.2).
+    """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile.
 
-    The product is taken in whole numbers: .1 is one tenth, so 19 scores give 18 and never 19 by rounding.
+    The rank is that of Sudjianto et al. 2024, section 5.2. The product is taken in whole numbers: .1 is one tenth, so 19 scores give 18 and never 19 by rounding.
 
     Raises
     ------
@@ -165,7 +169,9 @@ def sources_needed(alpha: float) -> int:
 
 
 def nonconformity(probabilities: Floats) -> Floats:
-    """Return S = 1 - P(Y = y | x) of every label, shape (n, n_labels), in [0, 1] (text 000, section 5.2, step 1).
+    """Return S = 1 - P(Y = y | x) of every label, shape (n, n_labels), in [0, 1].
+
+    This is step 1 of Sudjianto et al. 2024, section 5.2.
 
     Parameters
     ----------
@@ -287,7 +293,8 @@ def fit_conformal(
     stratification : str
         `label_conditional`: a quantile per class and group, P(Y in set | Y = y, group) >= 1 - alpha, because coverage
         over all rows can hide a class that is missed (Vovk 2012, label conditional validity; Sadinle, Lei and Wasserman
-        2019). `group`: Mondrian by group. `marginal`: the one quantile of text 000, section 5.2; groups play no part.
+        2019). `group`: Mondrian by group. `marginal`: the one quantile of Sudjianto et al. 2024, section 5.2, without
+        groups.
     groups, sources : ndarray, shape (n,), optional
         Group and source of each row; one group, and every row its own source, by default.
     own_groups : sequence of str, optional

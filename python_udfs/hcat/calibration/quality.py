@@ -1,16 +1,17 @@
 """What a calibrated probability is worth on an untouched fold (fold `test`), with intervals by source.
 
-y = 1 means that people accept the answer; a probability is P(y = 1). Type I error = false accept: an answer that people
-fail passes the cut-off; type II error = false reject: an answer that people accept does not. Text 003 (step 1C) calls
-type I the false positive and type II the false negative of an evaluation whose positive is a pass, and maps the risk
-appetite to the tolerated share of hallucinations that are let through, which is type I; text 000 (section 5) names both
-errors without a definition. F1 elsewhere takes the failure as its positive; these two rates do not turn with it.
+y = 1 means that people accept the answer; a probability is P(y = 1). A type I error is a false accept: an answer that
+people fail passes the cut-off. A type II error is a false reject: an answer that people accept does not pass. Sarmah et
+al. 2024 (step 1C) call type I the false positive and type II the false negative of an evaluation whose positive is a
+pass. They map the risk appetite to the tolerated share of hallucinations that are let through, which is type I.
+Sudjianto et al. 2024 (section 5) name both errors without a definition. F1 elsewhere takes the failure as its positive;
+these two rates do not turn with it.
 
-Siblings are not independent: intervals resample whole sources (percentile bootstrap, Efron and Tibshirani 1993,
-section 13.3), the same draws for every figure of the same rows, so that differences are paired. Where fewer than 10
-cases are on one side of a share, or the share is of fewer than 10 sources, the bootstrap cannot see what is missing;
-then it is Wilson (1927) on the Kish effective number of sources, (sum n)^2 / sum n^2. Labels of unequal inclusion
-probability pi weigh 1 / pi.
+Siblings are not independent, and intervals resample whole clusters (percentile bootstrap, Efron and Tibshirani 1993,
+section 13.3). Every figure of the same rows has the same draws, so that differences are paired. The bootstrap cannot
+see what is missing where one side of a share has fewer than 10 cases, or the share fewer than 10 clusters. The
+interval is then that of Wilson (1927) on Kish's effective number of clusters, (sum n)^2 / sum n^2. Labels of unequal
+inclusion probability pi weigh 1 / pi.
 """
 
 from __future__ import annotations

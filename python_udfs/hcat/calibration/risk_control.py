@@ -96,8 +96,8 @@ def control_accepted_among_bad(
     """Return the threshold with P(accepted | bad) <= alpha for a new bad answer: a class-conditional quantile.
 
     Nonconformity of class 0 is P(Y = 1 | x); the threshold is its conformal quantile among bad answers, and an answer
-    is accepted when class 0 is not in its label-conditional set (Vovk 2012; text 003, conformal threshold). The promise
-    is a mean over folds and says nothing about the share of bad ones among accepted answers.
+    is accepted when class 0 is not in its label-conditional set (Vovk 2012; Sarmah et al. 2024).
+    The promise is a mean over folds and says nothing about the share of bad ones among accepted answers.
 
     Parameters
     ----------

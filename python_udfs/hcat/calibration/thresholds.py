@@ -18,10 +18,11 @@ Method -> what of the appetite it reads -> does the threshold rise with confiden
 - ``conformal``: confidence; by itself, an order statistic whose rank rises.
 - ``normal_floor``, ``normal_floor_fold_mean``, ``normal_floor_fold_strictest``, ``pass_quantile``: confidence; falls.
 
-Tolerated shares of an appetite do not shape a fit; :func:`judge` holds the rates of the test fold against them.
+Tolerated shares of an appetite do not shape a fit. The rates of the test fold are held against them
+(:func:`hcat.calibration.threshold_quotes.judge`).
 
-Text 003 is the talk "How to Choose a Threshold for the LLM Evaluation Metrics" (Mehta; paper: Sarmah et al. 2024, arXiv
-2412.12148). It names the methods and gives no data; formulas beyond mean - z sd are those of the cited literature.
+The methods are those of Sarmah et al. 2024 (arXiv 2412.12148, "How to Choose a Threshold for an Evaluation Metric for
+Large Language Models"). The paper gives no data; formulas beyond mean - z sd are those of the cited literature.
 """
 
 from __future__ import annotations
@@ -98,9 +99,9 @@ class RiskAppetite:
     name : str
         For instance `high`, `moderate`, `low`.
     confidence : float
-        In (0.5, 1). Text 003, step 3: high 0.90, moderate 0.95, low 0.98 to 0.99.
+        In (0.5, 1). Sarmah et al. 2024, step 3: high 0.90, moderate 0.95, low 0.98 to 0.99.
     tolerated_false_accept_share, tolerated_false_reject_share : float
-        In [0, 1]: type I and type II errors that are tolerated (text 003, step 1C).
+        In [0, 1]: type I and type II errors that are tolerated (Sarmah et al. 2024, step 1C).
     cost_false_accept, cost_false_reject : float
         Above 0, in any common unit: only their ratio counts.
     """
@@ -152,7 +153,7 @@ class Threshold:
         Labelled rows and sources it was fitted on; a floor reads the accepted ones alone.
     held_out_flag_share : float or None
         Of the floors in folds: mean over folds of the share of held-out accepted rows that the fold's floor flags
-        (text 003, step 4 of the cross-validation).
+        (Sarmah et al. 2024, step 4 of the cross-validation).
     """
 
     kind: str
@@ -311,7 +312,7 @@ def _cheapest_cut(data: OrientedRows, cost_accept: float, cost_reject: float) ->
 
 
 def _fit_logistic(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Score at which a logistic regression's P(accept) reaches the confidence (text 003, other methods).
+    """Score at which a logistic regression's P(accept) reaches the confidence (Sarmah et al. 2024, other methods).
 
     The text reads the probability threshold from the confidence level; the ratio of costs is the matter of `roc_cost`.
     The worst accepted answer is good with that probability, the others with more.
@@ -371,7 +372,9 @@ def _fit_gam(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut
 
 
 def _fit_kde(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Where the density of good answers overtakes that of failed ones, each times prevalence x cost (text 003).
+    """Where the density of good answers overtakes that of failed ones, each times prevalence x cost.
+
+    The method is that of Sarmah et al. 2024.
 
     Gaussian kernels, Silverman's bandwidth by class (Silverman 1986, eq. 3.31), reflected at the bounds of the metric
     (ibid., section 2.10); searched between the class medians, which must be in order.
@@ -433,14 +436,14 @@ def _fit_conformal(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> lis
 
 
 def _fit_normal_floor(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Mean - z sd of accepted answers, z one-sided: 1.282, 1.645, 2.326 at 90, 95, 99 % (text 003, step 3)."""
+    """Mean - z sd of accepted answers, z one-sided: 1.282, 1.645, 2.326 at 90, 95, 99 % (Sarmah et al., step 3)."""
     return [_Cut(_normal_floor(data, data.is_accepted, appetite.confidence)) for appetite in appetites]
 
 
 def _fit_fold_floors(
     join: Callable[[Floats], np.float64], data: OrientedRows, appetites: Sequence[RiskAppetite]
 ) -> list[_Cut]:
-    """Join the floors of K - 1 folds, each held against its held-out fold (text 003, cross-validation, steps 3 to 5).
+    """Join the floors of K - 1 folds, each held against its held-out fold (Sarmah et al. 2024, steps 3 to 5).
 
     The text takes "an average of the thresholds (or the largest value)"; inside, the largest is the strictest.
     """

@@ -1,7 +1,7 @@
 """Groups of queries with one meaning, and which module failed: retrieval or the language model.
 
 Queries that ask the same thing in other words are a group. One correct answer in a group shows that the knowledge is
-there; a wrong one beside it shows a lack of robustness (GRAMMAR, section 3.3). Three types of group:
+there; a wrong one beside it shows a lack of robustness (Li et al. 2024, GRAMMAR, section 3.3). Three types of group:
 
 - ``gap``: every answer is wrong; the documents may lack the knowledge;
 - ``robust``: every answer is right;
@@ -138,7 +138,9 @@ def name_faulty_modules(
     documents: Sequence[frozenset[str] | None],
     rule: Rule = "any_document",
 ) -> list[tuple[str, Module | None]]:
-    """Return (status, faulty module) of every answer of one group, by comparing contexts (GRAMMAR, section 3.3).
+    """Return (status, faulty module) of every answer of one group, by comparing contexts.
+
+    The comparison is that of Li et al. 2024 (GRAMMAR, section 3.3).
 
     Parameters
     ----------

@@ -3,8 +3,8 @@
     R   = correct / (total - total in gap groups)                    (equation 1)
     Acc = R (total - total in gap groups) / total                    (equation 2)
 
-so that Acc = R (1 - lambda), lambda the share of answers that lie in gap groups (GRAMMAR, section 3.3). Accuracy alone
-confuses a lack of knowledge with a lack of robustness.
+so that Acc = R (1 - lambda), with lambda the share of answers that lie in gap groups (Li et al. 2024, GRAMMAR, section
+3.3). Accuracy alone confuses a lack of knowledge with a lack of robustness.
 
 R rises when groups are small: with answers that are right by chance, independently with probability p, groups of m give
 R = p / (1 - (1 - p)^m). R is therefore compared at equal group size only, and its chance value stands beside it.
@@ -114,7 +114,7 @@ class RobustnessSettings:
 
 
 def robustness(count_correct: int, count_answers: int, count_gap_answers: int) -> float | None:
-    """Return R, the share of right answers outside gap groups (GRAMMAR, equation 1), in [0, 1].
+    """Return R, the share of right answers outside gap groups (Li et al. 2024, GRAMMAR, equation 1), in [0, 1].
 
     None where every answer lies in a gap group: robustness is then unknown, not 0.
     """
@@ -124,7 +124,7 @@ def robustness(count_correct: int, count_answers: int, count_gap_answers: int) -
 
 
 def accuracy_from_robustness(robustness: float | None, count_answers: int, count_gap_answers: int) -> float:
-    """Return the accuracy R (total - total in gap groups) / total (GRAMMAR, equation 2), in [0, 1].
+    """Return the accuracy R (total - total in gap groups) / total (Li et al. 2024, GRAMMAR, equation 2), in [0, 1].
 
     Parameters
     ----------

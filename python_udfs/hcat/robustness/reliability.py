@@ -2,7 +2,7 @@
 
 A metric with a decided threshold is a classifier of answers: accepted or not. Where the true answer is known, its
 precision is the share of the accepted answers that are right, and its recall the share of the right answers that it
-accepts (GRAMMAR, section 4.1 and table 1). A low precision is optimism, a low recall is cynicism.
+accepts (Li et al. 2024, GRAMMAR, section 4.1 and table 1). A low precision is optimism, a low recall is cynicism.
 
 Answers to queries of one group succeed and fail together, so that intervals count groups and not answers.
 """
