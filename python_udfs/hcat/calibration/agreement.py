@@ -270,6 +270,14 @@ def percent_agreement(
     With n_uk ratings k of unit u and m_u = sum_k n_uk >= 2, P_u = sum_k n_uk (n_uk - 1) / (m_u (m_u - 1)) (Fleiss
     1971, P_i). Units are weighted by their pairable values m_u, as in the coincidence matrix of Krippendorff (2011):
     sum_u m_u P_u / sum_u m_u = 1 - D_o of the nominal alpha. With equal m_u this is the plain mean of P_u.
+
+    Examples
+    --------
+    Two raters agree on one of two units; two clusters are too few for an interval.
+
+    >>> found = percent_agreement(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
+    >>> found.value, found.interval_status
+    (0.5, 'too_few_sources')
     """
     _check_bootstrap(count_draws, confidence)
     units = _pairable(ratings, sources)

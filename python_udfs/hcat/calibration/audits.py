@@ -126,6 +126,14 @@ def overconfidence(
     -------
     float
         In [0, 1]; 1 where nothing varies and the mean is not above 0, 0 where it is above.
+
+    Examples
+    --------
+    Predictions exceed the labels by 0.5 on average, by 0 and 1 in the two clusters: t = 1 with one degree of freedom.
+
+    >>> p_value = overconfidence(np.array([1.0, 1.0]), np.array([1.0, 0.0]), np.array(["a", "b"]))
+    >>> round(float(p_value), 12)
+    0.25
     """
     from scipy.stats import t as student
 

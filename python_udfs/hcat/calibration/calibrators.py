@@ -481,6 +481,15 @@ def fit_calibrator(data: LabelledScores, family: str, seed: int = SEED) -> Fit:
     -----
     At least 20 labels of each class from at least 10 sources each, else `insufficient`; on a graded scale each scale
     point is a class of ordinal and multinomial. Isotonic and trees of a single score need 1,000 labels.
+
+    Examples
+    --------
+    Twenty labels of either class, which all agree with the score, with 40 clusters:
+
+    >>> scores = np.linspace(-1, 1, 40)
+    >>> found = fit_calibrator(label_scores(scores, scores > 0, np.arange(40)), "logistic")
+    >>> found.status, bool(found.calibrator.apply([0.0]).round(6)[0] == 0.5)
+    ('fitted', True)
     """
     _check_family(data, family)
     status = _status_of_labels(data, family)

@@ -151,7 +151,8 @@ class CoverageCheck:
 def conformal_rank(count: int, alpha: float) -> int:
     """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile.
 
-    The rank is that of Sudjianto et al. 2024, section 5.2. The product is taken in whole numbers: .1 is one tenth, so 19 scores give 18 and never 19 by rounding.
+    The rank is that of Sudjianto et al. 2024, section 5.2. The product is taken in whole numbers: .1 is one
+    tenth, and 19 scores give 18, never 19 by rounding.
 
     Raises
     ------
@@ -218,6 +219,15 @@ def conformal_quantile(scores: Floats, alpha: float, sources: Keys | None = None
     ------
     ValueError
         If alpha is not in (0, 1), scores hold NaN, or the lengths differ.
+
+    Examples
+    --------
+    Nine scores at alpha = .2: the rank is ceil(10 x .8) = 8. Three scores are too few.
+
+    >>> conformal_quantile(np.arange(1.0, 10.0), 0.2)
+    8.0
+    >>> conformal_quantile(np.arange(3.0), 0.2)
+    inf
     """
     target = 1 - exact_alpha(alpha)
     scores = np.asarray(scores, dtype=np.float64)

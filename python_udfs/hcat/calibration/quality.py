@@ -327,6 +327,15 @@ def calibration_in_the_large(
     chapter 6, linearised ratio), t with K - 1 degrees of freedom. With fewer than 10 accepted or failed labels: Wilson
     of the share accepted on the Kish effective number of sources, less the mean prediction. Under 10 sources:
     `insufficient`.
+
+    Examples
+    --------
+    Half of twenty answers are accepted, and each was predicted with 0.75.
+
+    >>> labels = np.tile([0, 1], 10)
+    >>> found = calibration_in_the_large(np.full(20, 0.75), labels, np.arange(20), np.full(20, "app"))
+    >>> found[0].difference, found[0].method
+    (-0.25, 'linearised')
     """
     rows = _check(probabilities, labels, sources, weights)
     names = np.asarray(systems)

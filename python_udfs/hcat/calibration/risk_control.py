@@ -108,6 +108,14 @@ def control_accepted_among_bad(
     ------
     ValueError
         If an argument is outside its range or lengths differ.
+
+    Examples
+    --------
+    Four bad answers at alpha = .2: the rank is ceil(5 x .8) = 4, so that an answer must exceed the highest of them.
+
+    >>> found = control_accepted_among_bad(np.array([0.1, 0.2, 0.3, 0.4, 0.9]), np.array([0, 0, 0, 0, 1]), 0.2)
+    >>> found.status, found.threshold, found.share_accepted
+    ('controlled', 0.4, 0.2)
     """
     values, labels = _binary(probabilities, labels)
     sources = check_keys(sources, len(values), "sources")

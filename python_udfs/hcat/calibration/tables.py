@@ -221,6 +221,21 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
         Schema :data:`CALIBRATOR_SCHEMA`, one row per (metric, segment, family), ordered, segment
         :data:`ALL_SEGMENTS` first; ``parameters`` is empty and figures are null where the status says that nothing
         could be fitted.
+
+    Examples
+    --------
+    Fifty labels that agree with the score are enough for a line and too few for steps and trees.
+
+    >>> target = dict(metric_name="groundedness", criterion="grounded", accept_from=1, count_scale_points=2)
+    >>> target |= dict(direction="higher_is_better", unit="probability", range_low=0.0, range_high=1.0)
+    >>> label = dict(interaction_id="i", metric_name="groundedness", segment="all", inclusion_probability=1.0, fold="fit")
+    >>> labels = [
+    ...     label | dict(source_group=f"q{n}", raw_score=n / 50, label=int(n >= 25), scale_point=int(n >= 25))
+    ...     for n in range(50)
+    ... ]
+    >>> found = fit_calibrators(pa.Table.from_pylist(labels), pa.Table.from_pylist([target]), 5, random_seed=1)
+    >>> {row["family"]: row["status"] for row in found.to_pylist()}
+    {'logistic': 'fitted', 'isotonic': 'insufficient', 'boosted': 'insufficient'}
     """
     rows: list[dict[str, Any]] = []
     for target in _in_order(targets):

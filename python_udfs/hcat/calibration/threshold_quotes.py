@@ -88,6 +88,14 @@ def quote(
     ------
     ValueError
         If arguments contradict each other.
+
+    Examples
+    --------
+    One of two failed answers passes, and both good ones do.
+
+    >>> found = quote(0.5, [0.2, 0.6, 0.7, 0.8], [0, 0, 1, 1], [1, 2, 3, 4], direction="higher_is_better")
+    >>> found.false_accept.rate, found.false_reject.rate
+    (0.5, 0.0)
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")

@@ -96,6 +96,13 @@ def read_target_metrics(targets: pa.Table) -> list[TargetMetric]:
     ------
     ValueError
         If a metric has several criteria.
+
+    Examples
+    --------
+    >>> row = {"metric_name": "groundedness", "criterion": "grounded", "direction": "higher_is_better"}
+    >>> targets = pa.Table.from_pylist([row | {"unit": "probability", "range_low": 0.0, "range_high": 1.0}])
+    >>> [(metric.name, metric.low, metric.high) for metric in read_target_metrics(targets)]
+    [('groundedness', 0.0, 1.0)]
     """
     metrics: dict[str, TargetMetric] = {}
     for row in targets.to_pylist():

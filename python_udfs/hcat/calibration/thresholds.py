@@ -245,6 +245,18 @@ def fit_all(
     ------
     ValueError
         If arguments contradict each other; what data cannot give is a status.
+
+    Examples
+    --------
+    Twenty failed answers score 0 to 0.19, and twenty accepted ones 0.2 to 0.39: the best cut is the worst accepted one.
+
+    >>> scores = np.arange(40) / 100
+    >>> appetite = RiskAppetite("moderate", 0.95, 0.05, 0.1)
+    >>> found = fit_all(
+    ...     scores, scores >= 0.2, np.arange(40), [appetite], direction="higher_is_better", methods=["roc_youden"]
+    ... )
+    >>> found[0].threshold, found[0].status
+    (0.2, 'ok')
     """
     unknown = sorted(set(methods) - set(METHODS))
     if unknown:

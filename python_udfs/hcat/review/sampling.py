@@ -180,6 +180,15 @@ def plan_review(
     A budget below epsilon x N cannot keep the floor for all. The round then considers the plain random share
     r = budget / (2 epsilon N): pi is at least epsilon among those considered, weights differ by 1 / epsilon at most as
     before, and half of the labels are free for ambiguous interactions. The status says ``subsampled``.
+
+    Examples
+    --------
+    Two of four interactions are undecided. The floor is max(.05, .3 x 2 / 4) = .15, and 1.4 labels are left for two
+    units of ambiguity.
+
+    >>> plan = plan_review(np.array([0.5, 0.5, 0.0, 1.0]), budget=2)
+    >>> plan.inclusion_probabilities.round(3).tolist()
+    [0.85, 0.85, 0.15, 0.15]
     """
     if not epsilon >= EPSILON or epsilon > 0.5:
         raise ValueError(f"epsilon must lie in [{EPSILON}, 0.5], got {epsilon}")

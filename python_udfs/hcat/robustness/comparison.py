@@ -83,6 +83,19 @@ def compare_clusters(groups: pa.Table, settings: RobustnessSettings | None = Non
     size. The interval resamples groups, both clusters together. The test is a two-sided permutation of whole groups: a
     group that is in both exchanges its two outcomes with probability 1/2, the others exchange clusters among themselves
     (Fisher's randomisation; p = (1 + draws at least as far apart) / (1 + draws)). No p-value is adjusted here.
+
+    Examples
+    --------
+    One query group: both short variants are answered right, and one of two long ones.
+
+    >>> from hcat.robustness.groups import ANSWER_SCHEMA, group_answers
+    >>> answer = dict(system_id="app", hypothesis="length", group_id="q1", context_ids=[])
+    >>> found = [("short", "i1", True), ("short", "i2", True), ("long", "i3", True), ("long", "i4", False)]
+    >>> rows = [answer | dict(cluster=cluster, interaction_id=name, is_correct=right) for cluster, name, right in found]
+    >>> groups = group_answers(pa.Table.from_pylist(rows, schema=ANSWER_SCHEMA))
+    >>> row = compare_clusters(groups).to_pylist()[0]
+    >>> row["first_cluster"], row["difference"], row["status"]
+    ('long', -0.5, 'too_few_groups')
     """
     chosen = settings or RobustnessSettings()
     rows: list[dict[str, Any]] = []

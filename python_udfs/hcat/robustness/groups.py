@@ -150,6 +150,14 @@ def name_faulty_modules(
         What was retrieved for each answer; None = not logged.
     rule : str
         One of :data:`RULES`.
+
+    Examples
+    --------
+    The right answer had document "a". The first wrong answer had it too; the second had another one.
+
+    >>> documents = [frozenset("a"), frozenset("ab"), frozenset("c")]
+    >>> name_faulty_modules([True, False, False], documents)
+    [('not_wrong', None), ('compared', 'language_model'), ('compared', 'retrieval')]
     """
     if len(is_correct) != len(documents):
         raise ValueError(

@@ -117,6 +117,13 @@ def robustness(count_correct: int, count_answers: int, count_gap_answers: int) -
     """Return R, the share of right answers outside gap groups (Li et al. 2024, GRAMMAR, equation 1), in [0, 1].
 
     None where every answer lies in a gap group: robustness is then unknown, not 0.
+
+    Examples
+    --------
+    Three of ten answers are right, and four lie in gap groups.
+
+    >>> robustness(3, 10, 4)
+    0.5
     """
     _check_counts(count_correct, count_answers, count_gap_answers)
     outside = count_answers - count_gap_answers

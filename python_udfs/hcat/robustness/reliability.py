@@ -151,6 +151,14 @@ def measure_share(
         Below it there is no interval.
     empty : str
         Status without a row.
+
+    Examples
+    --------
+    One of two accepted answers is right; two groups are too few for an interval.
+
+    >>> found = measure_share(np.array([True, False]), np.array([0, 1]))
+    >>> found.value, found.status
+    (0.5, 'too_few_groups')
     """
     if len(is_hit) != len(groups):
         raise ValueError(f"hits and groups must have one length, got {len(is_hit)} and {len(groups)}")

@@ -180,6 +180,15 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int
         Schema :data:`VARIANT_SCHEMA`, ordered. The mean change has t of the sources - 1 with the variance of the mean
         linearised by source; the shares Wilson's interval on the effective number of pairs
         (:func:`hcat.robustness.reliability.measure_share`).
+
+    Examples
+    --------
+    >>> pair = dict(system="app", variant_type="typos", variant_meaning="kept", metric_name="groundedness")
+    >>> pairs = [pair | dict(source_group="q1", score_change=-0.5, outcome="broken")]
+    >>> pairs += [pair | dict(source_group="q2", score_change=0.0, outcome="both_right")]
+    >>> found = measure_variants(pa.Table.from_pylist(pairs), confidence=0.95, minimum_sources=2).to_pylist()
+    >>> found[0]["mean_change"], found[0]["share_broken"]
+    (-0.25, 0.5)
     """
     if minimum_sources < 2:
         raise ValueError(f"minimum_sources must be at least 2, got {minimum_sources}")

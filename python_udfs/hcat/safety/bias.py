@@ -97,6 +97,15 @@ def compare_pairs(sides: Sides, random: np.random.Generator, count_draws: int) -
     ------
     ValueError
         If counts of the sides differ, a source has no pair, there are fewer than two sources or no draws.
+
+    Examples
+    --------
+    Three clusters of one pair each, which all favour the first side by 1. Two of the 2^3 sign patterns are as extreme.
+
+    >>> sides = Sides(np.ones(3), np.ones(3), np.zeros(3), np.ones(3))
+    >>> gap = compare_pairs(sides, np.random.default_rng(1), count_draws=10)
+    >>> gap.difference, gap.p_value
+    (1.0, 0.25)
     """
     _check(sides, count_draws)
     if not np.array_equal(sides.first_count, sides.second_count) or (sides.first_count < 1).any():

@@ -191,6 +191,16 @@ def estimate_failure_rate(
     trusted: the interval is Wilson's on the effective n, without a finite population correction (on the safe side).
     For the same reason the labels stand alone where fewer than ``least_expected`` of them carry the variance of
     Y - lambda f, (sum x^2)^2 / sum x^4: a predictor right on every label would else get an interval of width 0.
+
+    Examples
+    --------
+    All four answers are labelled, so that the rate is known and no prediction counts.
+
+    >>> is_failure, predicted = np.array([True, False, False, False]), np.array([0.9, 0.2, 0.2, 0.1])
+    >>> sources = np.arange(4)
+    >>> found = estimate_failure_rate(is_failure, predicted, sources, predicted, sources)
+    >>> found.estimate, found.labels_only.method
+    (0.25, 'known')
     """
     _check_rows(is_failure, label_predictions, label_sources, predictions, sources, inclusion_probabilities)
     _check_settings(target, power_tuning, form, confidence, least_expected)

@@ -97,6 +97,14 @@ def estimate_shares(
     A stratum of one unit that was not taken with certainty shows no spread of its own; its residual is that from the
     overall share (as R's survey does with `lonely.psu = "adjust"`). Where no stratum shows any spread the effective n
     is Kish's number of the units' weights.
+
+    Examples
+    --------
+    Two strata of two sampled rows each. The one hit stands for 10 of 80 members.
+
+    >>> is_hit, strata = np.array([True, False, False, False]), np.array([0, 0, 1, 1])
+    >>> estimate_shares(is_hit, strata, np.array([10.0, 10.0, 30.0, 30.0])).shares.tolist()
+    [0.125]
     """
     hits = np.asarray(is_hit, dtype=np.float64)
     hits = hits[:, None] if hits.ndim == 1 else hits

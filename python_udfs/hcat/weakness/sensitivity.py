@@ -120,6 +120,19 @@ def vary_findings(
     ------
     ValueError
         If a setting lies outside its range, a variation is unknown, or a cell lacks `as_declared`.
+
+    Examples
+    --------
+    Three groups of two rows, of which the cell holds the one that fails: its share is 1, that of the rest 0.
+
+    >>> row = dict(cell_id="c", variation="as_declared", margin=0.0, cut_off=0.05)
+    >>> row |= dict(count_sources_cell=1, count_sources_all=2)
+    >>> row |= dict(count_cell=1.0, sum_cell=1.0, count_all=2.0, sum_all=1.0, sum_squares_all=1.0)
+    >>> sums = pa.Table.from_pylist([row | dict(jackknife_group=group) for group in range(3)])
+    >>> settings = dict(confidence=0.95, error_rate=0.05, minimum_sources=2, count_splits=0, random_seed=1)
+    >>> found = vary_findings(sums, **settings).to_pylist()[0]
+    >>> found["difference"], found["is_flagged"]
+    (1.0, False)
     """
     _check_settings(confidence, error_rate, minimum_sources, count_splits)
     rows: list[dict[str, Any]] = []

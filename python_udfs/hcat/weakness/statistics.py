@@ -459,6 +459,14 @@ def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, floa
     Returns
     -------
     tuple of ndarray, shape (n,), and float
+
+    Examples
+    --------
+    Two equally noisy values are no further apart than chance puts them: both become their mean.
+
+    >>> means, tau_squared = shrink(np.array([1.0, 3.0]), np.array([2.0, 2.0]), np.ones((2, 1)))
+    >>> means.round(6).tolist(), tau_squared
+    ([2.0, 2.0], 0.0)
     """
     degrees = len(values) - int(np.linalg.matrix_rank(design))
     tau_squared = 0.0

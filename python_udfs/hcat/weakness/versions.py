@@ -86,6 +86,18 @@ def compare_versions(
     sources changed at all: the sign test over them (McNemar's exact test where a source is one query with one answer),
     and an interval from Clopper-Pearson bounds of the shares of sources that gained and lost, each at a quarter of
     1 - confidence. A source that lost may have lost the whole range there, so that this interval is never too narrow.
+
+    Examples
+    --------
+    Effective clusters 5, difference 0.2, standard error 0.05: t = 4 with 4 degrees of freedom.
+
+    >>> cell = dict(version_comparison_id="v", count_shared_queries=9, count_pairs=9, count_sources=9)
+    >>> cell |= dict(sources_effective=5.0, difference=0.2, standard_error=0.05, gain=0.3, loss=0.1)
+    >>> cell |= dict(count_sources_better=7, count_sources_worse=2, value_range=1.0, margin=0.0, has_threshold=True)
+    >>> settings = dict(confidence=0.95, false_discovery_rate=0.05, minimum_sources=2, least_changed_sources=2)
+    >>> row = compare_versions(pa.Table.from_pylist([cell]), **settings).to_pylist()[0]
+    >>> row["status"], round(row["p_value"], 4), row["verdict"]
+    ('tested', 0.0161, 'better')
     """
     _check_settings(cells, confidence, false_discovery_rate, minimum_sources, least_changed_sources)
     rows = [
