@@ -228,7 +228,8 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
 
     >>> target = dict(metric_name="groundedness", criterion="grounded", accept_from=1, count_scale_points=2)
     >>> target |= dict(direction="higher_is_better", unit="probability", range_low=0.0, range_high=1.0)
-    >>> label = dict(interaction_id="i", metric_name="groundedness", segment="all", inclusion_probability=1.0, fold="fit")
+    >>> label = dict(interaction_id="i", metric_name="groundedness", segment="all", fold="fit")
+    >>> label |= dict(inclusion_probability=1.0)
     >>> labels = [
     ...     label | dict(source_group=f"q{n}", raw_score=n / 50, label=int(n >= 25), scale_point=int(n >= 25))
     ...     for n in range(50)
