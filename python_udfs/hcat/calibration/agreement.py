@@ -725,7 +725,7 @@ def _one_minus_ratio(numerator: Floats, denominator: Floats, is_defined: npt.NDA
 
 def _wilson(share: float, count: float, confidence: float) -> tuple[float, float]:
     """Return the score interval of a share of `count` (effective) units (Wilson 1927)."""
-    # the formula of hcat.statistics.intervals in another order of operations: the last bit of stored bounds must not move
+    # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     center = share + z**2 / (2 * count)
     half = z * (share * (1 - share) / count + z**2 / (4 * count**2)) ** 0.5

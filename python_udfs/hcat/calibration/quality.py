@@ -653,7 +653,7 @@ def _is_rare(cases: Floats, members: Floats) -> bool:
 
 def _wilson(share: float, count: float) -> tuple[float, float]:
     """Return the Wilson (1927) interval of a share on an effective count."""
-    # the formula of hcat.statistics.intervals in another order of operations: the last bit of stored bounds must not move
+    # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
     z = normal_quantile((1 + CONFIDENCE) / 2)
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     reach = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)

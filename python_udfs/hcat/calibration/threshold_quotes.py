@@ -166,7 +166,7 @@ def _rate(is_error: Flags | None, rows: Flags, data: OrientedRows, level: float)
         residuals = sum_by_cluster(weights * (is_error[rows] - share), codes)
         variance = float((residuals**2).sum()) * count_sources / (count_sources - 1) / total**2
         effective = min(most, max(fewest, share * (1 - share) / variance)) if variance > 0 else most
-    # the formula of hcat.statistics.intervals in another order of operations: the last bit of stored bounds must not move
+    # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
     z = NormalDist().inv_cdf((1 + level) / 2)
     center = (share + z * z / (2 * effective)) / (1 + z * z / effective)
     half = z / (1 + z * z / effective) * math.sqrt(share * (1 - share) / effective + (z / (2 * effective)) ** 2)
