@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
 from hcat.safety.bias_tables import COUNTERFACTUAL, LOGGED_GROUPS, BiasSettings, measure_gaps
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.intervals import wilson_interval
 
 ATTRIBUTES = ("gender", "age", "origin", "religion", "skin_colour", "disability", "sexual_orientation")
 SCORES = ("sentiment", "answer_relevancy", "groundedness", "answer_length")

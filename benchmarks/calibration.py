@@ -20,11 +20,10 @@ import numpy.typing as npt
 from benchmarks.accuracy import lexical_regression
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict
 from benchmarks.out_of_fold import read_scored
-from hcat.calibration.calibrators import choose_calibrator, folds_of_sources, label_scores
+from hcat.calibration.calibrators import choose_calibrator, label_scores
 from hcat.calibration.quality import Figure, Quality, measure_quality
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.clusters import folds_of_sources
 
 #: Range of the calibration slope.
 LIMITS_SLOPE = (0.7, 1.4)

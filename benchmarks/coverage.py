@@ -23,11 +23,10 @@ from hcat.calibration.conformal import (
     STRATIFICATIONS,
     conformal_rank,
     fit_conformal,
-    holm,
     measure_coverage,
 )
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
+from hcat.statistics.multiple_tests import holm
 
 ALPHAS = (0.05, 0.10, 0.20)
 #: Distance of mean coverage from 1 - alpha.

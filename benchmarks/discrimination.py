@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.clusters import draw_cluster_counts
 
 COUNT_DRAWS = 1_000
 CONFIDENCE = 0.95
@@ -122,10 +122,7 @@ def _weighted_average_precision(row_weights: Floats, is_positive: Flags, ends: n
 
 def _resample(count_sources: int, count_draws: int) -> Floats:
     """Return how often each source is drawn, shape (n_draws, n_sources): the same table for every score."""
-    random = np.random.default_rng(_SEED)
-    return random.multinomial(count_sources, np.full(count_sources, 1 / count_sources), size=count_draws).astype(
-        np.float64
-    )
+    return draw_cluster_counts(np.random.default_rng(_SEED), count_sources, count_draws)
 
 
 def resample_rows(sources: npt.NDArray[np.int64], count_draws: int) -> Floats:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
 from hcat.monitoring.drift.alarms import decide
@@ -28,10 +27,7 @@ from hcat.monitoring.drift.statistics import (
     measure_stability,
     stability_limit,
 )
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 COUNT_SERIES = 960
 #: Largest share of weeks with an alarm when nothing drifts.

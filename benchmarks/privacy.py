@@ -24,7 +24,7 @@ from benchmarks.discrimination import estimate_from_draws, resample_rows
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
 from hcat.privacy.masking import DEFAULT_MODEL, ENTITY_TYPES, find_spans, load_presidio, load_tagger
 from hcat.privacy.recognisers import Span, has_iban_check, has_luhn_check
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.intervals import wilson_interval
 
 _DEVELOPMENT_CODES = """
 00227108 0058f18c 013b9632 08c79ff0 1a04a2f6 1ed9cdb2 23d64bb0 29e9ed0c 2a84bac8 2b48ffb4 310f5204 371f7384 39b87efa

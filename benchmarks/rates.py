@@ -10,19 +10,17 @@ import sys
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.accuracy import lexical_regression
 from benchmarks.calibration import Answers, read_answers
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict
 from hcat.review.simulation import SimulatedRates, simulate_failure_rates
+from hcat.statistics.arrays import Floats
 from hcat.statistics.prediction_powered import (
     TARGETS,
     Target,
     estimate_failure_rate,
 )
-
-Floats = npt.NDArray[np.float64]
 
 RATES = (0.05, 0.1, 0.3, 0.5)
 COUNTS = (100, 200)

@@ -14,7 +14,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 from pyarrow import parquet
 
 from benchmarks.discrimination import Estimate, estimate_from_draws
@@ -29,9 +28,8 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
+from hcat.statistics.arrays import Floats, Vectors
 
-Floats = npt.NDArray[np.float64]
-Vectors = npt.NDArray[np.float32]
 Judgements = Mapping[str, Mapping[str, int]]
 Rankings = Mapping[str, Sequence[str]]
 

@@ -18,15 +18,9 @@ import pyarrow.parquet as pq
 
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
 from hcat.metrics.answers import judge_answer
-from hcat.robustness.groups import (
-    ANSWER_SCHEMA,
-    RobustnessSettings,
-    Rule,
-    attribute_errors,
-    compare_clusters,
-    group_answers,
-    measure_robustness,
-)
+from hcat.robustness.comparison import compare_clusters
+from hcat.robustness.groups import ANSWER_SCHEMA, Rule, attribute_errors, group_answers
+from hcat.robustness.rates import RobustnessSettings, measure_robustness
 
 #: Groups by type (gap, robust, non-robust) that the log of the authors holds.
 EXPECTED = {

@@ -25,7 +25,8 @@ from hcat.language.text import split_sentences
 from hcat.metrics.copying import longest_copy
 from hcat.metrics.refusal import is_refusal
 from hcat.safety.screening import Examples, Screen, find_injection
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.intervals import wilson_interval
 from training import heads
 
 BALANCED_LIMIT = 0.68
@@ -39,8 +40,6 @@ _Z = 1.959964
 _QUERIES = Path(__file__).with_name("screening_queries.csv")
 _SEEDS = Path(__file__).resolve().parents[1] / "seeds"
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: Names that no fit has seen (kind held_out of training/head_names.csv) in sentences that none has seen either: the
 #: first set was looked at from the start, the second while the charges were chosen, the third once, at the end.

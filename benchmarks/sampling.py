@@ -17,7 +17,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -32,10 +31,9 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.statistics.survey import estimate_shares, kish_effective_n
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.intervals import kish_effective_n
+from hcat.statistics.survey import estimate_shares
 
 TOTAL = 770
 COUNT_STRATA = 77

@@ -34,8 +34,7 @@ from benchmarks.harness import (
 )
 from benchmarks.rendering import render_model
 from hcat.calibration.calibrators import Calibrator, CalibratorRow, fit_calibrator, from_rows, label_scores
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 COUNT_INTERACTIONS = 1_000_000
 #: Median seconds of probabilities and sets over those of a bare scan-and-write of the same columns.

@@ -22,9 +22,7 @@ from benchmarks.accuracy import Labelled, score_rows
 from benchmarks.discrimination import COUNT_DRAWS, Estimate, estimate_from_draws, resample_rows
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict, working_folder
 from hcat.calibration.calibrators import cross_validated_losses, fit_calibrator, label_scores
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats, Integers
 
 #: Log loss of the base rates, nats.
 LIMIT_LOSS = 0.723

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.parquet as parquet
 import yaml
 
@@ -28,6 +27,8 @@ from benchmarks.harness import (
     working_folder,
 )
 from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
+from hcat.statistics.arrays import Integers as Labels
+from hcat.statistics.arrays import Vectors
 from hcat.topics.models import NOISE, TopicSettings, cluster_vectors, find_centres
 
 COUNT_SEEDS = 10
@@ -53,9 +54,6 @@ _TOPIC_MODELS = (
     "fct_chunk_topics",
     "fct_topic_stability",
 )
-
-Labels = npt.NDArray[np.int64]
-Vectors = npt.NDArray[np.float32]
 
 
 def shipped_settings() -> TopicSettings:

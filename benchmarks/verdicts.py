@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.discrimination import COUNT_DRAWS, Estimate, Flags, Floats, estimate_from_draws, resample_rows
+from benchmarks.discrimination import COUNT_DRAWS, Estimate, estimate_from_draws, resample_rows
+from hcat.statistics.arrays import Flags, Floats
 
 COUNT_BINS = 10
 _NEWTON_STEPS = 30

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import (
     Cells,
     Judgement,
@@ -23,16 +24,11 @@ from hcat.weakness.statistics import (
     can_be_tested,
     confirm_cells,
     detectable_difference,
-    jackknife_cells,
     judge_cells,
     mean_bounds,
     share_bounds,
     with_whole,
 )
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 #: As shipped.
 SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)

@@ -22,12 +22,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from hcat.encoders.classifier_heads import FOLDER, Floats, balance, fit_head, logistic, save_head, swap_directions
+from hcat.encoders.classifier_heads import FOLDER, balance, fit_head, logistic, save_head, swap_directions
 from hcat.encoders.embedding import load_encoder, resolve_encoder
 from hcat.engine.devices import check_packaged_weights
 from hcat.engine.keys import hash_text
 from hcat.language.text import split_sentences
 from hcat.privacy.recognisers import all_given_names
+from hcat.statistics.arrays import Floats
 
 HERE = Path(__file__).parent
 

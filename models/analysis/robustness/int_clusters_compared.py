@@ -1,5 +1,5 @@
 from hcat.engine.relations import order_by, read_rows
-from hcat.robustness.groups import RobustnessSettings
+from hcat.robustness.rates import RobustnessSettings
 from hcat.robustness.tables import compare_at_equal_size
 
 

@@ -1,5 +1,5 @@
 from hcat.engine.relations import order_by, read_rows
-from hcat.robustness.groups import RobustnessSettings, measure_robustness
+from hcat.robustness.rates import RobustnessSettings, measure_robustness
 
 
 def model(dbt, session):

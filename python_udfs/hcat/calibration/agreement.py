@@ -1,12 +1,12 @@
 """Agreement of raters, a report on each rater, and one label per unit from several ratings.
 
-Ratings are an array of shape (n_units, n_raters) whose values are points of a scale and whose gaps are NaN. Text 004
-(human evaluation) aggregates the ratings of several labellers; whether they agree comes first. Agreement says whether
-people mean the same thing by a scale point, and nothing about whether they are right.
+Ratings are an array of shape (n_units, n_raters). Its values are points of a scale; its gaps are NaN. Saeed and Barlow
+(NatWest Group) aggregate the ratings of several labellers. Whether the labellers agree comes first. Agreement says
+whether people mean the same thing by a scale point; it does not say whether they are right.
 
-An estimate that cannot be made has a status and no number; an agreement that is high because nothing varies is not
-shown as one. Intervals resample whole sources, because siblings (variants of a query) are rated alike. A figure of
-one person's two passes is intra-rater: it has names of its own and is never an agreement claim.
+An estimate that cannot be made has a status and no number. An agreement that is high because nothing varies is not
+shown as one. Intervals resample whole clusters, because siblings (variants of a query) are rated alike. A figure of
+one person's two passes is intra-rater: it has its own names and is never a claim of agreement.
 
 References
 ----------
@@ -27,8 +27,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.clusters import draw_clusters, sum_by_cluster
+from hcat.statistics.intervals import kish_effective_n
 
 Statistic = Literal[
     "percent_agreement",
@@ -171,8 +172,6 @@ class Adjudication:
 
     Attributes
     ----------
-    rule : str
-        `majority`, `mean` or `dawid_skene`, to be recorded beside the label.
     labels : ndarray of float, shape (n_units,)
         NaN unless the status is `labelled`.
     statuses : tuple of str, length n_units
@@ -181,7 +180,6 @@ class Adjudication:
         Ratings of each unit: a label may rest on one.
     """
 
-    rule: Literal["majority", "mean", "dawid_skene"]
     labels: Floats
     statuses: tuple[LabelStatus, ...]
     count_ratings: Integers
@@ -235,9 +233,7 @@ class _Units:
 
     def by_source(self, values: Floats) -> Floats:
         """Return sums of the rows of `values` by source, shape (n_sources, n_columns)."""
-        sums = np.zeros((self.count_sources, values.shape[1]))
-        np.add.at(sums, self.sources, values)
-        return sums
+        return sum_by_cluster(values, self.sources, self.count_sources)
 
 
 def percent_agreement(
@@ -274,6 +270,14 @@ def percent_agreement(
     With n_uk ratings k of unit u and m_u = sum_k n_uk >= 2, P_u = sum_k n_uk (n_uk - 1) / (m_u (m_u - 1)) (Fleiss
     1971, P_i). Units are weighted by their pairable values m_u, as in the coincidence matrix of Krippendorff (2011):
     sum_u m_u P_u / sum_u m_u = 1 - D_o of the nominal alpha. With equal m_u this is the plain mean of P_u.
+
+    Examples
+    --------
+    Two raters agree on one of two units; two clusters are too few for an interval.
+
+    >>> found = percent_agreement(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
+    >>> found.value, found.interval_status
+    (0.5, 'too_few_sources')
     """
     _check_bootstrap(count_draws, confidence)
     units = _pairable(ratings, sources)
@@ -432,7 +436,7 @@ def krippendorff_alpha(
     lower, upper = np.triu_indices(len(units.categories), 1)
     shares = units.counts / (units.counts.sum(axis=1, keepdims=True) - 1)
     pairs = [
-        np.bincount(units.sources, units.counts[:, first] * shares[:, second], units.count_sources)
+        sum_by_cluster(units.counts[:, first] * shares[:, second], units.sources, units.count_sources)
         for first, second in zip(lower, upper, strict=True)
     ]
     coincidences = np.array(pairs).reshape(len(lower), units.count_sources).T
@@ -551,8 +555,8 @@ def rater_reports(
         has_others = others.sum(axis=1) >= 2
         is_shared = is_rated & has_others & ~is_tie
         count_shared = int(is_shared.sum())
-        by_source = np.unique(sources[is_shared], return_counts=True)[1]
-        count_effective = float(by_source.sum() ** 2 / (by_source**2).sum()) if count_shared else 0.0
+        by_source = np.unique(sources[is_shared], return_counts=True)[1].astype(np.float64)
+        count_effective = kish_effective_n(by_source) if count_shared else 0.0
         basis = (int(is_rated.sum()), count_shared, count_effective)
         if count_raters < MINIMUM_RATERS or count_shared < MINIMUM_SHARED_UNITS:
             status: RaterStatus = "fewer_than_three_raters" if count_raters < MINIMUM_RATERS else "too_few_shared_units"
@@ -571,38 +575,6 @@ def rater_reports(
             RaterReport(rater, "estimated", *basis, agreement, low, high, kappa, of_others, everywhere, disagrees)
         )
     return tuple(reports)
-
-
-def adjudicate_majority(ratings: Floats) -> Adjudication:
-    """Return the most frequent rating of each unit; equal counts are the status `tie` and no label.
-
-    Parameters
-    ----------
-    ratings : ndarray of float, shape (n_units, n_raters)
-        NaN where a rater did not rate. With two raters every disagreement is a tie.
-
-    Notes
-    -----
-    On a scale of more than two points the most frequent value may be short of half of the ratings.
-    """
-    ratings = _checked_ratings(ratings)
-    categories, counts = _value_counts(ratings)
-    labels, is_tie = _most_frequent(categories, counts)
-    return _adjudicated("majority", labels, is_tie, counts.sum(axis=1).astype(np.int64))
-
-
-def adjudicate_mean(ratings: Floats) -> Adjudication:
-    """Return the mean rating of each unit: for scales whose points are equally far apart.
-
-    Parameters
-    ----------
-    ratings : ndarray of float, shape (n_units, n_raters)
-        NaN where a rater did not rate.
-    """
-    ratings = _checked_ratings(ratings)
-    count_ratings = (~np.isnan(ratings)).sum(axis=1)
-    labels = np.nansum(ratings, axis=1) / np.maximum(count_ratings, 1)
-    return _adjudicated("mean", labels, np.zeros(len(ratings), dtype=np.bool_), count_ratings)
 
 
 def dawid_skene(
@@ -657,7 +629,7 @@ def dawid_skene(
     def without_fit(status: Literal["insufficient", "no_variation", "not_converged"], trace: Floats) -> DawidSkene:
         nothing = np.full(len(ratings), np.nan)
         statuses: tuple[LabelStatus, ...] = tuple(status if rated else "no_ratings" for rated in is_rated)
-        adjudication = Adjudication("dawid_skene", nothing, statuses, by_unit)
+        adjudication = Adjudication(nothing, statuses, by_unit)
         return DawidSkene(status, categories, None, None, None, trace[:, 0], trace[:, 1], by_rater, adjudication)
 
     no_trace = np.empty((0, 2))
@@ -708,12 +680,11 @@ def dawid_skene(
         log_likelihood,
         log_posterior,
         by_rater,
-        _adjudicated("dawid_skene", labels, is_tie, by_unit),
+        _adjudicated(labels, is_tie, by_unit),
     )
 
 
 def _adjudicated(
-    rule: Literal["majority", "mean", "dawid_skene"],
     labels: Floats,
     is_tie: npt.NDArray[np.bool_],
     count_ratings: Integers,
@@ -722,7 +693,7 @@ def _adjudicated(
         "no_ratings" if not count else "tie" if tie else "labelled"
         for count, tie in zip(count_ratings, is_tie, strict=True)
     )
-    return Adjudication(rule, np.where((count_ratings == 0) | is_tie, np.nan, labels), statuses, count_ratings)
+    return Adjudication(np.where((count_ratings == 0) | is_tie, np.nan, labels), statuses, count_ratings)
 
 
 def _most_frequent(categories: Floats, counts: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
@@ -754,6 +725,7 @@ def _one_minus_ratio(numerator: Floats, denominator: Floats, is_defined: npt.NDA
 
 def _wilson(share: float, count: float, confidence: float) -> tuple[float, float]:
     """Return the score interval of a share of `count` (effective) units (Wilson 1927)."""
+    # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     center = share + z**2 / (2 * count)
     half = z * (share * (1 - share) / count + z**2 / (4 * count**2)) ** 0.5
@@ -784,7 +756,7 @@ def _estimate(
     chunk = max(1, _CELLS // max(units.count_sources, MAXIMUM_SCALE_POINTS**2))
     values = np.concatenate(
         [
-            value(_draw_sources(random, units.count_sources, min(chunk, count_draws - start)))
+            value(draw_clusters(random, units.count_sources, min(chunk, count_draws - start)))
             for start in range(0, count_draws, chunk)
         ]
     )
@@ -795,14 +767,6 @@ def _estimate(
         return Agreement(statistic, "estimated", point, "no_spread", None, None, *basis, len(usable))
     low, high = np.quantile(usable, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Agreement(statistic, "estimated", point, "estimated", float(low), float(high), *basis, len(usable))
-
-
-def _draw_sources(random: np.random.Generator, count_sources: int, count_draws: int) -> Floats:
-    """Return how often each source is drawn with replacement, shape (count_draws, count_sources)."""
-    drawn = random.integers(0, count_sources, (count_draws, count_sources))
-    cells = drawn + count_sources * np.arange(count_draws)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=count_draws * count_sources)
-    return counts.reshape(count_draws, count_sources).astype(np.float64)
 
 
 def _without_number(statistic: Statistic, status: AgreementStatus) -> Agreement:

@@ -93,6 +93,17 @@ def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> 
     Table
         Schema :data:`AGREEMENT_SCHEMA`, ordered; ``rater`` is null for figures between raters, and numbers are null
         where the status says that there is none.
+
+    Examples
+    --------
+    >>> looks = [("i1", "anna", 1), ("i1", "ben", 1), ("i2", "anna", 1), ("i2", "ben", 0)]
+    >>> rows = [
+    ...     dict(interaction_id=i, source_group=i, criterion="correct", rater=rater, rating_pass=1, scale_point=point)
+    ...     for i, rater, point in looks
+    ... ]
+    >>> found = measure_agreement(pa.Table.from_pylist(rows), count_draws=10, random_seed=1).to_pylist()
+    >>> {row["statistic"]: row["value"] for row in found}["percent_agreement"]
+    0.5
     """
     rows: list[dict[str, Any]] = []
     for criterion in _read_criteria(ratings):

@@ -1,9 +1,9 @@
 """Stage 1 of calibration with people: from a score to the probability that people accept.
 
-Text 000 section 5.1 names the families: logistic (Platt 1999), isotonic (Zadrozny and Elkan 2002), ordinal (McCullagh
-1980), multinomial and monotone gradient boosting. y = 1 means accepted. A fitted calibrator is nothing but its rows
-(:class:`CalibratorRow`), so that a person can read it and SQL can apply it. With s the score and, when the score is a
-probability, x = ln(c / (1 - c)), c = greatest(logit_bound, least(1 - logit_bound, s)), else x = s:
+Sudjianto et al. 2024 (section 5.1) name the families: logistic (Platt 1999), isotonic (Zadrozny and Elkan 2002),
+ordinal (McCullagh 1980), multinomial and monotone gradient boosting. y = 1 means accepted. A fitted calibrator consists
+of its rows alone (:class:`CalibratorRow`): a person can read them and SQL can apply them. s is the score. When the
+score is a probability, x = ln(c / (1 - c)) with c = greatest(logit_bound, least(1 - logit_bound, s)); else x = s:
 
 - logistic: ``1 / (1 + exp(-(intercept + slope * x)))``
 - ordinal: P(label >= k) = ``1 / (1 + exp(-(slope * x - cut_point[k])))``; accepted: k = accept_from
@@ -13,13 +13,12 @@ probability, x = ln(c / (1 - c)), c = greatest(logit_bound, least(1 - logit_boun
 - boosted: baseline + sum over trees of the value of the leaf that s reaches, through ``1 / (1 + exp(-.))``; at a node
   go left when the feature is <= threshold, or when it is missing and missing_goes_left
 
-Labels sampled with inclusion probability pi weigh 1 / pi. Nothing is resampled and no class is weighted: both would
-move the probabilities.
+Labels that were sampled with inclusion probability pi weigh 1 / pi. No row is resampled and no class is weighted,
+because both would move the probabilities.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,8 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.clusters import error_of_mean, folds_of_sources
 
 #: From simple to flexible: the order in which the one-standard-error rule prefers.
 FAMILIES = ("logistic", "ordinal", "multinomial", "isotonic", "boosted")
@@ -78,52 +77,6 @@ _NEWTON_DECREMENT = 1e-13
 _NEWTON_SHORTEST = 1e-6
 #: Largest gradient of the mean negative log likelihood at which a fit counts as converged.
 _GRADIENT_TOLERANCE = 1e-6
-
-
-# --- folds ------------------------------------------------------------------------------------------------------------
-
-
-def fold_of_source(source: object, fractions: Mapping[str, float], salt: str = "hcat fold") -> str:
-    """Return the fold of a source: the same in every run, whatever other sources there are (append-only).
-
-    Parameters
-    ----------
-    source : object
-        Source group; its text counts.
-    fractions : mapping of str to float
-        Share of each fold in (0, 1], in order; they sum to 1. For instance fit, conformalize and test.
-    salt : str
-        Purpose of the split, so that a fold is not a sample or a half.
-
-    Raises
-    ------
-    ValueError
-        If a fraction is not positive or they do not sum to 1.
-
-    Notes
-    -----
-    u = the first 13 hexadecimal digits of md5(salt || '|' || source) over 16^13, exact in double precision, falls
-    into the fold whose cumulated fractions it does not reach. In DuckDB:
-    ``('0x' || substr(md5(salt || '|' || source), 1, 13))::ubigint / 4503599627370496``.
-    """
-    if not fractions or min(fractions.values()) <= 0 or not math.isclose(math.fsum(fractions.values()), 1.0):
-        raise ValueError(f"fractions must be positive and sum to 1, got {dict(fractions)}")
-    digest = hashlib.md5(f"{salt}|{source}".encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
-    position, reached = int(digest[:13], 16) / 16**13, 0.0
-    for fold, fraction in fractions.items():
-        reached += fraction
-        if position < reached:
-            return fold
-    return fold  # rounding of the sum
-
-
-def folds_of_sources(
-    sources: npt.ArrayLike, fractions: Mapping[str, float], salt: str = "hcat fold"
-) -> npt.NDArray[np.str_]:
-    """Return the fold of each row by :func:`fold_of_source`, shape (n,); rows of one source share it."""
-    distinct, inverse = np.unique(np.asarray(sources), return_inverse=True)
-    folds = [fold_of_source(source, fractions, salt) for source in distinct.tolist()]
-    return np.asarray(folds, dtype=np.str_)[inverse]
 
 
 # --- labelled scores --------------------------------------------------------------------------------------------------
@@ -528,6 +481,15 @@ def fit_calibrator(data: LabelledScores, family: str, seed: int = SEED) -> Fit:
     -----
     At least 20 labels of each class from at least 10 sources each, else `insufficient`; on a graded scale each scale
     point is a class of ordinal and multinomial. Isotonic and trees of a single score need 1,000 labels.
+
+    Examples
+    --------
+    Twenty labels of either class, which all agree with the score, with 40 clusters:
+
+    >>> scores = np.linspace(-1, 1, 40)
+    >>> found = fit_calibrator(label_scores(scores, scores > 0, np.arange(40)), "logistic")
+    >>> found.status, bool(found.calibrator.apply([0.0]).round(6)[0] == 0.5)
+    ('fitted', True)
     """
     _check_family(data, family)
     status = _status_of_labels(data, family)
@@ -957,9 +919,7 @@ def _mean_and_error(values: Floats, data: LabelledScores) -> tuple[float, float]
     """Return the weighted mean and its standard error, linearised by source."""
     total = data.weights.sum()
     mean = float(data.weights @ values / total)
-    by_source = np.bincount(data.sources, weights=data.weights * (values - mean))
-    count = len(np.unique(data.sources))
-    return mean, float(np.sqrt(count / (count - 1) * (by_source**2).sum()) / total)
+    return mean, float(error_of_mean(data.weights * (values - mean), data.sources, total))
 
 
 def _logit(probabilities: Floats, bound: float) -> Floats:
@@ -968,10 +928,12 @@ def _logit(probabilities: Floats, bound: float) -> Floats:
             f"a probability must lie in [0, 1], got {np.nanmin(probabilities)} to {np.nanmax(probabilities)}"
         )
     clipped = np.clip(probabilities, bound, 1 - bound)
+    # as the module says and SQL computes it; scipy.special.logit rounds the last bit otherwise
     result: Floats = np.log(clipped / (1 - clipped))
     return result
 
 
 def _expit(log_odds: Floats) -> Floats:
+    # scipy.special.expit rounds the last bit otherwise, and stored probabilities must not move
     result: Floats = np.exp(-np.logaddexp(0.0, -log_odds))
     return result

@@ -1,14 +1,16 @@
-"""Prediction sets and acceptance thresholds with finite-sample promises: stage 2 of the calibration with people.
+"""Prediction sets with finite-sample promises: stage 2 of the calibration with people.
 
-Stage 1 gives P(Y = y | x), here taken as it is. Stage 2 asks on an independent fold how far such probabilities lie from
-what people said, and turns the answer into sets that hold the true label with probability at least 1 - alpha, or into a
-threshold with a promise on what passes it (text 000, section 5.2; Vovk, Gammerman and Shafer 2005; Angelopoulos and
-Bates 2023). Sets and thresholds in the mean ask that sources are exchangeable, tests and Learn then Test that they are
-independent and alike: labels of stage 2 are a plain random audit sample and carry no weights.
+Stage 1 gives P(Y = y | x), which is taken as it is. Stage 2 asks on an independent fold how far such probabilities lie
+from what people said. The answer becomes sets that hold the true label with probability at least 1 - alpha, or a
+threshold with a promise on what passes it (:mod:`hcat.calibration.risk_control`). Sources: Sudjianto et al. 2024,
+section 5.2; Vovk, Gammerman and Shafer 2005; Angelopoulos and Bates 2023. Sets and thresholds in the mean need
+exchangeable clusters; tests and Learn then Test need clusters that are independent and alike. The labels of stage 2 are
+therefore a plain random audit sample and carry no weights.
 
 - Nonconformity is S = 1 - P(Y = y | x); y is in the set if and only if S <= q, with q the k-th smallest S of the fold
-  and k = ceil((n + 1)(1 - alpha)): an order statistic, never interpolated, and infinite if k > n. The formula of text
-  000, Quantile(S; k / (n + 1)), is the same for k <= n and the largest score for k = n + 1, where the promise fails.
+  and k = ceil((n + 1)(1 - alpha)): an order statistic, never interpolated, and infinite if k > n. The formula of
+  Sudjianto et al., Quantile(S; k / (n + 1)), gives the same for k <= n. For k = n + 1 it gives the largest score, where
+  the promise fails.
 - Compare S with q, never P with 1 - q: rounding would decide the ties that the promise counts.
 - Rows of one source are siblings, not fresh evidence. A quantile weighs row i of source k by 1 / ((K + 1) n_k), with
   1 / (K + 1) at infinity (hierarchical conformal prediction: Lee, Barber and Willett 2023, with the groups of Dunn,
@@ -23,23 +25,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-#: Identifiers of sources or groups: text or integers.
-Keys = npt.NDArray[Any]
+from hcat.statistics.arrays import Floats, Integers, Keys
+from hcat.statistics.multiple_tests import holm
 
 STRATIFICATIONS = ("marginal", "group", "label_conditional")
 CELL_STATUSES = ("conformalized", "insufficient")
 SET_KINDS = ("empty", "single", "several", "all")
 SCOPES = ("marginal", "label", "group", "label_and_group")
 CHECK_STATUSES = ("passed", "failed", "insufficient")
-CONTROL_STATUSES = ("controlled", "insufficient", "no_threshold")
-PROMISES = ("share_bad_and_accepted", "share_accepted_among_bad", "share_bad_among_accepted")
 
 #: Name of the single group of a fit without groups, and of the one cell that holds every group without a cell.
 ALL_GROUPS = "all"
@@ -49,10 +46,7 @@ OTHER_GROUP = "other"
 CHECK_LEVEL = 0.001
 
 # sums of 1 / n_k are rounded; a quantile or a budget may be missed by this much of one source
-_TOLERANCE = 1e-9
-_GRID_STEP = 0.01
-# default grid of Learn then Test: a calibrated probability has room below the limit and accepts most rows it can
-_GRID_START = 0.7
+TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +88,9 @@ class Conformalizer:
     scores: Floats  # (n,): nonconformity of the observed label of every row of the fold, to be stored
 
     def predict(self, probabilities: Floats, groups: Keys | None = None) -> PredictionSets:
-        """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q (text 000, 5.2, step 3).
+        """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q.
+
+        This is step 3 of Sudjianto et al. 2024, section 5.2.
 
         Parameters
         ----------
@@ -152,27 +148,11 @@ class CoverageCheck:
     status: str  # of CHECK_STATUSES
 
 
-@dataclass(frozen=True, slots=True)
-class RiskControl:
-    """An acceptance threshold and its promise. Without a threshold nothing may be accepted.
-
-    `insufficient`: too few sources for this level, whatever their labels. `no_threshold`: none passes the test, or the
-    one that does accepts no row of the fold.
-    """
-
-    promise: str  # of PROMISES: which risk is limited
-    status: str  # of CONTROL_STATUSES
-    threshold: float | None  # accept if and only if P(Y = 1 | x) > threshold, in [0, 1]
-    level: float  # promised limit of the risk
-    confidence: float | None  # probability over folds that the limit holds; None: a promise in the mean over folds
-    count_sources: int  # that the promise rests on
-    share_accepted: float | None  # of the fold's rows
-
-
 def conformal_rank(count: int, alpha: float) -> int:
-    """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile (text 000, 5.2).
+    """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile.
 
-    The product is taken in whole numbers: .1 is one tenth, so 19 scores give 18 and never 19 by rounding.
+    The rank is that of Sudjianto et al. 2024, section 5.2. The product is taken in whole numbers: .1 is one
+    tenth, and 19 scores give 18, never 19 by rounding.
 
     Raises
     ------
@@ -181,16 +161,18 @@ def conformal_rank(count: int, alpha: float) -> int:
     """
     if count < 0:
         raise ValueError(f"count must be at least 0, got {count}")
-    return math.ceil((count + 1) * (1 - _exact(alpha)))
+    return math.ceil((count + 1) * (1 - exact_alpha(alpha)))
 
 
 def sources_needed(alpha: float) -> int:
     """Return ceil(1 / alpha) - 1, the fewest sources with a finite quantile: 9 at alpha = .1, 19 at .05, 99 at .01."""
-    return math.ceil(1 / _exact(alpha)) - 1
+    return math.ceil(1 / exact_alpha(alpha)) - 1
 
 
 def nonconformity(probabilities: Floats) -> Floats:
-    """Return S = 1 - P(Y = y | x) of every label, shape (n, n_labels), in [0, 1] (text 000, section 5.2, step 1).
+    """Return S = 1 - P(Y = y | x) of every label, shape (n, n_labels), in [0, 1].
+
+    This is step 1 of Sudjianto et al. 2024, section 5.2.
 
     Parameters
     ----------
@@ -237,14 +219,23 @@ def conformal_quantile(scores: Floats, alpha: float, sources: Keys | None = None
     ------
     ValueError
         If alpha is not in (0, 1), scores hold NaN, or the lengths differ.
+
+    Examples
+    --------
+    Nine scores at alpha = .2: the rank is ceil(10 x .8) = 8. Three scores are too few.
+
+    >>> conformal_quantile(np.arange(1.0, 10.0), 0.2)
+    8.0
+    >>> conformal_quantile(np.arange(3.0), 0.2)
+    inf
     """
-    target = 1 - _exact(alpha)
+    target = 1 - exact_alpha(alpha)
     scores = np.asarray(scores, dtype=np.float64)
     if np.isnan(scores).any():
         raise ValueError("scores must be numbers, got NaN")
-    weights, count = _shares_of_source(sources, len(scores))
+    weights, count = shares_of_source(sources, len(scores))
     order = np.argsort(scores, kind="stable")
-    reached = np.cumsum(weights[order]) >= float((count + 1) * target) - _TOLERANCE
+    reached = np.cumsum(weights[order]) >= float((count + 1) * target) - TOLERANCE
     return float(scores[order][np.argmax(reached)]) if reached.any() else math.inf
 
 
@@ -281,9 +272,9 @@ def groups_with_cells(
     """
     if not 0 < least_class_share <= 1:
         raise ValueError(f"least_class_share must lie in (0, 1], got {least_class_share}")
-    needed = math.ceil(sources_needed(alpha) / least_class_share - _TOLERANCE)
+    needed = math.ceil(sources_needed(alpha) / least_class_share - TOLERANCE)
     groups = np.asarray(groups).astype(str)
-    sources = _keys(sources, len(groups), "sources")
+    sources = check_keys(sources, len(groups), "sources")
     names = [name for name in np.unique(groups).tolist() if name != OTHER_GROUP]
     return tuple(name for name in names if len(np.unique(sources[groups == name])) >= needed)
 
@@ -312,7 +303,8 @@ def fit_conformal(
     stratification : str
         `label_conditional`: a quantile per class and group, P(Y in set | Y = y, group) >= 1 - alpha, because coverage
         over all rows can hide a class that is missed (Vovk 2012, label conditional validity; Sadinle, Lei and Wasserman
-        2019). `group`: Mondrian by group. `marginal`: the one quantile of text 000, section 5.2; groups play no part.
+        2019). `group`: Mondrian by group. `marginal`: the one quantile of Sudjianto et al. 2024, section 5.2, without
+        groups.
     groups, sources : ndarray, shape (n,), optional
         Group and source of each row; one group, and every row its own source, by default.
     own_groups : sequence of str, optional
@@ -331,12 +323,12 @@ def fit_conformal(
         raise ValueError("stratification 'group' and own_groups need groups, got None")
     scores = nonconformity(probabilities)
     count, count_labels = scores.shape
-    labels = _labels(labels, count, count_labels)
-    sources = _keys(sources, count, "sources")
+    labels = check_labels(labels, count, count_labels)
+    sources = check_keys(sources, count, "sources")
     observed = scores[np.arange(count), labels]
     names: tuple[str, ...] = (ALL_GROUPS,)
     if groups is not None and stratification != "marginal":
-        groups = _keys(groups, count, "groups")
+        groups = check_keys(groups, count, "groups")
         if own_groups is None:
             own_groups = groups_with_cells(groups, alpha, sources, least_class_share)
         if OTHER_GROUP in own_groups or len(set(own_groups)) != len(own_groups):
@@ -374,10 +366,10 @@ def measure_coverage(
         If lengths differ or a label is not one of the sets'.
     """
     count, count_labels = sets.includes.shape
-    labels = _labels(labels, count, count_labels)
-    sources = _keys(sources, count, "sources")
+    labels = check_labels(labels, count, count_labels)
+    sources = check_keys(sources, count, "sources")
     covered = sets.includes[np.arange(count), labels]
-    groups = None if groups is None else _keys(groups, count, "groups").astype(str)
+    groups = None if groups is None else check_keys(groups, count, "groups").astype(str)
     names: list[str | None] = [None] if groups is None else [None, *np.unique(groups).tolist()]
     found = []
     for name in names:
@@ -430,7 +422,7 @@ def check_coverage(
     if rank > count_calibration or count_test == 0:
         return CoverageCheck(None, None, *counts, None, None, None, None, "insufficient")
     if has_siblings:
-        rank = max(1, math.floor((count_calibration + 1) * (1 - _exact(alpha))))
+        rank = max(1, math.floor((count_calibration + 1) * (1 - exact_alpha(alpha))))
     law = betabinom(count_test, rank, count_calibration + 1 - rank)
     p_value = min(1.0, float(law.cdf(count_covered)))
     expected = rank / (count_calibration + 1)
@@ -461,8 +453,8 @@ def check_sets(
     """
     sets = conformalizer.predict(probabilities, groups)
     count, count_labels = sets.includes.shape
-    labels = _labels(labels, count, count_labels)
-    sources = _keys(sources, count, "sources")
+    labels = check_labels(labels, count, count_labels)
+    sources = check_keys(sources, count, "sources")
     index = _group_index(conformalizer.groups, groups, count)
     covered = sets.includes[np.arange(count), labels]
     checks = []
@@ -474,7 +466,7 @@ def check_sets(
         has_siblings = cell.count_rows > cell.count_sources or int(rows.sum()) > total
         # part of a source counts as a whole one: no failure by rounding
         check = check_coverage(
-            math.ceil(hits - _TOLERANCE), total, cell.count_sources, conformalizer.alpha, has_siblings=has_siblings
+            math.ceil(hits - TOLERANCE), total, cell.count_sources, conformalizer.alpha, has_siblings=has_siblings
         )
         checks.append(replace(check, label=cell.label, group=cell.group))
     tested = [(place, check.p_value) for place, check in enumerate(checks) if check.p_value is not None]
@@ -484,182 +476,38 @@ def check_sets(
     return tuple(checks)
 
 
-def holm(p_values: Sequence[float]) -> Floats:
-    """Return Holm's adjusted P-values: max over the i smallest of (m + 1 - i) p_(i), at most 1 (Holm 1979)."""
-    values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values, kind="stable")
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)))
-    return adjusted
-
-
-def control_bad_and_accepted(
-    probabilities: Floats, labels: Integers, alpha: float, sources: Keys | None = None
-) -> RiskControl:
-    """Return the lowest threshold with P(accepted and bad) <= alpha for a new answer, by conformal risk control.
-
-    The loss 1{P > t and y = 0} never rises with t, is right-continuous and at most B = 1, so
-    t = inf{t: n / (n + 1) R_n(t) + B / (n + 1) <= alpha} has expected loss at most alpha (Angelopoulos, Bates, Fisch,
-    Lei and Schuster 2022, theorem 1). With siblings the loss of a source is the mean over its rows, and the promise is
-    for a row drawn at random from a new source. It is a mean over folds, and one over all answers: few accepted answers
-    may hide a high share of bad ones among them.
-
-    Parameters
-    ----------
-    probabilities : ndarray, shape (n,)
-        P(Y = 1 | x) of stage 1.
-    labels : ndarray of int, shape (n,)
-        1 for answers that people accept, 0 for bad ones.
-    alpha : float
-        Promised limit, in (0, 1).
-    sources : ndarray, shape (n,), optional
-        Source of each row; every row its own by default.
+def exact_alpha(alpha: float) -> Fraction:
+    """Return alpha as the fraction that was meant: .1 and 1 - .9 are both one tenth.
 
     Raises
     ------
     ValueError
-        If an argument is outside its range or lengths differ.
+        If alpha is not in (0, 1).
     """
-    values, labels = _binary(probabilities, labels)
-    weights, count = _shares_of_source(sources, len(values))
-    budget = float((count + 1) * _exact(alpha)) - 1 + _TOLERANCE
-    if count < sources_needed(alpha):
-        return RiskControl(PROMISES[0], "insufficient", None, alpha, None, count, None)
-    is_bad = labels == 0
-    candidates, inverse = np.unique(np.append(values[is_bad], 0.0), return_inverse=True)
-    # summed loss of the sources at each candidate: bad rows strictly above it
-    masses = np.bincount(inverse, weights=np.append(weights[is_bad], 0.0))
-    above = np.append(np.cumsum(masses[::-1])[::-1][1:], 0.0)
-    return _accept(PROMISES[0], values, float(candidates[np.argmax(above <= budget)]), alpha, None, count)
-
-
-def control_accepted_among_bad(
-    probabilities: Floats, labels: Integers, alpha: float, sources: Keys | None = None
-) -> RiskControl:
-    """Return the threshold with P(accepted | bad) <= alpha for a new bad answer: a class-conditional quantile.
-
-    Nonconformity of class 0 is P(Y = 1 | x); the threshold is its conformal quantile among bad answers, and an answer
-    is accepted when class 0 is not in its label-conditional set (Vovk 2012; text 003, conformal threshold). The promise
-    is a mean over folds and says nothing about the share of bad ones among accepted answers.
-
-    Parameters
-    ----------
-    probabilities, labels, alpha, sources
-        As in :func:`control_bad_and_accepted`; `count_sources` is that of sources with a bad answer.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range or lengths differ.
-    """
-    values, labels = _binary(probabilities, labels)
-    sources = _keys(sources, len(values), "sources")
-    is_bad = labels == 0
-    count = len(np.unique(sources[is_bad]))
-    quantile = conformal_quantile(values[is_bad], alpha, sources[is_bad])
-    if math.isinf(quantile):
-        return RiskControl(PROMISES[1], "insufficient", None, alpha, None, count, None)
-    return _accept(PROMISES[1], values, quantile, alpha, None, count)
-
-
-def control_bad_among_accepted(
-    probabilities: Floats,
-    labels: Integers,
-    alpha: float,
-    delta: float,
-    grid: Sequence[float] | Floats | None = None,
-    sources: Keys | None = None,
-    seed: int = 20260101,
-) -> RiskControl:
-    """Return the lowest threshold with P(bad | accepted) <= alpha, with probability 1 - delta, by Learn then Test.
-
-    Each threshold t of a declared grid, strictest first, is a hypothesis P(bad | P > t) > alpha. Given how many rows
-    are accepted, the bad ones are binomial, so P(Bin(n_t, alpha) <= bad_t) is an exact P-value. Hypotheses are rejected
-    in order while P <= delta, and the first that is not ends the sequence: no adjustment is needed, and all rejected
-    ones hold at once (Angelopoulos, Bates, Candès, Jordan and Lei 2021, fixed sequence testing; Bauer 1991).
-
-    The order must not come from the fold. Skipping strict thresholds that few rows pass makes the start a choice by the
-    data, and its P-value is exact only where risk falls with the score. Hence the default grid starts at 1 - .7 alpha,
-    where a calibrated probability has room below the limit and enough rows; another may be declared from fold `fit`.
-
-    With siblings one row per source is drawn, which keeps the binomial exact (subsampling once: Dunn, Wasserman and
-    Ramdas 2022). The draw depends on seed and order of rows, never on labels.
-
-    Parameters
-    ----------
-    probabilities, labels, sources
-        As in :func:`control_bad_and_accepted`.
-    alpha : float
-        Promised limit of the share of bad answers among accepted ones, in (0, 1).
-    delta : float
-        Probability, over folds, that the limit is broken, in (0, 1).
-    grid : sequence of float, optional
-        Thresholds in [0, 1], strictly falling; 1 - .7 alpha downwards in steps of .01 by default.
-    seed : int
-        Of the draw within sources.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, lengths differ, or the grid does not fall.
-    """
-    from scipy.stats import binom
-
-    values, labels = _binary(probabilities, labels)
-    _exact(alpha)
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie in (0, 1), got {delta}")
-    default = np.round(np.arange(1 - _GRID_START * alpha, 0, -_GRID_STEP), 12)
-    steps = default if grid is None else np.asarray(grid, dtype=np.float64)
-    if steps.ndim != 1 or not len(steps) or not ((steps >= 0) & (steps <= 1)).all() or (np.diff(steps) >= 0).any():
-        raise ValueError(f"grid must fall strictly within [0, 1], got {steps.tolist()}")
-    drawn = _one_row_per_source(_keys(sources, len(values), "sources"), seed)
-    is_accepted = values[drawn] > steps[:, None]
-    counts = is_accepted.sum(axis=1)
-    p_values = binom.cdf(is_accepted[:, labels[drawn] == 0].sum(axis=1), counts, alpha)
-    if (1 - alpha) ** counts[0] > delta:
-        # not even a fold without bad rows would be rejected
-        return RiskControl(PROMISES[2], "insufficient", None, alpha, 1 - delta, len(drawn), None)
-    count_rejected = int(np.append(p_values > delta, True).argmax())
-    if not count_rejected:
-        return RiskControl(PROMISES[2], "no_threshold", None, alpha, 1 - delta, len(drawn), None)
-    return _accept(PROMISES[2], values, float(steps[count_rejected - 1]), alpha, 1 - delta, len(drawn))
-
-
-def _accept(
-    promise: str, values: Floats, threshold: float, level: float, confidence: float | None, count: int
-) -> RiskControl:
-    share = float(np.mean(values > threshold))
-    if share == 0:
-        return RiskControl(promise, "no_threshold", None, level, confidence, count, None)
-    return RiskControl(promise, "controlled", threshold, level, confidence, count, share)
-
-
-def _exact(alpha: float) -> Fraction:
-    # the fraction that was meant: .1 and 1 - .9 are both one tenth
     exact = Fraction(float(alpha)).limit_denominator(10**9) if 0 < alpha < 1 else Fraction(0)
     if not 0 < exact < 1:
         raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
     return exact
 
 
-def _shares_of_source(sources: Keys | None, count: int) -> tuple[Floats, int]:
-    """Return 1 / n_k of every row, and the number of sources."""
-    _, inverse, sizes = np.unique(_keys(sources, count, "sources"), return_inverse=True, return_counts=True)
+def shares_of_source(sources: Keys | None, count: int) -> tuple[Floats, int]:
+    """Return 1 / n_k of every row, n_k the rows of its source, and the number of sources.
+
+    Parameters
+    ----------
+    sources : ndarray, shape (count,), optional
+        Every row its own source by default.
+    count : int
+        Rows.
+    """
+    _, inverse, sizes = np.unique(check_keys(sources, count, "sources"), return_inverse=True, return_counts=True)
     return 1.0 / sizes[inverse], len(sizes)
 
 
 def _covered_sources(is_covered: npt.NDArray[np.bool_], sources: Keys) -> tuple[float, int]:
     """Return the sum over sources of the share of covered rows, and the number of sources."""
-    weights, count = _shares_of_source(sources, len(is_covered))
+    weights, count = shares_of_source(sources, len(is_covered))
     return math.fsum(weights[is_covered].tolist()), count
-
-
-def _one_row_per_source(sources: Keys, seed: int) -> Integers:
-    order = np.random.default_rng(seed).permutation(len(sources))
-    _, first = np.unique(sources[order], return_index=True)
-    rows: Integers = np.sort(order[first])
-    return rows
 
 
 def _group_index(names: tuple[str, ...], groups: Keys | None, count: int) -> Integers:
@@ -669,11 +517,25 @@ def _group_index(names: tuple[str, ...], groups: Keys | None, count: int) -> Int
     if groups is None:
         raise ValueError(f"groups are needed, as the fit had {', '.join(names)}; got None")
     positions = {name: position for position, name in enumerate(names)}
-    keys = _keys(groups, count, "groups").astype(str).tolist()
+    keys = check_keys(groups, count, "groups").astype(str).tolist()
     return np.array([positions.get(key, len(names) - 1) for key in keys], dtype=np.int64)
 
 
-def _keys(keys: Keys | None, count: int, name: str) -> Keys:
+def check_keys(keys: Keys | None, count: int, name: str) -> Keys:
+    """Return the keys of all rows as an array, shape (count,); without keys every row has its own.
+
+    Parameters
+    ----------
+    keys : ndarray, shape (count,), optional
+    count : int
+    name : str
+        What the keys are, for the message.
+
+    Raises
+    ------
+    ValueError
+        If there are more keys than rows, or fewer.
+    """
     if keys is None:
         return np.arange(count)
     keys = np.asarray(keys)
@@ -682,7 +544,20 @@ def _keys(keys: Keys | None, count: int, name: str) -> Keys:
     return keys
 
 
-def _labels(labels: Integers, count: int, count_labels: int) -> Integers:
+def check_labels(labels: Integers, count: int, count_labels: int) -> Integers:
+    """Return the labels as 64-bit integers, shape (count,).
+
+    Parameters
+    ----------
+    labels : ndarray, shape (count,)
+        0 to count_labels - 1.
+    count, count_labels : int
+
+    Raises
+    ------
+    ValueError
+        If there are more labels than rows, or fewer, or one is out of range.
+    """
     values = np.asarray(labels)
     if values.shape != (count,):
         raise ValueError(f"labels must have shape ({count},), got {values.shape}")
@@ -691,11 +566,3 @@ def _labels(labels: Integers, count: int, count_labels: int) -> Integers:
         raise ValueError(f"labels must be whole numbers from 0 to {count_labels - 1}, got {values[~known][0]}")
     whole: Integers = values.astype(np.int64)
     return whole
-
-
-def _binary(probabilities: Floats, labels: Integers) -> tuple[Floats, Integers]:
-    values = np.asarray(probabilities, dtype=np.float64)
-    if values.ndim != 1:
-        raise ValueError(f"probabilities must have shape (n,), got {values.shape}")
-    nonconformity(values)
-    return values, _labels(labels, len(values), 2)

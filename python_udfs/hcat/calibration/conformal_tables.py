@@ -21,18 +21,19 @@ from hcat.calibration.conformal import (
     OTHER_GROUP,
     STRATIFICATIONS,
     Conformalizer,
-    RiskControl,
     check_sets,
-    control_accepted_among_bad,
-    control_bad_among_accepted,
-    control_bad_and_accepted,
     fit_conformal,
     groups_with_cells,
     measure_coverage,
 )
+from hcat.calibration.risk_control import (
+    RiskControl,
+    control_accepted_among_bad,
+    control_bad_among_accepted,
+    control_bad_and_accepted,
+)
 from hcat.calibration.tables import CONFORMALIZE, FIT, TEST, as_texts, read_calibrators
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 CELL_SCHEMA = pa.schema(
     [

@@ -16,16 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, folds_of_sources, label_scores
+from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scores
 from hcat.calibration.threshold_tables import TargetMetric, read_target_metrics
+from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.clusters import folds_of_sources
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, Target, estimate_failure_rate
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(
     [
@@ -147,6 +145,26 @@ def estimate_failure_rates(
     ------
     ValueError
         If a metric is not among the targets, its rows do not stand together, or as `read_target_metrics`.
+
+    Examples
+    --------
+    All four answers of a system are labelled, and people failed one: the rate is known.
+
+    >>> target = dict(metric_name="groundedness", criterion="grounded", direction="higher_is_better")
+    >>> target |= dict(unit="probability", range_low=0.0, range_high=1.0)
+    >>> row = dict(metric_name="groundedness", system="app", raw_score=0.5, inclusion_probability=1.0)
+    >>> rows = [row | dict(interaction_id=f"i{n}", source_group=f"q{n}", label=int(n > 0)) for n in range(4)]
+    >>> segments = [dict(interaction_id=f"i{n}", dimension="all", segment="all") for n in range(4)]
+    >>> found = estimate_failure_rates(
+    ...     [pa.RecordBatch.from_pylist(rows)],
+    ...     [pa.RecordBatch.from_pylist(segments)],
+    ...     pa.Table.from_pylist([target]),
+    ...     target="these_interactions",
+    ...     confidence=0.95,
+    ...     random_seed=1,
+    ... ).to_pylist()
+    >>> found[0]["failure_rate"], found[0]["labels_only_method"]
+    (0.25, 'known')
     """
     metrics = {metric.name: metric for metric in read_target_metrics(targets)}
     interactions, systems, sources = _Codes(), _Codes(), _Codes()

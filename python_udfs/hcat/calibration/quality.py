@@ -1,16 +1,17 @@
 """What a calibrated probability is worth on an untouched fold (fold `test`), with intervals by source.
 
-y = 1 means that people accept the answer; a probability is P(y = 1). Type I error = false accept: an answer that people
-fail passes the cut-off; type II error = false reject: an answer that people accept does not. Text 003 (step 1C) calls
-type I the false positive and type II the false negative of an evaluation whose positive is a pass, and maps the risk
-appetite to the tolerated share of hallucinations that are let through, which is type I; text 000 (section 5) names both
-errors without a definition. F1 elsewhere takes the failure as its positive; these two rates do not turn with it.
+y = 1 means that people accept the answer; a probability is P(y = 1). A type I error is a false accept: an answer that
+people fail passes the cut-off. A type II error is a false reject: an answer that people accept does not pass. Sarmah et
+al. 2024 (step 1C) call type I the false positive and type II the false negative of an evaluation whose positive is a
+pass. They map the risk appetite to the tolerated share of hallucinations that are let through, which is type I.
+Sudjianto et al. 2024 (section 5) name both errors without a definition. F1 elsewhere takes the failure as its positive;
+these two rates do not turn with it.
 
-Siblings are not independent: intervals resample whole sources (percentile bootstrap, Efron and Tibshirani 1993,
-section 13.3), the same draws for every figure of the same rows, so that differences are paired. Where fewer than 10
-cases are on one side of a share, or the share is of fewer than 10 sources, the bootstrap cannot see what is missing;
-then it is Wilson (1927) on the Kish effective number of sources, (sum n)^2 / sum n^2. Labels of unequal inclusion
-probability pi weigh 1 / pi.
+Siblings are not independent, and intervals resample whole clusters (percentile bootstrap, Efron and Tibshirani 1993,
+section 13.3). Every figure of the same rows has the same draws, so that differences are paired. The bootstrap cannot
+see what is missing where one side of a share has fewer than 10 cases, or the share fewer than 10 clusters. The
+interval is then that of Wilson (1927) on Kish's effective number of clusters, (sum n)^2 / sum n^2. Labels of unequal
+inclusion probability pi weigh 1 / pi.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import draw_cluster_counts, error_of_mean, sum_by_cluster
+from hcat.statistics.intervals import effective_clusters, normal_quantile, t_quantile
 
 #: `one_class`: a class that the figure needs is missing; `separated`: the slope would be infinite; `no_threshold`: no
 #: cut-off was given.
@@ -44,6 +45,7 @@ LOGIT_BOUND = 15.0
 LOG_LOSS_BOUND = 1e-12
 _NEWTON_STEPS = 60
 _NEWTON_REACH = 3.0
+_LARGEST_LOG_ODDS = 30.0
 #: Newton converges quadratically: a last step of this length leaves an error far below it.
 _NEWTON_TOLERANCE = 1e-7
 #: Share of draws in which a figure must exist (both classes drawn, no separation), else it is `insufficient`.
@@ -276,7 +278,7 @@ def measure_quality(
     if count_bins < 1 or count_draws < 1:
         raise ValueError(f"count_bins and count_draws must be at least 1, got {count_bins} and {count_draws}")
     rows = _check(probabilities, labels, sources, weights)
-    counts = _resample(rows.count_sources, count_draws, seed)
+    counts = draw_cluster_counts(np.random.default_rng(seed), rows.count_sources, count_draws)
     p, y, constant = rows.probabilities, rows.labels, np.full(len(rows.labels), base_rate)
     ones = np.ones(len(y))
     figures = []
@@ -325,9 +327,16 @@ def calibration_in_the_large(
     chapter 6, linearised ratio), t with K - 1 degrees of freedom. With fewer than 10 accepted or failed labels: Wilson
     of the share accepted on the Kish effective number of sources, less the mean prediction. Under 10 sources:
     `insufficient`.
-    """
-    from scipy.stats import t
 
+    Examples
+    --------
+    Half of twenty answers are accepted, and each was predicted with 0.75.
+
+    >>> labels = np.tile([0, 1], 10)
+    >>> found = calibration_in_the_large(np.full(20, 0.75), labels, np.arange(20), np.full(20, "app"))
+    >>> found[0].difference, found[0].method
+    (-0.25, 'linearised')
+    """
     rows = _check(probabilities, labels, sources, weights)
     names = np.asarray(systems)
     if names.shape != rows.labels.shape:
@@ -342,14 +351,13 @@ def calibration_in_the_large(
         if count < MINIMUM_SOURCES:
             found.append(SystemCalibration(str(system), "insufficient", None, *head, None, None, None))
         elif _is_rare(one.labels, np.ones(len(one.labels))):
-            low, high = _wilson(share, _effective_sources(one.sources, one.weights))
+            low, high = _wilson(share, effective_clusters(one.sources, one.weights))
             bounds = (low - prediction, high - prediction)
             found.append(SystemCalibration(str(system), "measured", "wilson", *head, difference, *bounds))
         else:
             residuals = one.weights * (one.labels - one.probabilities - difference)
-            by_source = np.bincount(one.sources, weights=residuals)
-            error = np.sqrt(count / (count - 1) * (by_source**2).sum()) / one.weights.sum()
-            reach = float(t.ppf((1 + CONFIDENCE) / 2, count - 1) * error)
+            error = error_of_mean(residuals, one.sources, one.weights.sum())
+            reach = float(t_quantile((1 + CONFIDENCE) / 2, count - 1)) * error
             bounds = (difference - reach, difference + reach)
             found.append(SystemCalibration(str(system), "measured", "linearised", *head, difference, *bounds))
     return tuple(found)
@@ -383,8 +391,8 @@ def _ratio(name: str, values: Floats, members: Floats, rows: _Rows, counts: Floa
         return Figure(name, "insufficient")
     if not members.any():
         return Figure(name, "one_class")
-    sums = np.bincount(rows.sources, weights=rows.weights * members * values)
-    totals = np.bincount(rows.sources, weights=rows.weights * members)
+    sums = sum_by_cluster(rows.weights * members * values, rows.sources)
+    totals = sum_by_cluster(rows.weights * members, rows.sources)
     with np.errstate(invalid="ignore", divide="ignore"):
         draws = (counts @ sums) / (counts @ totals)
     return _figure(name, float(sums.sum() / totals.sum()), draws)
@@ -397,7 +405,7 @@ def _share(name: str, cases: Floats, members: Floats, rows: _Rows, counts: Float
     is_rare = _is_rare(cases, members) or len(np.unique(rows.sources[is_member])) < MINIMUM_SOURCES
     if figure.value is None or not is_rare:
         return figure
-    low, high = _wilson(figure.value, _effective_sources(rows.sources[is_member], rows.weights[is_member]))
+    low, high = _wilson(figure.value, effective_clusters(rows.sources[is_member], rows.weights[is_member]))
     return Figure(name, "measured", "wilson", figure.value, low, high, figure.draws)
 
 
@@ -455,7 +463,7 @@ def _intercept(rows: _Rows, counts: Floats) -> Figure:
     def values(weights: Floats) -> Floats:
         intercepts, step = np.zeros(len(weights)), np.full(len(weights), np.inf)
         for _ in range(_NEWTON_STEPS):
-            shares = _expit(intercepts[:, None] + log_odds)
+            shares = _bounded_expit(intercepts[:, None] + log_odds)
             residual = (weights * (rows.labels - shares)).sum(axis=1)
             curvature = (weights * shares * (1 - shares)).sum(axis=1)
             step = np.clip(residual / np.maximum(curvature, 1e-300), -_NEWTON_REACH, _NEWTON_REACH)
@@ -496,7 +504,7 @@ def _regress(log_odds: Floats, labels: Floats, weights: Floats, start: Floats) -
     values = (log_odds - center) / scale
     found = np.stack([found[0] + found[1] * center, found[1] * scale])
     for _ in range(_NEWTON_STEPS):
-        shares = _expit(found[0][:, None] + found[1][:, None] * values)
+        shares = _bounded_expit(found[0][:, None] + found[1][:, None] * values)
         residual, curvature = weights * (labels - shares), weights * shares * (1 - shares)
         first, second = residual.sum(axis=1), residual @ values
         a, b, c = curvature.sum(axis=1), curvature @ values, curvature @ values**2
@@ -512,8 +520,11 @@ def _regress(log_odds: Floats, labels: Floats, weights: Floats, start: Floats) -
     return result
 
 
-def _expit(log_odds: Floats) -> Floats:
-    result: Floats = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+def _bounded_expit(log_odds: Floats) -> Floats:
+    """Return probabilities of log odds, which are held so that a curvature never is 0."""
+    from scipy.special import expit
+
+    result: Floats = expit(np.clip(log_odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS))
     return result
 
 
@@ -575,9 +586,9 @@ def _calibration_error(
         by_chance.append(np.abs((rows.weights * (redrawn - rows.probabilities)) @ members).sum(axis=1) / total)
     null = np.concatenate(by_chance)
     signs = random.integers(0, 2, (count_draws, rows.count_sources)) * 2.0 - 1.0
-    deviations = _sum_by_cell(rows.weights * residuals, rows.sources, bins)
+    deviations = sum_by_cluster((rows.weights * residuals)[:, None] * members, rows.sources)
     null_of_sources = np.abs(signs @ deviations).sum(axis=1) / total
-    about_gap = _sum_by_cell(rows.weights * (residuals - gaps[bins]), rows.sources, bins)
+    about_gap = sum_by_cluster((rows.weights * (residuals - gaps[bins]))[:, None] * members, rows.sources)
     count_in_bin = np.array([one.count_sources for one in table])
     variances = count_in_bin / np.maximum(count_in_bin - 1, 1) * (about_gap**2).sum(axis=0) / masses**2
     error = CalibrationError(
@@ -592,13 +603,6 @@ def _calibration_error(
     return error, table
 
 
-def _sum_by_cell(values: Floats, sources: Integers, bins: Integers) -> Floats:
-    """Return sums of values by source and bin, shape (n_sources, n_bins)."""
-    cells = np.zeros((int(sources.max()) + 1, int(bins.max()) + 1))
-    np.add.at(cells, (sources, bins), values)
-    return cells
-
-
 def _bins(probabilities: Floats, count_bins: int) -> Integers:
     """Return the bin of each row: ranks cut into equal counts, equal probabilities in the bin of their lowest rank."""
     ordered = np.sort(probabilities)
@@ -609,7 +613,7 @@ def _bins(probabilities: Floats, count_bins: int) -> Integers:
 
 def _describe_bin(position: int, rows: _Rows) -> Bin:
     share = float(np.average(rows.labels, weights=rows.weights))
-    low, high = _wilson(share, _effective_sources(rows.sources, rows.weights))
+    low, high = _wilson(share, effective_clusters(rows.sources, rows.weights))
     return Bin(
         position=position,
         lowest=float(rows.probabilities.min()),
@@ -624,14 +628,6 @@ def _describe_bin(position: int, rows: _Rows) -> Bin:
 
 
 # --- resampling and small helpers -------------------------------------------------------------------------------------
-
-
-def _resample(count_sources: int, count_draws: int, seed: int) -> Floats:
-    """Return how often each source is drawn, shape (n_draws, n_sources): the same for every figure."""
-    random = np.random.default_rng(seed)
-    if not count_sources:
-        return np.zeros((count_draws, 0))
-    return random.multinomial(count_sources, np.full(count_sources, 1 / count_sources), count_draws).astype(np.float64)
 
 
 def _blocks(count_draws: int, count_rows: int) -> list[int]:
@@ -655,17 +651,10 @@ def _is_rare(cases: Floats, members: Floats) -> bool:
     return min(count, float(members.sum()) - count) < MINIMUM_CASES
 
 
-def _effective_sources(sources: Integers, weights: Floats) -> float:
-    """Return the Kish effective number of sources, (sum n)^2 / sum n^2 with n the weight of a source."""
-    by_source = np.bincount(sources, weights=weights)
-    return float(by_source.sum() ** 2 / (by_source**2).sum())
-
-
 def _wilson(share: float, count: float) -> tuple[float, float]:
     """Return the Wilson (1927) interval of a share on an effective count."""
-    from scipy.stats import norm
-
-    z = float(norm.ppf((1 + CONFIDENCE) / 2))
+    # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
+    z = normal_quantile((1 + CONFIDENCE) / 2)
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     reach = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
     # the share lies inside but for rounding

@@ -34,8 +34,7 @@ from hcat.calibration.calibrators import (
     label_scores,
 )
 from hcat.calibration.quality import Quality, SystemCalibration, calibration_in_the_large, measure_quality
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 #: The score itself, where it claims to be a probability: the baseline that a calibrator must beat.
 UNCALIBRATED = "uncalibrated"
@@ -44,7 +43,7 @@ UNCALIBRATED = "uncalibrated"
 ALL_SEGMENTS = "all"
 BY_SEGMENT = "by_segment"
 
-#: Folds of :func:`hcat.calibration.calibrators.fold_of_source`.
+#: Folds of :func:`hcat.statistics.clusters.fold_of_source`.
 FIT, CONFORMALIZE, TEST = "fit", "conformalize", "test"
 
 _PARAMETER = pa.struct(
@@ -222,6 +221,22 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
         Schema :data:`CALIBRATOR_SCHEMA`, one row per (metric, segment, family), ordered, segment
         :data:`ALL_SEGMENTS` first; ``parameters`` is empty and figures are null where the status says that nothing
         could be fitted.
+
+    Examples
+    --------
+    Fifty labels that agree with the score are enough for a line and too few for steps and trees.
+
+    >>> target = dict(metric_name="groundedness", criterion="grounded", accept_from=1, count_scale_points=2)
+    >>> target |= dict(direction="higher_is_better", unit="probability", range_low=0.0, range_high=1.0)
+    >>> label = dict(interaction_id="i", metric_name="groundedness", segment="all", fold="fit")
+    >>> label |= dict(inclusion_probability=1.0)
+    >>> labels = [
+    ...     label | dict(source_group=f"q{n}", raw_score=n / 50, label=int(n >= 25), scale_point=int(n >= 25))
+    ...     for n in range(50)
+    ... ]
+    >>> found = fit_calibrators(pa.Table.from_pylist(labels), pa.Table.from_pylist([target]), 5, random_seed=1)
+    >>> {row["family"]: row["status"] for row in found.to_pylist()}
+    {'logistic': 'fitted', 'isotonic': 'insufficient', 'boosted': 'insufficient'}
     """
     rows: list[dict[str, Any]] = []
     for target in _in_order(targets):

@@ -11,24 +11,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.calibration.threshold_quotes import Quote, judge, quote_all
 from hcat.calibration.thresholds import (
     METHODS,
     MINIMUM_PER_CLASS,
     MINIMUM_SOURCES,
     STATUSES,
-    Quote,
     RiskAppetite,
     Threshold,
     fit_all,
-    judge,
-    quote_all,
 )
-
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 FITTED_SCHEMA: Final = pa.schema(
     [
@@ -100,6 +96,13 @@ def read_target_metrics(targets: pa.Table) -> list[TargetMetric]:
     ------
     ValueError
         If a metric has several criteria.
+
+    Examples
+    --------
+    >>> row = {"metric_name": "groundedness", "criterion": "grounded", "direction": "higher_is_better"}
+    >>> targets = pa.Table.from_pylist([row | {"unit": "probability", "range_low": 0.0, "range_high": 1.0}])
+    >>> [(metric.name, metric.low, metric.high) for metric in read_target_metrics(targets)]
+    [('groundedness', 0.0, 1.0)]
     """
     metrics: dict[str, TargetMetric] = {}
     for row in targets.to_pylist():

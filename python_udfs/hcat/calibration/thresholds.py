@@ -18,10 +18,11 @@ Method -> what of the appetite it reads -> does the threshold rise with confiden
 - ``conformal``: confidence; by itself, an order statistic whose rank rises.
 - ``normal_floor``, ``normal_floor_fold_mean``, ``normal_floor_fold_strictest``, ``pass_quantile``: confidence; falls.
 
-Tolerated shares of an appetite do not shape a fit; :func:`judge` holds the rates of the test fold against them.
+Tolerated shares of an appetite do not shape a fit. The rates of the test fold are held against them
+(:func:`hcat.calibration.threshold_quotes.judge`).
 
-Text 003 is the talk "How to Choose a Threshold for the LLM Evaluation Metrics" (Mehta; paper: Sarmah et al. 2024, arXiv
-2412.12148). It names the methods and gives no data; formulas beyond mean - z sd are those of the cited literature.
+The methods are those of Sarmah et al. 2024 (arXiv 2412.12148, "How to Choose a Threshold for an Evaluation Metric for
+Large Language Models"). The paper gives no data; formulas beyond mean - z sd are those of the cited literature.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import deal_folds, sum_by_cluster
+from hcat.statistics.intervals import kish_effective_n
 
 #: Method -> kind. The order is that of the rows of :func:`fit_all`.
 METHODS: Final[Mapping[str, str]] = {
@@ -67,13 +68,11 @@ STATUSES: Final[Mapping[str, str]] = {
     "out_of_range": "the number lies outside the range of the metric, or of the observed scores for a curved model",
     "no_threshold": "the method chooses to accept all or none, cannot keep its promise, or nothing was decided",
 }
-
 DIRECTIONS: Final = ("higher_is_better", "lower_is_better")
 
 #: Fewer labels say nothing that a person should sign (the same limits as for calibrators).
 MINIMUM_PER_CLASS: Final = 20
 MINIMUM_SOURCES: Final = 10
-
 COUNT_FOLDS: Final = 5
 SEED: Final = 20260101
 
@@ -83,8 +82,10 @@ _PENALTIES = (1000.0, 100.0, 10.0, 1.0, 0.1)
 _GRID = 513
 _LARGEST = float(np.finfo(np.float64).max)
 _TINY = 1e-12
+
 #: Below one row of any sample, above the rounding of a running sum.
 _SLACK = 1e-9
+
 #: Cosines leave [-1, 1] by rounding.
 _RANGE_TOLERANCE = 1e-6
 
@@ -98,9 +99,9 @@ class RiskAppetite:
     name : str
         For instance `high`, `moderate`, `low`.
     confidence : float
-        In (0.5, 1). Text 003, step 3: high 0.90, moderate 0.95, low 0.98 to 0.99.
+        In (0.5, 1). Sarmah et al. 2024, step 3: high 0.90, moderate 0.95, low 0.98 to 0.99.
     tolerated_false_accept_share, tolerated_false_reject_share : float
-        In [0, 1]: type I and type II errors that are tolerated (text 003, step 1C).
+        In [0, 1]: type I and type II errors that are tolerated (Sarmah et al. 2024, step 1C).
     cost_false_accept, cost_false_reject : float
         Above 0, in any common unit: only their ratio counts.
     """
@@ -152,7 +153,7 @@ class Threshold:
         Labelled rows and sources it was fitted on; a floor reads the accepted ones alone.
     held_out_flag_share : float or None
         Of the floors in folds: mean over folds of the share of held-out accepted rows that the fold's floor flags
-        (text 003, step 4 of the cross-validation).
+        (Sarmah et al. 2024, step 4 of the cross-validation).
     """
 
     kind: str
@@ -169,43 +170,6 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """A share with its clustered Wilson interval.
-
-    Parameters
-    ----------
-    rate, low, high : float or None
-        In [0, 1]; None unless the status is `ok`.
-    count, count_sources : int
-        Rows and sources of the denominator.
-    count_effective : float
-        Independent rows that would give the same variance; 0 without rows.
-    level : float
-        Coverage of this one interval, after the correction for several.
-    status : str
-        `ok`, `one_class` (no row in the denominator) or `no_threshold`.
-    """
-
-    rate: float | None
-    low: float | None
-    high: float | None
-    count: int
-    count_sources: int
-    count_effective: float
-    level: float
-    status: str
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """What a threshold does on labels that it has not seen: accepted failed answers and rejected good answers."""
-
-    threshold: float | None
-    false_accept: Rate
-    false_reject: Rate
-
-
-@dataclass(frozen=True, slots=True)
 class _Cut:
     """Oriented threshold: -inf accepts all, +inf none, NaN has no number; status of a number that is not usable."""
 
@@ -215,13 +179,13 @@ class _Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class _Labelled:
+class OrientedRows:
     """Checked and oriented rows: higher is better; weights sum to the number of rows."""
 
     values: Floats
     is_accepted: Flags
     weights: Floats
-    sources: Codes
+    sources: Integers
     low: float
     high: float
     seed: int
@@ -230,7 +194,7 @@ class _Labelled:
 
 def accepts(scores: npt.ArrayLike, threshold: float, direction: str) -> Flags:
     """Return which scores are accepted, shape (n,): those equal to the threshold or better."""
-    sign = _sign(direction)
+    sign = sign_of(direction)
     result: Flags = sign * np.asarray(scores, dtype=np.float64) >= sign * threshold
     return result
 
@@ -281,13 +245,25 @@ def fit_all(
     ------
     ValueError
         If arguments contradict each other; what data cannot give is a status.
+
+    Examples
+    --------
+    Twenty failed answers score 0 to 0.19, and twenty accepted ones 0.2 to 0.39: the best cut is the worst accepted one.
+
+    >>> scores = np.arange(40) / 100
+    >>> appetite = RiskAppetite("moderate", 0.95, 0.05, 0.1)
+    >>> found = fit_all(
+    ...     scores, scores >= 0.2, np.arange(40), [appetite], direction="higher_is_better", methods=["roc_youden"]
+    ... )
+    >>> found[0].threshold, found[0].status
+    (0.2, 'ok')
     """
     unknown = sorted(set(methods) - set(METHODS))
     if unknown:
         raise ValueError(f"methods must be among {', '.join(METHODS)}, got {', '.join(unknown)}")
     ordered = _order_appetites(appetites)
-    data = _orient(scores, labels, sources, direction, bounds, weights, count_folds, seed)
-    sign = _sign(direction)
+    data = orient_rows(scores, labels, sources, direction, bounds, weights, count_folds, seed)
+    sign = sign_of(direction)
     rows: list[Threshold] = []
     for method, kind in METHODS.items():
         if method not in methods:
@@ -317,113 +293,26 @@ def fit_all(
     return tuple(rows)
 
 
-def quote(
-    threshold: float | None,
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
-    *,
-    direction: str,
-    confidence: float = 0.95,
-    count_compared: int = 1,
-    weights: npt.ArrayLike | None = None,
-) -> Quote:
-    """Return false accept and false reject rate of a threshold on fold `test`, each with a clustered Wilson interval.
-
-    The false accept rate is the share of failed answers that are accepted (type I), the false reject rate that of good
-    answers that are rejected (type II). The Wilson interval (Wilson 1927) stands on an effective number of rows: with
-    r_k the sum of weighted residuals of source k, v = K / (K - 1) sum r_k^2 / (sum w)^2 is the linearised variance
-    and n_eff = p (1 - p) / v (Kish 1965; Korn and Graubard 1998), never above Kish's number of rows and never below
-    Kish's number of sources, which is taken where p is 0 or 1 or one source is all there is.
-
-    Parameters
-    ----------
-    threshold : float or None
-        In the unit of the metric; None gives status `no_threshold`.
-    scores, labels, sources, direction, weights
-        As in :func:`fit_all`, of labels that the fit has not seen.
-    confidence : float
-        Simultaneous coverage, in (0, 1).
-    count_compared : int
-        How many thresholds are compared: each interval has level 1 - (1 - confidence) / count_compared (Bonferroni).
-        False accepts and false rejects are two families.
-
-    Raises
-    ------
-    ValueError
-        If arguments contradict each other.
-    """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    if count_compared < 1:
-        raise ValueError(f"count_compared must be at least 1, got {count_compared}")
-    if threshold is not None and not math.isfinite(threshold):
-        raise ValueError(f"threshold must be finite or None, got {threshold}")
-    sign = _sign(direction)
-    data = _orient(scores, labels, sources, direction, (None, None), weights, 2, SEED)
-    level = 1 - (1 - confidence) / count_compared
-    is_passing = None if threshold is None else data.values >= sign * threshold
-    return Quote(
-        threshold,
-        _rate(is_passing, ~data.is_accepted, data, level),
-        _rate(None if is_passing is None else ~is_passing, data.is_accepted, data, level),
-    )
-
-
-def quote_all(
-    thresholds: Sequence[Threshold],
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
-    *,
-    direction: str,
-    confidence: float = 0.95,
-    weights: npt.ArrayLike | None = None,
-) -> tuple[Quote, ...]:
-    """Return a quote per threshold, in their order, simultaneous over the distinct numbers that are compared."""
-    count = max(1, len({row.threshold for row in thresholds if row.threshold is not None}))
-    return tuple(
-        quote(
-            row.threshold,
-            scores,
-            labels,
-            sources,
-            direction=direction,
-            confidence=confidence,
-            count_compared=count,
-            weights=weights,
-        )
-        for row in thresholds
-    )
-
-
-def judge(rate: Rate, tolerated_share: float) -> str:
-    """Return `within` (the whole interval is tolerated), `beyond` (none of it), `not_shown`, or the rate's status."""
-    if rate.low is None or rate.high is None:
-        return rate.status
-    return "within" if rate.high <= tolerated_share else "beyond" if rate.low > tolerated_share else "not_shown"
-
-
-def _fit_roc_youden(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+def _fit_roc_youden(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     """Largest J = 1 - false accept rate - false reject rate (Youden 1950)."""
     return [_cheapest_cut(data, 1.0, 1.0)] * len(appetites)
 
 
-def _fit_roc_cost(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+def _fit_roc_cost(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     """Smallest expected cost: prevalence x cost of each error (Metz 1978; Zweig and Campbell 1993)."""
     share_failed = float(data.weights[~data.is_accepted].sum() / data.weights.sum())
     return [_cheapest_cut(data, share_failed * a.cost_ratio, 1 - share_failed) for a in appetites]
 
 
-def _cheapest_cut(data: _Labelled, cost_accept: float, cost_reject: float) -> _Cut:
+def _cheapest_cut(data: OrientedRows, cost_accept: float, cost_reject: float) -> _Cut:
     """Minimise cost_accept x false accept rate + cost_reject x false reject rate over the observed scores.
 
     The threshold is the worst observed score that is accepted, as in scikit-learn's `roc_curve`; among equal costs the
     strictest wins.
     """
     levels, codes = np.unique(data.values, return_inverse=True)
-    failed = np.bincount(codes, weights=data.weights * ~data.is_accepted)
-    good = np.bincount(codes, weights=data.weights * data.is_accepted)
+    failed = sum_by_cluster(data.weights * ~data.is_accepted, codes)
+    good = sum_by_cluster(data.weights * data.is_accepted, codes)
     # entry i accepts levels i and up; the last entry accepts none
     false_accept = 1 - np.concatenate([[0.0], np.cumsum(failed)]) / failed.sum()
     false_reject = np.concatenate([[0.0], np.cumsum(good)]) / good.sum()
@@ -434,8 +323,8 @@ def _cheapest_cut(data: _Labelled, cost_accept: float, cost_reject: float) -> _C
     return _Cut(math.inf, "no_threshold") if best == len(levels) else _Cut(float(levels[best]))
 
 
-def _fit_logistic(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Score at which a logistic regression's P(accept) reaches the confidence (text 003, other methods).
+def _fit_logistic(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Score at which a logistic regression's P(accept) reaches the confidence (Sarmah et al. 2024, other methods).
 
     The text reads the probability threshold from the confidence level; the ratio of costs is the matter of `roc_cost`.
     The worst accepted answer is good with that probability, the others with more.
@@ -448,7 +337,7 @@ def _fit_logistic(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_C
     return [_Cut(center + scale * (_log_odds(a.confidence) - intercept) / slope) for a in appetites]
 
 
-def _fit_polynomial(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+def _fit_polynomial(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     """As `logistic` with a quadratic log odds, searched over the observed scores: curves are not extrapolated."""
     center, scale = _mean_and_deviation(data.values, data.weights)
 
@@ -461,7 +350,7 @@ def _fit_polynomial(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[
     return _reach(lambda values: basis(values) @ coefficients, data, appetites)
 
 
-def _fit_gam(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+def _fit_gam(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     """As `polynomial_logistic` with a penalised spline (P-spline, second differences: Eilers and Marx 1996).
 
     The penalty is the one of least log loss on held-out sources; the largest one gives a straight line.
@@ -477,7 +366,7 @@ def _fit_gam(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     columns = basis(data.values)
     differences = np.diff(np.eye(columns.shape[1]), n=2, axis=0)
     roughness = differences.T @ differences
-    folds = _folds(data.sources, np.ones_like(data.is_accepted), data.count_folds, data.seed)
+    folds = deal_folds(data.sources, np.ones_like(data.is_accepted), data.count_folds, data.seed)
 
     def held_out_loss(penalty: float) -> float:
         loss = 0.0
@@ -494,8 +383,10 @@ def _fit_gam(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     return _reach(lambda values: basis(values) @ coefficients, data, appetites)
 
 
-def _fit_kde(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Where the density of good answers overtakes that of failed ones, each times prevalence x cost (text 003).
+def _fit_kde(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Where the density of good answers overtakes that of failed ones, each times prevalence x cost.
+
+    The method is that of Sarmah et al. 2024.
 
     Gaussian kernels, Silverman's bandwidth by class (Silverman 1986, eq. 3.31), reflected at the bounds of the metric
     (ibid., section 2.10); searched between the class medians, which must be in order.
@@ -531,7 +422,7 @@ def _fit_kde(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     return cuts
 
 
-def _fit_conformal(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+def _fit_conformal(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     """Better than the k-th smallest score of failed answers, k = ceil((n + 1) confidence).
 
     A new failed answer, exchangeable with those of the fit, is accepted with probability at most 1 - confidence, ties
@@ -556,19 +447,19 @@ def _fit_conformal(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_
     return cuts
 
 
-def _fit_normal_floor(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Mean - z sd of accepted answers, z one-sided: 1.282, 1.645, 2.326 at 90, 95, 99 % (text 003, step 3)."""
+def _fit_normal_floor(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+    """Mean - z sd of accepted answers, z one-sided: 1.282, 1.645, 2.326 at 90, 95, 99 % (Sarmah et al., step 3)."""
     return [_Cut(_normal_floor(data, data.is_accepted, appetite.confidence)) for appetite in appetites]
 
 
 def _fit_fold_floors(
-    join: Callable[[Floats], np.float64], data: _Labelled, appetites: Sequence[RiskAppetite]
+    join: Callable[[Floats], np.float64], data: OrientedRows, appetites: Sequence[RiskAppetite]
 ) -> list[_Cut]:
-    """Join the floors of K - 1 folds, each held against its held-out fold (text 003, cross-validation, steps 3 to 5).
+    """Join the floors of K - 1 folds, each held against its held-out fold (Sarmah et al. 2024, steps 3 to 5).
 
     The text takes "an average of the thresholds (or the largest value)"; inside, the largest is the strictest.
     """
-    folds = np.where(data.is_accepted, _folds(data.sources, data.is_accepted, data.count_folds, data.seed), -1)
+    folds = np.where(data.is_accepted, deal_folds(data.sources, data.is_accepted, data.count_folds, data.seed), -1)
     cuts = []
     for appetite in appetites:
         floors, flagged = np.empty(data.count_folds), np.empty(data.count_folds)
@@ -580,13 +471,13 @@ def _fit_fold_floors(
     return cuts
 
 
-def _fit_pass_quantile(data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+def _fit_pass_quantile(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     """Empirical quantile of accepted answers: at most 1 - confidence of them lie below, whatever their distribution."""
     values, weights = data.values[data.is_accepted], data.weights[data.is_accepted]
     return [_Cut(_quantile(values, weights, 1 - appetite.confidence)) for appetite in appetites]
 
 
-_FITS: Final[Mapping[str, Callable[[_Labelled, Sequence[RiskAppetite]], list[_Cut]]]] = {
+_FITS: Final[Mapping[str, Callable[[OrientedRows, Sequence[RiskAppetite]], list[_Cut]]]] = {
     "roc_youden": _fit_roc_youden,
     "roc_cost": _fit_roc_cost,
     "logistic": _fit_logistic,
@@ -601,7 +492,7 @@ _FITS: Final[Mapping[str, Callable[[_Labelled, Sequence[RiskAppetite]], list[_Cu
 }
 
 
-def _reach(log_odds: Callable[[Floats], Floats], data: _Labelled, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
+def _reach(log_odds: Callable[[Floats], Floats], data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     """Return where rising log odds reach each confidence among the observed scores."""
     from scipy.optimize import brentq
 
@@ -624,12 +515,14 @@ def _reach(log_odds: Callable[[Floats], Floats], data: _Labelled, appetites: Seq
     return cuts
 
 
-def _fit_log_odds(columns: Floats, data: _Labelled, penalty: Floats, rows: Flags | None = None) -> Floats:
+def _fit_log_odds(columns: Floats, data: OrientedRows, penalty: Floats, rows: Flags | None = None) -> Floats:
     """Return coefficients of the penalised logistic likelihood by Newton's method, shape (n_columns,).
 
     Targets are Platt's (1999, section 2.2): (N+ + 1) / (N+ + 2) and 1 / (N- + 2) instead of 1 and 0, so that classes
     that do not overlap have a finite fit, and few labels cannot claim 99 %.
     """
+    from scipy.special import expit
+
     count_accepted = int(data.is_accepted.sum())
     count_failed = len(data.is_accepted) - count_accepted
     targets = np.where(data.is_accepted, (count_accepted + 1) / (count_accepted + 2), 1 / (count_failed + 2))
@@ -642,7 +535,7 @@ def _fit_log_odds(columns: Floats, data: _Labelled, penalty: Floats, rows: Flags
 
     found = np.zeros(columns.shape[1])
     for _ in range(100):
-        shares = 1 / (1 + np.exp(-np.clip(columns @ found, -500, 500)))
+        shares = expit(columns @ found)
         gradient = columns.T @ (weights * (targets - shares)) - penalty @ found
         curvature = columns.T @ (columns * (weights * shares * (1 - shares))[:, None]) + penalty
         # the ridge serves columns without rows; it slows steps down and does not move the optimum
@@ -656,7 +549,7 @@ def _fit_log_odds(columns: Floats, data: _Labelled, penalty: Floats, rows: Flags
     return found
 
 
-def _log_density(data: _Labelled, rows: Flags) -> Callable[[Floats], Floats] | None:
+def _log_density(data: OrientedRows, rows: Flags) -> Callable[[Floats], Floats] | None:
     """Return the logarithm of the reflected kernel density of some rows; None when they do not vary."""
     from scipy.special import logsumexp
 
@@ -666,7 +559,7 @@ def _log_density(data: _Labelled, rows: Flags) -> Callable[[Floats], Floats] | N
     if np.ptp(values) <= _TINY:
         return None
     spread = (_quantile(values, weights, 0.75) - _quantile(values, weights, 0.25)) / 1.34
-    width = 0.9 * (min(deviation, spread) if spread > 0 else deviation) * _kish(weights) ** -0.2
+    width = 0.9 * (min(deviation, spread) if spread > 0 else deviation) * kish_effective_n(weights) ** -0.2
     # rows of equal score share one kernel
     levels, codes = np.unique(values, return_inverse=True)
     log_weights = np.log(np.bincount(codes, weights=weights) / weights.sum())
@@ -683,31 +576,7 @@ def _log_density(data: _Labelled, rows: Flags) -> Callable[[Floats], Floats] | N
     return density
 
 
-def _rate(is_error: Flags | None, rows: Flags, data: _Labelled, level: float) -> Rate:
-    """Return the share of errors among some rows with its clustered Wilson interval (see :func:`quote`)."""
-    count = int(rows.sum())
-    weights = data.weights[rows]
-    _, codes = np.unique(data.sources[rows], return_inverse=True)
-    by_source = np.bincount(codes, weights=weights).astype(np.float64)
-    count_sources = len(by_source)
-    if is_error is None or not count:
-        status = "no_threshold" if is_error is None else "one_class"
-        return Rate(None, None, None, count, count_sources, 0.0, level, status)
-    total = weights.sum()
-    share = min(1.0, float(weights @ is_error[rows] / total))  # rounding
-    fewest, most = _kish(by_source), _kish(weights)
-    effective = fewest
-    if 0 < share < 1 and count_sources > 1:
-        residuals = np.bincount(codes, weights=weights * (is_error[rows] - share))
-        variance = float((residuals**2).sum()) * count_sources / (count_sources - 1) / total**2
-        effective = min(most, max(fewest, share * (1 - share) / variance)) if variance > 0 else most
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    center = (share + z * z / (2 * effective)) / (1 + z * z / effective)
-    half = z / (1 + z * z / effective) * math.sqrt(share * (1 - share) / effective + (z / (2 * effective)) ** 2)
-    return Rate(share, max(0.0, center - half), min(1.0, center + half), count, count_sources, effective, level, "ok")
-
-
-def _orient(
+def orient_rows(
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
     sources: npt.ArrayLike,
@@ -716,9 +585,9 @@ def _orient(
     weights: npt.ArrayLike | None,
     count_folds: int,
     seed: int,
-) -> _Labelled:
+) -> OrientedRows:
     """Check the rows and turn them so that higher is better, in an order that does not depend on the input's."""
-    sign = _sign(direction)
+    sign = sign_of(direction)
     values = np.asarray(scores, dtype=np.float64)
     flags = np.asarray(labels)
     groups = np.asarray(sources)
@@ -750,12 +619,12 @@ def _orient(
     order = np.lexsort((row_weights, flags, codes, values))
     total = row_weights.sum()
     scaled = row_weights * (len(values) / total) if len(values) else row_weights
-    return _Labelled(
+    return OrientedRows(
         values[order], flags[order].astype(np.bool_), scaled[order], codes[order], low, high, seed, count_folds
     )
 
 
-def _status_of_data(data: _Labelled, method: str) -> str:
+def _status_of_data(data: OrientedRows, method: str) -> str:
     """Return why the rows cannot serve a method at all, or `ok`."""
     needs = [data.is_accepted] if METHODS[method] == "monitoring" else [data.is_accepted, ~data.is_accepted]
     if not len(data.values):
@@ -789,13 +658,20 @@ def _order_appetites(appetites: Sequence[RiskAppetite]) -> list[RiskAppetite]:
     return ordered
 
 
-def _sign(direction: str) -> int:
+def sign_of(direction: str) -> int:
+    """Return 1 where a higher score is better and -1 where a lower one is.
+
+    Raises
+    ------
+    ValueError
+        If the direction is not one of :data:`DIRECTIONS`.
+    """
     if direction not in DIRECTIONS:
         raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}")
     return 1 if direction == "higher_is_better" else -1
 
 
-def _normal_floor(data: _Labelled, rows: Flags, confidence: float) -> float:
+def _normal_floor(data: OrientedRows, rows: Flags, confidence: float) -> float:
     mean, deviation = _mean_and_deviation(data.values[rows], data.weights[rows])
     return mean - NormalDist().inv_cdf(confidence) * deviation
 
@@ -811,20 +687,6 @@ def _quantile(values: Floats, weights: Floats, share: float) -> float:
     """Return the smallest value that at least this weighted share does not exceed: an order statistic."""
     # 1 - 0.95 is above 0.05 by rounding and would take the next one
     return float(np.quantile(values, round(share, 12), weights=weights, method="inverted_cdf"))
-
-
-def _kish(weights: Floats) -> float:
-    """Return Kish's effective number, (sum w)^2 / sum w^2."""
-    return float(weights.sum() ** 2 / (weights**2).sum())
-
-
-def _folds(sources: Codes, rows: Flags, count_folds: int, seed: int) -> Codes:
-    """Return a fold for each row: the sources of some rows, shuffled by the seed, are dealt in turn; others get -1."""
-    distinct = np.unique(sources[rows])
-    dealt = np.full(sources.max() + 1, -1)
-    dealt[np.random.default_rng(seed).permutation(distinct)] = np.arange(len(distinct)) % count_folds
-    result: Codes = dealt[sources]
-    return result
 
 
 def _log_odds(share: float) -> float:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from hcat.engine.devices import ModelError
 from hcat.engine.keys import hash_file
+from hcat.statistics.arrays import Floats
 
 FOLDER = Path(__file__).parent / "weights"
 
@@ -26,8 +27,6 @@ _TOLERANCE = 1e-8
 _LEAST_CURVATURE = 1e-9
 _lock = threading.Lock()
 _loaded: dict[str, Head] = {}
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

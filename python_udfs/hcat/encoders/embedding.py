@@ -28,6 +28,7 @@ from hcat.engine.devices import (
     silence_transformers,
 )
 from hcat.engine.keys import hash_text
+from hcat.statistics.arrays import Vectors
 
 #: The offline default: official all-MiniLM-L6-v2 (Apache-2.0) as packaged on the package index.
 PACKAGED_NAME = "all-MiniLM-L6-v2"
@@ -52,8 +53,6 @@ EMBEDDED_SCHEMA = pa.schema(
 
 _load_lock = threading.Lock()
 _loaded: dict[str, Encoder] = {}
-
-Vectors = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from hcat.engine.devices import (
     silence_transformers,
 )
 from hcat.engine.keys import hash_file, hash_text
+from hcat.statistics.arrays import Floats
 
 _WEIGHTS = Path(__file__).parent / "weights"
 
@@ -65,8 +66,6 @@ ENTAILED_SCHEMA = pa.schema(
 
 _load_lock = threading.Lock()
 _loaded: dict[str, Classifier] = {}
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.encoders.classifier_heads import Floats, Head, load_head
+from hcat.encoders.classifier_heads import Head, load_head
 from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, Encoder, load_encoder, resolve_encoder
 from hcat.engine.batching import run_batches
 from hcat.engine.devices import ModelError, choose_device, choose_dtype, hash_weights, require_gpu, silence_transformers
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import read_rows
 from hcat.privacy.recognisers import replace_names
+from hcat.statistics.arrays import Floats
 
 PURPOSES: Final = ("toxicity", "sentiment")
 """Toxicity: 0 to 1. Sentiment: -1 (negative) to 1 (positive)."""

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.calibration.agreement import (
@@ -23,9 +22,8 @@ from hcat.calibration.agreement import (
     cohen_kappa,
     percent_agreement,
 )
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats
+from hcat.statistics.clusters import draw_cluster_counts
 
 STATISTICS: Final = (
     "percent_agreement",
@@ -236,8 +234,7 @@ def _with_interval(measure: Any, count_compared: int, count_sources: int, count_
     parts: list[Floats] = []
     for start in range(0, count_draws, block):
         size = min(block, count_draws - start)
-        counts = random.multinomial(count_sources, np.full(count_sources, 1 / count_sources), size)
-        parts.append(measure(counts.astype(np.float64)))
+        parts.append(measure(draw_cluster_counts(random, count_sources, size)))
     draws = np.concatenate(parts)
     draws = draws[np.isfinite(draws)]
     status = "estimated"

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.engine.keys import hash_text
@@ -21,6 +20,7 @@ from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, conve
 from hcat.language_models.endpoint import LanguageModel, Service, in_waves
 from hcat.language_models.replies import ReplyError
 from hcat.metrics.answers import judge_answer
+from hcat.statistics.arrays import Vectors
 
 TASKS: Final = (
     "faithfulness_llm",
@@ -64,7 +64,6 @@ VERDICTS_SCHEMA = pa.schema(
 
 _DETAIL_CHARACTERS = 400
 
-Vectors = npt.NDArray[np.float32]
 #: Texts -> unit vectors, shape (n_texts, n_dimensions).
 Embed = Callable[[Sequence[str]], Vectors]
 

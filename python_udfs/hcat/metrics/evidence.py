@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.language.overlap import stem_word
 from hcat.language.text import content_words
+from hcat.statistics.arrays import Vectors as Similarities
 
 #: List columns of an interaction whose texts are read.
 EVIDENCE_LISTS = ("answer_text_ids", "context_text_ids")
@@ -41,8 +41,6 @@ _KEPT_WORDS = 200_000
 
 #: Digits of a similarity that count in a choice: beyond them lies the noise of batching.
 _SIMILARITY_DIGITS = 4
-
-Similarities = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
 
 #: Feature -> sign of its effect. Logit of entailment; cosine with the best context sentence; share of the sentence's
 #: words found in context or query, and in the window of evidence; numbers and names found nowhere; fields of records

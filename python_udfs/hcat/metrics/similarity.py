@@ -14,6 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.statistics.arrays import Vectors as Matrix
+
 #: List columns of an interaction whose elements are text ids.
 UNIT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "answer_window_ids", "reference_window_ids")
 
@@ -54,7 +56,6 @@ ANSWER_LISTS = ("first_text_ids", "second_text_ids")
 
 ANSWERS_SCHEMA = pa.schema([("answer_pair_id", pa.string()), ("input_key", pa.string()), ("similarity", pa.float64())])
 
-Matrix = npt.NDArray[np.float32]
 
 _SIMILARITY_DIGITS = 6
 

@@ -28,13 +28,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.intervals import normal_quantile
 from hcat.statistics.prediction_powered import estimate_failure_rate
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: What the seed `review_targets` may ask for.
 PURPOSES: Final = ("half_width", "difference")
@@ -182,6 +180,15 @@ def plan_review(
     A budget below epsilon x N cannot keep the floor for all. The round then considers the plain random share
     r = budget / (2 epsilon N): pi is at least epsilon among those considered, weights differ by 1 / epsilon at most as
     before, and half of the labels are free for ambiguous interactions. The status says ``subsampled``.
+
+    Examples
+    --------
+    Two of four interactions are undecided. The floor is max(.05, .3 x 2 / 4) = .15, and 1.4 labels are left for two
+    units of ambiguity.
+
+    >>> plan = plan_review(np.array([0.5, 0.5, 0.0, 1.0]), budget=2)
+    >>> plan.inclusion_probabilities.round(3).tolist()
+    [0.85, 0.85, 0.15, 0.15]
     """
     if not epsilon >= EPSILON or epsilon > 0.5:
         raise ValueError(f"epsilon must lie in [{EPSILON}, 0.5], got {epsilon}")
@@ -343,7 +350,7 @@ def labels_for_half_width(
     if count_interactions is not None and count_interactions < 1:
         raise ValueError(f"count_interactions must be at least 1, got {count_interactions}")
     _check_design(confidence, design_effect)
-    squared = _normal_quantile((1 + confidence) / 2) ** 2
+    squared = normal_quantile((1 + confidence) / 2) ** 2
     linear = squared * (2 * half_width**2 - rate * (1 - rate))
     constant = squared**2 * (half_width**2 - 0.25)
     # h < .5 makes the constant negative, so that exactly one root is positive
@@ -390,7 +397,7 @@ def labels_for_difference(
         raise ValueError(f"power must lie in [0.5, 1), got {power}")
     _check_design(confidence, design_effect)
     effect = 2 * math.asin(math.sqrt(first_rate)) - 2 * math.asin(math.sqrt(second_rate))
-    quantiles = _normal_quantile((1 + confidence) / 2) + _normal_quantile(power)
+    quantiles = normal_quantile((1 + confidence) / 2) + normal_quantile(power)
     return _round_up(2 * design_effect * (quantiles / effect) ** 2)
 
 
@@ -491,12 +498,6 @@ def _check_design(confidence: float, design_effect: float) -> None:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     if not 1 <= design_effect < math.inf:
         raise ValueError(f"design_effect must be at least 1 and finite, got {design_effect}")
-
-
-def _normal_quantile(probability: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(probability))
 
 
 def _round_up(count: float) -> int:

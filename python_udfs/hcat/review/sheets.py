@@ -205,6 +205,13 @@ def neutralise(text: str) -> str:
 
     White space before the sign does not protect it. Text that begins with an apostrophe gets one more, so that
     :func:`restore` undoes all of it.
+
+    Examples
+    --------
+    >>> neutralise("=1+1"), neutralise("1+1")
+    ("'=1+1", '1+1')
+    >>> restore(neutralise("=1+1"))
+    '=1+1'
     """
     return "'" + text if _is_dangerous(text) or text.startswith("'") else text
 

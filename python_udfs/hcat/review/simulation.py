@@ -86,6 +86,12 @@ def simulate_failure_rates(
     count_interactions : int
         N, a multiple of rows_per_source.
     seed : int
+
+    Examples
+    --------
+    >>> found = simulate_failure_rates(0.3, 50, count_draws=2, count_interactions=200)
+    >>> 0 <= found.coverage_labels_only <= 1
+    True
     """
     from scipy.special import expit
 

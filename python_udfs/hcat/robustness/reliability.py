@@ -2,7 +2,7 @@
 
 A metric with a decided threshold is a classifier of answers: accepted or not. Where the true answer is known, its
 precision is the share of the accepted answers that are right, and its recall the share of the right answers that it
-accepts (GRAMMAR, section 4.1 and table 1). A low precision is optimism, a low recall is cynicism.
+accepts (Li et al. 2024, GRAMMAR, section 4.1 and table 1). A low precision is optimism, a low recall is cynicism.
 
 Answers to queries of one group succeed and fail together, so that intervals count groups and not answers.
 """
@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.survey import estimate_shares
-
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 MEASURES: Final = {
     "precision": "share of the accepted answers that are right; low = optimistic",
@@ -154,6 +151,14 @@ def measure_share(
         Below it there is no interval.
     empty : str
         Status without a row.
+
+    Examples
+    --------
+    One of two accepted answers is right; two groups are too few for an interval.
+
+    >>> found = measure_share(np.array([True, False]), np.array([0, 1]))
+    >>> found.value, found.status
+    (0.5, 'too_few_groups')
     """
     if len(is_hit) != len(groups):
         raise ValueError(f"hits and groups must have one length, got {len(is_hit)} and {len(groups)}")

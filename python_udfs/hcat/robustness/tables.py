@@ -10,23 +10,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.metrics.answers import JUDGEMENT_SCHEMA, judge_answers
 from hcat.metrics.facts import READ_BY_FACTS, judge_facts
-from hcat.robustness.groups import (
-    COMPARISON_SCHEMA,
-    RobustnessSettings,
-    compare_clusters,
-    equalise_groups,
-    group_answers,
-)
+from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_clusters
+from hcat.robustness.groups import equalise_groups, group_answers
+from hcat.robustness.rates import RobustnessSettings
 from hcat.robustness.reliability import measure_share
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Integers
+from hcat.statistics.clusters import sum_by_cluster
+from hcat.statistics.intervals import t_quantile
 
 #: One row per answer and content.
 JUDGED_SCHEMA: Final = pa.schema(
@@ -186,6 +180,15 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int
         Schema :data:`VARIANT_SCHEMA`, ordered. The mean change has t of the sources - 1 with the variance of the mean
         linearised by source; the shares Wilson's interval on the effective number of pairs
         (:func:`hcat.robustness.reliability.measure_share`).
+
+    Examples
+    --------
+    >>> pair = dict(system="app", variant_type="typos", variant_meaning="kept", metric_name="groundedness")
+    >>> pairs = [pair | dict(source_group="q1", score_change=-0.5, outcome="broken")]
+    >>> pairs += [pair | dict(source_group="q2", score_change=0.0, outcome="both_right")]
+    >>> found = measure_variants(pa.Table.from_pylist(pairs), confidence=0.95, minimum_sources=2).to_pylist()
+    >>> found[0]["mean_change"], found[0]["share_broken"]
+    (-0.25, 0.5)
     """
     if minimum_sources < 2:
         raise ValueError(f"minimum_sources must be at least 2, got {minimum_sources}")
@@ -256,8 +259,6 @@ def _mean_change(
     scored: Sequence[tuple[str, float]], confidence: float, minimum_sources: int
 ) -> tuple[float | None, float | None, float | None]:
     """Return mean, lower and upper bound; no bounds below the least number of sources."""
-    from scipy.stats import t
-
     if not scored:
         return None, None, None
     changes = np.array([change for _, change in scored], dtype=np.float64)
@@ -266,7 +267,7 @@ def _mean_change(
     count_sources = int(codes.max()) + 1
     if count_sources < minimum_sources:
         return mean, None, None
-    residuals = np.bincount(codes, weights=changes - mean)
+    residuals = sum_by_cluster(changes - mean, codes)
     variance = count_sources / (count_sources - 1) * float(residuals @ residuals) / len(changes) ** 2
-    margin = float(t.ppf((1 + confidence) / 2, count_sources - 1)) * float(np.sqrt(variance))
+    margin = float(t_quantile((1 + confidence) / 2, count_sources - 1)) * float(np.sqrt(variance))
     return mean, mean - margin, mean + margin

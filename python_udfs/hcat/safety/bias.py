@@ -19,9 +19,9 @@ import hashlib
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from hcat.statistics.arrays import Floats
+from hcat.statistics.intervals import t_quantile, t_tail
 
 EXACT_SOURCES: Final = 12
 """Sources up to which all 2^n sign patterns are tried: 4,096, fewer than the draws of any setting that makes sense."""
@@ -97,6 +97,15 @@ def compare_pairs(sides: Sides, random: np.random.Generator, count_draws: int) -
     ------
     ValueError
         If counts of the sides differ, a source has no pair, there are fewer than two sources or no draws.
+
+    Examples
+    --------
+    Three clusters of one pair each, which all favour the first side by 1. Two of the 2^3 sign patterns are as extreme.
+
+    >>> sides = Sides(np.ones(3), np.ones(3), np.zeros(3), np.ones(3))
+    >>> gap = compare_pairs(sides, np.random.default_rng(1), count_draws=10)
+    >>> gap.difference, gap.p_value
+    (1.0, 0.25)
     """
     _check(sides, count_draws)
     if not np.array_equal(sides.first_count, sides.second_count) or (sides.first_count < 1).any():
@@ -222,9 +231,7 @@ def _studentise(
 
 def interval_of(gap: Gap, confidence: float) -> tuple[float, float]:
     """Return the two-sided t interval of a gap; of no width where no source differs."""
-    from scipy.special import stdtrit
-
-    margin = float(stdtrit(gap.degrees, (1 + confidence) / 2)) * gap.error
+    margin = float(t_quantile((1 + confidence) / 2, gap.degrees)) * gap.error
     return gap.difference - margin, gap.difference + margin
 
 
@@ -254,15 +261,13 @@ def equivalence_p_value(gap: Gap, margin: float, span: float, count_sources: int
     ValueError
         If the margin is not above 0.
     """
-    from scipy.special import stdtr
-
     if not margin > 0:
         raise ValueError(f"margin must be above 0, got {margin}")
     unseen = max(0.0, 1.0 - margin / span) ** count_sources if span > 0 else 0.0
     if gap.error <= 0:
         return 1.0 if abs(gap.difference) >= margin else unseen
     distance = (margin - abs(gap.difference)) / gap.error
-    p_value = float(stdtr(gap.degrees, -distance))
+    p_value = float(t_tail(distance, gap.degrees))
     return max(p_value, unseen) if is_indicator else p_value
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hcat.calibration.conformal import holm
 from hcat.safety.bias import Gap, Sides, compare_groups, compare_pairs, equivalence_p_value, interval_of, seed_of
+from hcat.statistics.multiple_tests import holm
 
 COUNTERFACTUAL: Final = "counterfactual"
 LOGGED_GROUPS: Final = "logged_groups"
@@ -111,6 +111,16 @@ def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.
     ------
     ValueError
         If a design is unknown or a margin is not above 0.
+
+    Examples
+    --------
+    >>> cell = dict(bias_gap_id="g", system="app", design="counterfactual", margin=0.1, span=1.0, is_indicator=False)
+    >>> one = dict(bias_gap_id="g", first_sum=1.0, first_count=1.0, second_sum=0.0, second_count=1.0)
+    >>> sums = pa.Table.from_pylist([one | dict(source=name) for name in "abc"])
+    >>> settings = BiasSettings(0.05, 0.95, minimum_sources=2, count_draws=10, random_seed=1)
+    >>> row = measure_gaps(pa.Table.from_pylist([cell]), sums, settings).to_pylist()[0]
+    >>> row["difference"], row["p_value"]
+    (1.0, 0.25)
     """
     by_cell = _group(sums)
     rows = [

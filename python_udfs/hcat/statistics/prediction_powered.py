@@ -38,15 +38,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
-Sources = npt.NDArray[Any]
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.clusters import sum_by_cluster
+from hcat.statistics.intervals import t_quantile, wilson_interval
 
 Status = Literal["prediction_powered", "labels_only", "insufficient"]
 Target = Literal["these_interactions", "process"]
@@ -131,9 +129,9 @@ class FailureRate:
 def estimate_failure_rate(
     is_failure: Flags,
     label_predictions: Floats,
-    label_sources: Sources,
+    label_sources: Keys,
     predictions: Floats,
-    sources: Sources,
+    sources: Keys,
     inclusion_probabilities: Floats | None = None,
     target: Target = "these_interactions",
     power_tuning: float | None = None,
@@ -193,6 +191,16 @@ def estimate_failure_rate(
     trusted: the interval is Wilson's on the effective n, without a finite population correction (on the safe side).
     For the same reason the labels stand alone where fewer than ``least_expected`` of them carry the variance of
     Y - lambda f, (sum x^2)^2 / sum x^4: a predictor right on every label would else get an interval of width 0.
+
+    Examples
+    --------
+    All four answers are labelled, so that the rate is known and no prediction counts.
+
+    >>> is_failure, predicted = np.array([True, False, False, False]), np.array([0.9, 0.2, 0.2, 0.1])
+    >>> sources = np.arange(4)
+    >>> found = estimate_failure_rate(is_failure, predicted, sources, predicted, sources)
+    >>> found.estimate, found.labels_only.method
+    (0.25, 'known')
     """
     _check_rows(is_failure, label_predictions, label_sources, predictions, sources, inclusion_probabilities)
     _check_settings(target, power_tuning, form, confidence, least_expected)
@@ -221,17 +229,17 @@ def estimate_failure_rate(
     if target == "these_interactions":
         random_shares = shares * np.sqrt(1.0 - np.minimum(1.0, 1.0 / (count_interactions * shares)))
     centred = label_predictions - shares @ label_predictions
-    by_source = _sums(random_shares * (failures - rate), label_codes, count_codes)
-    by_prediction = -_sums(random_shares * centred, label_codes, count_codes)
+    by_source = sum_by_cluster(random_shares * (failures - rate), label_codes, count_codes)
+    by_prediction = -sum_by_cluster(random_shares * centred, label_codes, count_codes)
     mean_prediction = float(predictions.mean())
     if target == "process":
-        by_prediction += _sums(predictions - mean_prediction, codes, count_codes) / count_interactions
+        by_prediction += sum_by_cluster(predictions - mean_prediction, codes, count_codes) / count_interactions
 
     margin, error = _margin(by_source, count_sources, 1, confidence)
     # sources of equal rates leave no variance between them: a coincidence of few, and no certainty
     is_degenerate = error**2 <= _NEGLIGIBLE * float(shares @ shares)
     if effective_n * min(rate, 1 - rate) < least_expected or is_degenerate:
-        low, high = wilson_interval(rate, effective_n, _t_quantile(confidence, count_sources - 1))
+        low, high = wilson_interval(rate, effective_n, float(t_quantile((1 + confidence) / 2, count_sources - 1)))
         return _show(found, RateInterval(rate, low, high, error, "wilson"))
 
     labels_only = _interval(rate, margin, error, form)
@@ -259,37 +267,6 @@ def estimate_failure_rate(
     )
 
 
-def wilson_interval(rate: float, effective_n: float, quantile: float) -> tuple[float, float]:
-    """Return the score interval of Wilson (1927) for a rate on effective_n labels, within [0, 1].
-
-    For clustered and weighted labels n is replaced by the effective n and the normal quantile by t, as Korn and
-    Graubard (1998) do for the exact interval and Franco, Little, Louis and Slud (2019) recommend for Wilson's.
-
-    Parameters
-    ----------
-    rate : float
-        In [0, 1].
-    effective_n : float
-        Above 0.
-    quantile : float
-        Of the standard normal or t distribution, for instance 1.96; above 0.
-    """
-    if not 0 <= rate <= 1 or not effective_n > 0 or not quantile > 0:
-        raise ValueError(
-            f"rate must lie in [0, 1], effective_n and quantile above 0, got {rate}, {effective_n}, {quantile}"
-        )
-    squared = quantile**2
-    center = (rate * effective_n + squared / 2) / (effective_n + squared)
-    half = quantile * math.sqrt(effective_n * rate * (1 - rate) + squared / 4) / (effective_n + squared)
-    # rounding must not push the estimate out of its own interval
-    return min(rate, max(0.0, center - half)), max(rate, min(1.0, center + half))
-
-
-def _sums(values: Floats, codes: Integers, count_codes: int = 0) -> Floats:
-    """Return the sum of the values of each source, shape (n_sources,)."""
-    return np.bincount(codes, weights=values, minlength=count_codes).astype(np.float64)
-
-
 def _effective_n(is_failure: Flags, residuals: Floats, shares: Floats, codes: Integers) -> float:
     """Return Kish's n, 1 / sum share^2, over the design effect by source (Kish 1965).
 
@@ -298,10 +275,10 @@ def _effective_n(is_failure: Flags, residuals: Floats, shares: Floats, codes: In
     count as one.
     """
     if is_failure.all() or not is_failure.any():
-        by_source = _sums(shares, codes)
+        by_source = sum_by_cluster(shares, codes)
         return 1.0 / float(by_source @ by_source)
     by_row = float(((shares * residuals) ** 2).sum())
-    by_source = _sums(shares * residuals, codes)
+    by_source = sum_by_cluster(shares * residuals, codes)
     return 1.0 / float(shares @ shares) / max(1.0, float(by_source @ by_source) / by_row)
 
 
@@ -317,7 +294,7 @@ def _margin(influences: Floats, count_sources: int, count_fitted: int, confidenc
     """Return t s and s."""
     degrees = count_sources - count_fitted
     error = math.sqrt(float(influences @ influences) * count_sources / degrees)
-    return _t_quantile(confidence, degrees) * error, error
+    return float(t_quantile((1 + confidence) / 2, degrees)) * error, error
 
 
 def _count_carrying(influences: Floats) -> float:
@@ -340,12 +317,6 @@ def _interval(estimate: float, margin: float, error: float, form: Form) -> RateI
     return RateInterval(middle, low, high, error, "normal")
 
 
-def _t_quantile(confidence: float, degrees: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, (1 + confidence) / 2))
-
-
 def _show(found: FailureRate, labels_only: RateInterval) -> FailureRate:
     return replace(
         found,
@@ -356,7 +327,7 @@ def _show(found: FailureRate, labels_only: RateInterval) -> FailureRate:
     )
 
 
-def _code_sources(sources: Sources, label_sources: Sources) -> tuple[Integers, Integers, int]:
+def _code_sources(sources: Keys, label_sources: Keys) -> tuple[Integers, Integers, int]:
     distinct, codes = np.unique(np.concatenate([sources, label_sources]), return_inverse=True)
     codes = codes.astype(np.int64)
     return codes[: len(sources)], codes[len(sources) :], len(distinct)
@@ -374,9 +345,9 @@ def _check_labels_are_among(labels_by_source: Integers, rows_by_source: Integers
 def _check_rows(
     is_failure: Flags,
     label_predictions: Floats,
-    label_sources: Sources,
+    label_sources: Keys,
     predictions: Floats,
-    sources: Sources,
+    sources: Keys,
     inclusion_probabilities: Floats | None,
 ) -> None:
     of_labels = [len(is_failure), len(label_predictions), len(label_sources)]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from hcat.review.sampling import labels_for_half_width
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.intervals import normal_quantile, wilson_interval
 
 #: What a row plans for: the share of the whole collection, of one stratum, or of each stratum at once.
 SCOPES = ("overall", "stratum", "every_stratum")
@@ -78,14 +78,12 @@ def expected_half_width(count: int, expected_share: float, confidence: float, de
     design_effect : float
         At least 1; the interval rests on count / design effect.
     """
-    from scipy.special import ndtri
-
     if not 0 < confidence < 1 or count < 1 or not 1 <= design_effect < math.inf:
         raise ValueError(
             "confidence must lie in (0, 1), count and design_effect must be at least 1, got "
             f"{confidence}, {count}, {design_effect}"
         )
-    low, high = wilson_interval(expected_share, count / design_effect, float(ndtri((1 + confidence) / 2)))
+    low, high = wilson_interval(expected_share, count / design_effect, normal_quantile((1 + confidence) / 2))
     return (high - low) / 2
 
 

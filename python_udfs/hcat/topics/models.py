@@ -22,10 +22,8 @@ import numpy.typing as npt
 
 from hcat.language.text import content_words
 from hcat.privacy.recognisers import all_given_names, given_names, surnames
-
-Floats = npt.NDArray[np.float64]
-Vectors = npt.NDArray[np.float32]
-Labels = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats, Vectors
+from hcat.statistics.arrays import Integers as Labels
 
 METHODS: Final = ("k_means", "dbscan", "hdbscan")
 REDUCTIONS: Final = ("pca", "umap", "none")

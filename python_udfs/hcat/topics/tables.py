@@ -20,12 +20,11 @@ import pyarrow.compute as pc
 
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import map_batches, read_rows
+from hcat.statistics.arrays import Floats, Vectors
 from hcat.topics.models import (
     MEMBER_QUANTILE,
     NOISE,
-    Floats,
     TopicSettings,
-    Vectors,
     cluster_vectors,
     count_words,
     find_centres,

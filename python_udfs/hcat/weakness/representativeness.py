@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.intervals import normal_quantile, wilson_interval
 
 REPRESENTATIVENESS_SCHEMA: Final = pa.schema(
     [
@@ -72,6 +72,18 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_sources: int
     With effective sizes n and m, shares p and q, and r = (n p + m q) / (n + m), the statistic is
     n m / (n + m) sum (p - q)^2 / r, and its limit the chi-square quantile with (segments - 1) degrees of freedom. The
     interval of a difference is Newcombe's (1998, method 10) from the two Wilson intervals.
+
+    Examples
+    --------
+    The test set holds 5 of 10 queries of a task that is 2 of 10 in production.
+
+    >>> total = dict(total_test_set=10, total_production=10, total_sources_test_set=10, total_sources_production=10)
+    >>> total |= dict(dimension="task", effective_test_set=10.0, effective_production=10.0)
+    >>> rows = [total | dict(segment="question", count_test_set=5, count_production=2)]
+    >>> rows += [total | dict(segment="summary", count_test_set=5, count_production=8)]
+    >>> found = compare_origins(pa.Table.from_pylist(rows), confidence=0.95, minimum_sources=2).to_pylist()
+    >>> [round(row["difference"], 3) for row in found], found[0]["is_representative"]
+    ([0.3, -0.3], True)
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
@@ -138,9 +150,7 @@ def _compare_segment(segment: Mapping[str, Any], status: str, confidence: float)
     row["difference"] = row["share_test_set"] - row["share_production"]
     if status != "compared":
         return row
-    from scipy.special import ndtri
-
-    quantile = float(ndtri((1 + confidence) / 2))
+    quantile = normal_quantile((1 + confidence) / 2)
     p, q = row["share_test_set"], row["share_production"]
     p_lower, p_upper = wilson_interval(p, segment["effective_test_set"], quantile)
     q_lower, q_upper = wilson_interval(q, segment["effective_production"], quantile)

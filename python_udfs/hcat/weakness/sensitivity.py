@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.calibration.calibrators import folds_of_sources
-from hcat.weakness.statistics import Cells, jackknife_cells, with_whole
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.clusters import folds_of_sources, jackknife_cells
+from hcat.statistics.intervals import t_quantile, t_tail
+from hcat.weakness.statistics import Cells, with_whole
 
 SENSITIVITY_SCHEMA: Final = pa.schema(
     [
@@ -121,6 +120,19 @@ def vary_findings(
     ------
     ValueError
         If a setting lies outside its range, a variation is unknown, or a cell lacks `as_declared`.
+
+    Examples
+    --------
+    Three groups of two rows, of which the cell holds the one that fails: its share is 1, that of the rest 0.
+
+    >>> row = dict(cell_id="c", variation="as_declared", margin=0.0, cut_off=0.05)
+    >>> row |= dict(count_sources_cell=1, count_sources_all=2)
+    >>> row |= dict(count_cell=1.0, sum_cell=1.0, count_all=2.0, sum_all=1.0, sum_squares_all=1.0)
+    >>> sums = pa.Table.from_pylist([row | dict(jackknife_group=group) for group in range(3)])
+    >>> settings = dict(confidence=0.95, error_rate=0.05, minimum_sources=2, count_splits=0, random_seed=1)
+    >>> found = vary_findings(sums, **settings).to_pylist()[0]
+    >>> found["difference"], found["is_flagged"]
+    (1.0, False)
     """
     _check_settings(confidence, error_rate, minimum_sources, count_splits)
     rows: list[dict[str, Any]] = []
@@ -161,8 +173,6 @@ def _is_flagged(test: _Test, margin: float, cut_off: float) -> bool | None:
 
 def _test(sums: _Sums, confidence: float, minimum_sources: int) -> _Test:
     """Return the test of a cell against its rest, as the weakness itself was tested."""
-    from scipy.special import stdtr, stdtrit
-
     cells = _estimate(sums)
     if cells is None:
         return _Test("too_few_sources", 0)
@@ -173,8 +183,8 @@ def _test(sums: _Sums, confidence: float, minimum_sources: int) -> _Test:
     if not error > 0:
         return _Test("constant", int(groups))
     difference = float(cells.difference[0])
-    bound = difference - float(stdtrit(degrees, confidence)) * error
-    return _Test("tested", int(groups), difference, bound, float(stdtr(degrees, -difference / error)))
+    bound = difference - float(t_quantile(confidence, degrees)) * error
+    return _Test("tested", int(groups), difference, bound, float(t_tail(difference / error, degrees)))
 
 
 def _estimate(sums: _Sums) -> Cells | None:

@@ -37,14 +37,10 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from hcat.calibration.conformal import holm
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
-Texts = npt.NDArray[np.str_]
+from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
+from hcat.statistics.intervals import t_quantile, t_tail, wilson_intervals
+from hcat.statistics.multiple_tests import benjamini_hochberg, benjamini_yekutieli, holm
 
 #: What a rule may test -> what it is.
 MEASUREMENTS: Final = {
@@ -155,33 +151,18 @@ class Cells:
     @property
     def value_null_error(self) -> Floats:
         """Standard error of the value of a cell that is like all others."""
-        return self.whole_spread * np.sqrt(_ratio(self.design_effect, self.count_scored))
+        return self.whole_spread * np.sqrt(ratio(self.design_effect, self.count_scored))
 
     @property
     def difference_null_error(self) -> Floats:
         """s_0 of the module: standard error of the difference of a cell that is like all others."""
-        rest = _ratio(self.whole_design_effect, self.count_scored_rest)
-        return self.whole_spread * np.sqrt(_ratio(self.design_effect, self.count_scored) + rest)
+        rest = ratio(self.whole_design_effect, self.count_scored_rest)
+        return self.whole_spread * np.sqrt(ratio(self.design_effect, self.count_scored) + rest)
 
     @property
     def test_error(self) -> Floats:
         """The larger of the jackknife's and the null standard error of the difference."""
         return np.fmax(self.difference_standard_error, self.difference_null_error)
-
-
-class JackknifeEstimates(NamedTuple):
-    """Estimates of cells from sums by group, each array of shape (n_cells,); names as in :class:`Cells`."""
-
-    count_scored: Floats
-    source_groups: Floats
-    source_groups_effective: Floats
-    value: Floats
-    standard_error: Floats
-    count_scored_rest: Floats
-    source_groups_rest: Floats
-    rest_value: Floats
-    difference: Floats
-    difference_standard_error: Floats
 
 
 class Judgement(NamedTuple):
@@ -222,61 +203,6 @@ class Confirmation(NamedTuple):
     p_value: Floats
 
 
-def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: Floats) -> JackknifeEstimates:
-    """Return value, rest and difference of cells with delete-a-group jackknife standard errors.
-
-    The reference of the SQL that makes `int_cell_estimates`.
-
-    Parameters
-    ----------
-    counts, sums : ndarray, shape (n_groups, n_cells)
-        Scored rows of each cell in each group of whole sources, and the sum of their values.
-    all_counts, all_sums : ndarray, shape (n_groups,)
-        The same over all rows of the metric.
-
-    Returns
-    -------
-    JackknifeEstimates
-        NaN where an estimate needs more groups: a standard error needs two in the cell, and for the difference two in
-        the rest.
-
-    Notes
-    -----
-    Delete one source: a group per source. A group leaves cell and rest together. Both standard errors are
-    sqrt((G - 1) / G sum (theta_(g) - theta)^2), G the groups with rows in the cell for the value, and the groups with
-    any row for the difference (Kott 2001; Bell and McCaffrey 2002).
-    """
-    if counts.shape != sums.shape or all_counts.shape != all_sums.shape or len(counts) != len(all_counts):
-        raise ValueError(
-            "counts and sums must have one shape (n_groups, n_cells) and all_counts and all_sums (n_groups,), "
-            f"got {counts.shape}, {sums.shape}, {all_counts.shape}, {all_sums.shape}"
-        )
-    rest_counts, rest_sums = all_counts[:, None] - counts, all_sums[:, None] - sums
-    count, count_rest = counts.sum(axis=0), rest_counts.sum(axis=0)
-    total, total_rest = sums.sum(axis=0), rest_sums.sum(axis=0)
-    groups = (counts > 0).sum(axis=0).astype(np.float64)
-    groups_rest = (rest_counts > 0).sum(axis=0).astype(np.float64)
-    count_groups = float((all_counts > 0).sum())
-    value, rest = _ratio(total, count), _ratio(total_rest, count_rest)
-    own = _ratio(total - sums, count - counts) - value
-    other = _ratio(total_rest - rest_sums, count_rest - rest_counts) - rest
-    # a group that is the whole cell leaves nothing to estimate from: NaN, and so is the sum
-    error = np.sqrt(_ratio(groups - 1, groups) * (own**2).sum(axis=0))
-    difference_error = np.sqrt(max(count_groups - 1, 0) / max(count_groups, 1) * ((own - other) ** 2).sum(axis=0))
-    return JackknifeEstimates(
-        count_scored=count,
-        source_groups=groups,
-        source_groups_effective=_ratio(count**2, (counts**2).sum(axis=0)),
-        value=value,
-        standard_error=error,
-        count_scored_rest=count_rest,
-        source_groups_rest=groups_rest,
-        rest_value=rest,
-        difference=value - rest,
-        difference_standard_error=difference_error,
-    )
-
-
 def count_siblings(count: Floats, sources: Floats, groups: Floats, effective: Floats) -> Floats:
     """Return m, the siblings that a row meets, itself included, at least 1.
 
@@ -288,7 +214,7 @@ def count_siblings(count: Floats, sources: Floats, groups: Floats, effective: Fl
     count, sources, groups, effective : ndarray, shape (n,)
         Rows, their sources, jackknife groups, and Kish's effective number of groups.
     """
-    return np.fmax(_ratio(count, np.where(groups < sources, sources, effective)), 1)
+    return np.fmax(ratio(count, np.where(groups < sources, sources, effective)), 1)
 
 
 def estimate_likeness(design_effect: Floats, siblings: Floats) -> Floats:
@@ -301,7 +227,7 @@ def estimate_likeness(design_effect: Floats, siblings: Floats) -> Floats:
     design_effect, siblings : ndarray, shape (n,)
         D of the mean over all rows, and m.
     """
-    likeness = _ratio(design_effect - 1, siblings - 1)
+    likeness = ratio(design_effect - 1, siblings - 1)
     return np.where(np.isfinite(likeness), np.clip(likeness, 0, 1), 0.0)
 
 
@@ -322,9 +248,9 @@ def with_whole(estimates: Mapping[str, Floats], sources: Floats, spread: Floats,
     count, groups = estimates["count_scored"], estimates["source_groups"]
     effective = estimates["source_groups_effective"]
     # chance alone makes it smaller than 1 in half of the samples without likeness
-    design_effect = np.fmax(_ratio(estimates["standard_error"] ** 2 * count, spread**2), 1)
+    design_effect = np.fmax(ratio(estimates["standard_error"] ** 2 * count, spread**2), 1)
     siblings = count_siblings(count, sources, groups, effective)
-    evenness = _ratio(effective, groups)
+    evenness = ratio(effective, groups)
     return Cells(
         **estimates,
         sources=sources,
@@ -333,39 +259,6 @@ def with_whole(estimates: Mapping[str, Floats], sources: Floats, spread: Floats,
         whole_likeness=estimate_likeness(design_effect, siblings)[wholes],
         whole_evenness=np.where(np.isfinite(evenness), evenness, 1.0)[wholes],
     )
-
-
-def benjamini_hochberg(p_values: Floats) -> Floats:
-    """Return q-values: the least rate of false discoveries at which each test would be one (Benjamini, Hochberg 1995).
-
-    Parameters
-    ----------
-    p_values : ndarray, shape (m,)
-        In [0, 1], none missing.
-    """
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    stepped = p_values[order] * count / np.arange(1, count + 1)
-    adjusted = np.empty(count)
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
-    return adjusted
-
-
-def benjamini_yekutieli(p_values: Floats) -> Floats:
-    """Return q-values that hold under any dependence: those of Benjamini-Hochberg times sum 1 / i (2001).
-
-    Parameters
-    ----------
-    p_values : ndarray, shape (m,)
-        In [0, 1], none missing.
-    """
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    ranks = np.arange(1, count + 1)
-    stepped = p_values[order] * count * (1 / ranks).sum() / ranks
-    adjusted = np.empty(count)
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
-    return adjusted
 
 
 def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: WeaknessSettings) -> Judgement:
@@ -384,11 +277,11 @@ def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: Weakn
     count = int(is_tested.sum())
     error, degrees = cells.test_error, cells.degrees_of_freedom
     p_value, q_value, q_dependent = (np.full(len(is_tested), np.nan) for _ in range(3))
-    p_value[is_tested] = _t_tail(_ratio(cells.difference, error)[is_tested], degrees[is_tested])
+    p_value[is_tested] = t_tail(ratio(cells.difference, error)[is_tested], degrees[is_tested])
     q_value[is_tested] = benjamini_hochberg(p_value[is_tested])
     q_dependent[is_tested] = benjamini_yekutieli(p_value[is_tested])
     bound = np.full(len(is_tested), np.nan)
-    quantile = _t_quantile(degrees[is_tested], settings.confidence)
+    quantile = t_quantile(settings.confidence, degrees[is_tested])
     bound[is_tested] = cells.difference[is_tested] - quantile * error[is_tested]
     with np.errstate(invalid="ignore"):
         is_discovery = q_value <= settings.error_rate
@@ -441,8 +334,8 @@ def confirm_cells(
     error, degrees = second.test_error, second.degrees_of_freedom
     difference, lower, p_value = (np.full(len(in_family), np.nan) for _ in range(3))
     difference[retested] = second.difference[retested]
-    lower[retested] = difference[retested] - _t_quantile(degrees[retested], settings.confidence) * error[retested]
-    p_value[retested] = holm(_t_tail(difference[retested] / error[retested], degrees[retested]).tolist())
+    lower[retested] = difference[retested] - t_quantile(settings.confidence, degrees[retested]) * error[retested]
+    p_value[retested] = holm(t_tail(difference[retested] / error[retested], degrees[retested]).tolist())
     least = settings.minimum_sources
     with np.errstate(invalid="ignore"):
         is_small = ~((first.source_groups >= least) & (second.source_groups >= least))
@@ -476,9 +369,9 @@ def detectable_difference(
     is_tested = np.isfinite(cut_off)
     found = np.full(len(cut_off), np.nan)
     degrees = cells.degrees_of_freedom[is_tested]
-    power = _t_quantile(degrees, settings.power)
-    by_test = -_t_quantile(degrees, cut_off[is_tested]) + power
-    by_margin = _t_quantile(degrees, settings.confidence) + power
+    power = t_quantile(settings.power, degrees)
+    by_test = -t_quantile(cut_off[is_tested], degrees) + power
+    by_margin = t_quantile(settings.confidence, degrees) + power
     margin = margins[is_tested]
 
     def is_detected(differences: Floats, errors: Floats) -> Flags:
@@ -489,9 +382,9 @@ def detectable_difference(
     of_mean = np.maximum(by_test * error, margin + by_margin * error)
     rest = cells.rest_value[is_tested]
     variance_rest = (
-        np.clip(rest * (1 - rest), 0, 1) * _ratio(cells.whole_design_effect, cells.count_scored_rest)[is_tested]
+        np.clip(rest * (1 - rest), 0, 1) * ratio(cells.whole_design_effect, cells.count_scored_rest)[is_tested]
     )
-    factor = _ratio(cells.design_effect, cells.count_scored)[is_tested]
+    factor = ratio(cells.design_effect, cells.count_scored)[is_tested]
     least_error = cells.difference_null_error[is_tested]
 
     def error_at(differences: Floats) -> Floats:
@@ -521,19 +414,13 @@ def share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
     Of the candidates, the cell's own n alone held its promise of .95 in .87 of the draws at rare failures of much alike
     siblings, and Kish's in .97 to 1.00, at up to four times the width (docs/benchmarks.md).
     """
-    own = _ratio(cells.value * (1 - cells.value), cells.standard_error**2)
-    pooled = _ratio(cells.count_scored, cells.design_effect)
+    own = ratio(cells.value * (1 - cells.value), cells.standard_error**2)
+    pooled = ratio(cells.count_scored, cells.design_effect)
     effective_n = np.where(np.isfinite(own) & (own > 0), np.minimum(own, pooled), cells.source_groups_effective)
     effective_n = np.clip(effective_n, cells.source_groups_effective, cells.count_scored)
     degrees = cells.source_groups_effective - 1
     quantile = two_sided_quantile(degrees, confidence)
-    squared = quantile**2
-    center = (cells.value * effective_n + squared / 2) / (effective_n + squared)
-    spread = effective_n * cells.value * (1 - cells.value) + squared / 4
-    half = quantile * np.sqrt(spread) / (effective_n + squared)
-    # rounding must not push the share out of its own interval
-    low = np.minimum(cells.value, np.maximum(0, center - half))
-    high = np.maximum(cells.value, np.minimum(1, center + half))
+    low, high = wilson_intervals(cells.value, effective_n, quantile)
     # one source says nothing of others
     is_single = ~(degrees > _NEGLIGIBLE)
     return (
@@ -572,6 +459,14 @@ def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, floa
     Returns
     -------
     tuple of ndarray, shape (n,), and float
+
+    Examples
+    --------
+    Two equally noisy values are no further apart than chance puts them: both become their mean.
+
+    >>> means, tau_squared = shrink(np.array([1.0, 3.0]), np.array([2.0, 2.0]), np.ones((2, 1)))
+    >>> means.round(6).tolist(), tau_squared
+    ([2.0, 2.0], 0.0)
     """
     degrees = len(values) - int(np.linalg.matrix_rank(design))
     tau_squared = 0.0
@@ -589,25 +484,6 @@ def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, floa
     return fitted + tau_squared / (tau_squared + errors**2) * residuals, tau_squared
 
 
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Return numerator / denominator, NaN where the denominator is 0 or either is missing."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = np.asarray(numerator, dtype=np.float64) / denominator
-    return np.where(np.asarray(denominator) == 0, np.nan, quotient)
-
-
-def _t_tail(values: Floats, degrees: Floats) -> Floats:
-    from scipy.special import stdtr
-
-    return np.asarray(stdtr(degrees, -values), dtype=np.float64)
-
-
-def _t_quantile(degrees: Floats, probability: float | Floats) -> Floats:
-    from scipy.special import stdtrit
-
-    return np.asarray(stdtrit(degrees, probability), dtype=np.float64)
-
-
 def two_sided_quantile(degrees: Floats, confidence: float) -> Floats:
     """Return the quantile of Student's distribution for a two-sided interval; NaN without degrees of freedom."""
-    return _t_quantile(np.where(degrees > 0, degrees, np.nan), (1 + confidence) / 2)
+    return t_quantile((1 + confidence) / 2, np.where(degrees > 0, degrees, np.nan))

@@ -10,10 +10,10 @@ from dataclasses import fields, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys, Texts
 from hcat.weakness.statistics import (
     MEASUREMENTS,
     SHARES,
@@ -30,12 +30,6 @@ from hcat.weakness.statistics import (
     two_sided_quantile,
     with_whole,
 )
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
-Texts = npt.NDArray[np.str_]
-Names = npt.NDArray[Any]
 
 #: Why a cell has a P-value or none.
 TEST_STATUSES: Final = {
@@ -233,7 +227,7 @@ class _Keys(NamedTuple):
     """
 
     columns: dict[str, pa.Array]
-    metrics: Names
+    metrics: Keys
     dimensions: Integers
     first: Integers
     second: Integers

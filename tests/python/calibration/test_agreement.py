@@ -19,8 +19,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from hcat.calibration.agreement import (
     Statistic,
-    adjudicate_majority,
-    adjudicate_mean,
     agreement_statistics,
     cohen_kappa,
     dawid_skene,
@@ -402,26 +400,11 @@ def test_kappa_with_the_majority_may_lack_variation():
 # adjudication
 
 
-def test_majority_and_mean_by_hand():
-    ratings = np.array([[2.0, 2, 0], [0, 1, NAN], [NAN, 1, NAN], [NAN] * 3, [0, 1, 2]])
-    majority, mean = adjudicate_majority(ratings), adjudicate_mean(ratings)
-    assert_allclose(majority.labels, [2, NAN, 1, NAN, NAN])
-    assert majority.statuses == ("labelled", "tie", "labelled", "no_ratings", "tie")
-    assert_allclose(mean.labels, [4 / 3, 0.5, 1, NAN, 1])
-    assert mean.statuses == ("labelled", "labelled", "labelled", "no_ratings", "labelled")
-    assert majority.count_ratings.tolist() == mean.count_ratings.tolist() == [3, 2, 1, 0, 3]
-    assert (majority.rule, mean.rule) == ("majority", "mean")
-
-
-def test_two_raters_who_differ_are_a_tie():
-    assert adjudicate_majority(np.array([[0.0, 1], [1, 1]])).statuses == ("tie", "labelled")
-
-
 def test_no_ratings_at_all():
     ratings = np.full((2, 3), NAN)
-    for found in (adjudicate_majority(ratings), adjudicate_mean(ratings), dawid_skene(ratings).adjudication):
-        assert found.statuses == ("no_ratings", "no_ratings")
-        assert np.isnan(found.labels).all()
+    found = dawid_skene(ratings).adjudication
+    assert found.statuses == ("no_ratings", "no_ratings")
+    assert np.isnan(found.labels).all()
 
 
 def log_posterior_by_loops(ratings, class_prior, confusion, pseudo_count):
@@ -501,7 +484,8 @@ def test_dawid_skene_beats_the_majority_of_unequal_raters():
         random = np.random.default_rng(seed)
         truth = (random.random(400) < 0.7).astype(int)
         ratings = rate(random, truth, [0.95, 0.9, 0.6, 0.55, 0.55])
-        majority.append((adjudicate_majority(ratings).labels == truth).mean())
+        # five raters of two classes are never in a tie
+        majority.append(((ratings.mean(axis=1) > 0.5) == truth).mean())
         modelled.append((dawid_skene(ratings).adjudication.labels == truth).mean())
     assert np.mean(modelled) > np.mean(majority) + 0.05
     assert (np.array(modelled) > np.array(majority)).all()
@@ -569,7 +553,7 @@ def test_dawid_skene_needs_raters_ratings_and_variation():
         (lambda: percent_agreement(np.ones((3, 2)), np.arange(2)), r"shape \(3,\) of the units, got \(2,\)"),
         (lambda: fleiss_kappa(np.ones((3, 2)), np.ones(3)), "integers, got float64"),
         (lambda: fleiss_kappa(np.array([[1.0, np.inf]]), np.arange(1)), "finite or NaN, got 1 infinite"),
-        (lambda: adjudicate_mean(np.arange(102.0).reshape(51, 2)), "at most 101 points, got 102"),
+        (lambda: dawid_skene(np.arange(102.0).reshape(51, 2)), "at most 101 points, got 102"),
         (lambda: krippendorff_alpha(np.ones((3, 2)), np.arange(3), "ratio"), "nominal, ordinal, interval, got ratio"),
         (lambda: cohen_kappa(np.ones((3, 2)), np.arange(3), "linear"), "unweighted, quadratic, got linear"),
         (lambda: cohen_kappa(np.ones((3, 2)), np.arange(3), count_draws=0), "at least 1, got 0"),
@@ -609,8 +593,7 @@ def test_qags_raters(dataset, kappa, alpha):
     assert_allclose([found_kappa.value, found_alpha.value], [kappa, alpha], atol=1e-4)
     assert found_alpha.low < alpha < found_alpha.high
     assert found_alpha.count_ratings == 3 * len(rows)
-    # three votes of yes or no always have a majority; few of the many workers rated enough to be judged
-    assert set(adjudicate_majority(ratings).statuses) == {"labelled"}
+    # few of the many workers rated enough to be judged
     known = [report for report in rater_reports(ratings, sources, count_draws=1) if report.status == "estimated"]
     assert 0 < len(known) < len(workers) / 2
     assert not any(report.disagrees_with_everyone for report in known)

@@ -19,11 +19,10 @@ from hcat.calibration.calibrators import (
     choose_calibrator,
     cross_validated_losses,
     fit_calibrator,
-    fold_of_source,
-    folds_of_sources,
     from_rows,
     label_scores,
 )
+from hcat.statistics.clusters import folds_of_sources
 
 THIRDS = {"fit": 0.5, "conformalize": 0.3, "test": 0.2}
 
@@ -58,49 +57,6 @@ def fitted(family, seed=1, count=1500, sign=1, **options):
 
 def value(calibrator, parameter):
     return calibrator.values(parameter)
-
-
-# --- folds ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_fold_is_read_off_the_hash():
-    # printf 'hcat fold|a' | md5sum begins 6958, 0x6958 / 0x10000 = .4115; of b 0379, .0136
-    assert fold_of_source("a", {"first": 0.411, "second": 0.589}) == "second"
-    assert fold_of_source("a", {"first": 0.412, "second": 0.588}) == "first"
-    assert fold_of_source("b", {"first": 0.013, "second": 0.987}) == "second"
-    assert fold_of_source("b", {"first": 0.014, "second": 0.986}) == "first"
-
-
-def test_folds_hold_whole_sources_in_the_asked_shares():
-    sources = np.repeat([f"source {number}" for number in range(20_000)], 2)
-    folds = folds_of_sources(sources, THIRDS)
-    assert_array_equal(folds[::2], folds[1::2])
-    for fold, fraction in THIRDS.items():
-        assert_allclose(np.mean(folds == fold), fraction, atol=3 * math.sqrt(fraction * (1 - fraction) / 20_000))
-
-
-def test_a_new_source_moves_no_other_and_salts_are_independent():
-    sources = np.arange(4_000)
-    folds = folds_of_sources(sources, THIRDS)
-    assert_array_equal(folds_of_sources(sources[500:], THIRDS), folds[500:])
-    halves = folds_of_sources(sources, {"A": 0.5, "B": 0.5}, salt="hcat half")
-    assert_allclose(np.mean(halves[folds == "fit"] == "A"), 0.5, atol=0.04)
-
-
-def test_sql_gives_the_same_folds():
-    sources = [f"query_{number} ü" for number in range(300)]
-    found = duckdb.sql(
-        "select case when u < .5 then 'fit' when u < .5::double + .3::double then 'conformalize' else 'test' end from ("
-        "select i, ('0x' || substr(md5('hcat fold' || '|' || 'query_' || i || ' ü'), 1, 13))::ubigint"
-        " / 4503599627370496 as u from range(300) as numbers(i)) order by i"
-    ).fetchall()
-    assert [row[0] for row in found] == folds_of_sources(sources, THIRDS).tolist()
-
-
-@pytest.mark.parametrize("fractions", [{}, {"fit": 0.5}, {"fit": 1.5, "test": -0.5}])
-def test_fractions_must_make_a_whole(fractions):
-    with pytest.raises(ValueError, match="positive and sum to 1, got"):
-        fold_of_source("a", fractions)
 
 
 # --- families against reference libraries -----------------------------------------------------------------------------

@@ -15,15 +15,16 @@ from hcat.calibration.conformal import (
     check_sets,
     conformal_quantile,
     conformal_rank,
-    control_accepted_among_bad,
-    control_bad_among_accepted,
-    control_bad_and_accepted,
     fit_conformal,
     groups_with_cells,
-    holm,
     measure_coverage,
     nonconformity,
     sources_needed,
+)
+from hcat.calibration.risk_control import (
+    control_accepted_among_bad,
+    control_bad_among_accepted,
+    control_bad_and_accepted,
 )
 
 # P(accepted) ~ Beta(8, 2): one answer in five is bad. Given y = 1 it is Beta(9, 2), given y = 0 Beta(8, 3), so that
@@ -311,15 +312,6 @@ def test_learn_then_test_is_that_of_mapie():
     found = control_bad_among_accepted(probabilities, labels, 0.15, 0.1, grid=grid)
     assert found.status == "controlled"
     assert found.threshold == pytest.approx(np.min(peer.valid_predict_params))
-
-
-def test_holm_is_that_of_statsmodels():
-    from statsmodels.stats.multitest import multipletests
-
-    p_values = np.random.default_rng(7).random(12) ** 3
-    assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1])
-    assert_allclose(holm([0.01, 0.04, 0.03]), [0.03, 0.06, 0.06])
-    assert len(holm([])) == 0
 
 
 # --- coverage and its check

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, folds_of_sources, label_scores
+from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scores
 from hcat.calibration.failure_rates import (
     FAILURE_RATE_SCHEMA,
     PREDICTOR_STATUSES,
@@ -19,6 +19,7 @@ from hcat.calibration.failure_rates import (
     predict_failures,
 )
 from hcat.calibration.threshold_tables import TargetMetric
+from hcat.statistics.clusters import folds_of_sources
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 SEED = 7

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hcat.calibration.threshold_quotes import judge, quote_all
 from hcat.calibration.threshold_tables import FITTED_SCHEMA, fit_thresholds, read_risk_appetites, read_target_metrics
-from hcat.calibration.thresholds import METHODS, STATUSES, fit_all, judge, quote_all
+from hcat.calibration.thresholds import METHODS, STATUSES, fit_all
 
 APPETITES = pa.Table.from_pylist(
     [

@@ -9,16 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import gaussian_kde, norm
 
-from hcat.calibration.thresholds import (
-    METHODS,
-    STATUSES,
-    RiskAppetite,
-    accepts,
-    fit_all,
-    judge,
-    quote,
-    quote_all,
-)
+from hcat.calibration.threshold_quotes import judge, quote, quote_all
+from hcat.calibration.thresholds import METHODS, STATUSES, RiskAppetite, accepts, fit_all
 
 # text 003, step 3: high 90 %, moderate 95 %, low 98 to 99 %
 HIGH = RiskAppetite("high", 0.90, 0.10, 0.20, 1.0)

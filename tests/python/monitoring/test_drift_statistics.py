@@ -14,9 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from hcat.monitoring.drift import statistics as drift
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from hcat.statistics.arrays import Floats
+from hcat.statistics.multiple_tests import adjust_p_values
 
 
 def arrange(
@@ -323,7 +322,7 @@ def test_half_as_many_effective_rows_halve_the_statistic() -> None:
 def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> None:
     values = np.array(p_values)
     expected = stats.false_discovery_control(values, method="bh")
-    q_values = drift.adjust_p_values(values)
+    q_values = adjust_p_values(values)
     assert_allclose(q_values, expected)
     limit = drift.rejection_limit(values, level)
     # the limit tells the same story as the q-values, up to rounding at the limit itself
@@ -332,7 +331,7 @@ def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> Non
 
 
 def test_what_is_not_tested_is_no_member_of_the_family() -> None:
-    q_values = drift.adjust_p_values(np.array([0.01, np.nan, 0.04]))
+    q_values = adjust_p_values(np.array([0.01, np.nan, 0.04]))
     assert_allclose(q_values, [0.02, np.nan, 0.04])
     assert_allclose(drift.rejection_limit(np.array([0.5, np.nan, 0.9]), 0.01), 0.005)
     assert drift.rejection_limit(np.array([np.nan]), 0.01) == 0.01

@@ -21,7 +21,7 @@ from hcat.robustness.reliability import (
     measure_reliability,
     measure_share,
 )
-from hcat.statistics.prediction_powered import wilson_interval
+from hcat.statistics.intervals import wilson_interval
 
 
 def table_of(rows: Sequence[tuple[str, str, bool | None, bool | None]]) -> pa.Table:

@@ -13,23 +13,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.robustness import groups as module
+from hcat.robustness import groups, rates
+from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_clusters
 from hcat.robustness.groups import (
     ANSWER_SCHEMA,
     ATTRIBUTION_SCHEMA,
-    COMPARISON_SCHEMA,
     GROUP_SCHEMA,
+    attribute_errors,
+    classify_group,
+    equalise_groups,
+    group_answers,
+    name_faulty_modules,
+)
+from hcat.robustness.rates import (
     ROBUSTNESS_SCHEMA,
     RobustnessSettings,
     accuracy_from_robustness,
-    attribute_errors,
     chance_robustness,
-    classify_group,
-    compare_clusters,
-    equalise_groups,
-    group_answers,
     measure_robustness,
-    name_faulty_modules,
     robustness,
 )
 
@@ -189,10 +190,10 @@ def test_documents_are_told_apart_by_text_where_there_are_no_ids() -> None:
 def test_vocabularies_are_closed() -> None:
     rows = answers_of(flags("rmx", "xx", "rr", "r?-", "??"))
     attributed, grouped = attribute_errors(table_of(rows)), group_answers(table_of(rows))
-    assert set(attributed["module_status"].to_pylist()) <= set(module.MODULE_STATUSES)
-    assert set(attributed["faulty_module"].to_pylist()) - {None} <= set(module.MODULES)
-    assert set(grouped["group_type"].to_pylist()) - {None} <= set(module.GROUP_TYPES)
-    assert set(grouped["group_status"].to_pylist()) == set(module.GROUP_STATUSES)
+    assert set(attributed["module_status"].to_pylist()) <= set(groups.MODULE_STATUSES)
+    assert set(attributed["faulty_module"].to_pylist()) - {None} <= set(groups.MODULES)
+    assert set(grouped["group_type"].to_pylist()) - {None} <= set(groups.GROUP_TYPES)
+    assert set(grouped["group_status"].to_pylist()) == set(groups.GROUP_STATUSES)
 
 
 # --- groups and clusters ---
@@ -216,7 +217,7 @@ def test_the_scopes_give_the_hand_worked_figures() -> None:
     assert grouped.schema == GROUP_SCHEMA
     assert measured.schema == ROBUSTNESS_SCHEMA
     rows = {row["scope"]: row for row in measured.to_pylist() if row["gap_rule"] == "own_cluster"}
-    plain, removed, counted = (rows[scope] for scope in module.SCOPES)
+    plain, removed, counted = (rows[scope] for scope in rates.SCOPES)
     # 5 right of 12, 3 in the gap, 3 errors of the model
     assert (plain["robustness"], plain["accuracy"], plain["gap_share"]) == (5 / 9, pytest.approx(5 / 12), 0.25)
     assert plain["chance_robustness"] == pytest.approx((5 / 12) / (1 - (7 / 12) ** 3))
@@ -374,7 +375,7 @@ def test_the_authors_log_has_the_published_groups() -> None:
     grouped = group_answers(to_answers(read_log(Path(root) / "grammar" / "rag_log.parquet"))).to_pylist()
     for (system, style), expected in EXPECTED.items():
         types = [row["group_type"] for row in grouped if (row["system_id"], row["cluster"]) == (system, style)]
-        assert tuple(types.count(each) for each in module.GROUP_TYPES) == expected
+        assert tuple(types.count(each) for each in groups.GROUP_TYPES) == expected
 
 
 def test_planted_faults_are_named() -> None:

@@ -11,7 +11,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import t
 
-from hcat.robustness.groups import ANSWER_SCHEMA, RobustnessSettings
+from hcat.robustness.groups import ANSWER_SCHEMA
+from hcat.robustness.rates import RobustnessSettings
 from hcat.robustness.tables import (
     DIFFERENCE_SCHEMA,
     JUDGED_SCHEMA,

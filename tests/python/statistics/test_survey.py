@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from hcat.statistics.survey import estimate_shares, kish_effective_n
+from hcat.statistics.survey import estimate_shares
 
 
 def test_stratified_share_by_hand() -> None:
@@ -120,12 +120,6 @@ def test_interval_of_a_rare_share_covers() -> None:
         covered += bool(found.low[0] <= truth <= found.high[0])
     # two standard errors of 600 samples around .95
     assert 0.932 < covered / 600 < 0.968
-
-
-def test_kish() -> None:
-    assert_allclose(kish_effective_n(np.array([1.0, 1.0, 2.0])), 16 / 6)
-    with pytest.raises(ValueError, match=r"above 0.*got 2"):
-        kish_effective_n(np.array([1.0, 0.0]))
 
 
 def test_faulty_input_is_named() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from benchmarks.rendering import render_model
-from hcat.weakness.statistics import jackknife_cells
+from hcat.statistics.clusters import jackknife_cells
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = (
@@ -323,7 +323,7 @@ def test_every_cell_has_nine_estimates() -> None:
 
 
 def test_halves_are_those_of_the_package_and_add_up() -> None:
-    from hcat.calibration.calibrators import fold_of_source
+    from hcat.statistics.clusters import fold_of_source
 
     connection = run_models(*draw(13, 200, 60), groups=16)
     for row in rows_of(connection, "from int_source_groups_bucketed"):

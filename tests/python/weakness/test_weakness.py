@@ -15,18 +15,17 @@ from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+from hcat.statistics.arrays import Floats
+from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import (
     CONFIRMATION_STATUSES,
     Cells,
     WeaknessSettings,
-    benjamini_hochberg,
-    benjamini_yekutieli,
     can_be_tested,
     confirm_cells,
     count_siblings,
     detectable_difference,
     estimate_likeness,
-    jackknife_cells,
     judge_cells,
     mean_bounds,
     share_bounds,
@@ -34,8 +33,6 @@ from hcat.weakness.statistics import (
     turn,
     with_whole,
 )
-
-Floats = npt.NDArray[np.float64]
 
 SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=30).map(np.asarray)
@@ -78,62 +75,6 @@ def estimate_rows(values: Floats, groups: npt.NDArray[np.int64], members: npt.ND
 
 
 # --- the jackknife ----------------------------------------------------------------------------------------------------
-
-
-def test_jackknife_of_single_rows_is_the_standard_error_of_the_mean() -> None:
-    # a cell of 0, 0, 1, 1: s^2 = 1 / 3, s^2 / n = 1 / 12; its rest of 0, 1 has s^2 / n = 1 / 4
-    values = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0])
-    members = np.array([True, True, True, True, False, False])[:, None]
-    found = jackknife_cells(*sum_groups(values, np.arange(6), members))
-    assert_allclose(found.standard_error, math.sqrt(1 / 12))
-    assert_allclose([found.value[0], found.rest_value[0], found.difference[0]], [0.5, 0.5, 0.0])
-    # (G - 1) / G of all six groups: 5 / 6 (4 / 3 x 1 / 12 + 2 x 1 / 4)
-    assert_allclose(found.difference_standard_error, math.sqrt(5 / 6 * (4 / 3 / 12 + 2 / 4)))
-    assert_allclose([found.source_groups_effective[0], found.source_groups_rest[0]], [4.0, 2.0])
-
-
-def test_a_source_leaves_cell_and_rest_together() -> None:
-    # each source is as far above in the cell as in the rest: the difference does not vary at all
-    values = np.array([1.0, 0.0, 2.0, 1.0, 5.0, 4.0])
-    members = np.array([True, False] * 3)[:, None]
-    found = jackknife_cells(*sum_groups(values, np.array([0, 0, 1, 1, 2, 2]), members))
-    assert_allclose(found.difference, 1.0)
-    assert_allclose(found.difference_standard_error, 0.0, atol=1e-12)
-    assert found.standard_error[0] > 1
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10_000), st.integers(5, 40), st.integers(3, 8))
-def test_jackknife_agrees_with_leaving_out_by_hand(seed: int, count_rows: int, count_groups: int) -> None:
-    random = np.random.default_rng(seed)
-    values = random.normal(size=count_rows)
-    groups = np.concatenate([np.arange(count_groups), random.integers(0, count_groups, count_rows)])[:count_rows]
-    groups = np.unique(groups, return_inverse=True)[1]
-    member = random.random(count_rows) < 0.5
-    found = jackknife_cells(*sum_groups(values, groups, member[:, None]))
-    count_groups = groups.max() + 1
-    differences, own = [], []
-    for group in range(count_groups):
-        kept = groups != group
-        if (kept & member).any() and (kept & ~member).any():
-            differences.append(values[kept & member].mean() - values[kept & ~member].mean())
-        if (kept & member).any() and (groups[member] == group).any():
-            own.append(values[kept & member].mean())
-    in_cell = len(np.unique(groups[member]))
-    if len(differences) < count_groups:
-        assert np.isnan(found.difference_standard_error[0])
-    else:
-        difference = values[member].mean() - values[~member].mean()
-        expected = (count_groups - 1) / count_groups * ((np.asarray(differences) - difference) ** 2).sum()
-        assert_allclose(found.difference_standard_error[0], math.sqrt(expected), rtol=1e-9, atol=1e-12)
-    if len(own) == in_cell and in_cell > 1:
-        expected = (in_cell - 1) / in_cell * ((np.asarray(own) - values[member].mean()) ** 2).sum()
-        assert_allclose(found.standard_error[0], math.sqrt(expected), rtol=1e-9, atol=1e-12)
-
-
-def test_sums_of_other_shapes_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"one shape .* got \(3, 2\), \(3, 1\), \(3,\), \(3,\)"):
-        jackknife_cells(np.ones((3, 2)), np.ones((3, 1)), np.ones(3), np.ones(3))
 
 
 def test_likeness_of_siblings() -> None:
@@ -221,12 +162,6 @@ def test_nothing_to_test() -> None:
     judged = judge_cells(make_cells(2), np.zeros(2, dtype=bool), np.zeros(2), SETTINGS)
     assert np.isnan(judged.q_value).all()
     assert not judged.is_weak.any()
-
-
-@given(PROBABILITIES)
-def test_false_discovery_rates_agree_with_statsmodels(p_values: Floats) -> None:
-    assert_allclose(benjamini_hochberg(p_values), multipletests(p_values, method="fdr_bh")[1], atol=1e-12)
-    assert_allclose(benjamini_yekutieli(p_values), multipletests(p_values, method="fdr_by")[1], atol=1e-12)
 
 
 def test_the_cut_off_is_where_one_more_cell_would_be_flagged() -> None:

@@ -11,7 +11,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from hcat.weakness.statistics import CONFIRMATION_STATUSES, MEASUREMENTS, WeaknessSettings, jackknife_cells
+from hcat.statistics.clusters import jackknife_cells
+from hcat.weakness.statistics import CONFIRMATION_STATUSES, MEASUREMENTS, WeaknessSettings
 from hcat.weakness.tables import TEST_STATUSES, WEAKNESS_SCHEMA, judge_weaknesses
 
 SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)

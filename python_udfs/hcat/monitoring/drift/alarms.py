@@ -16,14 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.monitoring.drift.settings import DriftSettings
-from hcat.monitoring.drift.statistics import (
-    TESTS,
-    Floats,
-    adjust_p_values,
-    distance_limit,
-    rejection_limit,
-    stability_limit,
-)
+from hcat.monitoring.drift.statistics import TESTS, distance_limit, rejection_limit, stability_limit
+from hcat.statistics.arrays import Floats
+from hcat.statistics.multiple_tests import adjust_p_values
 
 
 def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings) -> None:

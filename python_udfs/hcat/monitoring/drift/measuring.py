@@ -14,9 +14,6 @@ from hcat.monitoring.drift.sequential import watch_means
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import (
     SERIES_TESTS,
-    Flags,
-    Floats,
-    Integers,
     Period,
     Rows,
     arrange_rows,
@@ -28,6 +25,7 @@ from hcat.monitoring.drift.statistics import (
     measure_stability,
     stability_p_values,
 )
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 #: Status of a row -> meaning. Only a row with the status `tested` has a p-value.
 STATUSES: Final = {

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 from hcat.monitoring.drift.settings import DriftSettings
-from hcat.monitoring.drift.statistics import Integers
+from hcat.statistics.arrays import Integers
 
 #: Whether a week is over, still runs, or is unknown because the logs give no time.
 WEEK_STATUSES: Final = ("complete", "incomplete", "no_timestamp")

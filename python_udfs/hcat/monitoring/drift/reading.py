@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.monitoring.drift.periods import EPOCH, WEEK_DAYS, WEEK_STATUSES, Plan
-from hcat.monitoring.drift.statistics import Flags, Floats, Integers
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 
 class Interactions(NamedTuple):

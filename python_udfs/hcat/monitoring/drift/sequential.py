@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hcat.monitoring.drift.statistics import NEGLIGIBLE, Flags, Floats
+from hcat.monitoring.drift.statistics import NEGLIGIBLE
+from hcat.statistics.arrays import Flags, Floats
 
 
 @dataclass(frozen=True, slots=True)

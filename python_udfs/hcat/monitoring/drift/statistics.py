@@ -31,13 +31,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from hcat.weakness.statistics import benjamini_hochberg
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.multiple_tests import adjust_p_values
 
 #: Tests of a series of scores.
 SERIES_TESTS: Final = ("mean_shift", "population_stability", "kolmogorov_smirnov", "sequential_mean")
@@ -490,21 +486,6 @@ def compare_mixes(
     distance = float(((kept[:, 1] - kept[:, 0]) ** 2 / kept[:, 2]).sum())
     statistic, degrees = distance * float(_harmonic(reference_effective, window_effective)), len(kept) - 1
     return statistic, degrees, float(chdtrc(degrees, statistic))
-
-
-def adjust_p_values(p_values: Floats) -> Floats:
-    """Return Benjamini and Hochberg's (1995) q-values; NaN is not a member of the family and stays NaN.
-
-    Examples
-    --------
-    >>> adjust_p_values(np.array([0.01, np.nan, 0.5])).tolist()
-    [0.02, nan, 0.5]
-    """
-    q_values = np.full(len(p_values), np.nan)
-    members = np.flatnonzero(~np.isnan(p_values))
-    if len(members):
-        q_values[members] = benjamini_hochberg(p_values[members])
-    return q_values
 
 
 def rejection_limit(p_values: Floats, level: float) -> float:

@@ -1,0 +1,191 @@
+"""Differences between clusters in robustness and accuracy, with intervals and a permutation test over whole groups."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from hcat.robustness.rates import (
+    CELLS,
+    GAP_RULES,
+    MEASURES,
+    NEGLIGIBLE,
+    SCOPES,
+    GroupCounts,
+    RobustnessSettings,
+    chance_of,
+    count_groups_of,
+    denominator_of,
+    divide,
+    read_clusters,
+    resample_groups,
+)
+from hcat.statistics.arrays import Floats
+
+COMPARISON_STATUSES: Final = {
+    "compared": "difference, interval and test",
+    "unequal_group_sizes": "robustness depends on the group size: no difference",
+    "too_few_groups": "fewer answerable groups than the least in one cluster: a difference without interval and test",
+    "no_answerable_group": "one cluster has no robustness",
+}
+DESIGNS: Final = {
+    "paired": "every group is in both clusters",
+    "unpaired": "no group is in both clusters",
+    "mixed": "some groups are in both",
+}
+
+#: One row per pair of clusters, scope, gap rule and measure.
+COMPARISON_SCHEMA = pa.schema(
+    [
+        ("system_id", pa.string()),
+        ("hypothesis", pa.string()),
+        ("first_cluster", pa.string()),
+        ("second_cluster", pa.string()),
+        ("scope", pa.string()),
+        ("gap_rule", pa.string()),
+        ("measure", pa.string()),
+        ("status", pa.string()),
+        ("design", pa.string()),
+        ("count_groups_in_both", pa.int64()),
+        ("count_groups_in_one", pa.int64()),
+        ("first_value", pa.float64()),
+        ("second_value", pa.float64()),
+        ("difference", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("p_value", pa.float64()),
+        ("chance_difference", pa.float64()),
+    ]
+)
+
+
+def compare_clusters(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
+    """Return the difference of every pair of clusters of a hypothesis in robustness and accuracy, with a test.
+
+    Parameters
+    ----------
+    groups : Table
+        Schema :data:`GROUP_SCHEMA`, of :func:`group_answers`.
+    settings : RobustnessSettings, optional
+
+    Returns
+    -------
+    Table
+        Schema :data:`COMPARISON_SCHEMA`, ordered; difference = first - second, clusters in order of their names.
+        ``chance_difference`` is the difference of the chance values: what unequal accuracy alone would make of R.
+
+    Notes
+    -----
+    Robustness is compared where all groups of both clusters have one size, or where each group is in both with the same
+    size. The interval resamples groups, both clusters together. The test is a two-sided permutation of whole groups: a
+    group that is in both exchanges its two outcomes with probability 1/2, the others exchange clusters among themselves
+    (Fisher's randomisation; p = (1 + draws at least as far apart) / (1 + draws)). No p-value is adjusted here.
+
+    Examples
+    --------
+    One query group: both short variants are answered right, and one of two long ones.
+
+    >>> from hcat.robustness.groups import ANSWER_SCHEMA, group_answers
+    >>> answer = dict(system_id="app", hypothesis="length", group_id="q1", context_ids=[])
+    >>> found = [("short", "i1", True), ("short", "i2", True), ("long", "i3", True), ("long", "i4", False)]
+    >>> rows = [answer | dict(cluster=cluster, interaction_id=name, is_correct=right) for cluster, name, right in found]
+    >>> groups = group_answers(pa.Table.from_pylist(rows, schema=ANSWER_SCHEMA))
+    >>> row = compare_clusters(groups).to_pylist()[0]
+    >>> row["first_cluster"], row["difference"], row["status"]
+    ('long', -0.5, 'too_few_groups')
+    """
+    chosen = settings or RobustnessSettings()
+    rows: list[dict[str, Any]] = []
+    for (system, hypothesis), clusters in read_clusters(groups).items():
+        for first, second in combinations(clusters, 2):
+            names = sorted({*clusters[first], *clusters[second]})
+            for scope in SCOPES:
+                for gap_rule in GAP_RULES:
+                    left = count_groups_of(names, clusters[first], scope, gap_rule)
+                    right = count_groups_of(names, clusters[second], scope, gap_rule)
+                    for measure in MEASURES:
+                        rows.append(
+                            {"system_id": system, "hypothesis": hypothesis}
+                            | {"first_cluster": first, "second_cluster": second}
+                            | {"scope": scope, "gap_rule": gap_rule, "measure": measure}
+                            | _compare(left, right, measure, scope, gap_rule, chosen)
+                        )
+    return pa.Table.from_pylist(rows, schema=COMPARISON_SCHEMA)
+
+
+def _compare(
+    left: GroupCounts,
+    right: GroupCounts,
+    measure: str,
+    scope: str,
+    gap_rule: str,
+    settings: RobustnessSettings,
+) -> dict[str, Any]:
+    in_both = left.is_present & right.is_present
+    in_one = left.is_present ^ right.is_present
+    columns = [left.correct, denominator_of(left, measure), right.correct, denominator_of(right, measure)]
+    totals = [float(column.sum()) for column in columns]
+    chances = chance_of(left, scope, gap_rule), chance_of(right, scope, gap_rule)
+    row: dict[str, Any] = {
+        "design": "paired" if not in_one.any() else "mixed" if in_both.any() else "unpaired",
+        "count_groups_in_both": int(in_both.sum()),
+        "count_groups_in_one": int(in_one.sum()),
+        "first_value": totals[0] / totals[1] if totals[1] else None,
+        "second_value": totals[2] / totals[3] if totals[3] else None,
+    }
+    if row["first_value"] is None or row["second_value"] is None:
+        return row | {"status": "no_answerable_group"}
+    if measure == "robustness":
+        sizes = np.concatenate([left.sizes[left.is_present], right.sizes[right.is_present]])
+        is_same = len(np.unique(sizes)) == 1 or (not in_one.any() and bool((left.sizes == right.sizes).all()))
+        if not is_same:
+            return row | {"status": "unequal_group_sizes"}
+        if None not in chances:
+            row["chance_difference"] = float(chances[0] or 0.0) - float(chances[1] or 0.0)
+    row["difference"] = row["first_value"] - row["second_value"]
+    answerable = [int((side.is_present & ~side.is_gap).sum()) for side in (left, right)]
+    if min(answerable) < settings.minimum_groups:
+        return row | {"status": "too_few_groups"}
+    left_above, left_below, right_above, right_below = resample_groups(columns, settings)
+    differences = divide(left_above, left_below) - divide(right_above, right_below)
+    usable = differences[np.isfinite(differences)]
+    low, high = np.quantile(usable, [(1 - settings.confidence) / 2, (1 + settings.confidence) / 2])
+    p_value = _permute(left, right, measure, row["difference"], settings)
+    return row | {"status": "compared", "low": float(low), "high": float(high), "p_value": p_value}
+
+
+def _permute(
+    left: GroupCounts, right: GroupCounts, measure: str, observed: float, settings: RobustnessSettings
+) -> float:
+    """Return the two-sided p-value of exchanging whole groups between two clusters."""
+    above = left.correct, right.correct
+    below = denominator_of(left, measure), denominator_of(right, measure)
+    in_both = np.flatnonzero(left.is_present & right.is_present)
+    in_one = np.flatnonzero(left.is_present ^ right.is_present)
+    count_left = int(left.is_present[in_one].sum())
+    random = np.random.default_rng([settings.random_seed, 1])
+    count_extreme = 0
+    chunk = max(1, CELLS // max(len(left.answers), 1))
+    for start in range(0, settings.count_draws, chunk):
+        rows = min(chunk, settings.count_draws - start)
+        swaps = random.integers(0, 2, (rows, len(in_both))).astype(np.float64)
+        chosen = np.zeros((rows, len(in_one)))
+        if len(in_one):
+            ranks = np.argsort(random.random((rows, len(in_one))), axis=1)
+            np.put_along_axis(chosen, ranks[:, :count_left], 1.0, axis=1)
+
+        def mix(first: Floats, second: Floats, swaps: Floats = swaps, chosen: Floats = chosen) -> tuple[Floats, Floats]:
+            single = first[in_one] + second[in_one]
+            moved = swaps @ (second[in_both] - first[in_both])
+            mixed_left = first[in_both].sum() + moved + chosen @ single
+            mixed_right = second[in_both].sum() - moved + single.sum() - chosen @ single
+            return mixed_left, mixed_right
+
+        (left_above, right_above), (left_below, right_below) = mix(*above), mix(*below)
+        drawn = divide(left_above, left_below) - divide(right_above, right_below)
+        # a draw in which one side has no figure counts as extreme: the p-value is never too small for it
+        count_extreme += int((~(np.abs(drawn) < abs(observed) - NEGLIGIBLE)).sum())
+    return (1 + count_extreme) / (1 + settings.count_draws)

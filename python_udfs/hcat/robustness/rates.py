@@ -1,0 +1,378 @@
+"""Robustness R and accuracy of clusters, with intervals that resample whole groups.
+
+    R   = correct / (total - total in gap groups)                    (equation 1)
+    Acc = R (total - total in gap groups) / total                    (equation 2)
+
+so that Acc = R (1 - lambda), with lambda the share of answers that lie in gap groups (Li et al. 2024, GRAMMAR, section
+3.3). Accuracy alone confuses a lack of knowledge with a lack of robustness.
+
+R rises when groups are small: with answers that are right by chance, independently with probability p, groups of m give
+R = p / (1 - (1 - p)^m). R is therefore compared at equal group size only, and its chance value stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from hcat.robustness.groups import GROUP_SCHEMA, KEY, RULES, Rule, key_of
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import draw_clusters
+from hcat.statistics.intervals import wilson_interval
+
+SCOPES: Final = {
+    "all": "every decided answer",
+    "language_model_errors_removed": "wrong answers of non-robust groups that the language model made are left out",
+    "language_model_errors_counted_right": "the same answers count as right: what retrieval alone would reach",
+}
+GAP_RULES: Final = {
+    "own_cluster": "a group is a gap when all its answers in the cluster are wrong",
+    "every_cluster": "a group is a gap when all its answers in every cluster of the hypothesis are wrong",
+}
+MEASURES: Final = ("robustness", "accuracy")
+CLUSTER_STATUSES: Final = {
+    "estimated": "figures with intervals",
+    "too_few_groups": "fewer answerable groups than the least: figures without intervals",
+    "no_answerable_group": "all groups are gaps: no robustness",
+}
+INTERVAL_METHODS: Final = ("bootstrap", "wilson_groups")
+
+#: One row per cluster, scope and gap rule.
+ROBUSTNESS_SCHEMA = pa.schema(
+    [
+        *KEY,
+        ("scope", pa.string()),
+        ("gap_rule", pa.string()),
+        ("status", pa.string()),
+        ("interval_method", pa.string()),
+        ("count_groups", pa.int64()),
+        ("count_gap_groups", pa.int64()),
+        ("count_robust_groups", pa.int64()),
+        ("count_non_robust_groups", pa.int64()),
+        ("count_undecided_groups", pa.int64()),
+        ("count_answers", pa.int64()),
+        ("count_gap_answers", pa.int64()),
+        ("count_correct", pa.int64()),
+        ("count_retrieval_errors", pa.int64()),
+        ("count_language_model_errors", pa.int64()),
+        ("count_unattributed_errors", pa.int64()),
+        ("smallest_group", pa.int64()),
+        ("largest_group", pa.int64()),
+        ("gap_share", pa.float64()),
+        ("robustness", pa.float64()),
+        ("robustness_low", pa.float64()),
+        ("robustness_high", pa.float64()),
+        ("chance_robustness", pa.float64()),
+        ("accuracy", pa.float64()),
+        ("accuracy_low", pa.float64()),
+        ("accuracy_high", pa.float64()),
+    ]
+)
+
+#: Numbers that a chunk of draws may hold.
+CELLS = 4_000_000
+NEGLIGIBLE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class RobustnessSettings:
+    """How robustness is measured.
+
+    Parameters
+    ----------
+    rule : str
+        Context comparison, one of :data:`RULES`.
+    count_draws : int
+        Draws of the bootstrap over whole groups, and of the permutation test; at least 1.
+    confidence : float
+        Two-sided, in (0, 1).
+    random_seed : int
+    minimum_groups : int
+        Answerable groups below which there is no interval and no test; at least 2.
+    """
+
+    rule: Rule = "any_document"
+    count_draws: int = 2_000
+    confidence: float = 0.95
+    random_seed: int = 20260101
+    minimum_groups: int = 10
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+        if self.count_draws < 1:
+            raise ValueError(f"count_draws must be at least 1, got {self.count_draws}")
+        if not 0 < self.confidence < 1:
+            raise ValueError(f"confidence must lie in (0, 1), got {self.confidence}")
+        if self.minimum_groups < 2:
+            raise ValueError(f"minimum_groups must be at least 2, got {self.minimum_groups}")
+
+
+def robustness(count_correct: int, count_answers: int, count_gap_answers: int) -> float | None:
+    """Return R, the share of right answers outside gap groups (Li et al. 2024, GRAMMAR, equation 1), in [0, 1].
+
+    None where every answer lies in a gap group: robustness is then unknown, not 0.
+
+    Examples
+    --------
+    Three of ten answers are right, and four lie in gap groups.
+
+    >>> robustness(3, 10, 4)
+    0.5
+    """
+    _check_counts(count_correct, count_answers, count_gap_answers)
+    outside = count_answers - count_gap_answers
+    return count_correct / outside if outside else None
+
+
+def accuracy_from_robustness(robustness: float | None, count_answers: int, count_gap_answers: int) -> float:
+    """Return the accuracy R (total - total in gap groups) / total (Li et al. 2024, GRAMMAR, equation 2), in [0, 1].
+
+    Parameters
+    ----------
+    robustness : float or None
+        In [0, 1]; None when every answer lies in a gap group, and the accuracy is 0.
+    count_answers, count_gap_answers : int
+        All answers, at least 1, and those in gap groups.
+    """
+    _check_counts(0, count_answers, count_gap_answers)
+    if not count_answers:
+        raise ValueError("answers must be at least 1, got 0")
+    outside = count_answers - count_gap_answers
+    if (robustness is None) != (outside == 0) or (robustness is not None and not 0 <= robustness <= 1):
+        raise ValueError(f"robustness must lie in [0, 1], and be None only where all are gaps, got {robustness}")
+    return 0.0 if robustness is None else robustness * outside / count_answers
+
+
+def _check_counts(count_correct: int, count_answers: int, count_gap_answers: int) -> None:
+    if min(count_correct, count_gap_answers) < 0 or count_correct + count_gap_answers > count_answers:
+        raise ValueError(
+            "correct and gap answers must be 0 or more and together at most all answers, got "
+            f"{count_correct} + {count_gap_answers} of {count_answers}"
+        )
+
+
+def chance_robustness(share_correct: float, group_sizes: Sequence[int]) -> float | None:
+    """Return the robustness of answers that are right by chance, independently with one probability.
+
+    For groups of one size m it is p / (1 - (1 - p)^m): m p right answers are expected in a group, and m answers count
+    with the probability that the group is no gap. For several sizes it is p sum m / sum m (1 - (1 - p)^m). Groups of
+    one answer give 1: they are right or a gap.
+
+    Parameters
+    ----------
+    share_correct : float
+        p, in [0, 1]; None is returned for 0, where every group is a gap.
+    group_sizes : sequence of int
+        Each at least 1.
+    """
+    sizes = np.asarray(group_sizes, dtype=np.float64)
+    if not 0 <= share_correct <= 1 or not len(sizes) or sizes.min() < 1:
+        raise ValueError(f"share_correct must lie in [0, 1] and sizes be 1 or more, got {share_correct}, {len(sizes)}")
+    if share_correct == 0:
+        return None
+    # 1 - (1 - p)^m without loss of digits for a small p
+    answerable = -np.expm1(sizes * np.log1p(-share_correct)) if share_correct < 1 else np.ones_like(sizes)
+    return min(1.0, float(share_correct * sizes.sum() / (sizes * answerable).sum()))
+
+
+class GroupCounts(NamedTuple):
+    """Answers, right answers and group type of one cluster in one scope, by group; 0 where the group is not in it."""
+
+    answers: Floats
+    correct: Floats
+    is_gap: Flags
+    sizes: Integers
+    is_present: Flags
+
+
+def measure_robustness(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
+    """Return robustness and accuracy of every cluster in every scope, with intervals that resample whole groups.
+
+    Parameters
+    ----------
+    groups : Table
+        Schema :data:`GROUP_SCHEMA`, of :func:`group_answers`.
+    settings : RobustnessSettings, optional
+
+    Returns
+    -------
+    Table
+        Schema :data:`ROBUSTNESS_SCHEMA`, ordered. ``chance_robustness`` is null where language-model errors are left
+        out, because which answers remain then depends on how they turned out, and for gaps of every cluster.
+
+    Notes
+    -----
+    Percentile bootstrap over groups (Efron 1979). Where all draws agree, as when every answer is right, the interval is
+    Wilson's with the number of groups for n.
+    """
+    chosen = settings or RobustnessSettings()
+    rows: list[dict[str, Any]] = []
+    for (system, hypothesis), clusters in read_clusters(groups).items():
+        names = sorted({group_id for cluster in clusters.values() for group_id in cluster})
+        for cluster, by_group in clusters.items():
+            for scope in SCOPES:
+                for gap_rule in GAP_RULES:
+                    counts = count_groups_of(names, by_group, scope, gap_rule)
+                    rows.append(
+                        {"system_id": system, "hypothesis": hypothesis, "cluster": cluster}
+                        | {"scope": scope, "gap_rule": gap_rule}
+                        | _count_types(by_group, gap_rule)
+                        | _measure_cluster(counts, scope, gap_rule, chosen)
+                    )
+    return pa.Table.from_pylist(rows, schema=ROBUSTNESS_SCHEMA)
+
+
+_Cluster = dict[str, dict[str, Any]]
+
+
+def read_clusters(groups: pa.Table) -> dict[tuple[str, str], dict[str, _Cluster]]:
+    """Return the groups of each cluster of each hypothesis, in order."""
+    read: dict[tuple[str, str], dict[str, _Cluster]] = {}
+    ordered = sorted(groups.select(GROUP_SCHEMA.names).to_pylist(), key=key_of)
+    for row in ordered:
+        clusters = read.setdefault((row["system_id"], row["hypothesis"]), {})
+        cluster = clusters.setdefault(row["cluster"], {})
+        if row["group_id"] in cluster:
+            raise ValueError(f"a group must stand once in a cluster, got {key_of(row)} twice")
+        cluster[row["group_id"]] = row
+    return read
+
+
+def count_groups_of(names: list[str], by_group: _Cluster, scope: str, gap_rule: str) -> GroupCounts:
+    """Return answers, right answers and gaps of the named groups in one cluster.
+
+    Parameters
+    ----------
+    names : list of str
+        Groups, in the order of the result.
+    by_group : mapping of str to row
+        The groups of the cluster, of :func:`read_clusters`.
+    scope, gap_rule : str
+        Of :data:`SCOPES` and :data:`GAP_RULES`.
+    """
+
+    def column(name: str) -> Floats:
+        return np.array([by_group[each][name] if each in by_group else 0 for each in names], dtype=np.float64)
+
+    answers, correct = column("count_answers"), column("count_correct")
+    sizes = answers.astype(np.int64)
+    is_present = answers > 0
+    if gap_rule == "own_cluster":
+        is_gap = is_present & (correct == 0)
+    else:
+        is_gap = is_present & np.array(
+            [bool(by_group[each]["is_gap_in_every_cluster"]) if each in by_group else False for each in names]
+        )
+    language_model = column("count_language_model_errors")
+    if scope == "language_model_errors_removed":
+        answers = answers - language_model
+    if scope == "language_model_errors_counted_right":
+        correct = correct + language_model
+    return GroupCounts(answers, correct, is_gap, sizes, is_present)
+
+
+def _count_types(by_group: _Cluster, gap_rule: str) -> dict[str, Any]:
+    rows = list(by_group.values())
+    types = [row["group_type"] for row in rows]
+    decided = [row for row in rows if row["group_type"] is not None]
+    if gap_rule == "own_cluster":
+        gaps = types.count("gap")
+    else:
+        gaps = sum(bool(row["is_gap_in_every_cluster"]) for row in decided)
+    return {
+        "count_groups": len(decided),
+        "count_gap_groups": gaps,
+        "count_robust_groups": types.count("robust"),
+        # a group that is wrong throughout here and right elsewhere is not robust
+        "count_non_robust_groups": len(decided) - gaps - types.count("robust"),
+        "count_undecided_groups": len(rows) - len(decided),
+        "count_retrieval_errors": sum(row["count_retrieval_errors"] for row in rows),
+        "count_language_model_errors": sum(row["count_language_model_errors"] for row in rows),
+        "count_unattributed_errors": sum(row["count_unattributed_errors"] for row in rows),
+        "smallest_group": min((row["count_answers"] for row in decided), default=None),
+        "largest_group": max((row["count_answers"] for row in decided), default=None),
+    }
+
+
+def _measure_cluster(counts: GroupCounts, scope: str, gap_rule: str, settings: RobustnessSettings) -> dict[str, Any]:
+    total, correct = int(counts.answers.sum()), int(counts.correct.sum())
+    total_in_gap = int(counts.answers[counts.is_gap].sum())
+    measured = robustness(correct, total, total_in_gap)
+    answerable = int((counts.is_present & ~counts.is_gap).sum())
+    row: dict[str, Any] = {
+        "count_answers": total,
+        "count_gap_answers": total_in_gap,
+        "count_correct": correct,
+        "gap_share": total_in_gap / total if total else None,
+        "robustness": measured,
+        "accuracy": accuracy_from_robustness(measured, total, total_in_gap) if total else None,
+        "chance_robustness": chance_of(counts, scope, gap_rule),
+    }
+    if measured is None:
+        return row | {"status": "no_answerable_group"}
+    if answerable < settings.minimum_groups:
+        return row | {"status": "too_few_groups"}
+    row["status"] = "estimated"
+    is_in = {"robustness": counts.is_present & ~counts.is_gap, "accuracy": counts.is_present}
+    for measure in MEASURES:
+        values = divide(*resample_groups([counts.correct, denominator_of(counts, measure)], settings))
+        low, high, method = _interval(values, row[measure], int(is_in[measure].sum()), settings)
+        row |= {f"{measure}_low": low, f"{measure}_high": high}
+        if measure == "robustness":
+            row["interval_method"] = method
+    return row
+
+
+def chance_of(counts: GroupCounts, scope: str, gap_rule: str) -> float | None:
+    """Return :func:`chance_robustness` of a cluster; None where scope or gap rule leave it undefined.
+
+    Parameters
+    ----------
+    counts : GroupCounts
+    scope, gap_rule : str
+        Of :data:`SCOPES` and :data:`GAP_RULES`.
+    """
+    if scope == "language_model_errors_removed" or gap_rule != "own_cluster" or not counts.is_present.any():
+        return None
+    share = float(counts.correct.sum() / counts.answers.sum())
+    return chance_robustness(share, counts.sizes[counts.is_present].tolist())
+
+
+def denominator_of(counts: GroupCounts, measure: str) -> Floats:
+    """Return the denominator of a measure by group."""
+    return np.where(counts.is_gap, 0.0, counts.answers) if measure == "robustness" else counts.answers
+
+
+def divide(above: Floats, below: Floats) -> Floats:
+    """Return above / below without warnings; NaN or infinite where below is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return above / below
+
+
+def _interval(
+    values: Floats, point: float, count_groups: int, settings: RobustnessSettings
+) -> tuple[float, float, str]:
+    usable = values[np.isfinite(values)]
+    if len(usable) and np.ptp(usable) > NEGLIGIBLE:
+        low, high = np.quantile(usable, [(1 - settings.confidence) / 2, (1 + settings.confidence) / 2])
+        return float(low), float(high), "bootstrap"
+    low, high = wilson_interval(point, count_groups, NormalDist().inv_cdf((1 + settings.confidence) / 2))
+    return low, high, "wilson_groups"
+
+
+def resample_groups(columns: Sequence[Floats], settings: RobustnessSettings) -> list[Floats]:
+    """Return the sum of each column, shape (n_groups,), in each draw of whole groups with replacement."""
+    stacked = np.stack(columns, axis=1)
+    count_groups = len(stacked)
+    random = np.random.default_rng(settings.random_seed)
+    sums = []
+    chunk = max(1, CELLS // count_groups)
+    for start in range(0, settings.count_draws, chunk):
+        sums.append(draw_clusters(random, count_groups, min(chunk, settings.count_draws - start)) @ stacked)
+    return list(np.concatenate(sums).T)

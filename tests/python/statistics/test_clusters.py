@@ -1,0 +1,184 @@
+"""Folds, draws, sums and the jackknife of whole clusters, by hand and against SQL."""
+
+from __future__ import annotations
+
+import math
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from hcat.statistics.arrays import Floats
+from hcat.statistics.clusters import (
+    deal_folds,
+    draw_cluster_counts,
+    draw_clusters,
+    error_of_mean,
+    fold_of_source,
+    folds_of_sources,
+    jackknife_cells,
+    sum_by_cluster,
+)
+
+THIRDS = {"fit": 0.5, "conformalize": 0.3, "test": 0.2}
+
+
+def sum_groups(values: Floats, groups: npt.NDArray[np.int64], members: npt.NDArray[np.bool_]) -> tuple[Floats, ...]:
+    """Return counts and sums by group of the members of each cell, shape (n_groups, n_cells), and of all rows."""
+    own = groups[:, None] == np.arange(groups.max() + 1)
+    counts, sums = own.T @ members.astype(float), own.T @ (members * values[:, None])
+    return counts, sums, own.sum(axis=0).astype(float), own.T @ values
+
+
+# --- folds ---
+
+
+def test_a_fold_is_read_off_the_hash() -> None:
+    # printf 'hcat fold|a' | md5sum begins 6958, 0x6958 / 0x10000 = .4115; of b 0379, .0136
+    assert fold_of_source("a", {"first": 0.411, "second": 0.589}) == "second"
+    assert fold_of_source("a", {"first": 0.412, "second": 0.588}) == "first"
+    assert fold_of_source("b", {"first": 0.013, "second": 0.987}) == "second"
+    assert fold_of_source("b", {"first": 0.014, "second": 0.986}) == "first"
+
+
+def test_folds_hold_whole_sources_in_the_asked_shares() -> None:
+    sources = np.repeat([f"source {number}" for number in range(20_000)], 2)
+    folds = folds_of_sources(sources, THIRDS)
+    assert_array_equal(folds[::2], folds[1::2])
+    for fold, fraction in THIRDS.items():
+        assert_allclose(np.mean(folds == fold), fraction, atol=3 * math.sqrt(fraction * (1 - fraction) / 20_000))
+
+
+def test_a_new_source_moves_no_other_and_salts_are_independent() -> None:
+    sources = np.arange(4_000)
+    folds = folds_of_sources(sources, THIRDS)
+    assert_array_equal(folds_of_sources(sources[500:], THIRDS), folds[500:])
+    halves = folds_of_sources(sources, {"A": 0.5, "B": 0.5}, salt="hcat half")
+    assert_allclose(np.mean(halves[folds == "fit"] == "A"), 0.5, atol=0.04)
+
+
+def test_sql_gives_the_same_folds() -> None:
+    sources = [f"query_{number} ü" for number in range(300)]
+    found = duckdb.sql(
+        "select case when u < .5 then 'fit' when u < .5::double + .3::double then 'conformalize' else 'test' end from ("
+        "select i, ('0x' || substr(md5('hcat fold' || '|' || 'query_' || i || ' ü'), 1, 13))::ubigint"
+        " / 4503599627370496 as u from range(300) as numbers(i)) order by i"
+    ).fetchall()
+    assert [row[0] for row in found] == folds_of_sources(sources, THIRDS).tolist()
+
+
+@pytest.mark.parametrize("fractions", [{}, {"fit": 0.5}, {"fit": 1.5, "test": -0.5}])
+def test_fractions_must_make_a_whole(fractions) -> None:
+    with pytest.raises(ValueError, match="positive and sum to 1, got"):
+        fold_of_source("a", fractions)
+
+
+def test_dealt_folds_hold_whole_sources_and_are_even() -> None:
+    sources = np.repeat(np.arange(11), 3)
+    rows = sources != 4
+    folds = deal_folds(sources, rows, 5, seed=3)
+    assert_array_equal(folds[::3], folds[2::3])
+    assert_array_equal(folds == -1, sources == 4)
+    assert_array_equal(np.bincount(folds[rows]), np.full(5, 6))
+
+
+# --- draws ---
+
+
+@pytest.mark.parametrize("draw", [draw_clusters, draw_cluster_counts])
+def test_each_cluster_is_drawn_as_often_as_any_other(draw) -> None:  # type: ignore[no-untyped-def]
+    drawn = draw(np.random.default_rng(1), 8, 20_000)
+    assert drawn.shape == (20_000, 8)
+    assert_array_equal(drawn.sum(axis=1), np.full(20_000, 8))
+    assert_allclose(drawn.mean(axis=0), np.ones(8), atol=0.04)
+    assert_allclose(drawn.var(axis=0), np.full(8, 7 / 8), atol=0.06)
+
+
+def test_the_random_numbers_of_published_figures() -> None:
+    # integers for one, the multinomial law for the other: both streams are fixed
+    random = np.random.default_rng(7)
+    expected = np.array([np.bincount(random.integers(0, 4, 4), minlength=4) for _ in range(3)])
+    assert_array_equal(draw_clusters(np.random.default_rng(7), 4, 3), expected)
+    expected = np.random.default_rng(7).multinomial(4, np.full(4, 0.25), 3)
+    assert_array_equal(draw_cluster_counts(np.random.default_rng(7), 4, 3), expected)
+    assert draw_cluster_counts(np.random.default_rng(7), 0, 3).shape == (3, 0)
+
+
+# --- sums ---
+
+
+def test_sums_keep_clusters_without_a_row() -> None:
+    rows = np.arange(12.0).reshape(6, 2)
+    codes = np.array([3, 0, 3, 0, 0, 1])
+    by_hand = np.array([rows[codes == code].sum(axis=0) for code in range(5)])
+    assert_array_equal(sum_by_cluster(rows, codes, 5), by_hand)
+    assert_array_equal(sum_by_cluster(rows[:, 0], codes, 5), by_hand[:, 0])
+
+
+def test_error_of_single_rows_is_the_standard_error_of_the_mean() -> None:
+    values = np.array([0.0, 1.0, 1.0, 4.0])
+    found = error_of_mean(values - values.mean(), np.array([5, 2, 0, 1]), 4.0)
+    assert_allclose(found, values.std(ddof=1) / 2)
+
+
+# --- the jackknife ---
+
+
+def test_jackknife_of_single_rows_is_the_standard_error_of_the_mean() -> None:
+    # a cell of 0, 0, 1, 1: s^2 = 1 / 3, s^2 / n = 1 / 12; its rest of 0, 1 has s^2 / n = 1 / 4
+    values = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    members = np.array([True, True, True, True, False, False])[:, None]
+    found = jackknife_cells(*sum_groups(values, np.arange(6), members))
+    assert_allclose(found.standard_error, math.sqrt(1 / 12))
+    assert_allclose([found.value[0], found.rest_value[0], found.difference[0]], [0.5, 0.5, 0.0])
+    # (G - 1) / G of all six groups: 5 / 6 (4 / 3 x 1 / 12 + 2 x 1 / 4)
+    assert_allclose(found.difference_standard_error, math.sqrt(5 / 6 * (4 / 3 / 12 + 2 / 4)))
+    assert_allclose([found.source_groups_effective[0], found.source_groups_rest[0]], [4.0, 2.0])
+
+
+def test_a_source_leaves_cell_and_rest_together() -> None:
+    # each source is as far above in the cell as in the rest: the difference does not vary at all
+    values = np.array([1.0, 0.0, 2.0, 1.0, 5.0, 4.0])
+    members = np.array([True, False] * 3)[:, None]
+    found = jackknife_cells(*sum_groups(values, np.array([0, 0, 1, 1, 2, 2]), members))
+    assert_allclose(found.difference, 1.0)
+    assert_allclose(found.difference_standard_error, 0.0, atol=1e-12)
+    assert found.standard_error[0] > 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(5, 40), st.integers(3, 8))
+def test_jackknife_agrees_with_leaving_out_by_hand(seed: int, count_rows: int, count_groups: int) -> None:
+    random = np.random.default_rng(seed)
+    values = random.normal(size=count_rows)
+    groups = np.concatenate([np.arange(count_groups), random.integers(0, count_groups, count_rows)])[:count_rows]
+    groups = np.unique(groups, return_inverse=True)[1]
+    member = random.random(count_rows) < 0.5
+    found = jackknife_cells(*sum_groups(values, groups, member[:, None]))
+    count_groups = groups.max() + 1
+    differences, own = [], []
+    for group in range(count_groups):
+        kept = groups != group
+        if (kept & member).any() and (kept & ~member).any():
+            differences.append(values[kept & member].mean() - values[kept & ~member].mean())
+        if (kept & member).any() and (groups[member] == group).any():
+            own.append(values[kept & member].mean())
+    in_cell = len(np.unique(groups[member]))
+    if len(differences) < count_groups:
+        assert np.isnan(found.difference_standard_error[0])
+    else:
+        difference = values[member].mean() - values[~member].mean()
+        expected = (count_groups - 1) / count_groups * ((np.asarray(differences) - difference) ** 2).sum()
+        assert_allclose(found.difference_standard_error[0], math.sqrt(expected), rtol=1e-9, atol=1e-12)
+    if len(own) == in_cell and in_cell > 1:
+        expected = (in_cell - 1) / in_cell * ((np.asarray(own) - values[member].mean()) ** 2).sum()
+        assert_allclose(found.standard_error[0], math.sqrt(expected), rtol=1e-9, atol=1e-12)
+
+
+def test_sums_of_other_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"one shape .* got \(3, 2\), \(3, 1\), \(3,\), \(3,\)"):
+        jackknife_cells(np.ones((3, 2)), np.ones((3, 1)), np.ones(3), np.ones(3))
