@@ -26,8 +26,8 @@ from hcat.encoders.classifier_heads import FOLDER, Floats, balance, fit_head, lo
 from hcat.encoders.embedding import load_encoder, resolve_encoder
 from hcat.engine.devices import check_packaged_weights
 from hcat.engine.keys import hash_text
+from hcat.language.given_names import all_given_names
 from hcat.language.text import split_sentences
-from hcat.privacy.recognisers import all_given_names
 
 HERE = Path(__file__).parent
 

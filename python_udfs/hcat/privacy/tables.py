@@ -12,24 +12,20 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib import metadata, resources
+from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 import pyarrow as pa
 
 from hcat.engine.devices import ModelError
 from hcat.engine.relations import map_batches
-from hcat.privacy.masking import (
-    DEFAULT_MODEL,
-    DEFAULT_PRESIDIO_RECOGNISERS,
-    ENTITY_TYPES,
-    FINDING_TYPE,
-    apply_masks,
-    expose_spans,
-    find_spans,
-    make_reader,
-    mask_value,
-)
-from hcat.privacy.recognisers import Span, is_person_field
+from hcat.privacy.exposure import FINDING_TYPE, expose_spans, make_reader
+from hcat.privacy.masking import apply_masks, mask_value
+from hcat.privacy.names import is_person_field
+from hcat.privacy.presidio import DEFAULT_PRESIDIO_RECOGNISERS
+from hcat.privacy.recognition import find_spans
+from hcat.privacy.spans import ENTITY_TYPES, Span
+from hcat.privacy.tagger import DEFAULT_MODEL
 
 PACKAGED: Final = "packaged"
 NO_TAGGER: Final = "none"
@@ -42,7 +38,6 @@ address, a date or an amount, some of which are false alarms; `place` is weak pe
 
 #: Between the name of a field and its value, where a record is read.
 _FIELD_MARK: Final = ": "
-_RULE_FILES: Final = ("masking.py", "recognisers.py", "tables.py")
 _RULE_LIBRARIES: Final = ("names",)
 _TAGGER_LIBRARIES: Final = ("spacy", "presidio-analyzer", DEFAULT_MODEL)
 
@@ -98,7 +93,7 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
         One of :data:`TAGGERS`.
     entity_types : Table
         Seed privacy_entity_types: entity_type, entity_class, is_masked; every type of
-        :data:`hcat.privacy.masking.ENTITY_TYPES` once.
+        :data:`hcat.privacy.spans.ENTITY_TYPES` once.
 
     Notes
     -----
@@ -113,8 +108,8 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
         libraries = (*_RULE_LIBRARIES, *_TAGGER_LIBRARIES) if tagger == PACKAGED else _RULE_LIBRARIES
         revision = ", ".join(f"{library} {_version(library)}" for library in libraries)
         digest = hashlib.sha256("|".join((tagger, revision, *masked_types)).encode())
-        for name in _RULE_FILES:
-            digest.update(resources.files("hcat.privacy").joinpath(name).read_bytes())
+        for source in list_rule_sources():
+            digest.update(source.read_bytes())
         row |= {
             "tagger": tagger,
             "recogniser_key": digest.hexdigest()[:32],
@@ -126,6 +121,25 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
     except ModelError as error:
         row["problem"] = str(error)
     return pa.Table.from_pylist([row], schema=RECOGNISERS_SCHEMA)
+
+
+def list_rule_sources() -> list[Traversable]:
+    """Return the source files on which the rules depend: those of this package by name, then the lists of names.
+
+    They are found by walking the package, so that a new module changes the key without being listed anywhere.
+    """
+    sources = sorted(_walk_sources(resources.files("hcat.privacy")), key=lambda found: found[0])
+    return [*(source for _, source in sources), resources.files("hcat.language").joinpath("given_names.py")]
+
+
+def _walk_sources(folder: Traversable, parents: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Traversable]]:
+    """Yield the Python files below a folder, each with its path in parts."""
+    for entry in folder.iterdir():
+        path = (*parents, entry.name)
+        if entry.is_dir():
+            yield from _walk_sources(entry, path)
+        elif entry.name.endswith(".py"):
+            yield path, entry
 
 
 def _read_masked_types(entity_types: pa.Table) -> list[str]:
@@ -168,7 +182,7 @@ def recognise_texts(
     masked_types : sequence of str
         Types that are hidden wherever the text is shown.
     model, presidio_recognisers
-        As for :func:`hcat.privacy.masking.find_spans`.
+        As for :func:`hcat.privacy.recognition.find_spans`.
     """
     rows = batch.to_pylist()
     found: dict[tuple[str, bool], list[Span]] = {}

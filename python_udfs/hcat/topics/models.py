@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from hcat.language.given_names import all_given_names, given_names, surnames
 from hcat.language.text import content_words
-from hcat.privacy.recognisers import all_given_names, given_names, surnames
 
 Floats = npt.NDArray[np.float64]
 Vectors = npt.NDArray[np.float32]
