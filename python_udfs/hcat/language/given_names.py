@@ -1,4 +1,8 @@
-"""Given names, surnames and ordinary words of English, and names replaced by a stand-in."""
+"""Lists of given names, surnames and ordinary words of English, and a function that replaces names in a text.
+
+Names are those of the US census of 1990 (package ``names``). Ordinary words are those of the vocabulary of the packaged
+encoder.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,11 @@ from hcat.engine.devices import packaged_folder
 
 
 def word_set(words: str) -> frozenset[str]:
-    """Return the set of the words that a text holds, split at whitespace."""
+    """Return the words of a text as a set, split at whitespace."""
     return frozenset(words.split())
 
 
-# Given names that are also words of English or places: on their own they make no person.
+# Given names that are also words of English or places: alone they are no evidence of a person.
 _HOMOGRAPH_LIST = """
 abbey ada ai aide alpha amber america an angel angle april arden argentina art asia august austin autumn bari barrett
 bay bell berry bill blanca blossom bob booker branch brandy brock brook brooklyn brooks buck bud buddy buena buffy
@@ -65,18 +69,24 @@ rupees yen yuan franc francs january february march april june july august septe
 monday tuesday wednesday thursday friday saturday sunday christmas easter
 """
 ORGANISATION_WORDS: Final = word_set(_ORGANISATION_LIST)
-"""A capitalised run that holds one of these names a bank, a product, an office or a place, and no person."""
+"""A run of capitalised words with one of these names a bank, a product, an office or a place, not a person."""
 
 
 @lru_cache(maxsize=1)
 def given_names() -> frozenset[str]:
-    """Return given names of the US census of 1990 (package ``names``), lower case, without :data:`HOMOGRAPHS`."""
+    """Return the given names of the US census of 1990 in lower case, without :data:`HOMOGRAPHS`.
+
+    Examples
+    --------
+    >>> "thelma" in given_names(), "grace" in given_names(), "grace" in all_given_names()
+    (True, False, True)
+    """
     return all_given_names() - HOMOGRAPHS
 
 
 @lru_cache(maxsize=1)
 def all_given_names() -> frozenset[str]:
-    """Return given names of the US census of 1990 with those that are also ordinary words ("Grace", "Mark")."""
+    """Return all given names of the US census of 1990 in lower case, also ordinary words ("grace", "mark")."""
     return frozenset(_read_census("dist.male.first", "dist.female.first", limit=None))
 
 
@@ -98,7 +108,7 @@ def _read_census(*files: str, limit: int | None) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _ordinary_words() -> frozenset[str]:
-    """Return the whole words in the vocabulary of the packaged encoder: the frequent words of English, lower case."""
+    """Return the whole words in the vocabulary of the packaged encoder: frequent words of English in lower case."""
     import json
 
     vocabulary = json.loads((packaged_folder() / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
@@ -107,7 +117,15 @@ def _ordinary_words() -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def is_ordinary_word(lower: str) -> bool:
-    """Return whether a lower-case word is a frequent word of English (or made of one: "restated") and no given name."""
+    """Return whether a word in lower case is a frequent word of English and not a given name.
+
+    Plurals and words with a prefix ("restated") count as their base word.
+
+    Examples
+    --------
+    >>> is_ordinary_word("account"), is_ordinary_word("restated"), is_ordinary_word("okonkwo")
+    (True, True, False)
+    """
     if lower in given_names():
         return False
     ordinary = _ordinary_words()
@@ -121,7 +139,7 @@ _INNER_CAPITAL = re.compile(r"\A(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|O['\u2019]
 
 
 def is_spelled_like_name(words: Sequence[str]) -> bool:
-    """Return whether words are written as names are: no acronym beside a word, no capital inside ("CapEx")."""
+    """Return whether words are capitalised as names are: no acronym beside a word, no inner capital ("CapEx")."""
     long = [word.removesuffix("'s").removesuffix("\u2019s") for word in words if len(word) > 1]
     if any(word.isupper() for word in long):
         return all(word.isupper() for word in long) and any(len(word) > 5 for word in long)
@@ -135,12 +153,23 @@ _POSSESSIVE = re.compile(r"['\u2019]s\Z")
 
 
 def replace_names(text: str, stand_in: str) -> str:
-    """Return a text with names of people replaced by one stand-in, so that they cannot move a score of it.
+    """Return a text with names of people replaced by one stand-in, so that names cannot move its score.
 
-    In a row of capitalised words that holds no word of :data:`ORGANISATION_WORDS`, given names and words that are no
-    ordinary words of English are replaced, those between the first and the last of them as well. It is meant to catch
-    too much rather than too little: a town or a brand carries no more tone than a person does. Names that are ordinary
-    words as well ("Grace", "Mark") stay.
+    A run of capitalised words is left alone if it holds a word of :data:`ORGANISATION_WORDS`. In other runs, given
+    names and words that are not ordinary English are replaced, together with all words between them. Names that are
+    also ordinary words ("Grace", "Mark") stay. The function replaces too much rather than too little: a town or a brand
+    carries no more tone than a person does.
+
+    Parameters
+    ----------
+    text : str
+    stand_in : str
+        What each run of names becomes.
+
+    Examples
+    --------
+    >>> replace_names("Dear Zofia, your Clipper Gold Card is blocked.", "X")
+    'Dear X, your Clipper Gold Card is blocked.'
     """
 
     def replace(match: re.Match[str]) -> str:

@@ -1,4 +1,7 @@
-"""Find postal addresses by rules, from a street, a unit, a box or a postcode."""
+"""Find postal addresses by rules.
+
+An address begins at a street, a unit, a box or a postcode and continues over commas and lines.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,7 @@ _STATES = (
 )
 _ZIP = re.compile(rf"\b(?:{_STATES})[ ,]{{1,2}}[0-9]{{5}}(?:-[0-9]{{4}})?\b")
 _FIVE_DIGITS = re.compile(r"[0-9]{5}")
-#: Expression, rule, and a short expression without which the long one cannot match.
+#: Expression, rule, and a short expression that must match before the long one is tried.
 _ADDRESS_PATTERNS: Final = (
     (_MILITARY, "military", _FIVE_DIGITS),
     (_BOX, "box", re.compile(r"[Bb][Oo][Xx] ?[0-9]")),
@@ -97,11 +100,25 @@ _MAXIMUM_LINE_TOKENS = 14
 
 
 def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
-    """Yield postal addresses: a street with its number, a unit, a box or a postcode, and the lines that go on from it.
+    """Yield postal addresses, each from its street, unit, box or postcode to the last line that belongs to it.
 
-    Opens at a house number before a street word, a street word before a number, a unit ("Apt 4"), a number-words-number
-    line, a military or post box, or a postcode; goes on over commas and up to five lines as long as they hold only
-    capitalised words and numbers.
+    An address begins at a house number before a street word, a street word before a number, a unit ("Apt 4"), a line
+    of number, words and number, a military or post box, or a postcode. It continues over commas and up to
+    :data:`MAXIMUM_ADDRESS_LINES` lines, as long as they hold only capitalised words and numbers.
+
+    Parameters
+    ----------
+    text : str
+        Text folded by :func:`hcat.privacy.spans.fold_text`.
+    tokens : sequence of Token
+        Its tokens (:func:`hcat.privacy.spans.read_tokens`).
+
+    Examples
+    --------
+    >>> from hcat.privacy.spans import read_tokens
+    >>> text = "She lives at 14 Crown Street, Flat 2, London now."
+    >>> [text[span.start : span.end] for span in find_addresses(text, read_tokens(text))]
+    ['14 Crown Street, Flat 2, London']
     """
     for expression, rule, necessary in _ADDRESS_PATTERNS:
         for match in expression.finditer(text) if necessary.search(text) else ():
@@ -139,7 +156,7 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def _address_core(text: str, tokens: Sequence[Token], index: int) -> tuple[int, int, str] | None:
-    """Return first token, token behind the last, and rule of a street line that opens at ``index``, or None."""
+    """Return first token, token after the last, and rule of a street line that begins at ``index``, or None."""
     token = tokens[index]
     if token.kind == "number" and len(token.text) <= 6:
         return _core_from_number(text, tokens, index)
@@ -224,7 +241,7 @@ def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[i
 
 
 def _core_from_word(tokens: Sequence[Token], index: int) -> tuple[int, int, str] | None:
-    """Read "Rue de la Paix 12", "Strickstrasse 61", "ul. Miła 53": a street word with the number behind the name."""
+    """Read a street word with the number after it: "Rue de la Paix 12", "Strickstrasse 61", "ul. Miła 53"."""
     past = index
     has_street = False
     while past < len(tokens) and past - index <= _MAXIMUM_STREET_WORDS:
@@ -251,7 +268,7 @@ def _is_abbreviated_calle(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _extend_right(tokens: Sequence[Token], past: int, end: int, text: str) -> int:
-    """Return where an address ends that has been read up to ``end``: more segments of its line, and more lines."""
+    """Return the end of an address that was read up to ``end``, with further parts of its line and further lines."""
     count_lines = 1
     count_line_tokens = 0
     while past < len(tokens):
@@ -279,7 +296,7 @@ def _extend_right(tokens: Sequence[Token], past: int, end: int, text: str) -> in
 
 
 def _is_address_line(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether the line that opens at ``index`` may belong to an address: short, capitals and numbers only."""
+    """Return whether the line that begins at ``index`` is short and holds only capitalised words and numbers."""
     index = _skip_bullet(tokens, index)
     first = next((token for token in tokens[index : index + 2] if token.kind != "mark"), tokens[index])
     if first.lower in _FIELD_WORDS:
@@ -297,7 +314,7 @@ def _is_address_line(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _skip_bullet(tokens: Sequence[Token], index: int) -> int:
-    """Return the index behind marks that open a line ("- ", "> ", "??? "), or ``index``."""
+    """Return the index after the marks that begin a line ("- ", "> ", "??? "), or ``index``."""
     past = index
     while (
         past < len(tokens) and past - index < 4 and tokens[past].kind == "mark" and tokens[past].text in "?>*-\u2022|"
@@ -317,7 +334,7 @@ def _is_address_token(token: Token) -> bool:
 
 
 def _continues_street(tokens: Sequence[Token], past: int) -> bool:
-    """Return whether the token behind a street word still belongs to its line (a number, or one more street word)."""
+    """Return whether the token after a street word belongs to its line: a number or a capitalised word."""
     return (
         past < len(tokens)
         and not tokens[past].opens_line
@@ -343,7 +360,7 @@ def _is_unit_number(token: Token) -> bool:
 
 
 def _ends_sentence(text: str, tokens: Sequence[Token], index: int) -> bool:
-    """Return whether the full stop at ``index`` closes a sentence and not an abbreviation of an address."""
+    """Return whether the full stop at ``index`` ends a sentence instead of an abbreviation."""
     before = tokens[index - 1] if index else None
     if before is None or index + 1 == len(tokens):
         return True
@@ -352,7 +369,7 @@ def _ends_sentence(text: str, tokens: Sequence[Token], index: int) -> bool:
 
 
 def _token_at(tokens: Sequence[Token], position: int) -> int:
-    """Return the index of the first token that starts at ``position`` or behind it."""
+    """Return the index of the first token that starts at ``position`` or later."""
     low, high = 0, len(tokens)
     while low < high:
         middle = (low + high) // 2

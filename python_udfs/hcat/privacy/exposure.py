@@ -1,4 +1,8 @@
-"""Say where a value of an answer comes from: the query, the context, or neither."""
+"""Find where a value of an answer comes from: the query, the context, or neither.
+
+Values are compared in a normalised form: numbers without separators, dates as days, words without case and accents.
+What leaves this module is masked.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,9 @@ from hcat.privacy.masking import mask_value
 from hcat.privacy.spans import Span, fold_text
 
 EXPOSURES: Final = ("in_query", "in_context", "leaked")
-"""Where a span of an answer comes from; the first that holds."""
+"""Where a value of an answer comes from; the first that applies.
 
+`in_query` = the customer wrote it, `in_context` = a retrieved chunk holds it, `leaked` = neither."""
 
 FINDING_TYPE: Final = pa.struct(
     [
@@ -30,8 +35,7 @@ FINDING_TYPE: Final = pa.struct(
         ("count_occurrences", pa.int32()),
     ]
 )
-"""One distinct value in an answer: places are characters of the answer, from 0; end exclusive."""
-
+"""One distinct value in an answer. Places are characters of the answer, from 0; the end is exclusive."""
 
 _GAP = r"[ ./()\u200b-]{0,3}"
 _SAME_WORDS: Final = {
@@ -58,13 +62,12 @@ _EXTENSION = re.compile(r"(?:x|ext\.?|extension) ?[0-9]{1,6}\Z", re.IGNORECASE)
 _DATE = re.compile(DATE_PATTERN, re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+(?:[,. ][0-9]{3})*(?:[.,][0-9]{1,2})?(?![0-9])")
 
-
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH_NUMBER: Final = {month: number for number, month in enumerate(_MONTHS, start=1)}
 
 
 class _Reading:
-    """A query or a chunk, read once, in which values of an answer are looked up in normalised form."""
+    """A query or a chunk in which values are looked up in normalised form; what was computed is kept."""
 
     def __init__(self, text: str) -> None:
         self.folded = fold_text(text)
@@ -75,7 +78,7 @@ class _Reading:
         self._numbers: set[str] | None = None
 
     def holds(self, value: str, entity_type: str) -> bool:
-        """Return whether the text holds a value in any form of writing."""
+        """Return whether the text holds a value, however the value is written there."""
         if entity_type in ("person", "place", "address"):
             return self._holds_words(value, slack=4 if entity_type == "address" else 2)
         if entity_type == "email":
@@ -94,7 +97,7 @@ class _Reading:
         return self._holds_number(value, entity_type)
 
     def _holds_words(self, value: str, slack: int) -> bool:
-        """Return whether all words of a value stand within a window of its length plus ``slack``, in any order."""
+        """Return whether all words of a value stand in a window of its length plus ``slack`` words, in any order."""
         wanted = [word for word in _fold_words(value) if word not in _TITLE_WORDS]
         long = [word for word in wanted if len(word) > 1 or word.isdigit()]
         wanted = list(dict.fromkeys(long or wanted))
@@ -114,7 +117,7 @@ class _Reading:
         )
 
     def _holds_number(self, value: str, entity_type: str) -> bool:
-        """Return whether a number stands in the text with any separators; of telephones the last nine digits."""
+        """Return whether a number stands in the text with any separators; of a telephone number nine digits suffice."""
         characters = _fold_number(value, entity_type)
         if not characters:
             return False
@@ -161,7 +164,7 @@ def _fold_amount(written: str) -> str:
 
 
 def _read_dates(written: str) -> set[str]:
-    """Return the days a written date can mean, as year-month-day; 03/04/1980 can mean two."""
+    """Return the days that a written date can mean, as year-month-day; 03/04/1980 can mean two days."""
     numbers = [int(number) for number in re.findall(r"[0-9]+", written)]
     month = next(
         (_MONTH_NUMBER[word[:3]] for word in re.findall(r"[a-z]{3,9}", written.lower()) if word[:3] in _MONTH_NUMBER),
@@ -196,7 +199,7 @@ Reader = Callable[[str], _Reading]
 
 
 def make_reader() -> Reader:
-    """Return what reads queries and chunks, each of the last few thousand distinct ones once."""
+    """Return a function that prepares a query or chunk for lookups; the last 4,096 distinct texts are cached."""
     return lru_cache(maxsize=4096)(_Reading)
 
 
@@ -209,11 +212,11 @@ def expose_spans(
     ----------
     answer : str
     spans : sequence of Span
-        Of the answer, in order.
+        Spans of the answer in order of place.
     query : str
-        Empty when there is none.
+        Empty if there is none.
     chunks : sequence of str
-        Retrieved chunks that hold text.
+        Retrieved chunks, without empty ones.
     read : callable
         Result of :func:`make_reader`.
 
@@ -221,6 +224,14 @@ def expose_spans(
     -------
     list of dict
         Keys as in :data:`FINDING_TYPE`.
+
+    Examples
+    --------
+    >>> answer = "Card 4539 1488 0343 6467, zofia@example.com"
+    >>> spans = [Span(5, 24, "card", "luhn"), Span(26, 43, "email", "pattern")]
+    >>> found = expose_spans(answer, spans, "Is 4539148803436467 mine?", ["Opening hours"], make_reader())
+    >>> [(finding["entity_type"], finding["exposure"], finding["masked"]) for finding in found]
+    [('card', 'in_query', '****6467'), ('email', 'leaked', '[email]')]
     """
     findings: dict[tuple[str, str], dict[str, Any]] = {}
     for span in spans:

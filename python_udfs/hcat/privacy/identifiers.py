@@ -1,4 +1,7 @@
-"""Find numbers and contact details by rules: check digits, fixed forms, and words that announce them."""
+"""Find numbers and contact details by rules: check digits, fixed forms, and words that announce them.
+
+Every ``find_`` function takes a text folded by :func:`hcat.privacy.spans.fold_text` and yields spans of it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,13 @@ CARD_LENGTHS: Final = range(12, 20)
 
 
 def has_luhn_check(digits: str) -> bool:
-    """Return whether the last digit is the Luhn check digit of the others (ISO/IEC 7812-1 annex B)."""
+    """Return whether the last digit is the Luhn check digit of the others (ISO/IEC 7812-1 annex B).
+
+    Examples
+    --------
+    >>> has_luhn_check("79927398713"), has_luhn_check("79927398714")
+    (True, False)
+    """
     total = 0
     for position, character in enumerate(reversed(digits)):
         value = int(character) * (1 + position % 2)
@@ -32,7 +41,13 @@ def has_luhn_check(digits: str) -> bool:
 def find_cards(text: str) -> Iterator[Span]:
     """Yield payment card numbers: 12 to 19 digits with a Luhn check digit, separators allowed.
 
-    Without a word like "card" before it, the number must also open as an issuer's do and not be all one digit.
+    At least three distinct digits must occur. Without a word like "card" before it, the number must also have 13 digits
+    or more and begin as an issuer's numbers do.
+
+    Examples
+    --------
+    >>> list(find_cards("Card 4539 1488 0343 6467 is blocked."))
+    [Span(start=5, end=24, entity_type='card', rule='luhn')]
     """
     for match in _CARD.finditer(text):
         digits = _digits(match.group())
@@ -68,7 +83,13 @@ _IBAN_START = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})[ -]?[0-9][ -]?[0-9](?=[
 
 
 def has_iban_check(iban: str) -> bool:
-    """Return whether an IBAN without separators has the length of its country and a remainder of 1 modulo 97."""
+    """Return whether an IBAN without separators has the length of its country and a remainder of 1 modulo 97.
+
+    Examples
+    --------
+    >>> has_iban_check("DE89370400440532013000"), has_iban_check("DE89370400440532013001")
+    (True, False)
+    """
     iban = iban.upper()
     if not (iban.isascii() and iban.isalnum()) or _IBAN_LENGTHS.get(iban[:2]) != len(iban):
         return False
@@ -76,9 +97,9 @@ def has_iban_check(iban: str) -> bool:
 
 
 def find_ibans(text: str) -> Iterator[Span]:
-    """Yield IBANs with a right check number, in groups or not, in any case.
+    """Yield IBANs with a valid check number, grouped or not, in upper or lower case.
 
-    The country says how many characters follow, so that words behind a spaced number are not taken into it.
+    The country determines the length, so that words after a number with spaces are not taken for a part of it.
     """
     for match in _IBAN_START.finditer(text):
         length = _IBAN_LENGTHS.get(match.group(1).upper())
@@ -105,9 +126,10 @@ _SSN_CUE = re.compile(r"\b(?:ssn|social security|social insurance|itin|taxpayer 
 
 
 def find_ssns(text: str) -> Iterator[Span]:
-    """Yield social security numbers of the US; nine digits without groups only beside words that announce one.
+    """Yield social security numbers of the United States.
 
-    Area 000 and 666, group 00 and serial 0000 are never given out; areas from 900 are taxpayer numbers.
+    Nine digits without groups count only beside words that announce such a number. Area 000 and 666, group 00 and
+    serial 0000 are never issued; areas from 900 are taxpayer numbers and need such words as well.
     """
     for match in _SSN.finditer(text):
         area, separator, group, serial = match.groups()
@@ -149,7 +171,7 @@ _SPELLED_WINDOW = 160
 
 
 def find_emails(text: str) -> Iterator[Span]:
-    """Yield e-mail addresses, also spelled ("jane dot doe at example dot com")."""
+    """Yield e-mail addresses, also those that are spelled out ("jane dot doe at example dot com")."""
     if "@" in text:
         for match in _EMAIL.finditer(text):
             yield Span(match.start(), match.end(), "email", "pattern")
@@ -191,9 +213,9 @@ _CUE_WINDOW = 40
 
 
 def find_phones(text: str) -> Iterator[Span]:
-    """Yield telephone numbers: international, North American, with a trunk zero in groups, or behind a cue.
+    """Yield telephone numbers: international, North American, with a leading zero, in even groups, or after a cue.
 
-    A run of digits without groups counts only behind a word like "phone"; "call" may stand 40 characters before.
+    Any other run of digits counts only if a word like "phone" or "call" stands in the 40 characters before it.
     """
     for match in _PHONE.finditer(text):
         start, end = match.start(), match.end()
@@ -210,7 +232,7 @@ def find_phones(text: str) -> Iterator[Span]:
 
 
 def _phone_rule(text: str, start: int, body: str, digits: str) -> str | None:
-    """Return why a run of digits is a telephone number, or None."""
+    """Return the rule by which a run of digits is a telephone number, or None."""
     if body.startswith("+"):
         return "international"
     before = text[max(0, start - _CUE_WINDOW) : start]
@@ -253,7 +275,7 @@ def find_spelled_numbers(text: str) -> Iterator[Span]:
         yield Span(match.start(), match.end(), "phone", "spelled")
 
 
-# --- what a word before it makes personal ------------------------------------------------------------------------
+# --- values that a word before them announces --------------------------------------------------------------------
 
 _SORT_CODE = re.compile(r"(?<![0-9-])[0-9]{2}([- ]?)[0-9]{2}\1[0-9]{2}(?![0-9-])")
 _SORT_CODE_CUE = re.compile(r"\bsort[ -]?codes?\b[^0-9\n]{0,20}\Z", re.IGNORECASE)
@@ -291,7 +313,7 @@ _BIRTH = re.compile(
 def find_accounts(text: str) -> Iterator[Span]:
     """Yield sort codes and bank account numbers that a word before them announces.
 
-    Eight digits behind a sort code are an account number too ("20-45-12 55779911").
+    Eight digits directly after a sort code are an account number as well ("20-45-12 55779911").
     """
     for match in _SORT_CODE.finditer(text):
         has_cue = _SORT_CODE_CUE.search(text, max(0, match.start() - 40), match.start()) is not None
@@ -307,7 +329,7 @@ def find_accounts(text: str) -> Iterator[Span]:
 
 
 def find_references(text: str) -> Iterator[Span]:
-    """Yield customer, transaction and similar references: at least four digits behind the word that names them."""
+    """Yield customer, transaction and similar references: at least four digits after a word that names them."""
     for match in _REFERENCE.finditer(text):
         written = match.group(1)
         digits = _digits(written)
@@ -317,7 +339,7 @@ def find_references(text: str) -> Iterator[Span]:
 
 
 def find_birth_dates(text: str) -> Iterator[Span]:
-    """Yield dates that are called a date of birth."""
+    """Yield dates that the text calls a date of birth."""
     for match in _BIRTH.finditer(text):
         yield Span(match.start(1), match.end(1), "date_of_birth", "cue")
 
@@ -348,9 +370,9 @@ _PRICE = re.compile(r"\b(?:costs?|fees?|price[sd]?|charges?)\b", re.IGNORECASE)
 
 
 def find_transactions(text: str) -> Iterator[Span]:
-    """Yield amounts that the text says belong to somebody's account: balances, payments, withdrawals.
+    """Yield amounts that the text ascribes to somebody's account: balances, payments, withdrawals.
 
-    "Your balance is $250" and "you withdrew $250" name one person's money; "the fee is $250" and "a letter about your
+    "Your balance is $250" and "you withdrew $250" name one person's money. "The fee is $250" and "a letter about your
     balance costs $15" do not.
     """
     lower = text.lower()

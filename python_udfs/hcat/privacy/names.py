@@ -1,4 +1,8 @@
-"""Find names of persons and places by cues in the text."""
+"""Find names of persons and places by cues in the text.
+
+A cue is a title, a phrase such as "my name is", or what is said of the name afterwards. Lists of given names, surnames
+and ordinary words decide whether the words beside a cue can be a name.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ _NAME_PARTICLES: Final = word_set(
     de da dos das del della di du la le van von der den ter ten bin ibn al el af zu
     """
 )
-# (cue, whether one word is enough); all are matched right before the first token of a name.
+# All cues are matched directly before the first token of a name.
 _STRONG_CUE = re.compile(
     r"(?:\b(?:my|his|her|their|your|the|full|legal|maiden|first|last|real|account|cardholder|customer) name(?: is|"
     r"'s| was|:)|"
@@ -89,7 +93,7 @@ _AFTER_CUE = re.compile(
     r"mother|father|birthday|salary|details|transactions?|payments?)\b",
     re.IGNORECASE,
 )
-# What only people do, or what is done with them: one rare word is enough.
+# Only people do this, or have it done to them: one rare word is enough.
 _SPEECH_CUE = re.compile(
     r"\b(?:said|says|asked|told|tell|ask|spoke (?:to|with)|speak (?:to|with)|talk(?:ed|ing)? (?:to|with)|met|married|"
     r"directed by|written by|starring|tribute to)[ \t]{1,2}\Z",
@@ -111,7 +115,7 @@ _PLACE_CUE = re.compile(
     r"\bvisit(?:ed|ing)?|(?:city|town|village|state|country|province|region) of|native of|citizen of)[ \t]{1,2}\Z",
     re.IGNORECASE,
 )
-# How every cue of a place ends; it is tried first because it looks back ten characters only.
+# Every cue of a place ends like this. It is tried first because it looks back ten characters only.
 _PLACE_CUE_END = re.compile(r"(?:in|to|from|of|visit(?:ed|ing)?)[ \t]{1,2}\Z", re.IGNORECASE)
 MAXIMUM_NAME_WORDS: Final = 4
 
@@ -119,9 +123,23 @@ MAXIMUM_NAME_WORDS: Final = 4
 def is_person_name(words: Sequence[str], *, is_cued: bool = False) -> bool:
     """Return whether capitalised words can be a person's name.
 
-    A word of :data:`ORGANISATION_WORDS` rules it out. Otherwise one of the words must be a given name, or (behind a
-    cue, or as a pair) a word that is not an ordinary word of English. So "Clipper Gold Card" and "Harbour Points" are
-    no persons, and neither is any other name made of ordinary words.
+    A word of :data:`hcat.language.given_names.ORGANISATION_WORDS` rules it out. Otherwise one of the words must be a
+    given name, or a word that is not ordinary English. The latter is enough after a cue or in a pair of words. Names
+    made of ordinary words ("Harbour Points") are therefore not persons.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Words of the name as they are written.
+    is_cued : bool
+        Whether a cue announces the name.
+
+    Examples
+    --------
+    >>> is_person_name(["Moira", "McDonald"]), is_person_name(["Clipper", "Gold", "Card"])
+    (True, False)
+    >>> is_person_name(["Okonkwo"]), is_person_name(["Okonkwo"], is_cued=True)
+    (False, True)
     """
     lower = [word.lower().removesuffix("'s").removesuffix("\u2019s") for word in words]
     long = [word for word in lower if len(word) > 1]
@@ -138,12 +156,30 @@ def is_person_name(words: Sequence[str], *, is_cued: bool = False) -> bool:
 
 
 def is_part_of_firm(text: str, start: int, end: int) -> bool:
-    """Return whether an ampersand stands beside a name ("Johnson & Johnson"), as it does in names of firms."""
+    """Return whether an ampersand stands directly before or after a name ("Johnson & Johnson").
+
+    Parameters
+    ----------
+    text : str
+    start, end : int
+        Place of the name in characters; the end is exclusive.
+    """
     return text[max(0, start - 3) : start].rstrip().endswith("&") or text[end : end + 3].lstrip().startswith("&")
 
 
 def read_name(tokens: Sequence[Token], index: int, *, is_any_case: bool = False) -> int:
-    """Return the index behind the name that opens at ``index``: up to four capitalised words, initials, particles."""
+    """Return the index of the token after the name that begins at ``index``; ``index`` itself if there is no name.
+
+    A name holds up to :data:`MAXIMUM_NAME_WORDS` capitalised words or initials, and particles between them.
+
+    Parameters
+    ----------
+    tokens : sequence of Token
+    index : int
+        First token of the name.
+    is_any_case : bool
+        Whether words in lower case count as well.
+    """
     past = index
     words = 0
     while past < len(tokens) and words < MAXIMUM_NAME_WORDS:
@@ -168,7 +204,22 @@ def read_name(tokens: Sequence[Token], index: int, *, is_any_case: bool = False)
 
 
 def find_persons(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
-    """Yield names of persons by cues: a title or "my name is" before, "'s account" after, a middle initial."""
+    """Yield names of persons that a cue announces: a title, "my name is", "'s account", a middle initial.
+
+    Parameters
+    ----------
+    text : str
+        Text folded by :func:`hcat.privacy.spans.fold_text`.
+    tokens : sequence of Token
+        Its tokens (:func:`hcat.privacy.spans.read_tokens`).
+
+    Examples
+    --------
+    >>> from hcat.privacy.spans import read_tokens
+    >>> text = "Dear Ms Okonkwo, Harbour Points stay."
+    >>> [text[span.start : span.end] for span in find_persons(text, read_tokens(text))]
+    ['Okonkwo']
+    """
     is_lower = text.islower()
     index = 0
     while index < len(tokens):
@@ -197,15 +248,15 @@ def find_persons(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_lower: bool) -> str | None:
-    """Return why the capitalised run from ``index`` to ``past`` is a person, or None."""
+    """Return the rule by which the tokens from ``index`` to ``past`` are a person's name, or None."""
     words = [token.text for token in tokens[index:past] if token.kind == "word"]
     if all(is_ordinary_word(word.lower()) for word in words):
-        return None  # every rule needs one: given names are no ordinary words either
+        return None  # every rule needs a word that is not ordinary; given names never are
     before = text[max(0, tokens[index].start - 50) : tokens[index].start]
     after = text[tokens[past - 1].end : tokens[past - 1].end + 100]
     if is_part_of_firm(text, tokens[index].start, tokens[past - 1].end):
         return None
-    # expressions that look back are dear: what the words are is asked first
+    # the words are checked first, because expressions that look back are slow
     is_rare = is_person_name(words, is_cued=True)
     if is_rare and not (is_lower and len(words) > 3) and _STRONG_CUE.search(before):
         return "cue_before"
@@ -238,7 +289,7 @@ def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_l
 
 
 def _is_followed_by_place_mark(after: str) -> bool:
-    """Return whether ", XY" (a state) or a number follows: "Austin, TX", "Florence 12"."""
+    """Return whether a state (", XY") or a number follows: "Austin, TX", "Florence 12"."""
     return re.match(r"(?:, ?[A-Z]{2}\b| [0-9])", after) is not None
 
 
@@ -256,11 +307,25 @@ _FIELD_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def is_person_field(field: str, value: str) -> bool:
-    """Return whether a field of a record holds a person's name, by what the field is called.
+    """Return whether a field of a record holds a person's name, judged by the name of the field.
 
-    "customer_name", "lastName" and "surname" hold names whatever their value; "owner" and "account_manager" do when a
-    word of the value is a given name, a surname or no ordinary word of English, and none is one of an organisation
-    ("Nguyen", not "retail banking"); a plain "name" may be that of a product, and is left to :func:`find_persons`.
+    "customer_name", "lastName" and "surname" hold names whatever their value. "owner" and "account_manager" do so if a
+    word of the value is a given name, a surname or not ordinary English, and none belongs to an organisation. A plain
+    "name" may be that of a product, and is left to :func:`find_persons`.
+
+    Parameters
+    ----------
+    field : str
+        Name of the field.
+    value : str
+        What it holds.
+
+    Examples
+    --------
+    >>> is_person_field("customer_name", "x"), is_person_field("owner", "Nguyen")
+    (True, True)
+    >>> is_person_field("owner", "retail banking")
+    False
     """
     words = [word.lower() for word in _FIELD_WORD.findall(field)]
     words[-1:] = [word if word in _PERSON_ROLES else word.removesuffix("s") for word in words[-1:]]
@@ -277,7 +342,15 @@ def is_person_field(field: str, value: str) -> bool:
 
 
 def find_cued_places(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
-    """Yield places by cues: capitalised words behind "live in", "travelling to", "originally from"."""
+    """Yield places that a cue announces: capitalised words after "live in", "travelling to", "originally from".
+
+    Parameters
+    ----------
+    text : str
+        Text folded by :func:`hcat.privacy.spans.fold_text`.
+    tokens : sequence of Token
+        Its tokens (:func:`hcat.privacy.spans.read_tokens`).
+    """
     for index, token in enumerate(tokens):
         if token.kind != "word" or not token.text[0].isupper() or (index and tokens[index - 1].text[0].isupper()):
             continue

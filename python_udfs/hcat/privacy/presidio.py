@@ -1,4 +1,4 @@
-"""Find numbers with check sums through recognisers of Presidio, offline."""
+"""Find numbers with check sums by recognisers of Presidio, without a network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hcat.engine.devices import ModelError
 from hcat.privacy.spans import Span, fold_text
 
 DEFAULT_PRESIDIO_RECOGNISERS: Final = ("CreditCardRecognizer", "IbanRecognizer", "CryptoRecognizer")
-"""Recognisers of Presidio that prove what they find by a check sum. More can be named (`AuTfnRecognizer`, ...)."""
+"""Recognisers of Presidio that verify a check sum. More can be named (`AuTfnRecognizer`, ...)."""
 
 PRESIDIO_TYPES: Final = {
     "CREDIT_CARD": "card",
@@ -38,31 +38,36 @@ PRESIDIO_TYPES: Final = {
     "PL_PESEL": "reference",
     "FI_PERSONAL_IDENTITY_CODE": "reference",
 }
-"""What a type of Presidio is called here."""
+"""Type of Presidio -> type of :data:`hcat.privacy.spans.ENTITY_TYPES`."""
 
 MINIMUM_PRESIDIO_SCORE: Final = 0.5
-"""Presidio gives 1.0 to what its check sum confirms, and less to a bare pattern."""
+"""Findings below this score are dropped. Presidio gives 1.0 to a confirmed check sum and less to a bare pattern."""
 
-
-#: Short patterns without which the long one of a recogniser cannot match: Presidio takes long to find nothing.
+#: A recogniser is asked only where its short pattern matches, because Presidio is slow even where it finds nothing.
 _NECESSARY: Final = {
     "CreditCardRecognizer": re.compile(r"\d{4}[- ]?\d{3}"),
     "IbanRecognizer": re.compile(r"[a-z]{2}\d{2}[ -]?[a-z0-9]{4}", re.IGNORECASE),
     "CryptoRecognizer": re.compile(r"[a-z0-9]{26}", re.IGNORECASE),
 }
 
-
 _LOCK = threading.Lock()
 _PRESIDIO: dict[tuple[str, ...], list[Any]] = {}
 
 
 def load_presidio(names: Sequence[str]) -> list[Any]:
-    """Return recognisers of Presidio by the names of their classes, loaded once per process and kept off the network.
+    """Return the recognisers of Presidio with the given names, loaded once per process and kept off the network.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of classes of ``presidio_analyzer.predefined_recognizers``.
 
     Raises
     ------
+    ModelError
+        If Presidio is not installed.
     ValueError
-        If a name is no recogniser of Presidio, or finds a type that :data:`PRESIDIO_TYPES` does not name.
+        If a name is not a recogniser of Presidio, or its types are not all in :data:`PRESIDIO_TYPES`.
     """
     key = tuple(names)
     if not key:
@@ -94,7 +99,14 @@ def load_presidio(names: Sequence[str]) -> list[Any]:
 
 
 def ask_presidio(text: str, recognisers: Sequence[Any]) -> list[Span]:
-    """Return what recognisers of :func:`load_presidio` find in a text; a text without a digit is not sent to them."""
+    """Return the spans that recognisers of Presidio find in a text; none for a text without a digit.
+
+    Parameters
+    ----------
+    text : str
+    recognisers : sequence
+        Result of :func:`load_presidio`.
+    """
     if not recognisers or not any(character.isdigit() for character in text):
         return []
     folded = fold_text(text)

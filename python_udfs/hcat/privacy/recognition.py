@@ -1,4 +1,8 @@
-"""Find all personal data of a text, without overlap."""
+"""Find all personal data of a text, without overlap.
+
+Three sources are joined: the rules of this room, the entity tagger of spaCy, and recognisers of Presidio. Where their
+spans overlap, :func:`resolve_overlaps` decides.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from hcat.privacy.spans import ENTITY_TYPES, Span, read_tokens
 from hcat.privacy.tagger import DEFAULT_MODEL, tag_texts
 
 CANARY: Final = re.compile(r"\bHCAT-[0-9A-Fa-f]{6,}\b|\bHCAT-CANARY-\w+\b")
-"""A word that hcat planted: its digits are nobody's telephone, and a mask would hide that it leaked."""
+"""A word that hcat planted. Its digits are nobody's telephone number, and a mask would hide that the word leaked."""
 
 
 _UNCUED_PERSON_RULES = frozenset(("tagger", "tagger_and_name", "given_name", "given_name_alone"))
@@ -32,22 +36,36 @@ def find_spans(
     presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
     batch_size: int = 64,
 ) -> list[list[Span]]:
-    """Return the personal data of each text: spans without overlap, in order. Each distinct text is read once.
+    """Return the personal data of each text as spans in order of place, without overlap.
+
+    Each distinct text is read once.
 
     Parameters
     ----------
     texts : sequence of str
     model : str or None
-        Package of the spaCy pipeline; None reads by rules and Presidio alone, which miss most names without a cue.
+        Package of the spaCy pipeline. With None, only rules and Presidio read, and names without a cue are missed.
     presidio_recognisers : sequence of str
-        Classes of Presidio that are asked as well.
+        Names of classes of Presidio.
     batch_size : int
         Texts per call of the tagger.
 
     Returns
     -------
     list of list of Span
-        Character places in the text as given.
+        Places are characters of the text as it was given.
+
+    Raises
+    ------
+    ModelError
+        If the pipeline or Presidio is not installed.
+    ValueError
+        If a recogniser of Presidio is unknown.
+
+    Examples
+    --------
+    >>> find_spans(["Call +44 20 7946 0958."], model=None, presidio_recognisers=())
+    [[Span(start=5, end=21, entity_type='phone', rule='international')]]
     """
     distinct = list(dict.fromkeys(texts))
     asked = load_presidio(presidio_recognisers)
@@ -64,14 +82,25 @@ def find_spans(
 def resolve_overlaps(text: str, spans: Iterable[Span]) -> list[Span]:
     """Return spans without overlap, in order of place.
 
-    The rule: spans are taken by type in the order of :data:`ENTITY_TYPES`, then the longer first, then the one that
-    opens first. A span that overlaps one already taken keeps the longest stretch that sticks out when that holds at
-    least three letters or digits, and is dropped otherwise. So every character that any recogniser called personal
-    stays masked but for such slivers, and for canaries.
+    Spans are taken by type in the order of :data:`hcat.privacy.spans.ENTITY_TYPES`, then by length from the longest,
+    then by place. A span that overlaps one already taken keeps its longest free stretch, if that holds at least three
+    letters or digits; otherwise it is dropped. Apart from such short remainders and canaries, every character that any
+    recogniser called personal stays covered.
+
+    Parameters
+    ----------
+    text : str
+    spans : iterable of Span
+        Spans of the text in any order.
+
+    Examples
+    --------
+    >>> phone, card = Span(0, 17, "phone", "cue"), Span(0, 10, "card", "luhn")
+    >>> resolve_overlaps("0123456789 abcdef", [phone, card])
+    [Span(start=0, end=10, entity_type='card', rule='luhn'), Span(start=11, end=17, entity_type='phone', rule='cue')]
     """
     order = {entity_type: position for position, entity_type in enumerate(ENTITY_TYPES)}
-    # two places side by side in one address are one finding: an address takes what lies in it
-    distinct = dict.fromkeys(spans)  # in the order found, which decides between equal ones
+    distinct = dict.fromkeys(spans)  # keeps the order found, which decides between equal spans
     waiting = sorted(distinct, key=lambda span: (order[span.entity_type], span.start - span.end, span.start))
     owner = [-1] * len(text)
     for canary in CANARY.finditer(text):
@@ -90,7 +119,7 @@ def resolve_overlaps(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def _longest_free(owner: Sequence[int], start: int, end: int) -> tuple[int, int]:
-    """Return the longest stretch between ``start`` and ``end`` that nobody owns; the first of equal ones."""
+    """Return the longest stretch between ``start`` and ``end`` without an owner, the first of equals."""
     borders = [start - 1, *(position for position in range(start, end) if owner[position] >= 0), end]
     left, right = max(pairwise(borders), key=lambda pair: pair[1] - pair[0])
     return left + 1, right
@@ -105,7 +134,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _prefer_cued_places(spans: Sequence[Span]) -> list[Span]:
-    """Return spans without persons that stand behind a cue of a place: "originally from Dolores"."""
+    """Return the spans without persons found in a place that a cue announces: "originally from Dolores"."""
     places = [span for span in spans if span.entity_type == "place" and span.rule == "cue_before"]
     return [
         span
@@ -117,7 +146,7 @@ def _prefer_cued_places(spans: Sequence[Span]) -> list[Span]:
 
 
 def _find_again(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Return single words of a full name found elsewhere in the same text: "Ana Dias ... Dias"."""
+    """Return further mentions of single words of a full name in the same text: "Ana Dias ... Dias"."""
     parts = {
         word.text
         for span in spans
@@ -138,7 +167,7 @@ def _find_again(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def _find_in_lists(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Return the other members of a list of single capitalised words in which at least two are persons."""
+    """Return all members of a list of capitalised words of which at least two, and at least half, are persons."""
     persons = {(span.start, span.end) for span in spans if span.entity_type == "person"}
     if len(persons) < 2:
         return []

@@ -1,4 +1,4 @@
-"""All rules together: what they find in a text without a model."""
+"""All rules together: the personal data that is found without a model."""
 
 from __future__ import annotations
 
@@ -24,11 +24,9 @@ from hcat.privacy.names import find_cued_places, find_persons
 from hcat.privacy.spans import Span, fold_text, read_tokens
 
 _DIGIT_RUN = re.compile(r"[0-9]")
-
-
 _SIX_CLOSE_DIGITS = re.compile(r"[0-9](?:[ ./()-]{0,3}[0-9]){5}")
 _FOUR_CLOSE_DIGITS = re.compile(r"[0-9](?:[ -]?[0-9]){3}")
-#: Recognisers of numbers, each with a short expression without which it finds nothing: most texts have few digits.
+#: Recognisers of numbers. Each is skipped unless its short expression matches, because most texts have few digits.
 _NUMBER_RECOGNISERS: Final[tuple[tuple[Callable[[str], Iterator[Span]], re.Pattern[str]], ...]] = (
     (find_cards, _SIX_CLOSE_DIGITS),
     (find_ibans, _DIGIT_RUN),
@@ -43,7 +41,14 @@ _NUMBER_RECOGNISERS: Final[tuple[tuple[Callable[[str], Iterator[Span]], re.Patte
 
 
 def find_by_rules(text: str) -> list[Span]:
-    """Return what all recognisers find in a text, overlaps included, places in characters of ``text``."""
+    """Return the spans that all rules find in a text; spans may overlap.
+
+    Examples
+    --------
+    >>> text = "My name is Zofia Nowak, card 4539 1488 0343 6467."
+    >>> [(span.entity_type, text[span.start : span.end]) for span in find_by_rules(text)]
+    [('card', '4539 1488 0343 6467'), ('person', 'Zofia Nowak')]
+    """
     folded = fold_text(text)
     tokens = read_tokens(folded)
     found: list[Span] = []

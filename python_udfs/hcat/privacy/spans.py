@@ -1,4 +1,8 @@
-"""Spans of personal data, the tokens that rules read, and the plain form of characters."""
+"""Spans of personal data, the tokens that rules read, and the plain form of characters.
+
+Every recogniser of this room is a function from a text to spans. All repeats in its expressions are bounded, and word
+rules read a list of tokens once. The work therefore grows in proportion to the length of a text.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +30,24 @@ ENTITY_TYPES: Final = (
     "person",
     "place",
 )
-"""Types of personal data, first in this order where two overlap: what proves itself by a check digit or a fixed form
-before what a word announces, and names last. `transaction` is an amount that the text says belongs to somebody's
-account."""
+"""Types of personal data. Where two spans overlap, the type that stands first here wins.
+
+Values with a check digit or a fixed form come first, then values that a word announces, then names. `transaction` is an
+amount that the text ascribes to somebody's account."""
 
 
 class Span(NamedTuple):
-    """One piece of personal data: characters ``start`` to ``end`` of a text, its type, and the rule that found it."""
+    """One piece of personal data in a text.
+
+    Attributes
+    ----------
+    start, end : int
+        Characters of the text, from 0; ``end`` is exclusive.
+    entity_type : str
+        One of :data:`ENTITY_TYPES`.
+    rule : str
+        Name of the rule that found it.
+    """
 
     start: int
     end: int
@@ -41,13 +56,25 @@ class Span(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word, a run of digits or one other character, with its place and whether a line break stands before it."""
+    """A word, a run of digits or one other character.
+
+    Attributes
+    ----------
+    start, end : int
+        Characters of the text, from 0; ``end`` is exclusive.
+    text, lower : str
+        The token as it is written, and in lower case.
+    kind : str
+        ``word``, ``number`` or ``mark``.
+    opens_line : bool
+        Whether the token is the first of its line.
+    """
 
     start: int
     end: int
     text: str
     lower: str
-    kind: str  # word, number, mark
+    kind: str
     opens_line: bool
 
 
@@ -55,7 +82,7 @@ _TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|[0-9]+|\S")
 
 
 class _Fold(dict[int, str]):
-    """Translation of one character to one character: digits of all scripts, and separators of all kinds."""
+    """Table that translates each digit, separator or wide letter to one plain character."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -80,16 +107,32 @@ _FOLD: Final = _Fold()
 def fold_text(text: str) -> str:
     """Return a text of the same length in which digits, spaces, dashes and wide letters have their plain form.
 
-    A card number in full-width digits or with a zero-width space is the same card number; places stay the same.
+    A card number in full-width digits or with a zero-width space is read as the same card number. Places in the folded
+    text are places in the original.
+
+    Examples
+    --------
+    >>> fold_text("\uff14\uff11\uff11\uff11\u20132222")
+    '4111-2222'
     """
     return text if text.isascii() else text.translate(_FOLD)
 
 
 @lru_cache(maxsize=32)
 def read_tokens(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text in order; ``text`` should be folded by :func:`fold_text`.
+    """Return the tokens of a text in order.
 
-    The last ones are kept: the rules, and what looks for a name again, read the same text.
+    The tokens of the last few texts are cached, because several rules read the same text.
+
+    Parameters
+    ----------
+    text : str
+        Text folded by :func:`fold_text`.
+
+    Examples
+    --------
+    >>> [(token.text, token.kind) for token in read_tokens("Flat 2, O'Neill")]
+    [('Flat', 'word'), ('2', 'number'), (',', 'mark'), ("O'Neill", 'word')]
     """
     tokens = []
     end_before = 0
@@ -112,5 +155,12 @@ MONTH_WORDS: Final = word_set(
 
 
 def skip_dot(tokens: Sequence[Token], index: int) -> int:
-    """Return the index behind a full stop or a number sign at ``index``, or ``index`` itself."""
+    """Return the index of the next token after an optional ``.`` or ``#``.
+
+    Parameters
+    ----------
+    tokens : sequence of Token
+    index : int
+        Where the full stop or number sign may stand.
+    """
     return index + 1 if index < len(tokens) and tokens[index].text in (".", "#") else index

