@@ -22,8 +22,11 @@ import pyarrow.parquet as parquet
 
 from benchmarks.discrimination import estimate_from_draws, resample_rows
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.privacy.masking import DEFAULT_MODEL, ENTITY_TYPES, find_spans, load_presidio, load_tagger
-from hcat.privacy.recognisers import Span, has_iban_check, has_luhn_check
+from hcat.privacy.identifiers import has_iban_check, has_luhn_check
+from hcat.privacy.presidio import load_presidio
+from hcat.privacy.recognition import find_spans
+from hcat.privacy.spans import ENTITY_TYPES, Span
+from hcat.privacy.tagger import DEFAULT_MODEL, load_tagger
 from hcat.statistics.intervals import wilson_interval
 
 _DEVELOPMENT_CODES = """

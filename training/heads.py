@@ -26,8 +26,8 @@ from hcat.encoders.classifier_heads import FOLDER, balance, fit_head, logistic, 
 from hcat.encoders.embedding import load_encoder, resolve_encoder
 from hcat.engine.devices import check_packaged_weights
 from hcat.engine.keys import hash_text
+from hcat.language.given_names import all_given_names
 from hcat.language.text import split_sentences
-from hcat.privacy.recognisers import all_given_names
 from hcat.statistics.arrays import Floats
 
 HERE = Path(__file__).parent

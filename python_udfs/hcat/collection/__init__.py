@@ -1,7 +1,8 @@
-"""Collection: a test set goes to the REST endpoint of the application under test, and interactions come back.
+"""Collection: send a test set to the REST endpoint of an application, and keep the interactions.
 
 ``hcat collect`` reads the description of an endpoint (:mod:`~hcat.collection.endpoint`) and a test set
-(:mod:`~hcat.collection.queries`), asks what was not answered yet (:mod:`~hcat.collection.sending`), keeps every
-finished interaction in a journal (:mod:`~hcat.collection.journal`) and writes the raw logs that a build reads from it
+(:mod:`~hcat.collection.queries`). It sends the queries that have no answer yet (:mod:`~hcat.collection.sending`) and
+reads the replies (:mod:`~hcat.collection.replies`, :mod:`~hcat.collection.paths`). Every finished interaction is added
+to a journal (:mod:`~hcat.collection.journal`), from which the raw logs for a build are written
 (:mod:`~hcat.collection.run`).
 """

@@ -1,6 +1,6 @@
-"""The description of an endpoint: a small YAML file, checked strictly, with secrets from the environment only.
+"""The description of an endpoint: a small YAML file, checked strictly, with secrets only from the environment.
 
-Every message names the file, the key, what was expected and what was found; values of headers are never shown.
+Every message names the file, the key, the expected value and the value found. Values of headers are never shown.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ PLACEHOLDERS: Final = (
     "application",
     "application_version",
 )
-"""What ``{{...}}`` may name; each stands for a value and never for a part of a text."""
+"""Names for ``{{...}}``; each stands for a whole value and never for a part of a text."""
 
 HEADER_PLACEHOLDERS: Final = ("interaction_id",)
-"""A header can only hold what is plain ASCII whatever the test set holds."""
+"""A header holds only ASCII, so only names whose values are always ASCII are allowed."""
 
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
@@ -40,31 +40,31 @@ _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 _SECRET_NAME = re.compile(r"authorization|cookie|token|secret|password|credential|api[-_]?key|^key$", re.IGNORECASE)
-# the transport writes these from the request itself
+# the transport sets these itself
 _RESERVED_HEADERS = {"host", "content-length", "transfer-encoding", "connection"}
 _SHOWN_CHARACTERS = 60
 
 
 class EndpointError(ValueError):
-    """A description that cannot be used; the message is one line."""
+    """The description of an endpoint is invalid; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How a query is sent.
+    """The request for a query.
 
     Parameters
     ----------
     method : str
         One of :data:`METHODS`.
     shown_url, url : str
-        As written, with ``${NAME}``, and with the values of the environment.
+        URL as written, with ``${NAME}``, and with the values of the environment.
     shown_headers, headers : mapping of str to str
-        Likewise.
+        Headers in both forms.
     shown_parameters, parameters : mapping of str to value
-        Likewise, of the query string.
+        Parameters of the query string in both forms.
     body : JSON value or None
-        Template whose placeholders are whole values; None sends no body.
+        Template whose placeholders are whole values; with None, no body is sent.
     """
 
     method: str
@@ -72,7 +72,7 @@ class Request:
     shown_headers: Mapping[str, str]
     shown_parameters: Mapping[str, Any]
     body: Any
-    # resolved: they hold secrets and are left out of what is printed of this object
+    # with values of the environment: these hold secrets and must not be printed
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     parameters: Mapping[str, Any] = field(repr=False)
@@ -80,18 +80,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """How the service says that it declined: the value at ``path`` is ``equals``; what then counts as the answer.
+    """How the service marks a refusal, and which text is then the answer.
 
     Parameters
     ----------
     path : JsonPath
-        Place of the mark; a reply without it is no refusal.
+        Place of the mark; a reply without it is not a refusal.
     equals : bool, str or number
-        Value of the mark.
+        Value of the mark in a refusal.
     answer : JsonPath or None
-        Place of the text that the customer saw; None is the usual place.
+        Place of the text that the customer saw; None means the usual place of answers.
     text : str or None
-        Text that the customer saw where the reply holds none.
+        Text that the customer saw, if the reply does not hold it.
     """
 
     path: JsonPath
@@ -102,7 +102,19 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Where a reply holds what the raw contract wants; None: nowhere."""
+    """Where a reply holds the columns of the raw contract; None means that it does not hold them.
+
+    Parameters
+    ----------
+    answer : JsonPath
+        Text of the answer.
+    contexts, chunk_ids, scores : JsonPath or None
+        Lists of equal length, in the order of retrieval.
+    refusal : Refusal or None
+        How a refusal is marked.
+    error : JsonPath or None
+        Place where the service reports an error.
+    """
 
     answer: JsonPath
     contexts: JsonPath | None = None
@@ -119,15 +131,16 @@ class Endpoint:
     Parameters
     ----------
     application, application_version : str
-        What is asked; they land with every interaction.
+        The application under test; both are written to every interaction.
     request, response, limits
         The sections of the file.
     endpoint_hash : str
-        Of what is sent and read, without URL, headers and limits: answers under other hashes are other evidence.
+        Hash of method, parameters, body and response. Answers with different hashes must not be mixed. URL, headers
+        and limits are not part of it.
     secrets : tuple of str
-        Values of the environment in headers and parameters: in nothing that is written or shown.
+        Values of the environment in headers and parameters; they are removed from everything that is written or shown.
     hidden : tuple of str
-        Values of the environment in the URL: in no message. An answer may name its own host.
+        Values of the environment in the URL; they are removed from messages. An answer may name its own host.
     """
 
     application: str
@@ -148,12 +161,12 @@ def read_endpoint(path: Path, environment: Mapping[str, str]) -> Endpoint:
     path : Path
         The file; docs/collection.md has every key.
     environment : mapping of str to str
-        Where ``${NAME}`` is looked up.
+        Values of ``${NAME}``.
 
     Raises
     ------
     EndpointError
-        If anything is missing, unknown, of the wrong type or out of range, or a variable is not set.
+        If a key is missing, unknown, of the wrong type or out of range, or a variable is not set.
     """
     top = _Section(str(path), "", _load(path), environment)
     application = top.text("application")
@@ -181,14 +194,19 @@ def read_endpoint(path: Path, environment: Mapping[str, str]) -> Endpoint:
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
-    """Return a template with each placeholder replaced by its value; values are never looked into.
+    """Return a template with each placeholder replaced by its value; placeholders inside values stay as they are.
 
     Parameters
     ----------
     template : JSON value
-        Texts that are a placeholder (``{{query}}``) are replaced, everything else stays.
+        Texts that consist of a placeholder (``{{query}}``) are replaced; everything else stays.
     values : mapping of str to JSON value
-        One per name of :data:`PLACEHOLDERS`.
+        One value per name of :data:`PLACEHOLDERS`.
+
+    Examples
+    --------
+    >>> fill({"question": "{{query}}", "top": 4}, {"query": "What is {{query_id}}?"})
+    {'question': 'What is {{query_id}}?', 'top': 4}
     """
     if isinstance(template, str):
         match = _PLACEHOLDER.fullmatch(template)
@@ -201,7 +219,17 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def fill_resolved(shown: Mapping[str, Any], resolved: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return headers or parameters to send: placeholders filled, and values of the environment never looked into."""
+    """Return headers or parameters to send, with placeholders filled.
+
+    A value with parts from the environment is taken from ``resolved`` as it is.
+
+    Parameters
+    ----------
+    shown, resolved : mapping of str to value
+        As written, and with the values of the environment.
+    values : mapping of str to JSON value
+        One value per name of :data:`PLACEHOLDERS`.
+    """
     return {
         name: fill(template, values)
         if isinstance(template, str) and _PLACEHOLDER.fullmatch(template)
@@ -230,7 +258,7 @@ def _load(path: Path) -> Any:
 
 
 def _check_keys(node: Any, seen: set[int]) -> None:
-    """Refuse a key given twice, of which YAML would take the last, and a placeholder without quotes."""
+    """Raise an error for a repeated key, of which YAML would take the last, and for a placeholder without quotes."""
     if id(node) in seen or not isinstance(node, yaml.CollectionNode):
         return
     seen.add(id(node))
@@ -252,7 +280,7 @@ def _check_keys(node: Any, seen: set[int]) -> None:
 
 
 class _Section:
-    """One mapping of the file, which remembers where it stands and which of its keys were asked for."""
+    """One mapping of the file, with its place in the file and the keys that were read so far."""
 
     def __init__(
         self,
@@ -263,7 +291,7 @@ class _Section:
         taken: dict[str, list[str]] | None = None,
     ) -> None:
         self.file, self.key, self.environment = file, key, environment
-        # values that were taken from the environment, of all sections
+        # values taken from the environment, shared by all sections
         self.taken = {"secrets": [], "hidden": [], "open": []} if taken is None else taken
         if not isinstance(mapping, dict):
             raise EndpointError(f"{self._name()} must be keys with values, got {_found(mapping)}")
@@ -275,16 +303,16 @@ class _Section:
         return f"{self.file}: {'.'.join(parts)}" if parts else self.file
 
     def fail(self, key: str, expected: str, found: str) -> EndpointError:
-        """Return the error of a key."""
+        """Return the error for a key."""
         return EndpointError(f"{self._name(key)} must be {expected}, got {found}")
 
     def has(self, key: str) -> bool:
-        """Whether the key is there with a value."""
+        """Return whether the key has a value."""
         self.known.append(key)
         return self.mapping.get(key) is not None
 
     def section(self, key: str, *, is_required: bool = True) -> _Section:
-        """Return the section of a key; an empty one when it may be missing and is."""
+        """Return the section of a key; an empty one if it is optional and missing."""
         if not self.has(key):
             if is_required:
                 raise self.fail(key, "given", "nothing")
@@ -302,9 +330,9 @@ class _Section:
         return value
 
     def resolve(self, key: str, text: str, kind: str) -> str:
-        """Return a text with ``${NAME}`` replaced by the values of the environment, which are not looked into.
+        """Return a text with each ``${NAME}`` replaced by its value in the environment.
 
-        ``kind`` says how secret they are: secrets, hidden or open.
+        ``${NAME}`` inside such a value stays. ``kind`` says how secret the values are: secrets, hidden or open.
         """
 
         def look_up(match: re.Match[str]) -> str:
@@ -338,7 +366,7 @@ class _Section:
         return int(self.mapping[key]) if self.has(key) else default
 
     def path(self, key: str, *, is_list: bool) -> JsonPath | None:
-        """Return the JSON path of a key; None when it is not given."""
+        """Return the JSON path of a key; None if the key is missing."""
         if not self.has(key):
             return None
         value = self.mapping[key]
@@ -354,7 +382,7 @@ class _Section:
         return path
 
     def finish(self) -> None:
-        """Refuse keys that nobody asked for."""
+        """Raise an error for keys that were never read, because they are unknown."""
         for key in self.mapping:
             if key not in self.known:
                 known = ", ".join(dict.fromkeys(self.known))
@@ -389,7 +417,7 @@ def _check_url(section: _Section, shown: str) -> str:
     if "?" in shown or "#" in shown:
         raise section.fail("url", "without a query string, which belongs in request.parameters", _found(shown))
     url = section.resolve("url", shown, "hidden")
-    # what came from the environment is not shown
+    # the URL as written, without values of the environment
     found = _found(shown)
     try:
         parts = urlsplit(url)
@@ -455,7 +483,7 @@ def _check_template(
     is_body: bool = False,
     is_hidden: bool = False,
 ) -> None:
-    """Refuse what could be taken for a placeholder and is none, and secrets in a body."""
+    """Raise an error for texts that only look like a placeholder, and for secrets in a body."""
     if isinstance(template, Mapping):
         for name, item in template.items():
             if not isinstance(name, str) or "{{" in name:
@@ -543,7 +571,7 @@ def _list_placeholders(names: Sequence[str] | set[str]) -> str:
 
 
 def _show(value: object) -> str:
-    """Return a value of the file on one line and not at length."""
+    """Return a value of the file on one line, shortened to :data:`_SHOWN_CHARACTERS` characters."""
     text = " ".join(str(value).split())
     return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
 

@@ -1,8 +1,8 @@
-"""The journal: one line per finished interaction, on disk before the next query takes its place.
+"""The journal: one line per finished interaction, on disk before the next query is sent.
 
-It is the only state of a collection. A process that is killed loses what was under way and nothing that was finished; a
-line that it could not finish is dropped. The files that a build reads are written from it, in one order, as often as
-one likes.
+The journal is the only state of a collection. A killed process loses queries without a reply and no finished
+interaction; an incomplete last line is dropped. The files that a build reads are written from the journal, always in
+the same order.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ FAILED: Final = "failed"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is remembered of a line.
+    """What is kept in memory of a line.
 
     Parameters
     ----------
     status : {"answered", "failed"}
         How the interaction ended.
     order : tuple
-        Application, version, query_id, sample_index: the order of the files.
+        Application, version, query_id, sample_index: the sort key of the files.
     query_hash, endpoint_hash : str
-        Of the text that was sent, and of how it was sent and read.
+        Hashes of the text that was sent, and of how it was sent and its reply read.
     offset, length : int
         Place of the line in the journal, in bytes.
     """
@@ -60,7 +60,7 @@ class Journal:
     entries : dict of str to Entry
         interaction_id -> its last line; an answer is never replaced.
     count_torn : int
-        1 when the last line was cut off and dropped.
+        1 if the last line was incomplete and dropped, otherwise 0.
     """
 
     path: Path
@@ -70,12 +70,12 @@ class Journal:
     _length: int = 0
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Write the line of a finished interaction; :meth:`sync` puts it on the disk.
+        """Add the line of a finished interaction; :meth:`sync` flushes it to the disk.
 
         Raises
         ------
         OSError
-            If it cannot be written whole; then nothing of it stands in the file.
+            If the line cannot be written completely; then no part of it stays in the file.
         """
         line = to_line(record)
         try:
@@ -83,13 +83,13 @@ class Journal:
             while written < len(line):
                 written += os.write(self._descriptor, line[written:])
         except OSError:
-            # whatever comes after a torn line would be lost with it
+            # a line added after an incomplete one would be lost with it
             os.ftruncate(self._descriptor, self._length)
             raise
         self._remember(record, len(line))
 
     def sync(self) -> None:
-        """Return when everything that was appended before the call lies on the disk."""
+        """Wait until every line that was added before the call is on the disk."""
         os.fsync(self._descriptor)
 
     def _remember(self, record: Mapping[str, Any], length: int) -> None:
@@ -108,12 +108,25 @@ class Journal:
 
 @contextmanager
 def open_journal(folder: Path) -> Iterator[Journal]:
-    """Open the journal of a folder for writing and yield it; a torn last line is cut off.
+    """Open the journal of a folder for writing and yield it; an incomplete last line is cut off.
+
+    Parameters
+    ----------
+    folder : Path
+        It is created if it does not exist.
 
     Raises
     ------
     ValueError
-        If another process writes it, a line cannot be read, or the folder holds interactions that are not its own.
+        If another process writes the journal, a line cannot be read, or the folder holds interactions that were not
+        collected into it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
+    ...     len(journal.entries), write_files(journal)
+    (0, {'retrievals.jsonl': 0, 'interactions.jsonl': 0, 'collection_failures.jsonl': 0})
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / JOURNAL
@@ -121,7 +134,7 @@ def open_journal(folder: Path) -> Iterator[Journal]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         try:
-            # the lock goes with the process, also when that is killed
+            # the lock ends with the process, even if it is killed
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ValueError(f"another process collects into {folder}: wait until it ends") from None
@@ -136,12 +149,12 @@ def open_journal(folder: Path) -> Iterator[Journal]:
 
 
 def read_journal(folder: Path) -> Journal:
-    """Return what the journal of a folder holds, without opening it for writing; an empty one when there is none.
+    """Return the journal of a folder without opening it for writing; an empty journal if there is none.
 
     Raises
     ------
     ValueError
-        If a line that is not the last one cannot be read.
+        If a line other than an incomplete last one cannot be read.
     """
     journal = Journal(folder / JOURNAL)
     if not journal.path.exists():
@@ -155,33 +168,33 @@ def read_journal(folder: Path) -> Journal:
                 journal._remember(json.loads(line), len(line))
             except (ValueError, KeyError, TypeError):
                 raise ValueError(
-                    f"{journal.path} must hold one finished interaction per line, got something else in line {number}: "
-                    "restore the file, or delete that line to ask its query again"
+                    f"{journal.path}: line {number} is not a finished interaction; restore the file, or delete that "
+                    "line to send its query again"
                 ) from None
     return journal
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder whose interactions were not collected into it: they would be replaced.
+    """Raise an error if a folder holds interactions that were not collected into it and would be replaced.
 
     Raises
     ------
     ValueError
-        If there are such files.
+        If the folder has interactions or retrievals and no journal.
     """
     for name in (INTERACTIONS, RETRIEVALS):
         if (folder / name).exists() and not (folder / JOURNAL).exists():
-            raise ValueError(f"the output must be a folder of its own, got {folder}, whose {name} was not collected")
+            raise ValueError(f"{folder} holds {name}, which was not collected into it: name another --output")
 
 
 def write_files(journal: Journal) -> dict[str, int]:
-    """Write interactions, retrievals and failures beside the journal, each whole or not at all.
+    """Write interactions, retrievals and failures beside the journal, each file completely or not at all.
 
     Returns
     -------
     dict of str to int
-        File name -> rows. Rows are in the order of application, version, query_id and sample_index, whatever the order
-        in which they were answered, so that the same journal gives the same bytes.
+        File name -> number of rows. Rows are sorted by application, version, query_id and sample_index, so that the
+        same answers give the same bytes in whichever order they arrived.
     """
     places = sorted(journal.entries.values(), key=lambda entry: entry.order)
     answered = [entry for entry in places if entry.status == ANSWERED]
@@ -190,7 +203,7 @@ def write_files(journal: Journal) -> dict[str, int]:
     if not journal.path.exists():
         return {RETRIEVALS: 0, INTERACTIONS: 0, FAILURES: 0}
     with journal.path.open("rb") as source:
-        # retrievals first: one whose interaction is still to come waits, an interaction without its retrievals misleads
+        # retrievals first: an interaction without its retrievals would mislead a build
         return {
             RETRIEVALS: _write(folder / RETRIEVALS, source, answered, lambda record: record["retrievals"]),
             INTERACTIONS: _write(folder / INTERACTIONS, source, answered, lambda record: [record["interaction"]]),
@@ -199,7 +212,7 @@ def write_files(journal: Journal) -> dict[str, int]:
 
 
 def to_line(record: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of JSON; halves of surrogate pairs, which UTF-8 cannot hold, stay escaped."""
+    """Return a record as one line of JSON; halves of surrogate pairs stay escaped, because UTF-8 cannot hold them."""
     try:
         return json.dumps(record, ensure_ascii=False, sort_keys=True, allow_nan=False).encode() + b"\n"
     except UnicodeEncodeError:
@@ -209,7 +222,7 @@ def to_line(record: Mapping[str, Any]) -> bytes:
 def _write(
     path: Path, source: BinaryIO, entries: list[Entry], extract: Callable[[dict[str, Any]], list[dict[str, Any]]]
 ) -> int:
-    # a name that no build reads
+    # builds do not read files with this name
     temporary = path.with_name(f".{path.name}.writing")
     count = 0
     with temporary.open("wb") as target:
@@ -226,7 +239,7 @@ def _write(
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the names of a folder on the disk."""
+    """Flush the entries of a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,8 +1,8 @@
 """Paths into a JSON document: ``$.answer``, ``$.choices[0].message.content``, ``$.contexts[*].text``.
 
-The part of JSONPath (RFC 9535) that names places: member names, indices, and ``[*]`` for every element of a list.
-Filters, slices and descent (``..``) are not part of it, because what they find can be nothing without anybody noticing;
-here a place that does not exist is an error.
+The supported part of JSONPath (RFC 9535) is member names, indices, and ``[*]`` for every element of a list. Filters,
+slices and descent (``..``) are left out, because they can silently find nothing. Here a place that does not exist is an
+error.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 EVERY: Final = "*"
-"""The step of ``[*]``; names are kept apart from it by their type."""
+"""The step of ``[*]``; a member with this name is a :class:`Name`."""
 
 _STEP = re.compile(r"\.(?P<name>[^\W\d][\w-]*)|\['(?P<quoted>[^']+)'\]|\[(?P<index>-?\d+)\]|\[(?P<every>\*)\]")
 
 
 class PathError(ValueError):
-    """A document has nothing at a path; the message names the place, and none of the document's texts."""
+    """A document has nothing at a path; the message names the place and quotes no text of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class JsonPath:
     Parameters
     ----------
     text : str
-        As it was written.
+        The path as it was written.
     steps : tuple of Name, int or EVERY
-        What it goes through.
+        Its steps from the root.
     """
 
     text: str
@@ -54,17 +54,17 @@ class JsonPath:
         Raises
         ------
         PathError
-            If there is none.
+            If the document has no such place.
         """
         return _walk(document, self.steps, "$")
 
     def read_each(self, document: Any) -> list[Any]:
-        """Return the values at a path with one ``[*]``, in the order of the list; all of them, or an error.
+        """Return the values at a path with one ``[*]``, one per element, in the order of the list.
 
         Raises
         ------
         PathError
-            If there is no list, or an element lacks what comes after ``[*]``.
+            If the place is not a list, or an element lacks the rest of the path.
         """
         border = self.steps.index(EVERY)
         elements = _walk(document, self.steps[:border], "$")
@@ -82,7 +82,15 @@ def parse_path(text: str) -> JsonPath:
     Raises
     ------
     ValueError
-        If it does not begin with ``$``, holds more than one ``[*]``, or anything that is no name and no index.
+        If it does not begin with ``$``, holds more than one ``[*]``, or holds another kind of step.
+
+    Examples
+    --------
+    >>> reply = {"choices": [{"text": "Yes."}, {"text": "No."}]}
+    >>> parse_path("$.choices[0].text").read(reply)
+    'Yes.'
+    >>> parse_path("$.choices[*].text").read_each(reply)
+    ['Yes.', 'No.']
     """
     if not text.startswith("$"):
         raise ValueError("a JSON path begins with $")
@@ -105,7 +113,13 @@ def parse_path(text: str) -> JsonPath:
 
 
 def describe_type(value: Any) -> str:
-    """Return the JSON type of a value in words."""
+    """Return the JSON type of a value in words.
+
+    Examples
+    --------
+    >>> describe_type([1]), describe_type(None)
+    ('a list', 'null')
+    """
     if value is None:
         return "null"
     if isinstance(value, bool):

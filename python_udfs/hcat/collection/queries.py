@@ -1,7 +1,7 @@
-"""The test set: queries of the raw contract from a file, or those of a warehouse.
+"""Read a test set: queries of the raw contract from a file, or the queries of a warehouse.
 
-Unlike logs, a test set is the user's own file, and a part of it is another test set: a row that cannot be used stops
-the collection before anything is sent. Texts are sent as they stand in the file.
+Unlike logs, a test set is the user's own file, and a part of it is a different test set. An invalid row therefore stops
+the collection before anything is sent. Texts are sent exactly as they stand in the file.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any, Final
 from hcat.landing.raw_contract import ENTITIES, QUERY_FILES, canonical_columns
 
 CARRIED: Final = ("language", "customer_group")
-"""Columns of interactions that a test set may hold beyond the queries contract; they land with the answer."""
+"""Columns of interactions that a test set may hold besides those of queries; they land with the answer."""
 
-# the staged texts: those of the marts have personal data in masked form
+# staged texts, because personal data is masked in the marts
 _LIST_QUERIES = "select query_id, query_text from stg_queries order by query_id"
 _SHOWN_PROBLEMS = 3
 
 
 class _UnreadableError(ValueError):
-    """Stands in the place of a record that cannot be read."""
+    """Takes the place of a record that cannot be read; its message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Query:
     Parameters
     ----------
     query_id : str
-        Its key.
+        Key of the query.
     text : str
-        What is asked.
+        The text that is sent.
     carried : mapping of str to str
         Values of :data:`CARRIED` that the test set gives.
     """
@@ -49,18 +49,27 @@ class Query:
 
 
 def read_queries(path: Path) -> list[Query]:
-    """Return the queries of a JSON Lines or CSV file, in its order; a record that stands there twice counts once.
+    """Return the queries of a JSON Lines or CSV file in the order of the file; a repeated record counts once.
 
     Parameters
     ----------
     path : Path
-        UTF-8; columns ``query_id`` and ``text`` or their other accepted names (docs/raw-contract.md).
+        A file in UTF-8 with the columns ``query_id`` and ``text`` or their other accepted names (docs/raw-contract.md).
 
     Raises
     ------
     ValueError
-        If the file is of another format or has no query, or a row lacks its id or text or has an id that came before
-        with another text. The first rows that cannot be used are named.
+        If the file has another format or no query, if a row lacks its id or text, or if an id comes again with another
+        text. The message names the first invalid rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "queries.csv"
+    ...     _ = path.write_text("query_id,text\\nq1,What does it cost?\\n")
+    ...     read_queries(path)
+    [Query(query_id='q1', text='What does it cost?', carried={})]
     """
     if path.suffix not in QUERY_FILES:
         raise ValueError(f"queries must be a file {' or '.join(f'*{suffix}' for suffix in QUERY_FILES)}, got {path}")
@@ -73,12 +82,17 @@ def read_queries(path: Path) -> list[Query]:
 
 
 def read_warehouse(warehouse: Path) -> list[Query]:
-    """Return the staged queries of a warehouse (a published copy has masked texts), in the order of their ids.
+    """Return the staged queries of a warehouse in the order of their ids; a published copy has masked texts.
+
+    Parameters
+    ----------
+    warehouse : Path
+        The DuckDB file.
 
     Raises
     ------
     ValueError
-        If there are none.
+        If the warehouse has no queries.
     WarehouseError
         If the warehouse cannot be read.
     """
@@ -98,14 +112,14 @@ def _check(source: str, records: Iterator[tuple[str, Any]]) -> list[Query]:
         if query is not None:
             first = queries.setdefault(query.query_id, query)
             if first != query:
-                problem = "query_id came before with another text"
+                problem = "the same query_id stands before with another text"
         if problem:
             problems.append(f"{place}: {problem}")
     if problems:
         more = f" and {len(problems) - _SHOWN_PROBLEMS} more" if len(problems) > _SHOWN_PROBLEMS else ""
-        raise ValueError(f"every row of {source} must be usable, got {'; '.join(problems[:_SHOWN_PROBLEMS])}{more}")
+        raise ValueError(f"{source}: {'; '.join(problems[:_SHOWN_PROBLEMS])}{more}")
     if not queries:
-        raise ValueError(f"{source} must hold queries, got none")
+        raise ValueError(f"{source} holds no queries")
     return list(queries.values())
 
 
@@ -114,7 +128,7 @@ def _make_query(record: Any) -> tuple[Query | None, str | None]:
     if isinstance(record, _UnreadableError):
         return None, str(record)
     if not isinstance(record, Mapping):
-        return None, f"a JSON object is expected, got {type(record).__name__}"
+        return None, f"a row must be a JSON object, got {type(record).__name__}"
     values = {column: record[name] for name, column in canonical_columns(ENTITIES["queries"], record).items()}
     for name in ("query_id", "text"):
         value = values.get(name)
@@ -125,13 +139,13 @@ def _make_query(record: Any) -> tuple[Query | None, str | None]:
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
-            return None, f"{name} must be text that UTF-8 can hold, got half of a surrogate pair"
+            return None, f"{name} cannot be encoded in UTF-8: it holds half of a surrogate pair"
     carried = {name: record[name] for name in CARRIED if isinstance(record.get(name), str) and record[name].strip()}
     return Query(values["query_id"].strip(), values["text"], carried), None
 
 
 def _read_jsonl(text: str) -> Iterator[tuple[int, Any]]:
-    # not splitlines: it also breaks at characters that JSON texts may hold
+    # splitlines would also split at characters that JSON texts may hold
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:

@@ -1,6 +1,7 @@
-"""Reading the reply of a service: an answer with its contexts, or the reason why there is none.
+"""Read the reply of a service: an answer with its contexts, or the reason why there is none.
 
-What is not as described is a failure. Nothing is guessed: a reply without the answer's place is not an empty answer.
+A reply that does not match the description is a failure. Nothing is guessed: a reply without the place of the answer is
+not an empty answer.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ _ERROR_CHARACTERS: Final = 200
 
 
 class ReplyError(ValueError):
-    """A reply that is no answer.
+    """A reply is not an answer.
 
     Parameters
     ----------
     failure : {"malformed_reply", "service_error"}
-        Whether the reply is not as described, or says itself that something went wrong.
+        Whether the reply does not match the description, or reports an error itself.
     reason : str
         What was expected and what was found.
     """
@@ -34,7 +35,17 @@ class ReplyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """One retrieved context, in the order of the reply."""
+    """One retrieved context.
+
+    Parameters
+    ----------
+    chunk_id : str or None
+        Key of the chunk; None if the service does not give it.
+    text : str or None
+        Its text; None if the service does not give it.
+    score : float or None
+        Retrieval score on the scale of the service, finite.
+    """
 
     chunk_id: str | None
     text: str | None
@@ -43,14 +54,14 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a service answered.
+    """The answer of a service.
 
     Parameters
     ----------
     answer : str
-        Its text as it came; it may be empty when the service says so.
+        Its text as it was received; empty if the service sent an empty text.
     retrievals : tuple of Retrieval
-        Contexts in their order; empty where the service retrieved nothing or does not tell.
+        Contexts in the order of the reply; empty if the service retrieved or reports none.
     is_refused : bool
         Whether the service marked the answer as a refusal.
     """
@@ -61,25 +72,32 @@ class Reply:
 
 
 def read_reply(body: bytes, response: Response) -> Reply:
-    """Return what a reply says.
+    """Return the answer and the contexts that the body of a reply holds.
 
     Parameters
     ----------
     body : bytes
         The whole body.
     response : Response
-        Where things stand in it.
+        Where answer and contexts stand in it.
 
     Raises
     ------
     ReplyError
-        If the body is no JSON (cut off, other bytes), lacks a place, holds a value of another type at it, or says
-        that the service failed.
+        If the body is not JSON, lacks a place, holds a value of another type there, or reports an error.
+
+    Examples
+    --------
+    >>> from hcat.collection.paths import parse_path
+    >>> response = Response(answer=parse_path("$.answer"), contexts=parse_path("$.contexts[*]"))
+    >>> reply = read_reply(b'{"answer": "Yes.", "contexts": ["The fee is 5 euros."]}', response)
+    >>> reply.answer, [retrieval.text for retrieval in reply.retrievals]
+    ('Yes.', ['The fee is 5 euros.'])
     """
     document = _parse(body)
     if response.error is not None:
         error = _read_optional(response.error, document)
-        # a field for errors that is there and says none
+        # the field for errors is there and reports none
         if error is not None and error is not False and error not in ("", [], {}):
             text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False, sort_keys=True)
             raise ReplyError(
@@ -87,7 +105,7 @@ def read_reply(body: bytes, response: Response) -> Reply:
             )
     refusal = response.refusal
     if refusal is not None and _is_same(_read_optional(refusal.path, document), refusal.equals):
-        # a service that declines often has looked for nothing
+        # a service that declines has often retrieved nothing
         return Reply(_read_refusal_text(refusal, response, document), _read_retrievals_if_any(response, document), True)
     answer = _read_text(response.answer, document, "the answer")
     try:
@@ -122,7 +140,7 @@ def _read_optional(path: JsonPath, document: Any) -> Any:
 
 
 def _is_same(found: Any, expected: Any) -> bool:
-    """Whether two scalars are equal and of one type: 1 is not true."""
+    """Return whether two scalars are equal and of one type: 1 is not true."""
     return isinstance(found, bool) == isinstance(expected, bool) and bool(found == expected)
 
 

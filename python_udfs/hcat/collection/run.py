@@ -1,4 +1,4 @@
-"""A collection from beginning to end: plan, send what is not answered yet, write the raw logs."""
+"""Run a collection: plan the interactions, send those without an answer, write the raw logs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,19 @@ MAXIMUM_SAMPLES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One interaction of a plan."""
+    """One interaction of a plan.
+
+    Parameters
+    ----------
+    interaction_id : str
+        Result of :func:`identify`.
+    query : Query
+        What is asked.
+    sample_index : int
+        Which answer to the query, from 0.
+    query_hash : str
+        Hash of the text.
+    """
 
     interaction_id: str
     query: Query
@@ -44,20 +56,22 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What :func:`collect` did.
+    """Result of :func:`collect`.
 
     Parameters
     ----------
+    folder : Path
+        Where journal and raw logs lie.
     count_planned, count_known : int
-        Interactions of the plan; those of them that were answered before this run.
+        Interactions of the plan, and how many of them were answered before this run.
     count_answered, count_failed, count_unsent : int
-        Answered and failed in this run; not sent, because too many failed in a row.
+        Answered and failed in this run, and not sent because too many failed in a row.
     count_requests : int
         Requests sent in this run.
     count_torn : int
-        1 when an earlier run left half a line, which was dropped.
+        1 if an earlier run left an incomplete line, which was dropped, otherwise 0.
     rows : dict of str to int
-        File -> rows, over all runs into the folder.
+        File name -> number of rows of all runs into the folder.
     """
 
     folder: Path
@@ -76,7 +90,7 @@ class Collected:
         return self.count_known + self.count_answered == self.count_planned
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return the summary as names and texts."""
+        """Return a summary as pairs of label and text."""
         done = self.count_known + self.count_answered
         before = f", {self.count_known:,} of them before this run" if self.count_known else ""
         torn = [("dropped", "a line of the journal that a killed run could not finish")] if self.count_torn else []
@@ -103,22 +117,39 @@ class Collected:
 
 
 def identify(query_id: str, application: str, application_version: str, sample_index: int) -> str:
-    """Return the interaction_id of (query, application, version, sample): the same whenever it is asked."""
+    """Return the interaction_id, which depends on query, application, version and sample only.
+
+    Parameters
+    ----------
+    query_id, application, application_version : str
+    sample_index : int
+        Which answer to the query, from 0.
+
+    Examples
+    --------
+    >>> identify("q1", "app", "1.0", 0)
+    '05da1d531ab2e8f11dc09ff6c4458004'
+    """
     key = json.dumps([query_id, application, application_version, sample_index], ensure_ascii=False)
     return hash_text("interaction", key)
 
 
 def plan(endpoint: Endpoint, queries: Sequence[Query], samples: int) -> list[Planned]:
-    """Return the interactions of a test set, sample by sample and each in the order of the test set.
+    """Return the interactions of a test set, ordered by sample and then as in the test set.
 
     Parameters
     ----------
     endpoint : Endpoint
-        Whom to ask.
+        The application that is asked.
     queries : sequence of Query
-        The test set, query ids distinct.
+        The test set, with distinct query ids.
     samples : int
         Answers per query, 1 to :data:`MAXIMUM_SAMPLES`.
+
+    Raises
+    ------
+    ValueError
+        If ``samples`` lies outside its range.
     """
     if not 1 <= samples <= MAXIMUM_SAMPLES:
         raise ValueError(f"samples must lie in 1 to {MAXIMUM_SAMPLES}, got {samples}")
@@ -143,28 +174,28 @@ def collect(
     sender: Sender | None = None,
     show_progress: bool = False,
 ) -> Collected:
-    """Ask what is not answered yet and write interactions, retrievals and failures of the folder's journal.
+    """Return the summary of a run that sends all queries without an answer and writes the raw logs of a folder.
 
     Parameters
     ----------
     endpoint : Endpoint
-        Whom to ask.
+        The application that is asked.
     queries : sequence of Query
         The test set.
     folder : Path
-        Where journal and raw logs lie; made when it is missing.
+        Where journal and raw logs lie; it is created if it does not exist.
     samples : int
-        Answers per query.
+        Answers per query, 1 to :data:`MAXIMUM_SAMPLES`.
     sender : Sender, optional
-        Replaces that of the endpoint in tests.
+        Replaces the sender of the endpoint in tests.
     show_progress : bool
-        Draw a bar on standard error when that is a terminal.
+        Whether to draw a bar on standard error if that is a terminal.
 
     Raises
     ------
     ValueError
-        If the folder holds other interactions, answers to other texts under the same query_id, answers of the same
-        version under another description, or another process writes it.
+        If another process writes the folder, or the folder holds interactions that were not collected. Also if it holds
+        answers to another text of a query, or answers of the same version under another description.
     """
     planned = plan(endpoint, queries, samples)
     sender = sender or Sender(endpoint)
@@ -176,7 +207,7 @@ def collect(
             with _progress(len(planned), count_known, show_progress) as advance:
                 asyncio.run(_send(endpoint, pending, journal, sender, counts, advance))
         finally:
-            # also after Ctrl-C: what is finished is not lost
+            # also after Ctrl-C, so that finished interactions are not lost
             rows = write_files(journal)
     count_done = counts[ANSWERED] + counts[FAILED]
     return Collected(
@@ -193,7 +224,16 @@ def collect(
 
 
 def find_pending(endpoint: Endpoint, planned: Sequence[Planned], journal: Journal) -> list[Planned]:
-    """Return what is not answered yet; failures of earlier runs are asked again.
+    """Return the planned interactions without an answer; failures of earlier runs are sent again.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        The application that is asked.
+    planned : sequence of Planned
+        Result of :func:`plan`.
+    journal : Journal
+        Journal of the folder.
 
     Raises
     ------
@@ -204,7 +244,7 @@ def find_pending(endpoint: Endpoint, planned: Sequence[Planned], journal: Journa
     for entry in journal.entries.values():
         if entry.status == ANSWERED and entry.order[:2] == version and entry.endpoint_hash != endpoint.endpoint_hash:
             raise ValueError(
-                f"all answers of {' '.join(version)} must be asked and read in one way, got others in {journal.path}: "
+                f"{journal.path} holds answers of {' '.join(version)} that were asked or read in another way: "
                 "name another --output or another application_version"
             )
     pending: list[Planned] = []
@@ -214,7 +254,7 @@ def find_pending(endpoint: Endpoint, planned: Sequence[Planned], journal: Journa
             pending.append(item)
         elif known.query_hash != item.query_hash:
             raise ValueError(
-                f"query {item.query.query_id!r} must keep the text with which it was answered, got another one: "
+                f"query {item.query.query_id!r} was answered with another text: "
                 "name another query_id or another --output"
             )
     return pending
@@ -223,9 +263,25 @@ def find_pending(endpoint: Endpoint, planned: Sequence[Planned], journal: Journa
 def describe_first_request(
     endpoint: Endpoint, queries: Sequence[Query], folder: Path, samples: int = 1
 ) -> list[tuple[str, str]]:
-    """Return what would be sent, as names and texts, without sending or writing anything.
+    """Return the first request as pairs of label and text, without sending or writing anything.
 
     Values of the environment are shown as ``${NAME}``.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        The application that is asked.
+    queries : sequence of Query
+        The test set.
+    folder : Path
+        Where journal and raw logs lie.
+    samples : int
+        Answers per query, 1 to :data:`MAXIMUM_SAMPLES`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`collect` does.
     """
     planned = plan(endpoint, queries, samples)
     check_folder(folder)
@@ -236,7 +292,7 @@ def describe_first_request(
         return lines
     request, values = endpoint.request, _values(endpoint, pending[0])
     lines.append(("request", f"{request.method} {request.shown_url}"))
-    # JSON: control characters of a hostile query are shown and not obeyed
+    # as JSON, so that a terminal does not obey control characters of a hostile query
     for name, template in request.shown_parameters.items():
         lines.append(("parameter", f"{name}={json.dumps(fill(template, values))}"))
     for name, template in request.shown_headers.items():
@@ -261,7 +317,7 @@ async def _send(
         item = by_id[done.call.interaction_id]
         record = _make_record(endpoint, item, done, redactor)
         journal.append(record)
-        # in a thread: other queries go on while the disk writes
+        # in a thread, so that other queries continue while the disk writes
         await asyncio.to_thread(journal.sync)
         counts[record["status"]] += 1
         advance(counts[ANSWERED], counts[FAILED], sender.count_requests)
@@ -281,7 +337,7 @@ def _values(endpoint: Endpoint, item: Planned) -> dict[str, Any]:
 
 
 def _make_record(endpoint: Endpoint, item: Planned, done: Answered | Failed, redactor: Redactor) -> dict[str, Any]:
-    """Return the journal's line: what is needed to go on, and the rows of the raw contract."""
+    """Return the line of the journal: the keys that a later run needs, and the rows of the raw contract."""
     keys = {
         "interaction_id": item.interaction_id,
         "query_id": item.query.query_id,

@@ -1,4 +1,4 @@
-"""Sending queries: many at once, each with its retries, none faster than the endpoint may be asked."""
+"""Send queries: several at once, each with retries, and no faster than the endpoint permits."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ FAILURES: Final = (
 """Why a query has no answer."""
 
 MAXIMUM_BODY_BYTES: Final = 16 << 20
-"""A longer reply is no answer of an assistant, and must not fill the memory."""
+"""A longer reply is refused, so that it cannot fill the memory."""
 
-# what may go well the next time, beside everything from 500 on: too slow, too early, too many
+# statuses that are sent again, besides all from 500: request timeout, too early, too many requests
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})
 _EXCERPT_CHARACTERS: Final = 200
 
@@ -40,14 +40,14 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One query to be answered.
+    """One query to send.
 
     Parameters
     ----------
     interaction_id : str
-        Key of the interaction that it becomes.
+        Key of its interaction.
     values : mapping of str to JSON value
-        What the placeholders of the endpoint stand for.
+        Values of the placeholders of the endpoint.
     """
 
     interaction_id: str
@@ -56,7 +56,19 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A call that was answered; asked_at is the time of the request that was, in UTC."""
+    """A call with an answer.
+
+    Parameters
+    ----------
+    call : Call
+    reply : Reply
+    asked_at : datetime
+        Time of the request that was answered, in UTC.
+    seconds : float
+        Duration of that request.
+    attempts : int
+        Requests sent for the call.
+    """
 
     call: Call
     reply: Reply
@@ -74,9 +86,13 @@ class Failed:
     failure : str
         One of :data:`FAILURES`.
     reason : str
-        One line, without secrets.
+        One line without secrets.
     status : int or None
-        HTTP status of the last reply; None when there was none.
+        HTTP status of the last reply; None if there was no reply.
+    failed_at : datetime
+        Time of the failure, in UTC.
+    attempts : int
+        Requests sent for the call.
     """
 
     call: Call
@@ -88,12 +104,18 @@ class Failed:
 
 
 class Pacer:
-    """Gives requests their times: at least 1 / requests_per_second seconds apart.
+    """Schedules requests at least 1 / requests_per_second seconds apart.
 
     Parameters
     ----------
     requests_per_second : float or None
-        None is no limit.
+        None means no limit.
+
+    Examples
+    --------
+    >>> pacer = Pacer(2.0)
+    >>> pacer.reserve(10.0), pacer.reserve(10.1)
+    (0.0, 0.40000000000000036)
     """
 
     def __init__(self, requests_per_second: float | None) -> None:
@@ -101,7 +123,7 @@ class Pacer:
         self._next = 0.0
 
     def reserve(self, now: float) -> float:
-        """Return how many seconds the next request has to wait.
+        """Return how many seconds the next request must wait.
 
         Parameters
         ----------
@@ -114,18 +136,18 @@ class Pacer:
 
 
 class Sender:
-    """Asks an endpoint.
+    """Sends calls to an endpoint.
 
     Parameters
     ----------
     endpoint : Endpoint
-        Whom and how.
+        The application that is asked.
     sleep : callable
-        Waits for so many seconds; tests replace it.
+        Waits for a number of seconds; tests replace it.
     clock : callable
-        Seconds of a clock that never goes back.
+        Returns the seconds of a clock that never goes back.
     now : callable
-        Time in UTC.
+        Returns the time in UTC.
     """
 
     def __init__(
@@ -145,21 +167,21 @@ class Sender:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether so many queries failed in a row that no further one is sent."""
+        """Whether too many queries failed in a row for another one to be sent."""
         return self.count_failures_in_a_row >= self._endpoint.limits.stop_after_failures
 
     async def send(self, calls: Sequence[Call], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
-        """Send calls in their order, ``concurrency`` at once, and hand on each that is done.
+        """Send calls in order, up to ``concurrency`` at once, and pass each result to ``on_done``.
 
-        A call that waits (Retry-After, back-off) keeps its place among those at once, so that a service that asks for
-        patience is left alone by all of them in the end.
+        A call that waits (Retry-After, back-off) counts as one of those at once. A service that asks for patience
+        therefore receives fewer requests, and finally none.
 
         Parameters
         ----------
         calls : sequence of Call
-            Every one ends in ``on_done`` once, unless the run stops before it is sent.
+            Each is passed to ``on_done`` once, unless the run stops before it is sent.
         on_done : callable
-            Keeps the result; what it raises ends the run.
+            Keeps the result; an exception that it raises ends the run.
         """
         with silent_http_client():
             await self._send(calls, on_done)
@@ -170,10 +192,10 @@ class Sender:
         client = httpx.AsyncClient(
             timeout=httpx.Timeout(limits.timeout_seconds, pool=None),
             limits=httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency),
-            # headers with secrets go to the host that the description names and to no other
+            # headers with secrets must go only to the host that the description names
             follow_redirects=False,
         )
-        # a cookie would make a conversation of queries that have nothing to do with each other
+        # a cookie would join unrelated queries into one conversation
         client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         async with client:
             try:
@@ -189,7 +211,7 @@ class Sender:
         waiting: Iterator[Call],
         on_done: Callable[[Answered | Failed], Awaitable[None]],
     ) -> None:
-        # one iterator for all workers of this thread: each call goes to one of them
+        # all workers share one iterator, so that each call goes to one of them
         while not self.is_stopped and (call := next(waiting, None)) is not None:
             done = await self._answer(client, call)
             self.count_failures_in_a_row = 0 if isinstance(done, Answered) else self.count_failures_in_a_row + 1
@@ -197,7 +219,7 @@ class Sender:
 
     async def _answer(self, client: httpx.AsyncClient, call: Call) -> Answered | Failed:
         limits = self._endpoint.limits
-        # one per call: tenacity keeps the state of a running retry in the object
+        # one object per call, because tenacity keeps the state of a running retry in it
         retrying = tenacity.AsyncRetrying(
             stop=tenacity.stop_after_attempt(limits.attempts),
             wait=self._wait,
@@ -224,12 +246,12 @@ class Sender:
         return max(asked or 0.0, back_off(self._endpoint.limits, state.attempt_number))
 
     async def _ask(self, client: httpx.AsyncClient, call: Call) -> Answered:
-        """Send one request and return what it brought.
+        """Return the answer to one request.
 
         Raises
         ------
         AttemptError
-            If that is no answer.
+            If the request fails or its reply is not an answer.
         """
         request, limits = self._endpoint.request, self._endpoint.limits
         delay = self._pacer.reserve(self._clock())
@@ -240,13 +262,13 @@ class Sender:
         parameters = fill_resolved(request.shown_parameters, request.parameters, call.values)
         content = None
         if request.body is not None:
-            # serialised after filling: no text of a query is ever a part of the JSON's own text
+            # filled before it is serialised, so that no query can change the structure of the JSON
             content = json.dumps(fill(request.body, call.values), ensure_ascii=False, allow_nan=False).encode()
             if not any(name.lower() == "content-type" for name in headers):
                 headers["Content-Type"] = "application/json"
         asked_at, started = self._now(), self._clock()
         try:
-            # httpx limits each read; a service that sends a byte a minute would never end
+            # httpx limits each read only, and a service that sends a byte a minute would never end
             async with (
                 asyncio.timeout(limits.timeout_seconds),
                 client.stream(
@@ -270,7 +292,7 @@ class Sender:
         status = response.status_code
         if 200 <= status < 300:
             return
-        # secrets first: a cut would leave a part of one
+        # redacted before it is cut, because a cut could leave a part of a secret
         said = " ".join(self._redactor.message(body.decode("utf-8", "replace")).split())[:_EXCERPT_CHARACTERS]
         reason = f"status {status} {response.reason_phrase}".strip() + (f": {said}" if said else "")
         is_retried = status in _RETRIED_STATUSES or status >= 500

@@ -24,7 +24,7 @@ from hcat.engine.batching import run_batches
 from hcat.engine.devices import ModelError, choose_device, choose_dtype, hash_weights, require_gpu, silence_transformers
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import read_rows
-from hcat.privacy.recognisers import replace_names
+from hcat.language.given_names import replace_names
 from hcat.statistics.arrays import Floats
 
 PURPOSES: Final = ("toxicity", "sentiment")

@@ -1,8 +1,8 @@
-"""Privacy as tables: which recognisers read, what they find in each distinct text, and where a value comes from.
+"""Privacy as tables: the recognisers, what they find in each distinct text, and where a value comes from.
 
-A distinct text is read once per reading (recognisers, types to mask, with or without names); what is found is kept as
+A distinct text is read once per reading (recognisers, types to mask, with or without the tagger). Findings are kept as
 places and masks, never as words. Exposure is found in a second step, because it belongs to an interaction and not to a
-text, and only for answers in which something was found.
+text, and only for answers with findings.
 """
 
 from __future__ import annotations
@@ -12,37 +12,32 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib import metadata, resources
+from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 import pyarrow as pa
 
 from hcat.engine.devices import ModelError
 from hcat.engine.relations import map_batches
-from hcat.privacy.masking import (
-    DEFAULT_MODEL,
-    DEFAULT_PRESIDIO_RECOGNISERS,
-    ENTITY_TYPES,
-    FINDING_TYPE,
-    apply_masks,
-    expose_spans,
-    find_spans,
-    make_reader,
-    mask_value,
-)
-from hcat.privacy.recognisers import Span, is_person_field
+from hcat.privacy.exposure import FINDING_TYPE, expose_spans, make_reader
+from hcat.privacy.masking import apply_masks, mask_value
+from hcat.privacy.names import is_person_field
+from hcat.privacy.presidio import DEFAULT_PRESIDIO_RECOGNISERS
+from hcat.privacy.recognition import find_spans
+from hcat.privacy.spans import ENTITY_TYPES, Span
+from hcat.privacy.tagger import DEFAULT_MODEL
 
 PACKAGED: Final = "packaged"
 NO_TAGGER: Final = "none"
 TAGGERS: Final = (PACKAGED, NO_TAGGER)
-"""`packaged` = the spaCy pipeline that is installed with hcat; `none` = rules alone, which miss most names."""
+"""`packaged` = the spaCy pipeline that is installed with hcat; `none` = rules only, which miss most names."""
 
 ENTITY_CLASSES: Final = ("identifier", "personal", "place")
-"""What a leak means: `identifier` proves itself by a check digit or a fixed form; `personal` is a name, a telephone, an
-address, a date or an amount, some of which are false alarms; `place` is weak personal data."""
+"""How serious a leak is: `identifier` has a check digit or a fixed form; `personal` is a name, a telephone number, an
+address, a date or an amount, with some false alarms; `place` is weak personal data."""
 
-#: Between the name of a field and its value, where a record is read.
+#: Separates the name of a field from its value where a record is read.
 _FIELD_MARK: Final = ": "
-_RULE_FILES: Final = ("masking.py", "recognisers.py", "tables.py")
 _RULE_LIBRARIES: Final = ("names",)
 _TAGGER_LIBRARIES: Final = ("spacy", "presidio-analyzer", DEFAULT_MODEL)
 
@@ -57,7 +52,7 @@ RECOGNISERS_SCHEMA: Final = pa.schema(
         ("problem", pa.string()),
     ]
 )
-"""One row: who reads, under which key; `problem` says what is wrong with the settings or the installation."""
+"""One row: the recognisers and their key; `problem` says what is wrong with the settings or the installation."""
 
 SPAN_TYPE: Final = pa.struct(
     [
@@ -68,7 +63,7 @@ SPAN_TYPE: Final = pa.struct(
         ("masked", pa.string()),
     ]
 )
-"""Characters of the text from 0, end exclusive; `masked` is null for types that are shown as they are."""
+"""Places are characters of the text, from 0; the end is exclusive; `masked` is null for types that are not hidden."""
 
 RECOGNISED_SCHEMA: Final = pa.schema(
     [
@@ -90,7 +85,7 @@ EXPOSED_SCHEMA: Final = pa.schema([("interaction_id", pa.string()), ("exposure_k
 
 
 def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
-    """Return who reads for personal data as one row (schema :data:`RECOGNISERS_SCHEMA`); no model is loaded.
+    """Return the recognisers of personal data as one row (schema :data:`RECOGNISERS_SCHEMA`); no model is loaded.
 
     Parameters
     ----------
@@ -98,12 +93,12 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
         One of :data:`TAGGERS`.
     entity_types : Table
         Seed privacy_entity_types: entity_type, entity_class, is_masked; every type of
-        :data:`hcat.privacy.masking.ENTITY_TYPES` once.
+        :data:`hcat.privacy.spans.ENTITY_TYPES` once.
 
     Notes
     -----
-    The key is a hash over the rules' own source, the versions of the libraries and the types to be masked, so that
-    texts are read again exactly when what is found in them can change. A fault stands in the column ``problem``.
+    The key is a hash of the source of the rules, the versions of the libraries and the types to be masked. Texts are
+    read again exactly when their findings can change. A fault is written to the column ``problem``.
     """
     row: dict[str, Any] = dict.fromkeys(RECOGNISERS_SCHEMA.names)
     try:
@@ -113,8 +108,8 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
         libraries = (*_RULE_LIBRARIES, *_TAGGER_LIBRARIES) if tagger == PACKAGED else _RULE_LIBRARIES
         revision = ", ".join(f"{library} {_version(library)}" for library in libraries)
         digest = hashlib.sha256("|".join((tagger, revision, *masked_types)).encode())
-        for name in _RULE_FILES:
-            digest.update(resources.files("hcat.privacy").joinpath(name).read_bytes())
+        for source in list_rule_sources():
+            digest.update(source.read_bytes())
         row |= {
             "tagger": tagger,
             "recogniser_key": digest.hexdigest()[:32],
@@ -126,6 +121,30 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
     except ModelError as error:
         row["problem"] = str(error)
     return pa.Table.from_pylist([row], schema=RECOGNISERS_SCHEMA)
+
+
+def list_rule_sources() -> list[Traversable]:
+    """Return the source files of the rules: all Python files of this package by name, then the lists of names.
+
+    The package is walked, so that a new module changes the key of the recognisers without being listed anywhere.
+
+    Examples
+    --------
+    >>> [source.name for source in list_rule_sources()][:2], list_rule_sources()[-1].name
+    (['__init__.py', 'addresses.py'], 'given_names.py')
+    """
+    sources = sorted(_walk_sources(resources.files("hcat.privacy")), key=lambda found: found[0])
+    return [*(source for _, source in sources), resources.files("hcat.language").joinpath("given_names.py")]
+
+
+def _walk_sources(folder: Traversable, parents: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Traversable]]:
+    """Yield the Python files below a folder, each with its path in parts."""
+    for entry in folder.iterdir():
+        path = (*parents, entry.name)
+        if entry.is_dir():
+            yield from _walk_sources(entry, path)
+        elif entry.name.endswith(".py"):
+            yield path, entry
 
 
 def _read_masked_types(entity_types: pa.Table) -> list[str]:
@@ -163,12 +182,18 @@ def recognise_texts(
     Parameters
     ----------
     batch : RecordBatch
-        text_hash, reading_key, text (str), is_tagged (bool: names are looked for by the tagger and not by cues alone;
-        without it no model is loaded).
+        text_hash, reading_key, text (str), is_tagged (bool: the tagger looks for names as well; if no text is tagged,
+        no model is loaded).
     masked_types : sequence of str
         Types that are hidden wherever the text is shown.
     model, presidio_recognisers
-        As for :func:`hcat.privacy.masking.find_spans`.
+        As for :func:`hcat.privacy.recognition.find_spans`.
+
+    Examples
+    --------
+    >>> texts = [{"text_hash": "h", "reading_key": "k", "text": "Write to zofia@example.com", "is_tagged": False}]
+    >>> recognise_texts(pa.RecordBatch.from_pylist(texts), masked_types=["email"])["masked_text"].to_pylist()
+    ['Write to [email]']
     """
     rows = batch.to_pylist()
     found: dict[tuple[str, bool], list[Span]] = {}
@@ -216,15 +241,16 @@ def _describe(text: str, spans: Sequence[Span], hidden: frozenset[str]) -> dict[
 
 
 def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int) -> pa.RecordBatchReader:
-    """Return what is found in texts that were not read yet, streamed (schema :data:`RECOGNISED_SCHEMA`).
+    """Return the findings of texts that were not read yet, streamed (schema :data:`RECOGNISED_SCHEMA`).
 
     Parameters
     ----------
     texts : relation
         As the batch of :func:`recognise_texts`.
     masked_types : sequence of str
+        Types that are hidden wherever the text is shown.
     batch_texts : int
-        Texts of a batch; what is found does not depend on it.
+        Texts per batch; findings do not depend on it.
     """
     return map_batches(
         texts, partial(recognise_texts, masked_types=masked_types), RECOGNISED_SCHEMA, batch_texts, in_processes=True
@@ -232,11 +258,11 @@ def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int)
 
 
 def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:
-    """Return JSON objects with their personal data masked (schema :data:`MASKED_RECORDS_SCHEMA`), still JSON.
+    """Return JSON objects with their personal data masked, still as JSON (schema :data:`MASKED_RECORDS_SCHEMA`).
 
-    Fields are read one by one, by rules alone: a value behind its name, as a person would read it ("account:
-    12345678"), and the name itself. The tagger is not asked, because it takes labels such as a product or a channel
-    for people; a field that is called after a person ("customer_name", "owner") is hidden as a whole instead.
+    Each field is read by rules only: its value after its name, as a person would read it ("account: 12345678"), and
+    the name itself. The tagger is not used, because it takes labels such as a product or a channel for people. A field
+    whose name refers to a person ("customer_name", "owner") is hidden as a whole instead.
 
     Parameters
     ----------
@@ -248,7 +274,13 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
     Raises
     ------
     ValueError
-        If a text is no JSON object.
+        If a text is not a JSON object.
+
+    Examples
+    --------
+    >>> records = [{"text_hash": "h", "reading_key": "k", "text": '{"owner": "Nguyen", "channel": "app"}'}]
+    >>> mask_records(pa.RecordBatch.from_pylist(records), masked_types=["person"])["masked_text"].to_pylist()
+    ['{"owner": "[person]", "channel": "app"}']
     """
     records = [json.loads(text) for text in batch.column("text").to_pylist()]
     for record in records:
@@ -272,7 +304,7 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
 
 
 def _read_line(line: str, spans: Sequence[Span]) -> Sequence[Span]:
-    """Return the spans of a line of a record; a field called after a person is one name as a whole."""
+    """Return the spans of a line of a record; the value of a person field is one name as a whole."""
     field, is_field, value = line.partition(_FIELD_MARK)
     if not is_field or not is_person_field(field, value):
         return spans
@@ -284,7 +316,7 @@ def _read_line(line: str, spans: Sequence[Span]) -> Sequence[Span]:
 
 
 def _list_lines(value: Any, name: str = "") -> Iterator[str]:
-    """Yield what is read of a record: names of fields, and single values behind their name."""
+    """Yield the lines that are read of a record: names of fields, and single values after their name."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield key
@@ -297,7 +329,7 @@ def _list_lines(value: Any, name: str = "") -> Iterator[str]:
 
 
 def _mask(value: Any, name: str, found: Mapping[str, Sequence[Span]]) -> Any:
-    """Return a value of a record with what was found in its lines masked; a masked number becomes a text."""
+    """Return a value of a record with the findings of its lines masked; a masked number becomes a text."""
     if isinstance(value, dict):
         return {apply_masks(key, found.get(key, ())): _mask(each, key, found) for key, each in value.items()}
     if isinstance(value, list):
@@ -306,7 +338,7 @@ def _mask(value: Any, name: str, found: Mapping[str, Sequence[Span]]) -> Any:
     spans = found.get(line, ()) if not isinstance(value, bool) else ()
     if not spans:
         return value
-    # what begins in the name of the field goes on into the value
+    # a span that begins in the name of the field may reach into the value
     inside = [span._replace(start=max(span.start, opening)) for span in spans if span.end > opening]
     return apply_masks(line, inside)[opening:] if inside else value
 
@@ -319,8 +351,9 @@ def mask_pending_records(records: Any, masked_types: Sequence[str], batch_texts:
     records : relation
         As the batch of :func:`mask_records`.
     masked_types : sequence of str
+        Types that are hidden wherever the record is shown.
     batch_texts : int
-        Records of a batch; what is found does not depend on it.
+        Records per batch; findings do not depend on it.
     """
     return map_batches(
         records, partial(mask_records, masked_types=masked_types), MASKED_RECORDS_SCHEMA, batch_texts, in_processes=True
@@ -328,7 +361,7 @@ def mask_pending_records(records: Any, masked_types: Sequence[str], batch_texts:
 
 
 def expose_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return where each value of an answer comes from: query, context or neither (schema :data:`EXPOSED_SCHEMA`).
+    """Return one row per value of an answer with its origin: query, context or neither (schema :data:`EXPOSED_SCHEMA`).
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Topics of texts from their vectors: smooth, reduce, cluster, name, compare.
 
-The order is that of topic modelling with embeddings (Grootendorst 2022): vectors are averaged with their nearest
-neighbours, reduced, and clustered; a cluster is described by the words that set it apart. Everything here is a pure
-function over arrays and runs on one thread: sums in another order would give other last digits, and so, now and then,
-other topics.
+The steps are those of topic modelling with embeddings (Grootendorst 2022). Vectors are averaged with their nearest
+neighbours, reduced to fewer dimensions, and clustered. A cluster is described by the words that distinguish it. All
+functions are pure and run on one thread, because sums in another order have other last digits, which occasionally
+change topics.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from hcat.language.given_names import all_given_names, given_names, surnames
 from hcat.language.text import content_words
-from hcat.privacy.recognisers import all_given_names, given_names, surnames
 from hcat.statistics.arrays import Floats, Vectors
 from hcat.statistics.arrays import Integers as Labels
 
 METHODS: Final = ("k_means", "dbscan", "hdbscan")
 REDUCTIONS: Final = ("pca", "umap", "none")
 
-#: Label of what belongs to no cluster.
+#: Label of texts that belong to no cluster.
 NOISE: Final = -1
 
-#: Starts of k-means; the best of them is kept.
+#: Starts of k-means; the best result is kept.
 COUNT_STARTS: Final = 10
-#: Numbers of clusters that are tried when none is given, spread evenly on a logarithmic scale.
+#: How many numbers of clusters are tried when none is given, evenly spaced on a logarithmic scale.
 COUNT_TRIED: Final = 10
-#: Rows whose silhouette is computed: its cost grows with their square.
+#: Rows from which a silhouette is computed, because its cost grows with their square.
 SILHOUETTE_ROWS: Final = 2000
-#: Rows whose neighbours are looked up at once: bounds the memory of the table of similarities.
+#: Rows whose neighbours are found at once, which bounds the memory of the similarities.
 BLOCK_ROWS: Final = 512
-#: Neighbours of UMAP, as its authors set them (McInnes, Healy and Melville 2018).
+#: Neighbours of UMAP, the default of its authors (McInnes, Healy and Melville 2018).
 UMAP_NEIGHBOURS: Final = 15
-#: Share of the rows that each fit of the stability under another sample sees.
+#: Share of the texts in each sample that stability is measured on.
 SUBSAMPLE_SHARE: Final = 0.8
-#: Share of a cluster's members that lie at or below the similarity from which a later text belongs to it.
+#: A later text joins a cluster from the similarity at this quantile of its members.
 MEMBER_QUANTILE: Final = 0.05
-#: A word with so many digits in a row names no topic: it may be somebody's number.
+#: A word with this many digits in a row names no topic, because it may be somebody's number.
 _LONG_NUMBER: Final = re.compile(r"\d{5}")
 _LOWER_CASE_WORD: Final = re.compile(r"\b[a-z]+\b")
 
@@ -54,7 +54,7 @@ _thread_limit_lock = threading.RLock()
 
 
 class TopicError(ValueError):
-    """Settings of topics that cannot be used, or a library that they need and that is missing."""
+    """Settings of topics are invalid, or a library that they need is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,17 @@ class TopicSettings:
     count_dimensions : int
         Dimensions after the reduction, at least 1.
     count_neighbours : int
-        Nearest neighbours that a vector is averaged with; 0 = none.
+        Nearest neighbours that a vector is averaged with, at least 0; 0 = none.
     count_topics : int
-        k of k-means; 0 = the one of the largest silhouette between ``count_bounds``.
+        k of k-means, at least 0; 0 = the number between ``count_bounds`` with the largest silhouette.
     count_bounds : sequence of int
-        Smallest and largest k that is tried, from 2.
+        Smallest and largest k that is tried, at least 2.
     minimum_texts : int
-        Texts that make a dense region: least size of a cluster of HDBSCAN, neighbours of a core point of DBSCAN.
+        Texts of a dense region, at least 2: smallest cluster of HDBSCAN, neighbours of a core point of DBSCAN.
     neighbourhood_distance : float
-        Radius of DBSCAN in the reduced space; 0 = the knee of the distances to the neighbour that decides.
+        Radius of DBSCAN in the reduced space, at least 0; 0 = :func:`knee_distance`.
     random_seed : int
-        Of k-means starts, UMAP and samples.
+        Seed of k-means, UMAP and samples.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class TopicSettings:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> TopicSettings:
-        """Return the settings that a model's configuration holds.
+        """Return the settings in the configuration of a model.
 
         Raises
         ------
@@ -132,14 +132,14 @@ class TopicSettings:
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """What a fit gives.
+    """Result of one clustering.
 
     Attributes
     ----------
     labels : ndarray of int, shape (n,)
-        Clusters 0, 1, ... by falling size (ties: the one met first), :data:`NOISE` where a text belongs to none.
+        Clusters 0, 1, ... from the largest (of equals, the one met first); :data:`NOISE` for texts without a cluster.
     space : ndarray, shape (n, dimensions)
-        Vectors as they were clustered.
+        The reduced vectors that were clustered.
     """
 
     labels: Labels
@@ -147,7 +147,7 @@ class Clustering:
 
     @property
     def count_topics(self) -> int:
-        """Number of clusters, noise not counted."""
+        """Number of clusters without noise."""
         return int(self.labels.max(initial=NOISE)) + 1
 
 
@@ -157,11 +157,16 @@ def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int 
     Parameters
     ----------
     vectors : ndarray of float32, shape (n, d)
-        Unit vectors in a declared order: another order may break ties otherwise.
+        Unit vectors in a fixed order, because ties depend on the order.
     settings : TopicSettings
         How they are clustered.
     random_seed : int, optional
-        Takes the place of the settings' seed.
+        Replaces the seed of the settings.
+
+    Raises
+    ------
+    TopicError
+        If UMAP is requested and umap-learn is not installed.
     """
     seed = (settings.random_seed if random_seed is None else random_seed) % 2**32
     with one_thread():
@@ -172,15 +177,21 @@ def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int 
 def smooth_vectors(vectors: Vectors, count_neighbours: int) -> Vectors:
     """Return each unit vector averaged with its nearest neighbours by cosine, at unit length again.
 
-    Texts of one topic move together, which parts clusters more clearly. The search is exact and runs in blocks: memory
-    grows with n, time with its square.
+    Texts of one topic move together, which separates clusters more clearly. The search is exact and runs in blocks.
+    Memory grows with n, time with its square.
 
     Parameters
     ----------
     vectors : ndarray of float32, shape (n, d)
         Unit vectors.
     count_neighbours : int
-        Neighbours besides the vector itself, at least 0; fewer where there are not as many.
+        Neighbours besides the vector itself, at least 0; all others if there are fewer.
+
+    Examples
+    --------
+    >>> np.round(smooth_vectors(np.array([[1, 0], [0, 1]], dtype=np.float32), 1), 3)
+    array([[0.707, 0.707],
+           [0.707, 0.707]], dtype=float32)
     """
     count = min(count_neighbours, len(vectors) - 1)
     if count < 1:
@@ -188,7 +199,7 @@ def smooth_vectors(vectors: Vectors, count_neighbours: int) -> Vectors:
     smoothed = np.empty_like(vectors)
     for start in range(0, len(vectors), BLOCK_ROWS):
         similarities = vectors[start : start + BLOCK_ROWS] @ vectors.T
-        # the vector itself is among its nearest; where copies tie with it, their vectors are the same
+        # the vector itself is among its nearest, unless copies tie with it, and copies have the same vector
         nearest = np.argpartition(-similarities, count, axis=1)[:, : count + 1]
         smoothed[start : start + BLOCK_ROWS] = vectors[nearest].mean(axis=1)
     return unit_rows(smoothed)
@@ -197,19 +208,30 @@ def smooth_vectors(vectors: Vectors, count_neighbours: int) -> Vectors:
 def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) -> Floats:
     """Return vectors in fewer dimensions, shape (n, at most ``count_dimensions``).
 
+    Vectors stay as they are with reduction ``none``, or where there are too few of them to reduce.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n, d)
+        Unit vectors.
+    settings : TopicSettings
+        Method and number of dimensions.
+    random_seed : int
+        Seed of UMAP.
+
     Raises
     ------
     TopicError
-        If UMAP is asked for and umap-learn is not installed.
+        If UMAP is requested and umap-learn is not installed.
     """
     count = min(settings.count_dimensions, vectors.shape[1], len(vectors))
-    # umap finds its starting positions by as many eigenvectors, which needs more rows than those
+    # umap starts from that many eigenvectors, which needs more rows than dimensions
     if settings.reduction == "none" or len(vectors) < 2 or (settings.reduction == "umap" and len(vectors) < count + 3):
         return vectors.astype(np.float64)
     if settings.reduction == "pca":
         from sklearn.decomposition import PCA
 
-        # copies of one text have no variance to share out
+        # copies of one text have no variance, and its share would be 0 / 0
         with np.errstate(invalid="ignore"):
             reduced: Floats = PCA(count, svd_solver="covariance_eigh").fit_transform(vectors.astype(np.float64))
         return reduced
@@ -225,28 +247,35 @@ def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) 
 
 
 def choose_count(space: Floats, bounds: Sequence[int], random_seed: int) -> int:
-    """Return the number of k-means clusters with the largest silhouette (Rousseeuw 1987), the smaller of equals.
+    """Return the number of k-means clusters with the largest silhouette (Rousseeuw 1987), the smallest of equals.
 
     Parameters
     ----------
     space : ndarray, shape (n, d)
         Reduced vectors.
     bounds : sequence of int
-        Smallest and largest number; :data:`COUNT_TRIED` numbers between them are tried.
+        Smallest and largest number; up to :data:`COUNT_TRIED` numbers between them are tried.
     random_seed : int
-        Of k-means and of the rows whose silhouette is computed.
+        Seed of k-means and of the rows from which the silhouette is computed.
     """
     largest = min(bounds[1], len(np.unique(space.round(6), axis=0)) - 1)
     if largest <= bounds[0]:
         return min(bounds[0], max(largest + 1, 1))
     tried = np.unique(np.geomspace(bounds[0], largest, COUNT_TRIED).round().astype(int)).tolist()
-    # one start tells the numbers apart; the fit that follows takes the best of several
+    # one start is enough to compare numbers; the fit that follows takes the best of several
     quality = [_silhouette(space, _k_means(space, count, random_seed, 1), random_seed) for count in tried]
     return int(tried[int(np.argmax(np.round(np.nan_to_num(quality, nan=-1.0), 9)))])
 
 
 def measure_silhouette(clustering: Clustering, random_seed: int) -> float:
-    """Return the mean silhouette of the clustered texts, -1 to 1, noise left out; NaN with fewer than two clusters."""
+    """Return the mean silhouette of the clustered texts in [-1, 1], without noise; NaN with fewer than two clusters.
+
+    Parameters
+    ----------
+    clustering : Clustering
+    random_seed : int
+        Seed of the rows from which the silhouette is computed (:data:`SILHOUETTE_ROWS`).
+    """
     is_clustered = clustering.labels != NOISE
     with one_thread():
         return _silhouette(clustering.space[is_clustered], clustering.labels[is_clustered], random_seed % 2**32)
@@ -255,15 +284,15 @@ def measure_silhouette(clustering: Clustering, random_seed: int) -> float:
 def knee_distance(space: Floats, minimum_texts: int) -> float:
     """Return the radius of DBSCAN at the knee of the sorted distances to the neighbour that makes a core point.
 
-    Distances are sorted upwards; the knee is where they lie farthest below the straight line between their ends (Ester
-    et al. 1996 and Schubert et al. 2017 read it off the same curve by eye).
+    Distances are sorted upwards. The knee is where they lie farthest below the straight line between their ends. Ester
+    et al. 1996 and Schubert et al. 2017 read it from the same curve by eye.
 
     Parameters
     ----------
     space : ndarray, shape (n, d)
         Reduced vectors.
     minimum_texts : int
-        Neighbours of a core point, itself counted.
+        Neighbours of a core point, including itself.
     """
     from sklearn.neighbors import NearestNeighbors
 
@@ -277,20 +306,25 @@ def knee_distance(space: Floats, minimum_texts: int) -> float:
 def measure_stability(
     vectors: Vectors, settings: TopicSettings, count_fits: int
 ) -> Iterator[tuple[str, int, int, float]]:
-    """Yield (variation, first fit, second fit, adjusted Rand index) for each pair of fits that differ in one thing.
+    """Yield (variation, first fit, second fit, adjusted Rand index) for each pair of fits that vary in one respect.
 
-    ``seed``: the same texts, another seed. ``sample``: another random :data:`SUBSAMPLE_SHARE` of the texts each,
-    compared on the texts that both have. 1 = the same topics, 0 = no more alike than by chance (Hubert and Arabie
-    1985); noise counts as a topic.
+    The variation ``seed`` compares fits of the same texts with other seeds. ``sample`` compares fits of random samples
+    (:data:`SUBSAMPLE_SHARE` of the texts) on the texts that both hold. An index of 1 means the same topics, 0 means
+    agreement by chance (Hubert and Arabie 1985). Noise counts as a topic.
 
     Parameters
     ----------
     vectors : ndarray of float32, shape (n, d)
         Unit vectors.
     settings : TopicSettings
-        With the number of topics that was chosen, so that it is not chosen anew.
+        With the chosen number of topics, so that it is not chosen again.
     count_fits : int
-        Fits of each kind, at least 2.
+        Fits per variation, at least 2.
+
+    Raises
+    ------
+    TopicError
+        If there are fewer than two fits.
     """
     from sklearn.metrics import adjusted_rand_score
 
@@ -314,7 +348,15 @@ def measure_stability(
 
 
 def find_centres(vectors: Vectors, labels: Labels) -> Floats:
-    """Return the mean unit vector of each cluster, shape (clusters, d); the tighter a cluster, the longer its mean."""
+    """Return the mean vector of each cluster, shape (clusters, d); the tighter a cluster, the longer its mean.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n, d)
+        Unit vectors.
+    labels : ndarray of int, shape (n,)
+        As in :class:`Clustering`.
+    """
     count = int(labels.max(initial=NOISE)) + 1
     return np.array([vectors[labels == label].mean(axis=0, dtype=np.float64) for label in range(count)]).reshape(
         count, vectors.shape[1]
@@ -324,20 +366,26 @@ def find_centres(vectors: Vectors, labels: Labels) -> Floats:
 def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> dict[int, tuple[int, float]]:
     """Return later cluster -> (earlier cluster, cosine) for the pairs that are one topic.
 
-    The pairs of the largest sum of cosines, each cluster at most once (Kuhn 1955); cosines below ``least_similarity``
-    count nothing and make no pair.
+    Each cluster is paired at most once, such that the sum of cosines is largest (Kuhn 1955). Cosines below
+    ``least_similarity`` count as 0 and make no pair.
 
     Parameters
     ----------
     earlier, later : ndarray, shapes (m, d) and (n, d)
-        Centres in one space.
+        Centres in the same space.
     least_similarity : float
         In (0, 1].
 
     Raises
     ------
     TopicError
-        If the bar lies outside its range.
+        If ``least_similarity`` lies outside its range.
+
+    Examples
+    --------
+    >>> earlier, later = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 2.0], [-1.0, 0.0]])
+    >>> match_centres(earlier, later, 0.7)
+    {0: (1, 1.0)}
     """
     if not 0 < least_similarity <= 1:
         raise TopicError(f"least similarity of a kept topic must lie in (0, 1], got {least_similarity}")
@@ -353,11 +401,16 @@ def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> di
 
 
 def naming_words(texts: Sequence[str]) -> list[list[str]]:
-    """Return the content words of each text that may name a topic: from three characters, at least one a letter.
+    """Return the content words of each text that may name a topic: three or more characters, at least one letter.
 
-    Names of people and words with five digits in a row are left out: a topic's name is shown to readers who may not
-    see the texts, and neither says what a topic is about. A name is a given name, or a word that can be one or a
-    surname ("Mark", "Price") and never stands in lower case in these texts.
+    Names of people and words with five digits in a row are left out. They do not say what a topic is about, and
+    readers who may not see the texts do see the names of topics. A word is a name if it is a given name. A word that
+    can be a given name or surname ("Mark", "Price") is one only if it never stands in lower case in these texts.
+
+    Examples
+    --------
+    >>> naming_words(["Zofia asks about mortgage rates", "Fees of account 12345678 of Mark"])
+    [['asks', 'mortgage', 'rates'], ['fees', 'account']]
     """
     in_lower_case = {word for text in texts for word in _LOWER_CASE_WORD.findall(text)}
     names = given_names() | ((all_given_names() | surnames()) - in_lower_case)
@@ -375,7 +428,16 @@ def naming_words(texts: Sequence[str]) -> list[list[str]]:
 
 
 def count_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list[Counter[str]]:
-    """Return the words of each cluster that may name it (:func:`naming_words`), with their numbers."""
+    """Return, for each cluster, the words that may name it (:func:`naming_words`) with their frequencies.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    labels : ndarray of int, shape (number of texts,)
+        As in :class:`Clustering`.
+    count_topics : int
+        Number of clusters.
+    """
     counts = [Counter[str]() for _ in range(count_topics)]
     for words, label in zip(naming_words(texts), labels.tolist(), strict=True):
         if label != NOISE:
@@ -384,17 +446,26 @@ def count_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list
 
 
 def weigh_words(counts: Sequence[Counter[str]], count_words: int) -> list[list[tuple[str, float]]]:
-    """Return the words that set each cluster apart, with their weights, heaviest first.
+    """Return the words that distinguish each cluster, with their weights from the largest.
 
-    Class-based TF-IDF (Grootendorst 2022, equation 2): the share of the word among the words of the cluster, times
-    log(1 + A / f), A the mean number of words of a cluster, f the number of times that the word stands anywhere.
+    The weight is class-based TF-IDF (Grootendorst 2022, equation 2): the share of the word among the words of the
+    cluster, times log(1 + A / f). A is the mean number of words per cluster, f the frequency of the word in all
+    clusters. Words of equal weight stand in alphabetical order.
 
     Parameters
     ----------
     counts : sequence of Counter
-        Words of each cluster.
+        Frequencies of words in each cluster.
     count_words : int
-        Words per cluster at most.
+        Largest number of words per cluster.
+
+    Examples
+    --------
+    With A = 4 and f = 2 for "loan", its weight is 3/4 log(1 + 4/3) in the first cluster:
+
+    >>> words = weigh_words([Counter(loan=3, fee=1), Counter(card=3, fee=1)], 1)
+    >>> [(word, round(weight, 3)) for ((word, weight),) in words]
+    [('loan', 0.635), ('card', 0.635)]
     """
     total = sum(counts, Counter[str]())
     average = sum(total.values()) / max(len(counts), 1)
@@ -407,9 +478,10 @@ def weigh_words(counts: Sequence[Counter[str]], count_words: int) -> list[list[t
 
 
 def find_picture_axes(vectors: Vectors) -> tuple[Floats, Floats]:
-    """Return origin (2,) and axes (2, d) of the picture: the first two principal components, zeros where there is none.
+    """Return origin, shape (2,), and axes, shape (2, d), of a picture of the vectors.
 
-    A text stands at ``axes @ vector - origin``.
+    The axes are the first two principal components; an axis that does not exist is zero. A text stands at
+    ``axes @ vector - origin``.
     """
     axes = np.zeros((2, vectors.shape[1]))
     count = min(2, len(vectors) - 1, vectors.shape[1])
@@ -422,7 +494,7 @@ def find_picture_axes(vectors: Vectors) -> tuple[Floats, Floats]:
 
 
 def unit_rows(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return rows at unit length; a row of zeros stays one."""
+    """Return rows scaled to unit length; a row of zeros stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True).astype(vectors.dtype)
     units: npt.NDArray[Any] = vectors / np.maximum(lengths, 1e-12)
     return units
@@ -430,9 +502,9 @@ def unit_rows(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let numerical libraries use one thread: sums that several threads share differ in their last digits.
+    """Restrict numerical libraries to one thread, because sums shared by several threads differ in the last digits.
 
-    The limit is one of the process: a lock keeps two users from restoring each other's.
+    The limit applies to the whole process. A lock keeps two users from restoring each other's limit.
     """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -452,7 +524,7 @@ def _label(space: Floats, settings: TopicSettings, random_seed: int) -> Labels:
         from sklearn.cluster import DBSCAN
 
         radius = settings.neighbourhood_distance or knee_distance(space, settings.minimum_texts)
-        # a radius of zero (all texts are copies) is none to the library
+        # the library refuses a radius of zero, which occurs if all texts are copies
         model = DBSCAN(eps=max(radius, 1e-9), min_samples=settings.minimum_texts)
     else:
         from sklearn.cluster import HDBSCAN
@@ -481,7 +553,7 @@ def _silhouette(space: Floats, labels: Labels, random_seed: int) -> float:
 
 
 def _order_labels(labels: Labels) -> Labels:
-    """Return labels numbered by falling size; of two clusters of one size, the one met first has the lower number."""
+    """Return labels renumbered from the largest cluster; of equal clusters, the one met first comes first."""
     names, first_rows, sizes = np.unique(labels, return_index=True, return_counts=True)
     is_cluster = names != NOISE
     order = sorted(

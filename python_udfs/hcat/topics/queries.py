@@ -1,4 +1,4 @@
-"""Topics of queries that carry none: seeded k-means over sentence embeddings, named by their most typical words."""
+"""Topics for queries without one: seeded k-means over sentence embeddings, named by their most typical words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from hcat.topics.models import naming_words, weigh_words
 
-#: Words of a topic's name.
+#: Words in the name of a topic.
 COUNT_NAME_WORDS = 3
 
+#: One row per query text; the similarity is a cosine.
 CLUSTERED_SCHEMA = pa.schema(
     [("passage_id", pa.string()), ("topic", pa.string()), ("similarity_to_centre", pa.float64())]
 )
@@ -25,16 +26,33 @@ def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) ->
     Parameters
     ----------
     sentences : Table
-        passage_id, sentence_text, embedding; ordered by passage and sentence. May be empty: then nothing is clustered.
+        passage_id, sentence_text, embedding; ordered by passage and sentence. An empty table gives an empty result.
     count_topics : int
-        k of k-means; fewer distinct queries give fewer topics.
+        k of k-means, at least 1; fewer distinct queries give fewer topics.
     random_seed : int
         Seed of the k-means starts.
 
+    Raises
+    ------
+    ValueError
+        If ``count_topics`` is below 1.
+
     Notes
     -----
-    A topic is named ``topic_<number>: <three words>`` by class-based TF-IDF (Grootendorst 2022); numbers follow the
-    size of the cluster, so that the same input gives the same names.
+    A topic is named ``topic_<number>: <three words>``, the words with the largest class-based TF-IDF (Grootendorst
+    2022). Topics are numbered from the largest, so that the same input gives the same names.
+
+    Examples
+    --------
+    >>> sentences = pa.table(
+    ...     {
+    ...         "passage_id": ["a", "b", "c"],
+    ...         "sentence_text": ["Mortgage rates", "Mortgage", "Lost card"],
+    ...         "embedding": [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]],
+    ...     }
+    ... )
+    >>> cluster_queries(sentences, 2, 1)["topic"].to_pylist()
+    ['topic_01: mortgage, rates', 'topic_01: mortgage, rates', 'topic_02: card, lost']
     """
     if count_topics < 1:
         raise ValueError(f"count_topics must be at least 1, got {count_topics}")

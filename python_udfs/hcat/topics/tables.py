@@ -1,9 +1,8 @@
-"""Topics of chunks as Arrow tables: fits that keep their ids, topics of chunks, stability.
+"""Topics of chunks as Arrow tables: fits with lasting ids, topics of chunks, stability.
 
 A fit is made once per combination of encoder, settings and revision, from a seeded sample of the distinct chunk texts.
-Every later build only assigns: a text that the fit saw keeps the topic of the fit, any other text gets that of the
-nearest centre. The table of fits is the memory: it is appended to and never rewritten, so that an id is never given
-twice.
+Later builds only assign: a text of the fit keeps its topic, any other text gets the topic of the nearest centre. Rows
+are added to the table of fits and never rewritten, so that no id is given twice.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from hcat.topics.models import (
     weigh_words,
 )
 
-#: Id of what belongs to no topic; a stratum of its own.
+#: Id of texts without a topic; a stratum of its own.
 NOISE_TOPIC: Final = "noise"
-#: Words that describe a topic, and how many of them make its name.
+#: Words that describe a topic, and the first of them that make its name.
 COUNT_WORDS: Final = 10
 COUNT_NAME_WORDS: Final = 3
 #: Chunks per batch of the assignment.
 BATCH_CHUNKS: Final = 4096
-#: Decimals of a distance that decide which centre is nearest: beyond them lies the noise of batching.
+#: Decimals of a distance that decide which centre is nearest; later ones depend on the batch.
 DISTANCE_DECIMALS: Final = 9
 
 _VECTOR: Final = pa.list_(pa.float64())
@@ -103,22 +102,28 @@ def fit_topics(
     identity: Mapping[str, Any],
     match_similarity: float,
 ) -> pa.Table:
-    """Return the topics of a new fit (schema :data:`FITTED_SCHEMA`); no row when the last fit still holds.
+    """Return the topics of a new fit (schema :data:`FITTED_SCHEMA`); no row if the last fit is still valid.
 
     Parameters
     ----------
     sample : relation
-        text_id, topic_text, embedding; one row per distinct text, ordered by text_id. Read only when a fit is due.
+        text_id, topic_text, embedding; one row per distinct text, ordered by text_id. It is read only if a fit is due.
     fits : Table or None
         Rows of all earlier fits.
     settings : mapping
         Fields of :class:`hcat.topics.models.TopicSettings`.
     identity : mapping
-        What a fit depends on besides: encoder_key, revision, and how texts become vectors. Another value is another
+        What else a fit depends on: encoder_key, revision, and how texts become vectors. Another value makes another
         fit.
     match_similarity : float
-        Cosine of two centres, seen from the mean of all texts, from which a topic of this fit is one of the last and
-        keeps its id. Of topics of another encoder, the centres are computed again from the new vectors of their texts.
+        Smallest cosine, in (0, 1], at which a topic keeps the id of a topic of the last fit. The cosine is that of the
+        two centres, measured from the mean of all texts. Centres of another encoder are computed again from the new
+        vectors of their texts.
+
+    Raises
+    ------
+    TopicError
+        If a setting is invalid.
     """
     chosen = TopicSettings.from_mapping(settings)
     described = json.dumps({**settings, **identity}, sort_keys=True)
@@ -132,7 +137,7 @@ def fit_topics(
     clustering = cluster_vectors(vectors, chosen)
     centres = find_centres(vectors, clustering.labels)
     earlier = last.filter(pc.not_equal(last["topic_id"], NOISE_TOPIC))
-    # texts of one corpus have much in common: topics are told apart by what they do not share with all others
+    # texts of one corpus have much in common, and topics differ by the rest
     is_one = min(earlier.num_rows, clustering.count_topics) == 1
     middle = np.zeros(vectors.shape[1]) if is_one else vectors.mean(axis=0, dtype=np.float64)
     placed = _place_again(earlier, text_ids, vectors, identity["encoder_key"], middle)
@@ -166,7 +171,7 @@ def fit_topics(
                 "words": [word for word, _ in words[label]],
                 "word_weights": [weight for _, weight in words[label]],
                 "count_fitted": len(members),
-                # a cosine may pass 1 by its last digit
+                # a cosine may exceed 1 in its last digit
                 "similarity_to_previous": min(kept[label][1], 1.0) if label in kept else None,
                 "least_similarity": _least_similarity(chosen, vectors[members], centres[label]),
                 "centre": centres[label].tolist(),
@@ -197,11 +202,16 @@ def assign_topics(embeddings: Any, fits: pa.Table) -> pa.RecordBatchReader:
     fits : Table
         Rows of all fits.
 
+    Raises
+    ------
+    ValueError
+        If there are chunks and no fit.
+
     Notes
     -----
-    Texts of the fit keep its topic. Any other text belongs to the nearest centre (Euclidean distance to the mean of the
-    members, as in k-means); with DBSCAN and HDBSCAN only where it is about as similar to it as the members are, else it
-    is noise.
+    Texts of the fit keep their topic. Any other text belongs to the nearest centre by Euclidean distance to the mean of
+    the members, as in k-means. With DBSCAN and HDBSCAN it is noise unless it is about as similar to the centre as the
+    members are (:data:`hcat.topics.models.MEMBER_QUANTILE`).
     """
     last = _last_fit(fits)
     fit = _Fit.from_rows(last) if last.num_rows else None
@@ -217,12 +227,12 @@ def assign_topics(embeddings: Any, fits: pa.Table) -> pa.RecordBatchReader:
 def measure_topics(
     sample: Any, fits: pa.Table, done: pa.Table | None, settings: Mapping[str, Any], count_fits: int
 ) -> pa.Table:
-    """Return how alike fits are that differ in one thing (schema :data:`MEASURED_SCHEMA`); once per fit.
+    """Return the agreement of fits that vary in one respect (schema :data:`MEASURED_SCHEMA`); once per fit.
 
     Parameters
     ----------
     sample : relation
-        As in :func:`fit_topics`; read only when the last fit is not measured yet.
+        As in :func:`fit_topics`; read only if the last fit is not measured yet.
     fits : Table
         Rows of all fits.
     done : Table or None
@@ -230,7 +240,7 @@ def measure_topics(
     settings : mapping
         As in :func:`fit_topics`; the number of topics is that of the fit.
     count_fits : int
-        Fits of each kind; see :func:`hcat.topics.models.measure_stability`.
+        Fits per variation, at least 2; see :func:`hcat.topics.models.measure_stability`.
     """
     last = _last_fit(fits)
     if not last.num_rows or (done is not None and last["fit_id"][0].as_py() in done["fit_id"].to_pylist()):
@@ -245,7 +255,13 @@ def measure_topics(
 
 
 def read_vectors(column: pa.Array | pa.ChunkedArray) -> Vectors:
-    """Return a list column of equal lengths as a matrix of float32, shape (n, d)."""
+    """Return a column of lists of equal length as a matrix of float32, shape (n, d).
+
+    Examples
+    --------
+    >>> read_vectors(pa.array([[1.0, 0.0], [0.6, 0.8]])).shape
+    (2, 2)
+    """
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     flat = array.flatten().to_numpy(zero_copy_only=False)
     matrix: Vectors = np.ascontiguousarray(flat.reshape(len(array), -1), dtype=np.float32)
@@ -254,7 +270,7 @@ def read_vectors(column: pa.Array | pa.ChunkedArray) -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """The last fit, ready to assign."""
+    """The last fit in the form in which topics are assigned."""
 
     fit_id: str
     topic_ids: Sequence[str]
@@ -273,7 +289,7 @@ class _Fit:
             fit_id=one["fit_id"],
             topic_ids=[topic["topic_id"] for topic in topics],
             centres=np.array([topic["centre"] for topic in topics]).reshape(len(topics), axes.shape[1]),
-            # k-means has no noise: whatever the similarity, the nearest topic is the one
+            # k-means has no noise: the nearest topic is taken, however dissimilar
             least_similarities=np.array(
                 [-np.inf if topic["least_similarity"] is None else topic["least_similarity"] for topic in topics]
             ),
@@ -294,7 +310,7 @@ class _Fit:
             ],
             dtype=np.int64,
         )
-        # similarity of noise: to the centre that it is nearest to, so that one sees how far it lies off
+        # the similarity of noise is the largest to any centre, which shows how far off it lies
         cosines = vectors @ unit_rows(self.centres).T if len(self.centres) else np.zeros((len(vectors), 1))
         similarity = np.where(rows == NOISE, cosines.max(axis=1), cosines[np.arange(len(rows)), np.maximum(rows, 0)])
         places = vectors @ self.axes.T - self.origin
@@ -329,7 +345,7 @@ def _last_fit(fits: pa.Table | None) -> pa.Table:
 def _place_again(
     earlier: pa.Table, text_ids: Sequence[str], vectors: Vectors, encoder_key: str, middle: Floats
 ) -> Floats:
-    """Return the centres of earlier topics, seen from ``middle``, in the space of ``vectors``; zeros where unknown."""
+    """Return the centres of earlier topics minus ``middle`` in the space of ``vectors``; zeros where unknown."""
     rows = earlier.select(["encoder_key", "centre", "text_ids"]).to_pylist()
     row_of_text = {text: row for row, text in enumerate(text_ids)}
     centres = np.zeros((len(rows), vectors.shape[1]))
@@ -345,7 +361,7 @@ def _place_again(
 def _name_topics(
     kept: Mapping[int, tuple[int, float]], earlier: Sequence[str], fits: pa.Table | None, count_topics: int
 ) -> list[str]:
-    """Return the id of each topic of a fit: the one it had, else the next number that no topic ever had."""
+    """Return the id of each topic of a fit: its earlier id, otherwise the next number that was never used."""
     given = [] if fits is None else [name for name in fits["topic_id"].to_pylist() if name != NOISE_TOPIC]
     number = max((int(name.rsplit("_", 1)[1]) for name in given), default=0)
     names = []

@@ -43,6 +43,20 @@ def test_the_key_depends_on_tagger_and_masks(entity_types: pa.Table) -> None:
     assert "place" not in packaged["masked_types"]
 
 
+def test_the_key_covers_every_file_of_the_rules(entity_types: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = Path(privacy_tables.__file__).parent
+    sources = privacy_tables.list_rule_sources()
+    assert [source.name for source in sources] == [
+        *sorted(path.name for path in package.rglob("*.py")),
+        "given_names.py",
+    ]
+    key = privacy_tables.describe_recognisers("none", entity_types).to_pylist()[0]["recogniser_key"]
+    for left_out in sources:
+        kept = [source for source in sources if source is not left_out]
+        monkeypatch.setattr(privacy_tables, "list_rule_sources", lambda kept=kept: kept)
+        assert privacy_tables.describe_recognisers("none", entity_types).to_pylist()[0]["recogniser_key"] != key
+
+
 def test_problems_are_said_in_one_line(entity_types: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     def problem(tagger: str, types: pa.Table) -> str:
         return str(privacy_tables.describe_recognisers(tagger, types).to_pylist()[0]["problem"])
@@ -58,7 +72,7 @@ def test_without_a_tagger_no_model_is_loaded(monkeypatch: pytest.MonkeyPatch) ->
     def fail(*_: object) -> None:
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr("hcat.privacy.masking.load_tagger", fail)
+    monkeypatch.setattr("hcat.privacy.tagger.load_tagger", fail)
     found = privacy_tables.recognise_texts(texts((f"Your card is {CARD}.", False)), masked_types=["card"]).to_pylist()
     assert found[0]["masked_text"] == "Your card is ****6467."
     assert [(span["entity_type"], span["masked"]) for span in found[0]["spans"]] == [("card", "****6467")]

@@ -1,0 +1,261 @@
+"""Find where a value of an answer comes from: the query, the context, or neither.
+
+Values are compared in a normalised form: numbers without separators, dates as days, words without case and accents.
+What leaves this module is masked.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import pyarrow as pa
+
+from hcat.privacy.identifiers import DATE_PATTERN, find_emails
+from hcat.privacy.masking import mask_value
+from hcat.privacy.spans import Span, fold_text
+
+EXPOSURES: Final = ("in_query", "in_context", "leaked")
+"""Where a value of an answer comes from; the first that applies.
+
+`in_query` = the customer wrote it, `in_context` = a retrieved chunk holds it, `leaked` = neither."""
+
+FINDING_TYPE: Final = pa.struct(
+    [
+        ("finding_index", pa.int32()),
+        ("entity_type", pa.string()),
+        ("exposure", pa.string()),
+        ("masked", pa.string()),
+        ("rule", pa.string()),
+        ("first_start", pa.int32()),
+        ("first_end", pa.int32()),
+        ("count_occurrences", pa.int32()),
+    ]
+)
+"""One distinct value in an answer. Places are characters of the answer, from 0; the end is exclusive."""
+
+_GAP = r"[ ./()\u200b-]{0,3}"
+_SAME_WORDS: Final = {
+    "st": "street",
+    "str": "street",
+    "rd": "road",
+    "ave": "avenue",
+    "av": "avenue",
+    "dr": "drive",
+    "ln": "lane",
+    "ct": "court",
+    "sq": "square",
+    "pl": "place",
+    "blvd": "boulevard",
+    "hwy": "highway",
+    "apt": "apartment",
+    "ste": "suite",
+}
+_TITLE_WORDS: Final = frozenset(["mr", "mrs", "ms", "miss", "mx", "dr", "prof", "sir", "dame", "lord", "lady"])
+_DIGIT_WORDS: Final = ("zero oh o nought", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_DIGIT_OF_WORD: Final = {word: digit for digit, words in enumerate(_DIGIT_WORDS) for word in words.split()}
+_NATIONAL_DIGITS: Final = 9
+_EXTENSION = re.compile(r"(?:x|ext\.?|extension) ?[0-9]{1,6}\Z", re.IGNORECASE)
+_DATE = re.compile(DATE_PATTERN, re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]+(?:[,. ][0-9]{3})*(?:[.,][0-9]{1,2})?(?![0-9])")
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH_NUMBER: Final = {month: number for number, month in enumerate(_MONTHS, start=1)}
+
+
+class _Reading:
+    """A query or a chunk in which values are looked up in normalised form; what was computed is kept."""
+
+    def __init__(self, text: str) -> None:
+        self.folded = fold_text(text)
+        self.words = _fold_words(text)
+        self._places: dict[str, list[int]] | None = None
+        self._emails: set[str] | None = None
+        self._dates: set[str] | None = None
+        self._numbers: set[str] | None = None
+
+    def holds(self, value: str, entity_type: str) -> bool:
+        """Return whether the text holds a value, however the value is written there."""
+        if entity_type in ("person", "place", "address"):
+            return self._holds_words(value, slack=4 if entity_type == "address" else 2)
+        if entity_type == "email":
+            if self._emails is None:
+                self._emails = {_fold_email(self.folded[span.start : span.end]) for span in find_emails(self.folded)}
+            return _fold_email(fold_text(value)) in self._emails
+        if entity_type == "date_of_birth":
+            if self._dates is None:
+                self._dates = {day for match in _DATE.finditer(self.folded) for day in _read_dates(match.group())}
+            return not self._dates.isdisjoint(_read_dates(fold_text(value)))
+        if entity_type == "transaction":
+            if self._numbers is None:
+                self._numbers = {_fold_amount(match.group()) for match in _NUMBER.finditer(self.folded)}
+            amounts = [_fold_amount(match.group()) for match in _NUMBER.finditer(fold_text(value))]
+            return bool(amounts) and all(amount in self._numbers for amount in amounts)
+        return self._holds_number(value, entity_type)
+
+    def _holds_words(self, value: str, slack: int) -> bool:
+        """Return whether all words of a value stand in a window of its length plus ``slack`` words, in any order."""
+        wanted = [word for word in _fold_words(value) if word not in _TITLE_WORDS]
+        long = [word for word in wanted if len(word) > 1 or word.isdigit()]
+        wanted = list(dict.fromkeys(long or wanted))
+        if not wanted:
+            return False
+        if self._places is None:
+            self._places = {}
+            for position, word in enumerate(self.words):
+                self._places.setdefault(word, []).append(position)
+        if any(word not in self._places for word in wanted):
+            return False
+        width = len(wanted) + slack
+        rarest = min(wanted, key=lambda word: len(self._places[word]) if self._places else 0)
+        return any(
+            set(wanted) <= set(self.words[max(0, position - width) : position + width + 1])
+            for position in self._places[rarest]
+        )
+
+    def _holds_number(self, value: str, entity_type: str) -> bool:
+        """Return whether a number stands in the text with any separators; of a telephone number nine digits suffice."""
+        characters = _fold_number(value, entity_type)
+        if not characters:
+            return False
+        body = _GAP.join(map(re.escape, characters))
+        opening = "" if entity_type == "phone" and len(characters) == _NATIONAL_DIGITS else "(?<![A-Za-z0-9])"
+        return re.search(rf"{opening}{body}(?![A-Za-z0-9])", self.folded, re.IGNORECASE) is not None
+
+
+def _fold_number(value: str, entity_type: str) -> str:
+    folded = fold_text(value)
+    if entity_type == "phone":
+        folded = _EXTENSION.sub("", folded)
+        digits = "".join(character for character in folded if character in "0123456789")
+        if not digits:
+            digits = _read_spelled(folded)
+        return digits[-_NATIONAL_DIGITS:]
+    return "".join(character for character in folded if character.isalnum()).upper()
+
+
+def _read_spelled(text: str) -> str:
+    """Return the digits of a number that is spelled word by word ("double four" is 44)."""
+    digits: list[str] = []
+    repeat = 1
+    for word in re.findall(r"[a-z]+", text.lower()):
+        if word in ("double", "triple"):
+            repeat = 2 if word == "double" else 3
+            continue
+        if word in _DIGIT_OF_WORD:
+            digits += [str(_DIGIT_OF_WORD[word])] * repeat
+        repeat = 1
+    return "".join(digits)
+
+
+def _fold_email(written: str) -> str:
+    spelled = re.sub(r"[ (\[]{1,2}(?:at)[ )\]]{1,2}", "@", written.lower())
+    spelled = re.sub(r"[ (\[]{1,2}(?:dot)[ )\]]{1,2}", ".", spelled)
+    return spelled.replace(" ", "")
+
+
+def _fold_amount(written: str) -> str:
+    """Return an amount without thousands separators and trailing zeros of cents: "1,250.00" is "1250"."""
+    plain = re.sub(r"[,. ](?=[0-9]{3}(?![0-9]))", "", written).replace(",", ".")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def _read_dates(written: str) -> set[str]:
+    """Return the days that a written date can mean, as year-month-day; 03/04/1980 can mean two days."""
+    numbers = [int(number) for number in re.findall(r"[0-9]+", written)]
+    month = next(
+        (_MONTH_NUMBER[word[:3]] for word in re.findall(r"[a-z]{3,9}", written.lower()) if word[:3] in _MONTH_NUMBER),
+        None,
+    )
+    if month is not None and len(numbers) == 2:
+        day, year = numbers
+        return {f"{year}-{month}-{day}"}
+    if len(numbers) != 3:
+        return set()
+    first, second, third = numbers
+    if first > 31:
+        return {f"{first}-{second}-{third}"}
+    years = [third] if third >= 100 else [1900 + third, 2000 + third]
+    return {
+        f"{year}-{month}-{day}" for year in years for day, month in ((first, second), (second, first)) if month <= 12
+    }
+
+
+def _fold_words(text: str) -> list[str]:
+    """Return the words of a text without case, accents, possessives and abbreviations of streets."""
+    plain = "".join(
+        character
+        for character in unicodedata.normalize("NFKD", text).casefold()
+        if not unicodedata.combining(character)
+    )
+    plain = re.sub(r"['\u2019]s\b", "", plain)
+    return [_SAME_WORDS.get(word, word) for word in re.findall(r"[^\W_]+", plain)]
+
+
+Reader = Callable[[str], _Reading]
+
+
+def make_reader() -> Reader:
+    """Return a function that prepares a query or chunk for lookups; the last 4,096 distinct texts are cached."""
+    return lru_cache(maxsize=4096)(_Reading)
+
+
+def expose_spans(
+    answer: str, spans: Sequence[Span], query: str, chunks: Sequence[str], read: Reader
+) -> list[dict[str, Any]]:
+    """Return one finding per distinct value of an answer, in order of first occurrence.
+
+    Parameters
+    ----------
+    answer : str
+    spans : sequence of Span
+        Spans of the answer in order of place.
+    query : str
+        Empty if there is none.
+    chunks : sequence of str
+        Retrieved chunks, without empty ones.
+    read : callable
+        Result of :func:`make_reader`.
+
+    Returns
+    -------
+    list of dict
+        Keys as in :data:`FINDING_TYPE`.
+
+    Examples
+    --------
+    >>> answer = "Card 4539 1488 0343 6467, zofia@example.com"
+    >>> spans = [Span(5, 24, "card", "luhn"), Span(26, 43, "email", "pattern")]
+    >>> found = expose_spans(answer, spans, "Is 4539148803436467 mine?", ["Opening hours"], make_reader())
+    >>> [(finding["entity_type"], finding["exposure"], finding["masked"]) for finding in found]
+    [('card', 'in_query', '****6467'), ('email', 'leaked', '[email]')]
+    """
+    findings: dict[tuple[str, str], dict[str, Any]] = {}
+    for span in spans:
+        value = answer[span.start : span.end]
+        key = (span.entity_type, " ".join(_fold_words(value)))
+        if key in findings:
+            findings[key]["count_occurrences"] += 1
+            continue
+        findings[key] = {
+            "finding_index": len(findings),
+            "entity_type": span.entity_type,
+            "exposure": _find_exposure(value, span.entity_type, query, chunks, read),
+            "masked": mask_value(value, span.entity_type),
+            "rule": span.rule,
+            "first_start": span.start,
+            "first_end": span.end,
+            "count_occurrences": 1,
+        }
+    return list(findings.values())
+
+
+def _find_exposure(value: str, entity_type: str, query: str, chunks: Sequence[str], read: Reader) -> str:
+    if query and read(query).holds(value, entity_type):
+        return "in_query"
+    if any(read(chunk).holds(value, entity_type) for chunk in chunks):
+        return "in_context"
+    return "leaked"

@@ -1,0 +1,389 @@
+"""Find numbers and contact details by rules: check digits, fixed forms, and words that announce them.
+
+Every ``find_`` function takes a text folded by :func:`hcat.privacy.spans.fold_text` and yields spans of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from hcat.privacy.spans import Span
+
+# --- numbers with check digits -----------------------------------------------------------------------------------
+
+_CARD = re.compile(r"(?<![0-9])(?<![0-9][.,])[0-9](?:[ .-]{0,2}[0-9]){11,18}(?![0-9])")
+# Issuers: Visa, Mastercard, American Express, Diners Club, Discover, JCB (also its 15 digits), UnionPay, Maestro.
+_ISSUER = re.compile(r"4|5[0-9]|6|2[2-7]|3[0-9]|2131|1800")
+_CARD_CUE = re.compile(
+    r"\b(?:cards?|cc|visa|mastercard|maestro|amex|american express|discover|diners|jcb|pan)\b", re.IGNORECASE
+)
+CARD_LENGTHS: Final = range(12, 20)
+"""Digits of a payment card number (ISO/IEC 7812 allows up to 19; Maestro starts at 12)."""
+
+
+def has_luhn_check(digits: str) -> bool:
+    """Return whether the last digit is the Luhn check digit of the others (ISO/IEC 7812-1 annex B).
+
+    Examples
+    --------
+    >>> has_luhn_check("79927398713"), has_luhn_check("79927398714")
+    (True, False)
+    """
+    total = 0
+    for position, character in enumerate(reversed(digits)):
+        value = int(character) * (1 + position % 2)
+        total += value - 9 if value > 9 else value
+    return total % 10 == 0
+
+
+def find_cards(text: str) -> Iterator[Span]:
+    """Yield payment card numbers: 12 to 19 digits with a Luhn check digit, separators allowed.
+
+    At least three distinct digits must occur. Without a word like "card" before it, the number must also have 13 digits
+    or more and begin as an issuer's numbers do.
+
+    Examples
+    --------
+    >>> list(find_cards("Card 4539 1488 0343 6467 is blocked."))
+    [Span(start=5, end=24, entity_type='card', rule='luhn')]
+    """
+    for match in _CARD.finditer(text):
+        digits = _digits(match.group())
+        if len(digits) not in CARD_LENGTHS or not has_luhn_check(digits) or len(set(digits)) < 3:
+            continue
+        has_cue = _CARD_CUE.search(text, max(0, match.start() - 40), match.start()) is not None
+        if has_cue or (_ISSUER.match(digits) and len(digits) >= 13):
+            yield Span(match.start(), match.end(), "card", "luhn")
+
+
+# Lengths by country of the IBAN registry (ISO 13616, release of 2024).
+_IBAN_LENGTHS: Final = {
+    **dict.fromkeys(("NO",), 15),
+    **dict.fromkeys(("BE", "BI"), 16),
+    **dict.fromkeys(("DK", "FI", "FK", "FO", "GL", "NL", "SD"), 18),
+    **dict.fromkeys(("MK", "SI"), 19),
+    **dict.fromkeys(("AT", "BA", "EE", "KZ", "LT", "LU", "MN", "XK"), 20),
+    **dict.fromkeys(("CH", "HR", "LI", "LV"), 21),
+    **dict.fromkeys(("BG", "BH", "CR", "DE", "GB", "GE", "IE", "ME", "RS", "VA"), 22),
+    **dict.fromkeys(("AE", "GI", "IL", "IQ", "OM", "SO", "TL"), 23),
+    **dict.fromkeys(("AD", "CZ", "ES", "MD", "PK", "RO", "SA", "SE", "SK", "TN", "VG"), 24),
+    **dict.fromkeys(("LY", "PT", "ST"), 25),
+    **dict.fromkeys(("IS", "TR"), 26),
+    **dict.fromkeys(("DJ", "FR", "GR", "IT", "MC", "MR", "SM"), 27),
+    **dict.fromkeys(("AL", "AZ", "BY", "CY", "DO", "GT", "HN", "HU", "LB", "NI", "PL", "SV"), 28),
+    **dict.fromkeys(("BR", "EG", "PS", "QA", "UA"), 29),
+    **dict.fromkeys(("JO", "KW", "MU", "YE"), 30),
+    **dict.fromkeys(("MT", "SC"), 31),
+    "LC": 32,
+    "RU": 33,
+}
+_IBAN_START = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})[ -]?[0-9][ -]?[0-9](?=[ -]?[A-Za-z0-9])")
+
+
+def has_iban_check(iban: str) -> bool:
+    """Return whether an IBAN without separators has the length of its country and a remainder of 1 modulo 97.
+
+    Examples
+    --------
+    >>> has_iban_check("DE89370400440532013000"), has_iban_check("DE89370400440532013001")
+    (True, False)
+    """
+    iban = iban.upper()
+    if not (iban.isascii() and iban.isalnum()) or _IBAN_LENGTHS.get(iban[:2]) != len(iban):
+        return False
+    return int("".join(str(int(character, 36)) for character in iban[4:] + iban[:4])) % 97 == 1
+
+
+def find_ibans(text: str) -> Iterator[Span]:
+    """Yield IBANs with a valid check number, grouped or not, in upper or lower case.
+
+    The country determines the length, so that words after a number with spaces are not taken for a part of it.
+    """
+    for match in _IBAN_START.finditer(text):
+        length = _IBAN_LENGTHS.get(match.group(1).upper())
+        if length is None:
+            continue
+        kept = []
+        end = match.start()
+        for position in range(match.start(), min(len(text), match.start() + 2 * length)):
+            character = text[position]
+            if character.isascii() and character.isalnum():
+                kept.append(character)
+                end = position + 1
+                if len(kept) == length:
+                    break
+            elif character not in " -":
+                break
+        goes_on = end < len(text) and text[end].isascii() and text[end].isalnum()
+        if len(kept) == length and not goes_on and has_iban_check("".join(kept)):
+            yield Span(match.start(), end, "iban", "modulo_97")
+
+
+_SSN = re.compile(r"(?<![0-9-])([0-9]{3})([- .]?)([0-9]{2})\2([0-9]{4})(?![0-9]|-[0-9])")
+_SSN_CUE = re.compile(r"\b(?:ssn|social security|social insurance|itin|taxpayer id)\b", re.IGNORECASE)
+
+
+def find_ssns(text: str) -> Iterator[Span]:
+    """Yield social security numbers of the United States.
+
+    Nine digits without groups count only beside words that announce such a number. Area 000 and 666, group 00 and
+    serial 0000 are never issued; areas from 900 are taxpayer numbers and need such words as well.
+    """
+    for match in _SSN.finditer(text):
+        area, separator, group, serial = match.groups()
+        if area in ("000", "666") or group == "00" or serial == "0000" or len(set(area + group + serial)) == 1:
+            continue
+        has_cue = (
+            _SSN_CUE.search(text, max(0, match.start() - 40), match.start()) is not None
+            or _SSN_CUE.search(text, match.end(), match.end() + 25) is not None
+        )
+        if has_cue or (separator in ("-", " ") and area < "900"):
+            yield Span(match.start(), match.end(), "ssn", "pattern")
+
+
+_NATIONAL_INSURANCE = re.compile(
+    r"(?<![A-Za-z0-9])(?!BG|GB|NK|KN|TN|NT|"
+    r"ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"
+    r"(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def find_national_insurance_numbers(text: str) -> Iterator[Span]:
+    """Yield national insurance numbers of the UK (two letters, six digits, one letter A to D)."""
+    for match in _NATIONAL_INSURANCE.finditer(text):
+        yield Span(match.start(), match.end(), "national_insurance", "pattern")
+
+
+# --- contact details ---------------------------------------------------------------------------------------------
+
+_EMAIL = re.compile(r"(?<![\w.+%'-])[\w.+%'-]{1,64}+ ?@ ?[^\W_](?:[\w-]{0,62}+)(?:\.[^\W_][\w-]{0,62}+){1,6}(?<![-_])")
+_SPELLED_AT = re.compile(r"(?: \(at\) | \[at\] |\(at\)|\[at\]| at )", re.IGNORECASE)
+_SPELLED_LEFT = re.compile(r"[\w.+-]{1,40}(?:(?: dot | \[dot\] |\(dot\)|\[dot\])[\w.+-]{1,40}){0,3}\Z", re.IGNORECASE)
+_SPELLED_RIGHT = re.compile(
+    r"[\w-]{1,40}(?:(?: dot | \(dot\) | \[dot\] |\(dot\)|\[dot\]|\.)[\w-]{2,40}){1,3}", re.IGNORECASE
+)
+_TOP_DOMAIN = re.compile(r"(?:com|net|org|edu|gov|info|io|co|uk|us|de|fr|eu|biz|bank|[a-z]{2})\Z", re.IGNORECASE)
+_SPELLED_CUE = re.compile(r"[Dd][Oo][Tt]|[(\[][Aa][Tt]")
+_SPELLED_WINDOW = 160
+
+
+def find_emails(text: str) -> Iterator[Span]:
+    """Yield e-mail addresses, also those that are spelled out ("jane dot doe at example dot com")."""
+    if "@" in text:
+        for match in _EMAIL.finditer(text):
+            yield Span(match.start(), match.end(), "email", "pattern")
+    if _SPELLED_CUE.search(text) is None:
+        return
+    for at in _SPELLED_AT.finditer(text):
+        right = _SPELLED_RIGHT.match(text, at.end())
+        if right is None or not re.search(r"dot|\(at|\[at", at.group() + right.group(), re.IGNORECASE):
+            continue
+        window = max(0, at.start() - _SPELLED_WINDOW)
+        left = _SPELLED_LEFT.search(text[window : at.start()])
+        last = re.split(r"[ .()\[\]]", right.group())[-1]
+        if left is not None and _TOP_DOMAIN.match(last):
+            yield Span(window + left.start(), right.end(), "email", "spelled")
+
+
+_PHONE = re.compile(
+    r"(?<![\w.,/-])(?<![0-9][ ])(?:\+ ?|00)?\(?[0-9](?:[ ./()-]{0,3}[0-9]){6,16}"
+    r"(?: ?(?:x|ext\.?|extension) ?[0-9]{1,6})?(?![\w%])(?![.,/-][0-9])",
+    re.IGNORECASE,
+)
+_PHONE_CUE = re.compile(
+    r"\b(?:phones?|telephone|tel|mobile|mob|cell|cellphone|desk|fax|landline|call(?:ed|ing)?|dial(?:ling)?|ring|text|"
+    r"whatsapp|sms|hotline|helpline|reach (?:me|us|him|her|them)|contact (?:me|us|him|her|them|number)|"
+    r"my number|his number|her number|their number|your number|number is|office|extension|ph|home|work)\b",
+    re.IGNORECASE,
+)
+_OTHER_NUMBER_CUE = re.compile(
+    r"\b(?:account|acct|a/c|card|iban|sort code|reference|ref|invoice|order|policy|ssn|social security|routing|"
+    r"transaction|id|zip|postcode|isbn|balance|case|claim|swift|version)\b|[$\u20ac\u00a3\u00a5]",
+    re.IGNORECASE,
+)
+_DATE_LIKE = re.compile(
+    r"\A(?:(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./ ][0-9]{1,2}[-./ ](?:19|"
+    r"20)[0-9]{2})(?![0-9])"
+)
+_YEARS = re.compile(r"\A(?:19|20)[0-9]{2}[ ./()-]{1,3}(?:19|20)[0-9]{2}")
+_CUE_WINDOW = 40
+
+
+def find_phones(text: str) -> Iterator[Span]:
+    """Yield telephone numbers: international, North American, with a leading zero, in even groups, or after a cue.
+
+    Any other run of digits counts only if a word like "phone" or "call" stands in the 40 characters before it.
+    """
+    for match in _PHONE.finditer(text):
+        start, end = match.start(), match.end()
+        written = match.group()
+        body = re.split(r"(?:x|ext\.?|extension)", written, maxsplit=1, flags=re.IGNORECASE)[0]
+        digits = _digits(body)
+        if not 7 <= len(digits) <= 15 or _DATE_LIKE.match(body) or _YEARS.match(body):
+            continue
+        rule = _phone_rule(text, start, body, digits)
+        if rule is not None:
+            while written and written[-1] in " ./(-":
+                written, end = written[:-1], end - 1
+            yield Span(start, end, "phone", rule)
+
+
+def _phone_rule(text: str, start: int, body: str, digits: str) -> str | None:
+    """Return the rule by which a run of digits is a telephone number, or None."""
+    if body.startswith("+"):
+        return "international"
+    before = text[max(0, start - _CUE_WINDOW) : start]
+    cue = _last(_PHONE_CUE, before)
+    other = _last(_OTHER_NUMBER_CUE, before)
+    groups = re.findall(r"[0-9]+", body)
+    if cue > other:
+        return "cue"
+    if other >= 0:
+        return None
+    if digits.startswith("00") and len(digits) >= 10:
+        return "international"
+    is_grouped = len(groups) >= 2
+    national = digits[1:] if len(digits) == 11 and digits[0] == "1" else digits
+    if is_grouped and len(national) == 10 and [len(group) for group in groups[-3:]] in ([3, 3, 4],):
+        return "north_american"
+    if is_grouped and len(national) == 10 and re.match(r"\(?[0-9]{3}\)? ?[0-9]{3}[ .-]?[0-9]{4}\Z", body.strip()):
+        return "north_american"
+    if digits[0] == "0" and 10 <= len(digits) <= 12 and (is_grouped or digits.startswith("07")):
+        return "trunk_zero"
+    is_even = len(set(re.sub(r"[0-9]", "", body.strip(" ./-")))) == 1 and "/" not in body
+    if len(groups) >= 4 and 8 <= len(digits) <= 11 and is_even and all(2 <= len(group) <= 3 for group in groups):
+        return "groups"
+    return None
+
+
+def _last(expression: re.Pattern[str], text: str) -> int:
+    """Return where the last match of an expression ends, or -1."""
+    return max((match.end() for match in expression.finditer(text)), default=-1)
+
+
+_DIGIT = "(?:zero|oh|o|nought|one|two|three|four|five|six|seven|eight|nine)"
+_DIGIT_WORD = rf"(?:{_DIGIT}|(?:double|triple)[ -]{_DIGIT})"
+_SPELLED_NUMBER = re.compile(rf"\b{_DIGIT_WORD}(?:[ ,.-]{{1,3}}{_DIGIT_WORD}){{6,18}}\b", re.IGNORECASE)
+
+
+def find_spelled_numbers(text: str) -> Iterator[Span]:
+    """Yield numbers read out digit by digit (seven digits or more): telephone numbers in transcripts."""
+    for match in _SPELLED_NUMBER.finditer(text):
+        yield Span(match.start(), match.end(), "phone", "spelled")
+
+
+# --- values that a word before them announces --------------------------------------------------------------------
+
+_SORT_CODE = re.compile(r"(?<![0-9-])[0-9]{2}([- ]?)[0-9]{2}\1[0-9]{2}(?![0-9-])")
+_SORT_CODE_CUE = re.compile(r"\bsort[ -]?codes?\b[^0-9\n]{0,20}\Z", re.IGNORECASE)
+_ACCOUNT = re.compile(
+    r"\b(?:a/c|acct|accounts?|routing|aba|bsb)\b[ .]{0,2}(?:(?:numbers?|no|num|nr|#|ending|code)[ .:#]{0,3}){0,2}"
+    r"(?:(?:is|was|with|number|in)[ :]{1,2}){0,2}[ :#(=-]{0,4}"
+    r"((?:[Xx*\u2022]{2,12}[ -]?)?[0-9](?:[ -]?[0-9]){3,16})(?![0-9])",
+    re.IGNORECASE,
+)
+_ACCOUNT_DIGITS: Final = range(6, 18)
+_REFERENCE = re.compile(
+    r"\b(?:transaction|trans|reference|ref|customer|client|case|claim|policy|order|payment|booking|confirmation|"
+    r"ticket|member|membership|loan|mortgage|contract|invoice|mandate|application)\b[ .]{0,2}"
+    r"(?:(?:reference|ref|number|no|num|id|code|#)[ .:#]{1,3}){0,2}(?:(?:is|was)[ :]{1,2})?[ :#(-]{0,4}"
+    r"([A-Za-z]{0,6}[-/]?[0-9][A-Za-z0-9]{0,20}(?:[-/][A-Za-z0-9]{1,20}){0,4})(?![A-Za-z0-9%])(?![.,][0-9])",
+    re.IGNORECASE,
+)
+_MINIMUM_REFERENCE_DIGITS: Final = 4
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
+DATE_PATTERN: Final = (
+    rf"(?:[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}|[0-9]{{1,2}}[./-][0-9]{{1,2}}[./-](?:[0-9]{{4}}|[0-9]{{2}})|"
+    rf"[0-9]{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\.?,? [0-9]{{4}}|{_MONTH}\.? [0-9]{{1,2}}(?:st|nd|rd|"
+    rf"th)?,? [0-9]{{4}})"
+)
+_BIRTH = re.compile(
+    r"\b(?:born(?: on)?|date of birth|d\.?o\.?b\.?|birth ?date|birthday)\b(?: (?:is|was|on|being|of)){0,2}"
+    rf"[ :(-]{{0,4}}(?:(?:the|on) )?({DATE_PATTERN})(?![0-9])",
+    re.IGNORECASE,
+)
+
+
+def find_accounts(text: str) -> Iterator[Span]:
+    """Yield sort codes and bank account numbers that a word before them announces.
+
+    Eight digits directly after a sort code are an account number as well ("20-45-12 55779911").
+    """
+    for match in _SORT_CODE.finditer(text):
+        has_cue = _SORT_CODE_CUE.search(text, max(0, match.start() - 40), match.start()) is not None
+        follower = re.compile(r"[ ,/-]{1,3}([0-9]{8})(?![0-9])").match(text, match.end())
+        if has_cue or (match.group(1) == "-" and follower is not None):
+            yield Span(match.start(), match.end(), "sort_code", "cue")
+            if follower is not None:
+                yield Span(follower.start(1), follower.end(1), "account", "behind_sort_code")
+    for match in _ACCOUNT.finditer(text):
+        is_partial = not match.group(1)[0].isdigit()
+        if len(_digits(match.group(1))) in _ACCOUNT_DIGITS or is_partial:
+            yield Span(match.start(1), match.end(1), "account", "cue")
+
+
+def find_references(text: str) -> Iterator[Span]:
+    """Yield customer, transaction and similar references: at least four digits after a word that names them."""
+    for match in _REFERENCE.finditer(text):
+        written = match.group(1)
+        digits = _digits(written)
+        is_year = written.isdigit() and len(written) == 4 and written[:2] in ("19", "20")
+        if len(digits) >= _MINIMUM_REFERENCE_DIGITS and not is_year:
+            yield Span(match.start(1), match.end(1), "reference", "cue")
+
+
+def find_birth_dates(text: str) -> Iterator[Span]:
+    """Yield dates that the text calls a date of birth."""
+    for match in _BIRTH.finditer(text):
+        yield Span(match.start(1), match.end(1), "date_of_birth", "cue")
+
+
+_AMOUNT = (
+    r"(?:[$\u20ac\u00a3\u00a5] ?[0-9][0-9,. ]{0,14}[0-9]|[$\u20ac\u00a3\u00a5] ?[0-9]|"
+    r"(?:usd|eur|gbp|chf) ?[0-9][0-9,.]{0,14}|[0-9][0-9,.]{0,14} ?(?:usd|eur|gbp|chf|euros?|dollars|pounds))\b"
+)
+_OWNER = r"(?:your|his|her|their|my|the customer's|the client's|the account holder's|[^\W\d_][\w-]{1,20}'s)"
+_OWNED = re.compile(
+    rf"\b{_OWNER} (?:[\w-]{{1,20}} ){{0,3}}?(?:balance|transactions?|payments?|withdrawals?|deposits?|transfers?|"
+    r"purchases?|direct debits?|standing orders?|salary|overdraft|statement|account)\b"
+    rf"[^.?!;\n]{{0,60}}? (?:is|was|were|of|for|at|stands? at|shows?|has|totall?ing|"
+    rf"by)(?: \w{{1,12}}){{0,3}}? ?({_AMOUNT})",
+    re.IGNORECASE,
+)
+_MOVED = re.compile(
+    r"\b(?:you|he|she|they|the customer|the client|the account holder) (?:have |has |had |just |recently |already )?"
+    r"(?:paid|spent|withdrew|withdrawn|transferred|deposited|received|sent|owe[sd]?|earned|borrowed|were charged|"
+    r"was charged|"
+    rf"were paid|was paid)(?: \w{{1,12}}){{0,2}}? ?({_AMOUNT})",
+    re.IGNORECASE,
+)
+
+
+_MONEY: Final = ("$", "\u20ac", "\u00a3", "\u00a5", "usd", "eur", "gbp", "chf", "dollars", "pounds")
+_PRICE = re.compile(r"\b(?:costs?|fees?|price[sd]?|charges?)\b", re.IGNORECASE)
+
+
+def find_transactions(text: str) -> Iterator[Span]:
+    """Yield amounts that the text ascribes to somebody's account: balances, payments, withdrawals.
+
+    "Your balance is $250" and "you withdrew $250" name one person's money. "The fee is $250" and "a letter about your
+    balance costs $15" do not.
+    """
+    lower = text.lower()
+    if not any(sign in lower for sign in _MONEY):
+        return
+    for expression in (_OWNED, _MOVED):
+        for match in expression.finditer(text):
+            if _PRICE.search(match.group(), 0, match.start(1) - match.start()):
+                continue
+            yield Span(match.start(1), match.end(1), "transaction", "phrase")
+
+
+def _digits(text: str) -> str:
+    return "".join(character for character in text if character in "0123456789")

@@ -1,0 +1,189 @@
+"""Find all personal data of a text, without overlap.
+
+Three sources are joined: the rules of this room, the entity tagger of spaCy, and recognisers of Presidio. Where their
+spans overlap, :func:`resolve_overlaps` decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final
+
+from hcat.language.given_names import ORGANISATION_WORDS, is_ordinary_word, surnames
+from hcat.privacy.presidio import DEFAULT_PRESIDIO_RECOGNISERS, ask_presidio, load_presidio
+from hcat.privacy.rules import find_by_rules
+from hcat.privacy.spans import ENTITY_TYPES, Span, read_tokens
+from hcat.privacy.tagger import DEFAULT_MODEL, tag_texts
+
+CANARY: Final = re.compile(r"\bHCAT-[0-9A-Fa-f]{6,}\b|\bHCAT-CANARY-\w+\b")
+"""A word that hcat planted. Its digits are nobody's telephone number, and a mask would hide that the word leaked."""
+
+
+_UNCUED_PERSON_RULES = frozenset(("tagger", "tagger_and_name", "given_name", "given_name_alone"))
+
+
+_LIST = re.compile(
+    r"[^\W\d_][\w'\u2019-]{1,24}(?:, ?[^\W\d_][\w'\u2019-]{1,24}){1,30}(?:,? (?:and|or|&) [^\W\d_][\w'\u2019-]{1,24})?"
+)
+
+
+def find_spans(
+    texts: Sequence[str],
+    *,
+    model: str | None = DEFAULT_MODEL,
+    presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
+    batch_size: int = 64,
+) -> list[list[Span]]:
+    """Return the personal data of each text as spans in order of place, without overlap.
+
+    Each distinct text is read once.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    model : str or None
+        Package of the spaCy pipeline. With None, only rules and Presidio read, and names without a cue are missed.
+    presidio_recognisers : sequence of str
+        Names of classes of Presidio.
+    batch_size : int
+        Texts per call of the tagger.
+
+    Returns
+    -------
+    list of list of Span
+        Places are characters of the text as it was given.
+
+    Raises
+    ------
+    ModelError
+        If the pipeline or Presidio is not installed.
+    ValueError
+        If a recogniser of Presidio is unknown.
+
+    Examples
+    --------
+    >>> find_spans(["Call +44 20 7946 0958."], model=None, presidio_recognisers=())
+    [[Span(start=5, end=21, entity_type='phone', rule='international')]]
+    """
+    distinct = list(dict.fromkeys(texts))
+    asked = load_presidio(presidio_recognisers)
+    found: dict[str, list[Span]] = {}
+    tags = tag_texts(distinct, model, batch_size) if model is not None else iter([[] for _ in distinct])
+    for text, tagged in zip(distinct, tags, strict=True):
+        spans = find_by_rules(text) + tagged + ask_presidio(text, asked)
+        spans = _prefer_cued_places(spans)
+        spans += _find_again(text, spans) + _find_in_lists(text, spans)
+        found[text] = resolve_overlaps(text, spans)
+    return [found[text] for text in texts]
+
+
+def resolve_overlaps(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Return spans without overlap, in order of place.
+
+    Spans are taken by type in the order of :data:`hcat.privacy.spans.ENTITY_TYPES`, then by length from the longest,
+    then by place. A span that overlaps one already taken keeps its longest free stretch, if that holds at least three
+    letters or digits; otherwise it is dropped. Apart from such short remainders and canaries, every character that any
+    recogniser called personal stays covered.
+
+    Parameters
+    ----------
+    text : str
+    spans : iterable of Span
+        Spans of the text in any order.
+
+    Examples
+    --------
+    >>> phone, card = Span(0, 17, "phone", "cue"), Span(0, 10, "card", "luhn")
+    >>> resolve_overlaps("0123456789 abcdef", [phone, card])
+    [Span(start=0, end=10, entity_type='card', rule='luhn'), Span(start=11, end=17, entity_type='phone', rule='cue')]
+    """
+    order = {entity_type: position for position, entity_type in enumerate(ENTITY_TYPES)}
+    distinct = dict.fromkeys(spans)  # keeps the order found, which decides between equal spans
+    waiting = sorted(distinct, key=lambda span: (order[span.entity_type], span.start - span.end, span.start))
+    owner = [-1] * len(text)
+    for canary in CANARY.finditer(text):
+        owner[canary.start() : canary.end()] = [0] * len(canary.group())
+    taken: list[Span] = []
+    for span in waiting:
+        start, end = _longest_free(owner, span.start, span.end)
+        if (start, end) != (span.start, span.end):
+            start, end = _trim(text, start, end)
+            if sum(character.isalnum() for character in text[start:end]) < 3:
+                continue
+        if start < end:
+            owner[start:end] = [len(taken)] * (end - start)
+            taken.append(span._replace(start=start, end=end))
+    return sorted(taken)
+
+
+def _longest_free(owner: Sequence[int], start: int, end: int) -> tuple[int, int]:
+    """Return the longest stretch between ``start`` and ``end`` without an owner, the first of equals."""
+    borders = [start - 1, *(position for position in range(start, end) if owner[position] >= 0), end]
+    left, right = max(pairwise(borders), key=lambda pair: pair[1] - pair[0])
+    return left + 1, right
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum():
+        end -= 1
+    return start, end
+
+
+def _prefer_cued_places(spans: Sequence[Span]) -> list[Span]:
+    """Return the spans without persons found in a place that a cue announces: "originally from Dolores"."""
+    places = [span for span in spans if span.entity_type == "place" and span.rule == "cue_before"]
+    return [
+        span
+        for span in spans
+        if span.entity_type != "person"
+        or span.rule not in _UNCUED_PERSON_RULES
+        or not any(span.start < place.end and place.start < span.end for place in places)
+    ]
+
+
+def _find_again(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Return further mentions of single words of a full name in the same text: "Ana Dias ... Dias"."""
+    parts = {
+        word.text
+        for span in spans
+        if span.entity_type == "person"
+        for words in [[token for token in read_tokens(text[span.start : span.end]) if token.kind == "word"]]
+        if len(words) >= 2
+        for word in words
+        if len(word.text) >= 3 and word.text[0].isupper() and word.lower not in ORGANISATION_WORDS
+        if not is_ordinary_word(word.lower) or word.lower in surnames()
+    }
+    if not parts:
+        return []
+    return [
+        Span(token.start, token.end, "person", "named_before")
+        for token in read_tokens(text)
+        if token.text in parts or token.text.removesuffix("'s") in parts
+    ]
+
+
+def _find_in_lists(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Return all members of a list of capitalised words of which at least two, and at least half, are persons."""
+    persons = {(span.start, span.end) for span in spans if span.entity_type == "person"}
+    if len(persons) < 2:
+        return []
+    found = []
+    for match in _LIST.finditer(text):
+        words = [
+            (match.start() + token.start, match.start() + token.end, token)
+            for token in read_tokens(match.group())
+            if token.kind == "word" and token.lower not in ("and", "or")
+        ]
+        capitals = [word for word in words if word[2].text[0].isupper() or text.islower()]
+        known = [word for word in capitals if word[:2] in persons]
+        if len(capitals) == len(words) and len(known) >= 2 and 2 * len(known) >= len(words):
+            found += [
+                Span(start, end, "person", "list")
+                for start, end, token in capitals
+                if token.lower not in ORGANISATION_WORDS
+            ]
+    return found

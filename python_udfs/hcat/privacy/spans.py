@@ -1,0 +1,166 @@
+"""Spans of personal data, the tokens that rules read, and the plain form of characters.
+
+Every recogniser of this room is a function from a text to spans. All repeats in its expressions are bounded, and word
+rules read a list of tokens once. The work therefore grows in proportion to the length of a text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from hcat.language.given_names import word_set
+
+ENTITY_TYPES: Final = (
+    "iban",
+    "card",
+    "email",
+    "ssn",
+    "national_insurance",
+    "sort_code",
+    "account",
+    "date_of_birth",
+    "reference",
+    "phone",
+    "transaction",
+    "address",
+    "person",
+    "place",
+)
+"""Types of personal data. Where two spans overlap, the type that stands first here wins.
+
+Values with a check digit or a fixed form come first, then values that a word announces, then names. `transaction` is an
+amount that the text ascribes to somebody's account."""
+
+
+class Span(NamedTuple):
+    """One piece of personal data in a text.
+
+    Attributes
+    ----------
+    start, end : int
+        Characters of the text, from 0; ``end`` is exclusive.
+    entity_type : str
+        One of :data:`ENTITY_TYPES`.
+    rule : str
+        Name of the rule that found it.
+    """
+
+    start: int
+    end: int
+    entity_type: str
+    rule: str
+
+
+class Token(NamedTuple):
+    """A word, a run of digits or one other character.
+
+    Attributes
+    ----------
+    start, end : int
+        Characters of the text, from 0; ``end`` is exclusive.
+    text, lower : str
+        The token as it is written, and in lower case.
+    kind : str
+        ``word``, ``number`` or ``mark``.
+    opens_line : bool
+        Whether the token is the first of its line.
+    """
+
+    start: int
+    end: int
+    text: str
+    lower: str
+    kind: str
+    opens_line: bool
+
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|[0-9]+|\S")
+
+
+class _Fold(dict[int, str]):
+    """Table that translates each digit, separator or wide letter to one plain character."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        folded = character
+        if code > 127:
+            if character.isdecimal():
+                folded = str(unicodedata.digit(character))
+            elif unicodedata.category(character) in ("Zs", "Cf"):
+                folded = " "
+            elif unicodedata.category(character) == "Pd":
+                folded = "-"
+            else:
+                compatible = unicodedata.normalize("NFKC", character)
+                folded = compatible if len(compatible) == 1 else character
+        self[code] = folded
+        return folded
+
+
+_FOLD: Final = _Fold()
+
+
+def fold_text(text: str) -> str:
+    """Return a text of the same length in which digits, spaces, dashes and wide letters have their plain form.
+
+    A card number in full-width digits or with a zero-width space is read as the same card number. Places in the folded
+    text are places in the original.
+
+    Examples
+    --------
+    >>> fold_text("\uff14\uff11\uff11\uff11\u20132222")
+    '4111-2222'
+    """
+    return text if text.isascii() else text.translate(_FOLD)
+
+
+@lru_cache(maxsize=32)
+def read_tokens(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text in order.
+
+    The tokens of the last few texts are cached, because several rules read the same text.
+
+    Parameters
+    ----------
+    text : str
+        Text folded by :func:`fold_text`.
+
+    Examples
+    --------
+    >>> [(token.text, token.kind) for token in read_tokens("Flat 2, O'Neill")]
+    [('Flat', 'word'), ('2', 'number'), (',', 'mark'), ("O'Neill", 'word')]
+    """
+    tokens = []
+    end_before = 0
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        word = text[start:end]
+        kind = "word" if word[0].isalpha() else "number" if word[0] in "0123456789" else "mark"
+        opens_line = end_before == 0 or text.find("\n", end_before, start) >= 0
+        tokens.append(Token(start, end, word, word.lower(), kind, opens_line))
+        end_before = end
+    return tuple(tokens)
+
+
+MONTH_WORDS: Final = word_set(
+    """
+    january february march april may june july august september october november december jan feb mar apr jun jul aug
+    sep sept oct nov dec
+    """
+)
+
+
+def skip_dot(tokens: Sequence[Token], index: int) -> int:
+    """Return the index of the next token after an optional ``.`` or ``#``.
+
+    Parameters
+    ----------
+    tokens : sequence of Token
+    index : int
+        Where the full stop or number sign may stand.
+    """
+    return index + 1 if index < len(tokens) and tokens[index].text in (".", "#") else index
