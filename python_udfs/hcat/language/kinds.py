@@ -8,7 +8,9 @@ import functools
 import re
 from typing import Final
 
-from hcat.language.overlap import Mention, TextFeatures, stem_word
+from hcat.language.features import TextFeatures
+from hcat.language.mentions import Mention
+from hcat.language.words import stem_word
 
 WEEKDAY: Final = "weekday"
 """Shape of the names of days."""

@@ -27,9 +27,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 import pyarrow as pa
 
+from hcat.language.features import TextFeatures, extract_features
 from hcat.language.kinds import number_kind
-from hcat.language.overlap import Mention, TextFeatures, exact_match, extract_features, stem_word
+from hcat.language.mentions import Mention
 from hcat.language.text import STOP_WORDS, WORD_PATTERN, clean_text
+from hcat.language.words import stem_word
+from hcat.metrics.reference import exact_match
 from hcat.metrics.refusal import explain_refusal
 
 Status = Literal["correct", "incorrect", "undecided"]

@@ -10,21 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.engine.keys import hash_text
-from hcat.language.overlap import (
-    Evidence,
-    Offer,
-    TextFeatures,
-    bleu_2,
-    exact_match,
-    extract_features,
-    measure_support,
-    rouge_l,
-)
+from hcat.language.features import TextFeatures, extract_features
 from hcat.language.text import count_content_words
 from hcat.language.verbalisation import verbalise_sentences
 from hcat.metrics.placement import Placed, Places, find_displaced, place_mentions
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
+from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import explain_refusal
+from hcat.metrics.support import Evidence, Offer, measure_support
 
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids")

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.language.overlap import stem_word
 from hcat.language.text import content_words
+from hcat.language.words import stem_word
 
 #: List columns of an interaction whose texts are read.
 EVIDENCE_LISTS = ("answer_text_ids", "context_text_ids")

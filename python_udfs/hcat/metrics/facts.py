@@ -16,9 +16,11 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from hcat.language.overlap import Evidence, Mention, TextFeatures, extract_features
+from hcat.language.features import TextFeatures, extract_features
+from hcat.language.mentions import Mention
 from hcat.language.text import WORD_PATTERN, clean_text, split_sentences
 from hcat.metrics.answers import MAXIMUM_CHARACTERS, Status
+from hcat.metrics.support import Evidence
 
 REASONS: Final = {
     "same_facts": "states the numbers, names and words of the true answer",

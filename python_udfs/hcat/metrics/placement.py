@@ -17,7 +17,7 @@ For a mention m of the answer sentence and an occurrence o of a mention in the c
 
 A rival is of the same kind (`hcat.language.kinds`) and not in the sentence. Among the fields of a record no place is
 better than another, because all of them speak of one thing, and days of the week are ranges more often than places:
-neither is compared. What the context does not have at all is unsupported (`hcat.language.overlap`), and not displaced.
+neither is compared. What the context does not have at all is unsupported (`hcat.metrics.support`), and not displaced.
 
 The constants were chosen on faithful sentences and made swaps of RAGTruth (docs/benchmarks.md); the rule has no fitted
 weights.
@@ -34,8 +34,8 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from hcat.language.features import TextFeatures
 from hcat.language.kinds import WEEKDAY, name_shape, replaceable_numbers
-from hcat.language.overlap import TextFeatures
 
 HALVING_DISTANCE: Final = 6.0
 """H: at so many words between, a word counts half."""

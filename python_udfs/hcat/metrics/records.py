@@ -23,8 +23,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from hcat.language.overlap import stem_word
 from hcat.language.text import STOP_WORDS
+from hcat.language.words import stem_word
 
 Times = tuple[int, int]
 
