@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 from hcat.language.mentions import DIGIT, Mention, claim
 
 MINIMUM_MANTISSA_DIGITS: Final = 3
-"""A scaled amount (1,577 million) is also supported by its bare mantissa (1,577 in a table in millions) from this many
-digits on."""
+"""Digits from which on the bare mantissa also supports a scaled amount: 1,577 in a table in millions supports 1,577
+million."""
 _CURRENCY_SYMBOLS = {
     "us$": "usd", "a$": "aud", "c$": "cad", "hk$": "hkd", "s$": "sgd", "nz$": "nzd", "r$": "brl",
     "$": "usd", "\u00a3": "gbp", "\u20ac": "eur", "\u00a5": "jpy", "\u20b9": "inr", "\u20a9": "krw",
@@ -95,10 +95,21 @@ _AMOUNT = re.compile(
 
 
 class Amount(NamedTuple):
-    """An amount as it is written: `digits` times ten to the power `shift`.
+    """An amount as it is written.
 
-    `unit` is empty, ``%``, ``bp``, a currency, ``word`` (number words), ``ordinal``, or ``pronoun`` (a bare "one", as
-    often no number, so that it can support, but asks for no support).
+    Attributes
+    ----------
+    start, end : int
+        Span of characters, end excluded.
+    digits : str
+        Decimal number without separators; the value is ``digits`` times ten to the power ``shift``.
+    shift : int
+        Power of ten of the scale, 6 for million.
+    unit : str
+        Empty, ``%``, ``bp``, a currency, ``word`` (number words), ``ordinal``, or ``pronoun``. A pronoun is a bare
+        "one", which is often no number: it can support a number, and needs no support itself.
+    is_unit_before : bool
+        Whether the unit stands before the digits ($5).
     """
 
     start: int
@@ -110,7 +121,21 @@ class Amount(NamedTuple):
 
 
 def find_amounts(lower: str, claimed: bytearray) -> list[Amount]:
-    """Return the amounts in digits, in order."""
+    """Return the amounts in digits, in order.
+
+    Parameters
+    ----------
+    lower : str
+        The sentence in lower case.
+    claimed : bytearray
+        Characters that earlier rules have taken; changed in place.
+
+    Examples
+    --------
+    >>> text = "$1,577 million or 5 %"
+    >>> [(each.digits, each.shift, each.unit) for each in find_amounts(text, bytearray(len(text)))]
+    [('1577', 6, 'usd'), ('5', 0, '%')]
+    """
     amounts: list[Amount] = []
     first_digit = DIGIT.search(lower)
     if first_digit is None:
@@ -148,7 +173,19 @@ def find_amounts(lower: str, claimed: bytearray) -> list[Amount]:
 def find_number_words(
     text: str, tokens: list[tuple[int, int, str]], folded: list[str], claimed: bytearray
 ) -> list[Amount]:
-    """Return the ordinals and the amounts in words, with a scale or unit behind them."""
+    """Return the ordinals and the amounts in words, with the scale or unit that follows them.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    tokens : list of (int, int, str)
+        Start, end and characters of each word.
+    folded : list of str
+        The words case-folded, one per token.
+    claimed : bytearray
+        Characters that earlier rules have taken; changed in place.
+    """
     amounts = []
     position = -1
     while position + 1 < len(folded):
@@ -191,7 +228,25 @@ def find_number_words(
 
 
 def join_ranges(lower: str, amounts: list[Amount]) -> None:
-    """Give both ends of a range its unit and scale: 5-10 %, $5 to 10 million, between 5 and 10 percent, 2019-21."""
+    """Give both ends of each range the unit and the scale of the range, in place.
+
+    Ranges are 5-10 %, $5 to 10 million, between 5 and 10 percent, 2019-21.
+
+    Parameters
+    ----------
+    lower : str
+        The sentence in lower case.
+    amounts : list of Amount
+        Amounts of the sentence in order; changed in place.
+
+    Examples
+    --------
+    >>> text = "5-10 %"
+    >>> amounts = find_amounts(text, bytearray(len(text)))
+    >>> join_ranges(text, amounts)
+    >>> [(each.digits, each.unit) for each in amounts]
+    [('5', '%'), ('10', '%')]
+    """
     for position in range(len(amounts) - 2, -1, -1):  # from behind, so that a unit goes through a chain
         left, right = amounts[position], amounts[position + 1]
         if not 0 < right.start - left.end <= _RANGE_CHARACTERS:
@@ -210,7 +265,20 @@ def join_ranges(lower: str, amounts: list[Amount]) -> None:
 
 
 def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add an amount in all the forms that may support it and that it may support."""
+    """Add an amount with every form that may support it and every form that it may support.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    amount : Amount
+    claimed : bytearray
+        Claimed characters; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+    """
     start, end, digits, shift, unit, _ = amount
     if unit == "pronoun":
         offered.update(("1", "1 =", "1 word"))
@@ -218,7 +286,7 @@ def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Men
     claimed[start:end] = b"\1" * (end - start)  # "one" is claimed only where a range gives it a unit
     is_plain = digits.count(".") < 2 and not (len(digits) > 1 and digits[0] == "0" and digits.isdigit())
     if not is_plain:
-        value = digits  # a section, or an account or telephone number, whose leading zero counts
+        value = digits  # the number of a section, an account or a telephone: a leading zero counts
     elif unit == "bp":
         value = shift_decimal(digits, shift - 2)
     else:
@@ -232,7 +300,8 @@ def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Men
         offered.add(form)
     elif unit in ("", "word"):
         keys = (form, value) if unit else (form,)
-        offered.update((form, value, f"{value} ="))  # "=" stands for a value without a unit: any unit may rest on it
+        # "=" marks a value that the evidence writes without a unit: it supports the value with any unit
+        offered.update((form, value, f"{value} ="))
         if end - start == _YEAR_DIGITS and is_year(value):
             offered.add(f"{value[:3]}0s")
     else:
@@ -250,7 +319,20 @@ def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Men
 
 
 def shift_decimal(digits: str, shift: int = 0) -> str:
-    """Return a decimal number times 10 ** shift without needless zeros, exactly and for any length."""
+    """Return a decimal number times 10 ** shift without needless zeros, exactly and for any length.
+
+    Parameters
+    ----------
+    digits : str
+        Unsigned decimal number.
+    shift : int
+        Power of ten.
+
+    Examples
+    --------
+    >>> shift_decimal("1.50", 6), shift_decimal("5", -2)
+    ('1500000', '0.05')
+    """
     whole, _, fraction = digits.partition(".")
     fraction = fraction.ljust(shift, "0") if shift > 0 else fraction
     if shift < 0:
@@ -269,8 +351,10 @@ def is_year(digits: str) -> bool:
 
 
 def _orders_the_text(text: str, tokens: list[tuple[int, int, str]], folded: list[str], position: int) -> bool:
-    """Return whether an ordinal in words only orders what is told: "first, open", "you first need", "a third reviewer",
-    "the second passage"."""
+    """Return whether an ordinal in words only orders the text and counts nothing.
+
+    Such are "first, open", "you first need", "a third reviewer" and "the second passage".
+    """
     before = folded[position - 1]
     if text[tokens[position][1] : tokens[position][1] + 1] == "," or before in ("a", "another"):
         return True
@@ -289,14 +373,14 @@ def _is_close(text: str, tokens: list[tuple[int, int, str]], position: int) -> b
 def _read_number_words(
     text: str, tokens: list[tuple[int, int, str]], folded: list[str], first: int
 ) -> tuple[str, int, str, int]:
-    """Return the digits, the power of ten and the unit of the number that starts at a word, and where it ends.
+    """Return digits, power of ten and unit of the number that starts at a word, and the position behind it.
 
-    It reads "twenty-five", "one hundred and fifty", "two thousand", "a million", "two and a half million"; of "five
-    six" only the first word.
+    It reads "twenty-five", "one hundred and fifty", "two thousand", "a million" and "two and a half million". Of "five
+    six" it reads the first word only.
     """
 
     def word_at(place: int) -> str:
-        """Return the word there if it stands close behind the last one, else nothing."""
+        """Return the word there if it follows the last one closely, else an empty string."""
         return folded[place] if place < len(folded) and (place == first or _is_close(text, tokens, place)) else ""
 
     total = shift = 0
@@ -352,7 +436,7 @@ def _read_number_words(
 
 
 def _is_short_year(lower: str, left: Amount, right: Amount) -> bool:
-    """Return whether a range of years leaves the century out at its second end; up to 12 that may be a month."""
+    """Return whether the second end of a range of years leaves out the century; up to 12 it may be a month."""
     return (
         _is_bare_year(left)
         and not (right.unit or right.shift)
@@ -369,7 +453,7 @@ def _is_bare_year(amount: Amount) -> bool:
 
 
 def _share_unit(left: Amount, right: Amount, *, is_close: bool) -> tuple[Amount, Amount]:
-    """Return the ends of a range, each with the unit and the scale that only the other one has."""
+    """Return both ends of a range; an end without a unit or scale takes that of the other end."""
     bare = ("", "word", "pronoun")
     if left.unit in bare and right.unit not in bare:
         if _is_bare_year(left) and len(right.digits.partition(".")[0]) < _YEAR_DIGITS:
@@ -384,7 +468,7 @@ def _share_unit(left: Amount, right: Amount, *, is_close: bool) -> tuple[Amount,
 
 
 def _is_less(left: str, right: str) -> bool:
-    """Return whether the first of two unsigned decimal numbers is the smaller one, for any length."""
+    """Return whether the first of two unsigned decimal numbers is the smaller one; they may have any length."""
     left_whole, _, left_fraction = left.partition(".")
     right_whole, _, right_fraction = right.partition(".")
     width = max(len(left_whole), len(right_whole))

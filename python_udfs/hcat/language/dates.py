@@ -64,13 +64,25 @@ _THREE_NUMBERS = re.compile(r"\d[-/.]\d\d?[-/.]\d")
 
 
 def find_periods(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add quarters and halves of a year: Q1 2024, 1Q24, first quarter of 2024, H1 2024, third quarter."""
+    """Add quarters and halves of a year: Q1 2024, 1Q24, first quarter of 2024, H1 2024, third quarter.
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Characters that earlier rules have taken; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+    """
     for match in _PERIOD.finditer(lower):
         letter = match["letter"] or match["letter_behind"] or match["period"][0]
         digit = match["digit"] or match["digit_before"] or _ORDINAL_DIGITS[match["ordinal"]]
         year = match["year"] or match["year_before"] or (f"20{match['short']}" if match["short"] else "")
         if (letter == "h" and (not year or digit > "2")) or (match["digit_before"] and not year):
-            continue  # "the second half" may be one of anything, "2h" two hours
+            continue  # "the second half" may be half of anything, "2h" may be two hours
         if not claim(match.start(), match.end(), claimed):
             continue
         period = f"{letter}{digit}"
@@ -84,8 +96,31 @@ def find_periods(text: str, lower: str, claimed: bytearray, mentions: list[Menti
 
 
 def find_numeric_dates(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add ISO dates and dates such as 25/12/2024; where day and month cannot be told apart, both readings support and
-    suffice."""
+    """Add ISO dates and dates such as 25/12/2024.
+
+    If the order of day and month is unknown, the date offers both readings, and either reading supports it.
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Characters that earlier rules have taken; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+
+    Examples
+    --------
+    >>> mentions, offered = [], set()
+    >>> text = "Due on 25/12/2024."
+    >>> find_numeric_dates(text, text.lower(), bytearray(len(text)), mentions, offered)
+    >>> mentions[0].keys
+    ('2024-12-25',)
+    >>> sorted(offered)
+    ['--12', '--12-25', '2020s', '2024', '2024 =', '2024-12', '2024-12-25']
+    """
     if not _THREE_NUMBERS.search(text):
         return
     for match in _NUMERIC_DATE.finditer(lower):
@@ -109,7 +144,19 @@ def find_numeric_dates(text: str, lower: str, claimed: bytearray, mentions: list
 
 
 def find_month_dates(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add dates with the name of a month: 12 March 2024, March 12, 2024, March 2024, 12 March, March."""
+    """Add dates with the name of a month: 12 March 2024, March 12, 2024, March 2024, 12 March, March.
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Characters that earlier rules have taken; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+    """
     for match in _MONTH_DATE.finditer(lower):
         start, end = match.span()
         name = (match["month"] or match["month_first"]).rstrip(".")
@@ -128,7 +175,19 @@ def find_month_dates(text: str, lower: str, claimed: bytearray, mentions: list[M
 
 
 def find_times(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add times of day (10:30 pm, 9 a.m.), fiscal years (FY24) and decades (1990s)."""
+    """Add times of day (10:30 pm, 9 a.m.), fiscal years (FY24) and decades (1990s).
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Characters that earlier rules have taken; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+    """
     for match in _CLOCK.finditer(lower) if _CLOCK_CUE.search(lower) else ():
         hour = int(match["hour"] or match["full_hour"])
         half = match["half"] or match["full_half"]
@@ -152,12 +211,12 @@ def find_times(text: str, lower: str, claimed: bytearray, mentions: list[Mention
 
 
 def year_forms(year: str) -> tuple[str, ...]:
-    """Return what a year supports: itself, with any unit as a bare number does, and its decade."""
+    """Return what a year supports: itself, its value with any unit as for a bare number, and its decade."""
     return year, f"{year} =", f"{year[:3]}0s"
 
 
 def _date_forms(year: str, month: str, day: str) -> tuple[str, ...]:
-    """Return the normal form of a date with missing parts empty, and then all that the date implies."""
+    """Return the normal form of a date, and then every coarser date that it implies; a missing part is empty."""
     forms = []
     if year and month and day:
         forms += [f"{year}-{month}-{day}"]

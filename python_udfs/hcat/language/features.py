@@ -27,8 +27,8 @@ from hcat.language.text import find_words
 from hcat.language.words import analyse_word
 
 _CUES = MONTH_CUES | NUMBER_CUES | FRACTION_CUES | STATE_CUES
-# "Passage 3", "[2]", "step 4" and "within 80 words" point to the context or speak of the answer, "24 hours a day" is a
-# manner of speaking: they claim no number.
+# These are no numbers: "Passage 3" and "[2]" point to the context, "step 4" and "within 80 words" speak of the answer,
+# and "24 hours a day" is a manner of speaking.
 _CITATION = re.compile(
     r"\b(?:passage|context|chunk|excerpt|snippet|source)s?\s+#?\d{1,3}(?::\d{1,3})?\b(?!\s?%)|\[\d{1,3}\]"
     r"|\bsteps?\s+\d{1,2}(?:\s?(?:-|\u2013|to|and|through)\s?\d{1,2})?\b"
@@ -44,27 +44,28 @@ _LOWER_ASCII = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 @dataclass(frozen=True, slots=True)
 class TextFeatures:
-    """Words, numbers and entities of one sentence, normalised so that equal strings mean equal things.
+    """Words, numbers and names of one sentence in normal form, so that equal strings mean equal things.
 
     Attributes
     ----------
     words : frozenset of str
-        Stems of the content words, without what is written in digits; of a key such as OutdoorSeating also the parts;
-        ``united states`` (with a space, as no stem has) however that state is written, and so for the UK, EU and UN.
+        Stems of the content words, without numbers in digits; a key such as OutdoorSeating also has its parts. Every
+        form of the United States is ``united states`` (no stem has a space), and likewise for the UK, the EU and the
+        UN.
     numbers : tuple of str
         Normal form of every number in order: ``1000`` (bare), ``5 %``, ``1000 usd``, ``3 word`` (a number word), ``3
         ordinal``, ``1/4 fraction``, ``2024-03-12``, ``2024-03``, ``--03-12``, ``--03`` (dates, ISO 8601),
         ``12/03/2024`` (order unknown), ``2024-q1``, ``--q1``, ``2024-h1`` (quarters and halves of a year), ``1990s``,
-        ``22:30`` (24 hours). The sign is left out, because tables write it as brackets.
+        ``22:30`` (24 hours). The sign is left out, because tables write a negative number in brackets.
     entities : tuple of str
         Names (case-folded, without accents and corporate suffix), acronyms, identifiers, e-mail addresses and URLs in
         order.
     numbers_offered : frozenset of str
-        What the numbers can support when the sentence is evidence, for instance a date also its year.
+        What the numbers can support if the sentence is evidence: a date, for instance, also supports its year.
     entities_offered : frozenset of str
-        What the entities can support when the sentence is evidence: themselves and the acronyms of full names.
+        What the entities can support if the sentence is evidence: themselves and the acronyms of full names.
     word_mentions, number_mentions, entity_mentions : tuple of Mention
-        The same in order of appearance, as the text writes them.
+        The mentions in order of appearance, as the text writes them.
     """
 
     words: frozenset[str]
@@ -78,20 +79,24 @@ class TextFeatures:
 
 
 def extract_features(text: str) -> TextFeatures:
-    """Return the words, numbers and entities of a sentence in normal form.
+    """Return the words, numbers and names (entities) of a sentence in normal form.
 
-    Words are the content words without pure numbers, reduced by `stem_word`. Numbers are amounts (``1,000`` = ``1000``
-    = ``1k`` = ``1 thousand``) with percent (also basis points) or currency, fractions ("two thirds", "one in five",
-    "1/4"), dates, quarters, decades, times, years, ordinals, and number words ("one" only before a scale or unit,
-    "first" not where it opens a list). Both ends of a range ("$5-10 million", "between five and ten percent") have its
-    unit and scale. Entities are found by rule: capitalised words in a row ("Bank of America"), a single capitalised
-    word inside a sentence, acronyms, identifiers of letters and digits (ISA2024, W-8BEN, 10-K), e-mail addresses and
-    URLs. Citations of the context ("Passage 3", "[2]") are left out. A single capitalised word that opens a sentence is
-    no entity; in a text wholly in capitals only identifiers and addresses are.
+    Words are the content words without pure numbers, reduced by :func:`hcat.language.words.stem_word`.
 
-    Left out are the top of a scale ("out of 5 stars"), manners of speaking ("24 hours a day"), ordinals and labels that
-    order the text ("a third reviewer", "step 4"), relative dates ("last year"), years and decades in words ("twenty
-    twenty-four", "the nineties"), and other spellings of a name than without its accents ("Muenchen").
+    Numbers are amounts (``1,000`` = ``1000`` = ``1k`` = ``1 thousand``) with percent (also basis points) or currency,
+    fractions ("two thirds", "one in five", "1/4"), dates, quarters, decades, times, years, ordinals and number words.
+    "One" counts only before a scale or a unit, and "first" not where it opens a list. Both ends of a range ("$5-10
+    million", "between five and ten percent") have the unit and the scale of the range.
+
+    Names are found by rule: capitalised words that follow each other ("Bank of America"), a single capitalised word
+    inside a sentence, acronyms, identifiers of letters and digits (ISA2024, W-8BEN, 10-K), e-mail addresses and URLs. A
+    single capitalised word that opens a sentence is no name. A text wholly in capitals has identifiers and addresses
+    only.
+
+    The rules leave out citations of the context ("Passage 3", "[2]"), the top of a scale ("out of 5 stars"), manners of
+    speaking ("24 hours a day"), ordinals and labels that order the text ("a third reviewer", "step 4"), relative dates
+    ("last year"), and years and decades in words ("twenty twenty-four", "the nineties"). They know spellings of a name
+    without its accents, and no other ones ("Muenchen").
 
     Parameters
     ----------
@@ -102,19 +107,29 @@ def extract_features(text: str) -> TextFeatures:
     Returns
     -------
     TextFeatures
+
+    Examples
+    --------
+    >>> features = extract_features("John Smith pays monthly fees of $25 and 3% from 12 March 2024.")
+    >>> features.numbers
+    ('25 usd', '3 %', '2024-03-12')
+    >>> features.entities
+    ('john smith',)
+    >>> sorted(features.words)
+    ['fee', 'john', 'march', 'monthly', 'pay', 'smith']
     """
     lower = text.lower()
-    if len(lower) != len(text):  # a few letters grow in lower case, and positions must stay
+    if len(lower) != len(text):  # a few letters become two in lower case, which would shift the positions
         lower = text.translate(_LOWER_ASCII)
     tokens = [(*match.span(), match.group()) for match in find_words(text)]
     analyses = [analyse_word(surface) for _, _, surface in tokens]
     folded = [word for word, _, _ in analyses]
-    cues = _CUES.intersection(folded)  # most sentences have few, and most rules need one
+    cues = _CUES.intersection(folded)  # most sentences have few cues, and most rules need one
 
     claimed = bytearray(len(text))  # marks the characters that a number, an address or an identifier has taken
     entity_mentions = list(find_addresses(text, lower, claimed))
     has_digit = DIGIT.search(text) is not None
-    # most numbers are plain, and a text that has no cue of a special form is spared the pattern of that form
+    # Most numbers are plain: the pattern of a special form runs only on a text that has a cue of this form.
     number_mentions: list[Mention] = []
     offered: set[str] = set()
     if has_digit:

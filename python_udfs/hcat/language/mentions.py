@@ -12,9 +12,18 @@ DIGIT: Final = re.compile(r"[\d\u00bc-\u00be]")
 
 
 class Mention(NamedTuple):
-    """One word, number or entity where it stands in a text.
+    """One word, number or name where it stands in a text.
 
-    `keys` are the normal forms any of which supports it; `parts` are, for a name, the stems that support it together.
+    Attributes
+    ----------
+    start, end : int
+        Span of characters in the text, end excluded.
+    surface : str
+        The characters of the span as the text writes them.
+    keys : tuple of str
+        Normal forms. The mention is supported if the evidence has any of them.
+    parts : tuple of str
+        Stems of the words of a name. The name is also supported if the evidence has all of them.
     """
 
     start: int
@@ -25,7 +34,21 @@ class Mention(NamedTuple):
 
 
 def claim(start: int, end: int, claimed: bytearray) -> bool:
-    """Claim a span, unless a part of it is claimed already."""
+    """Return whether the span was free, and claim it if so.
+
+    Parameters
+    ----------
+    start, end : int
+        Span of characters, end excluded.
+    claimed : bytearray, one byte per character of the text
+        1 where a character is claimed; changed in place.
+
+    Examples
+    --------
+    >>> claimed = bytearray(5)
+    >>> claim(1, 3, claimed), claim(2, 4, claimed), list(claimed)
+    (True, False, [0, 1, 1, 0, 0])
+    """
     if claimed.find(1, start, end) >= 0:
         return False
     claimed[start:end] = b"\1" * (end - start)

@@ -40,7 +40,7 @@ _REGIONS = {
     "west virginia": "wv", "wisconsin": "wi", "wyoming": "wy",
 }  # fmt: skip
 _REGION_ALIASES = {**_REGIONS, **{code: name for name, code in _REGIONS.items()}}
-# Words that open a sentence with a capital and are no part of the name behind them.
+# Words that open a sentence with a capital and do not belong to the name that follows.
 _OPENER_LIST = """
 according accordingly additionally although another based because besides both call combined compared conversely
 consider contact currently despite due every finally first firstly following furthermore given hence here however
@@ -70,7 +70,21 @@ _INITIALS_OF_A_NAME = 8
 
 
 def find_addresses(text: str, lower: str, claimed: bytearray) -> Iterator[Mention]:
-    """Yield e-mail addresses and URLs."""
+    """Yield e-mail addresses and URLs in order.
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Claimed characters; changed in place.
+
+    Examples
+    --------
+    >>> text = "Mail Help@Bank.example."
+    >>> [mention.keys for mention in find_addresses(text, text.lower(), bytearray(len(text)))]
+    [('help@bank.example',)]
+    """
     if "@" in text or "://" in text or "www." in lower:
         for match in _ADDRESS.finditer(lower):
             key = match.group().rstrip(".,;:!?/")
@@ -80,7 +94,21 @@ def find_addresses(text: str, lower: str, claimed: bytearray) -> Iterator[Mentio
 
 
 def find_identifiers(text: str, claimed: bytearray) -> Iterator[Mention]:
-    """Yield identifiers of letters and digits; hyphens, slashes and case do not count."""
+    """Yield identifiers of letters and digits in order; their keys leave out hyphens, slashes and case.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    claimed : bytearray
+        Claimed characters; changed in place.
+
+    Examples
+    --------
+    >>> text = "File W-8BEN and a 401(k)."
+    >>> [mention.keys for mention in find_identifiers(text, bytearray(len(text)))]
+    [('w8ben',), ('401k',)]
+    """
     if not _LETTER_BESIDE_DIGIT.search(text):
         return
     for match in _IDENTIFIER.finditer(text):
@@ -99,7 +127,17 @@ def find_identifiers(text: str, claimed: bytearray) -> Iterator[Mention]:
 
 
 def find_states(text: str, tokens: list[tuple[int, int, str]], folded: list[str]) -> set[str]:
-    """Return the full names of the United States, the UK, the EU and the UN, if the text has them in any form."""
+    """Return the full names of the United States, the UK, the EU and the UN, if the text has them in any form.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    tokens : list of (int, int, str)
+        Start, end and characters of each word.
+    folded : list of str
+        The words case-folded, one per token.
+    """
     is_upper = text.isupper()
     states = set()
     for position, word in enumerate(folded):
@@ -116,7 +154,20 @@ def find_states(text: str, tokens: list[tuple[int, int, str]], folded: list[str]
 
 
 def find_aliases(entities: Iterable[str], states: Iterable[str]) -> list[str]:
-    """Return what else the names of a text support: the acronyms of its states, Texas for TX and TX for Texas."""
+    """Return what else the names of a text support: the acronyms of its states, Texas for TX and TX for Texas.
+
+    Parameters
+    ----------
+    entities : iterable of str
+        Keys of the names.
+    states : iterable of str
+        Result of :func:`find_states`.
+
+    Examples
+    --------
+    >>> find_aliases(["texas"], ["united states"])
+    ['us', 'tx']
+    """
     return [
         *[_STATES[state] for state in states],
         *[_REGION_ALIASES[name] for name in _REGION_ALIASES.keys() & entities],
@@ -131,7 +182,23 @@ def find_names(
     capitals: list[int],
     has_state: bool,
 ) -> Iterator[Mention]:
-    """Yield capitalised spans and acronyms; `capitals` are the tokens that start with a capital."""
+    """Yield capitalised spans and acronyms.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    tokens : list of (int, int, str)
+        Start, end and characters of each word.
+    folded : list of str
+        The words case-folded, one per token.
+    claimed : bytearray
+        Claimed characters; a name takes none of them, and claims none itself.
+    capitals : list of int
+        Positions of the tokens that start with a capital.
+    has_state : bool
+        Whether :func:`find_states` found any state.
+    """
     count = len(tokens)
     position = 0
     for first in capitals:
@@ -157,10 +224,21 @@ def find_names(
 
 
 def find_acronyms(text: str, tokens: list[tuple[int, int, str]], folded: list[str], capitals: list[int]) -> set[str]:
-    """Return the acronyms of at least three letters that stand for the capitalised words in a row, in case-folded form.
+    """Return the acronyms of at least three letters for the capitalised words that follow each other, case-folded.
 
-    "Department of Justice" has DJ and DOJ, "Securities and Exchange Commission" SEC, SAEC and S&EC; of a longer row
-    also each stretch between small words.
+    "Department of Justice" has DOJ, "Securities and Exchange Commission" has SEC, SAEC and S&EC. A longer row also has
+    the acronyms of each stretch between small words.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    tokens : list of (int, int, str)
+        Start, end and characters of each word.
+    folded : list of str
+        The words case-folded, one per token.
+    capitals : list of int
+        Positions of the tokens that start with a capital.
     """
     acronyms: set[str] = set()
     segments: list[str] = []  # initials, in turn with the small words between them
@@ -196,7 +274,7 @@ def find_acronyms(text: str, tokens: list[tuple[int, int, str]], folded: list[st
 def _name_mention(
     text: str, tokens: list[tuple[int, int, str]], folded: list[str], members: list[int], has_state: bool
 ) -> Iterator[Mention]:
-    """Yield the name made of the capitalised tokens, if it is one."""
+    """Yield the name that the capitalised tokens form, if they form one."""
     opens_sentence = members[0] == 0 or (
         _SENTENCE_BREAK.search(text, tokens[members[0] - 1][1], tokens[members[0]][0]) is not None
     )
@@ -249,7 +327,7 @@ def _state_acronym(match: re.Match[str]) -> str:
 
 
 def _parts_with_states(tokens: list[tuple[int, int, str]], folded: list[str], members: list[int]) -> tuple[str, ...]:
-    """Return the parts of a name with United States, US and USA as one and the same part, and so for the others."""
+    """Return the parts of a name; all forms of one state (United States, US, USA) are the same part."""
     parts: list[str] = []
     position = 0
     while position < len(members):
@@ -282,8 +360,10 @@ def _without_possessive(word: str) -> str:
 def _acronym_link(
     text: str, tokens: list[tuple[int, int, str]], folded: list[str], previous: int, position: int
 ) -> str | None:
-    """Return the initials of the small words between two capitalised words of a name ("&" for "and"), or None if they
-    belong to no common name."""
+    """Return the initials of the small words between two capitalised words of one name, "&" for "and".
+
+    The result is None if the two words do not belong to one name.
+    """
     if position - previous > _SMALL_WORDS_WITHIN_NAME + 1 or position >= len(tokens):
         return None
     gap = text[tokens[previous][1] : tokens[position][0]]
@@ -311,7 +391,7 @@ def _add_acronyms(segments: list[str], acronyms: set[str]) -> None:
 
 
 def _is_acronym(surface: str) -> bool:
-    """Return whether a word has at least two letters and none but capitals (a plural s may follow)."""
+    """Return whether a word has two or more letters, all of them capitals; a plural s may follow (ATMs)."""
     letters = (surface[:-2] if surface.endswith(("'s", "\u2019s")) else surface).replace(".", "")
     return len(letters) > 1 and (
         letters.isupper() or (len(letters) > 2 and letters[-1] == "s" and letters[:-1].isupper())
@@ -319,8 +399,10 @@ def _is_acronym(surface: str) -> bool:
 
 
 def _joins(gap: str, word_before: str) -> bool:
-    """Return whether a name goes on behind the gap: a space, a hyphen, an ampersand, or the dot of an initial or a
-    title."""
+    """Return whether a name may continue after the gap between two words.
+
+    It may after a space, a hyphen, an ampersand, a slash, or the dot of an initial or a title.
+    """
     if word_before.endswith(("'s", "\u2019s")):
         return False
     if gap in (" ", "-", "&", " & ", "\u00a0", "/"):

@@ -58,14 +58,30 @@ _CHARACTERS_BEFORE = 16  # enough for the word that says whether a half is a fra
 
 
 class _FractionForms(NamedTuple):
-    """What supports a fraction, its normal form first, and what it supports."""
+    """The forms that support a fraction (its normal form first), and the forms that it supports."""
 
     keys: tuple[str, ...]
     offered: tuple[str, ...]
 
 
 def claim_tops_of_scales(lower: str, claimed: bytearray) -> None:
-    """Claim the top of a scale, which is the same for every rating, so that only the rating itself is a number."""
+    """Claim the top of a rating scale ("out of 5 stars"), so that only the rating itself counts as a number.
+
+    Parameters
+    ----------
+    lower : str
+        The sentence in lower case.
+    claimed : bytearray
+        Claimed characters; changed in place.
+
+    Examples
+    --------
+    >>> text = "4.5 out of 5 stars"
+    >>> claimed = bytearray(len(text))
+    >>> claim_tops_of_scales(text, claimed)
+    >>> claimed.index(1) == text.index("5 stars")
+    True
+    """
     if "/" not in lower and "out of" not in lower:
         return
     for match in _TOP_OF_SCALE.finditer(lower):
@@ -77,11 +93,26 @@ def claim_tops_of_scales(lower: str, claimed: bytearray) -> None:
 def find_ratios(
     text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]
 ) -> dict[int, tuple[str, ...]]:
-    """Add fractions such as 1/4 and "one in five"; what may be a date (3/12) or counts time ("one in five years") is
-    none.
+    """Add fractions such as 1/4 and "one in five", and return what else supports the numbers of other ratios.
 
-    With another numerator than one ("nine out of 20") both numbers stay numbers of their own, which the evidence may
-    also have apart; returned is what else supports them, by their start.
+    What may be a date (3/12) or counts time ("one in five years") is no fraction. In a ratio such as "nine out of 20"
+    both numbers stay numbers of their own, because the evidence may have them apart.
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Claimed characters; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+
+    Returns
+    -------
+    dict of int to tuple of str
+        Start of a number in a ratio -> further forms that support it.
     """
     keys_by_start: dict[int, tuple[str, ...]] = {}
     if "/" in lower:
@@ -121,8 +152,27 @@ def find_ratios(
 def find_parts(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
     """Add fractions in words ("half of", "a third", "three quarters") and parts of a unit ("half a million").
 
-    "Half", "quarter" and "third" also name periods and places, so they count only where the words around them say so;
-    elsewhere they can support a fraction in the same words, but ask for no support.
+    "Half", "quarter" and "third" also name periods and ranks. They count as fractions only if the words around them
+    say so. Otherwise they can support a fraction in the same words, and need no support themselves.
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Claimed characters; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+
+    Examples
+    --------
+    >>> mentions, offered = [], set()
+    >>> text = "half of it"
+    >>> find_parts(text, text, bytearray(len(text)), mentions, offered)
+    >>> mentions[0].keys
+    ('1/2 fraction', '50 %', '0.5 =')
     """
     for match in _PART.finditer(lower):
         count, name, plural = match.group("count", "part", "plural")
@@ -158,9 +208,9 @@ def find_parts(text: str, lower: str, claimed: bytearray, mentions: list[Mention
 
 @functools.lru_cache(maxsize=1 << 12)
 def _fraction_forms(part: int, whole: int) -> _FractionForms:
-    """Return the forms of a fraction: itself, and the percentages and the decimal numbers that equal it.
+    """Return the forms of a fraction: itself, and the percentages and decimal numbers that equal it.
 
-    A third is 33, 33.3 and 33.33 %; where digits are left out, both the rounded and the cut number are right.
+    A third is 33, 33.3 and 33.33 %. For two thirds both the rounded 67 % and the cut 66 % are right.
     """
     divisor = math.gcd(part, whole)
     values: dict[str, None] = {}  # a set that keeps the order
@@ -189,7 +239,7 @@ def _add_fraction(
     mentions: list[Mention],
     offered: set[str],
 ) -> None:
-    """Add a fraction; a percentage or a bare decimal number may support it, and it may support them."""
+    """Add a fraction. A percentage or a bare decimal number may support it, and it may support them."""
     start, end = span
     if claim(start, end, claimed):
         mentions.append(Mention(start, end, text[start:end], forms.keys))
@@ -197,7 +247,7 @@ def _add_fraction(
 
 
 def _is_rating(lower: str, start: int, end: int) -> bool:
-    """Return whether a ratio is a rating: 4 out of 5 stars are no four fifths of anything."""
+    """Return whether a ratio is a rating: 4 out of 5 stars are not four fifths of anything."""
     return (
         _STARS.match(lower, end) is not None
         or _RATING.search(lower, max(0, start - 2 * _CHARACTERS_BEFORE), start) is not None
@@ -209,13 +259,13 @@ def _count(written: str) -> int:
 
 
 def _exact_decimal(part: int, whole: int) -> str:
-    """Return a fraction as a decimal number if four decimals suffice, else nothing."""
+    """Return a fraction as a decimal number if four decimals are exact, else an empty string."""
     scaled, rest = divmod(part * 10_000, whole)
     return "" if rest else shift_decimal(str(scaled), -4)
 
 
 def _is_fraction(lower: str, start: int, end: int, name: str, count: str, *, is_plural: bool) -> bool:
-    """Return whether words that may be a fraction stand where only a fraction does."""
+    """Return whether the words around a possible fraction allow no other meaning."""
     before = lower[max(0, start - _CHARACTERS_BEFORE) : start]
     if _BEFORE_NO_FRACTION.search(before) and not (is_plural and name not in ("half", "quarter")):
         return False

@@ -23,9 +23,14 @@ _CAMEL_BREAK = re.compile("(?<=[a-z])(?=[A-Z])")
 def stem_word(word: str) -> str:
     """Return a case-folded word without a possessive or a regular English ending.
 
-    The rule is tiny on purpose: 's, plural -s / -es / -ies, -ed / -ied, -ing (with a doubled consonant made single),
-    then a final e. It maps fee and fees, charge, charged and charging, apply and applies to one form each; it need not
-    be a word. Words of fewer than four letters and words outside ASCII are left alone, and so are irregular forms.
+    The rule is small on purpose. It removes 's, then plural -s / -es / -ies, then -ed / -ied or -ing (a doubled
+    consonant becomes single), then a final e. The result need not be a word. Words of fewer than four letters, words
+    outside ASCII and irregular forms stay as they are.
+
+    Examples
+    --------
+    >>> [stem_word(word) for word in ("fees", "charging", "applies", "planned", "bank's")]
+    ['fee', 'charg', 'apply', 'plan', 'bank']
     """
     if word.endswith("'s"):
         word = word[:-2]
@@ -54,13 +59,13 @@ def stem_word(word: str) -> str:
 
 
 def stem_part(folded: str) -> str:
-    """Return the stem of a word, of Street and Avenue as addresses shorten them."""
+    """Return the stem of a word; words such as Street and Avenue get the short form that addresses use."""
     stem = stem_word(folded)
     return _SHORTENED.get(stem, stem)
 
 
 def fold_word(surface: str) -> str:
-    """Return a word as `hcat.language.text.content_words` returns it."""
+    """Return a word case-folded, as :func:`hcat.language.text.content_words` returns it."""
     folded = surface.lower() if surface.isascii() else surface.casefold().replace("\u2019", "'")
     return folded.replace(".", "") if folded.endswith(".") else folded
 
@@ -74,8 +79,17 @@ def fold_accents(folded: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 16)
 def analyse_word(surface: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return a word folded, its stem if it is a content word, and the stems inside a compound such as
-    OutdoorSeating."""
+    """Return the folded word, its stem, and the stems inside a compound.
+
+    A stop word and a word that starts with a digit have no stem.
+
+    Examples
+    --------
+    >>> analyse_word("OutdoorSeating")
+    ('outdoorseating', ('outdoorseat',), ('outdoor', 'seat'))
+    >>> analyse_word("The")
+    ('the', (), ())
+    """
     folded = fold_word(surface)
     if folded in STOP_WORDS or folded[0].isdigit():
         return folded, (), ()
@@ -87,7 +101,7 @@ def analyse_word(surface: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 
 def _undouble(stem: str, word: str) -> str:
-    """Return the stem with its doubled last consonant made single, or the word if no vowel is left (sting, bring)."""
+    """Return the stem with a single last consonant, or the whole word if the stem has no vowel (sting, bring)."""
     if len(stem) < 3 or not any(vowel in stem for vowel in "aeiouy"):
         return word
     if stem[-1] == stem[-2] and stem[-1] not in "aeioulsz":
