@@ -166,7 +166,7 @@ def verbalise_sentences(text: str) -> list[Unit]:
     ['Outdoor seating: no; fee: 5.']
     >>> rows = ["| Account | Monthly fee |", "|---|---|", "| Basic | 5 euros |"]
     >>> verbalise_sentences(chr(10).join(rows))[-1].text
-    'Account: Basic; monthly fee: 5 euros.'
+    'Account: Basic; Monthly fee: 5 euros.'
     """
     return _verbalise(text, 0)
 

@@ -13,7 +13,10 @@ from hcat.language.mentions import Mention
 
 
 class Offer(NamedTuple):
-    """What one text supports as evidence; tuples, since a set of a dozen words takes five times as much memory."""
+    """What one text supports as evidence.
+
+    The fields are tuples, because a set of a dozen words takes five times as much memory.
+    """
 
     words: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -27,7 +30,7 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What an answer may rest on: the union of the features of context sentences and query."""
+    """What supports an answer: the union of the features of its context sentences and its query."""
 
     words: frozenset[str]
     numbers: frozenset[str]
@@ -35,12 +38,12 @@ class Evidence:
 
     @classmethod
     def from_features(cls, features: Iterable[TextFeatures]) -> "Evidence":
-        """Return the union of the features; without any, an evidence that supports nothing."""
+        """Return the union of the features; the evidence of no text supports nothing."""
         return cls.from_offers(map(Offer.from_features, features))
 
     @classmethod
     def from_offers(cls, offers: Iterable[Offer]) -> "Evidence":
-        """Return the union of what texts support; without any, an evidence that supports nothing."""
+        """Return the union of what the texts support; the evidence of no text supports nothing."""
         sources = list(offers)
         return cls(
             words=frozenset().union(*[source.words for source in sources]),
@@ -51,10 +54,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class SupportCounts:
-    """How many words, numbers and entities of a sentence there are and how many the evidence supports.
+    """Numbers of words, numbers and names (entities) of a sentence, and how many of them the evidence supports.
 
-    Each mention counts once, so a repeated word counts each time. `unsupported` shows the unsupported mentions in order
-    of appearance as written; a word inside an unsupported name or number is not shown again.
+    Each mention counts once, so that a repeated word counts each time. `unsupported` has the unsupported mentions in
+    order of appearance, as the sentence writes them. A word inside an unsupported name or number is not shown again.
     """
 
     count_words: int
@@ -67,12 +70,15 @@ class SupportCounts:
 
 
 def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts:
-    """Return how many words, numbers and entities of a sentence occur in the evidence.
+    """Return how many words, numbers and names of a sentence the evidence supports.
 
-    A number is supported when the evidence has the same value with the same unit, or when one side has no unit; a
-    percentage also by the fraction or the decimal number below 1 that equals it, and the other way round; a date by the
-    same or a more precise date. A name is supported when it occurs, when each of its parts occurs among the words, or
-    when it is the acronym of a full name; the words inside a supported name are supported with it.
+    The evidence supports
+
+    - a number by the same value with the same unit, or if one side has no unit;
+    - a percentage also by an equal fraction or decimal number below 1, and the reverse;
+    - a date by the same date or a more precise one;
+    - a name by the name itself, by a full name that it is the acronym of, or if each part is among the words;
+    - a word by the same stem, or if the word is inside a supported name.
 
     Parameters
     ----------
@@ -84,6 +90,14 @@ def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts
     Returns
     -------
     SupportCounts
+
+    Examples
+    --------
+    >>> from hcat.language.features import extract_features
+    >>> evidence = Evidence.from_features([extract_features("A monthly fee of 25 dollars is due.")])
+    >>> counts = measure_support(extract_features("The fees are $25 and 3%."), evidence)
+    >>> counts.count_numbers, counts.count_numbers_supported, counts.unsupported
+    (2, 1, ('3%',))
     """
     missing = [mention for mention in sentence.word_mentions if mention.keys[0] not in evidence.words]
     missing_entities = []
@@ -114,7 +128,7 @@ def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts
 
 
 def _outside(mentions: list[Mention], spans: list[Mention]) -> list[Mention]:
-    """Return the mentions that start in none of the spans; both are in order."""
+    """Return the mentions that start outside all spans; both sequences are in order."""
     outside = []
     position = 0
     for mention in mentions:
@@ -126,7 +140,7 @@ def _outside(mentions: list[Mention], spans: list[Mention]) -> list[Mention]:
 
 
 def _surfaces_without_nesting(mentions: list[Mention]) -> tuple[str, ...]:
-    """Return what the mentions look like in order, leaving out mentions inside or across an earlier one."""
+    """Return the characters of the mentions in order, without mentions inside or across an earlier one."""
     shown = []
     position = 0
     for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
