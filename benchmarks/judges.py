@@ -35,7 +35,8 @@ from benchmarks.harness import (
 )
 from benchmarks.out_of_fold import read_scored
 from hcat.judging.agreement import paired_accuracy
-from hcat.language.overlap import Evidence, extract_features, measure_support
+from hcat.language.features import extract_features
+from hcat.metrics.support import Evidence, measure_support
 
 NAME = "judges"
 TITLE = "Judges: a small local language model on the demo, beside the metrics without one"

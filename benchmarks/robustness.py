@@ -33,8 +33,8 @@ from benchmarks.harness import (
 from hcat.encoders.entailment import DEFAULT_BATCH_TOKENS, classify_pairs, load_classifier, resolve_classifier
 from hcat.grammar.export import write_queries
 from hcat.language.text import clean_text
-from hcat.metrics.answers import judge_answer
-from hcat.metrics.facts import READ_BY_FACTS, judge_facts
+from hcat.metrics.answers import check_answer
+from hcat.metrics.facts import READ_BY_FACTS, check_facts
 from hcat.metrics.refusal import explain_refusal
 from hcat.robustness.reliability import measure_share
 
@@ -240,8 +240,8 @@ def judge_by_sources(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, st
     open_answers: list[int] = []
     for answer in answers:
         texts = answer["model_answer"] or "", answer["gold_answer"], answer["question"]
-        rule = judge_answer(*texts)
-        facts = judge_facts(*texts) if rule.reason in READ_BY_FACTS else None
+        rule = check_answer(*texts)
+        facts = check_facts(*texts) if rule.reason in READ_BY_FACTS else None
         if rule.status != "undecided":
             found.append(("rule", rule.status))
         elif explain_refusal(texts[0]):

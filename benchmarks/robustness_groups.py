@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
-from hcat.metrics.answers import judge_answer
+from hcat.metrics.answers import check_answer
 from hcat.robustness.comparison import compare_clusters
 from hcat.robustness.groups import ANSWER_SCHEMA, Rule, attribute_errors, group_answers
 from hcat.robustness.rates import RobustnessSettings, measure_robustness
@@ -263,7 +263,7 @@ def _judge_log(rows: list[dict[str, Any]]) -> tuple[Table, list[str]]:
     counts: dict[tuple[str, str, bool], int] = {}
     answered = [row for row in rows if row["said"] is not None]
     for row in answered:
-        status = judge_answer(row["said"], row["answer"], row["query"]).status
+        status = check_answer(row["said"], row["answer"], row["query"]).status
         key = (row["benchmark"], status, row["judgement"] == "Correct")
         counts[key] = counts.get(key, 0) + 1
     shown = []
@@ -376,7 +376,7 @@ def simulate(plan: Plan, count_banks: int, random: np.random.Generator) -> tuple
     a fact that no document holds; of the others a third is sound, a third has retrieval faults and a third faults of
     the language model, each in 1 to 5 of its 6 queries. A retrieval fault brings other banks' documents only; a fault
     of the model says another bank's value or declines although the document is there. Correctness is judged by
-    :func:`hcat.metrics.answers.judge_answer` from the texts.
+    :func:`hcat.metrics.answers.check_answer` from the texts.
     """
     facts = _make_facts(count_banks, random)
     names = list(facts)
@@ -407,7 +407,7 @@ def simulate(plan: Plan, count_banks: int, random: np.random.Generator) -> tuple
                     wrong = [facts[each][column] for each in names if facts[each][column] != value]
                     says = value if knows else wrong[int(random.integers(0, len(wrong)))]
                     answer = _say(says) if knows or random.random() < 0.5 else _REFUSAL
-                    judged = judge_answer(answer, value, query)
+                    judged = check_answer(answer, value, query)
                     if is_faulty:
                         planted[interaction] = fault
                     rows.append(

@@ -18,11 +18,12 @@ import pyarrow.parquet as parquet
 
 from benchmarks.ragtruth import read_rows, read_spans
 from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
-from hcat.language.overlap import Evidence, extract_features, measure_support
+from hcat.language.features import extract_features
 from hcat.metrics.batches import split_passages
 from hcat.metrics.evidence import EvidenceChoice, EvidenceSettings, join_window
 from hcat.metrics.fusion import COUNT_BOUND, ENTAILMENT_LOGIT_BOUND
 from hcat.metrics.records import Records, find_contradictions, read_fields
+from hcat.metrics.support import Evidence, measure_support
 from hcat.test_set.perturbation import perturb
 from training.pairs import TARGETS, Pair
 

@@ -1,9 +1,9 @@
-"""Linear heads on stored sentence embeddings: a classifier that costs one product per sentence.
+"""Classify sentences with linear heads on stored embeddings, at the cost of one product per sentence.
 
-A head is a logistic regression with a quadratic penalty. Beside plain shrinkage the penalty charges every direction in
-which an embedding moves when nothing but an identity term or a name is swapped: with D the rows "embedding of a made
-sentence minus the mean of its swaps", w pays ``swap_penalty * w' D'D / n w``, so that who is mentioned cannot carry the
-score (the quadratic form of counterfactual logit pairing, Garg et al. 2019).
+A head is a logistic regression with a quadratic penalty. The penalty has a shrinkage term and a swap term. The swap
+term acts on each direction in which an embedding moves if only an identity term or a name is swapped. With D the rows
+"embedding of a made sentence minus the mean of its swaps", it is ``swap_penalty * w' D'D / n w``. It keeps the score
+from depending on who is mentioned (the quadratic form of counterfactual logit pairing, Garg et al. 2019).
 """
 
 from __future__ import annotations
@@ -36,13 +36,19 @@ class Head:
     Attributes
     ----------
     name, revision : str
-        As the card says.
+        Name and revision on the card.
     sha256 : str
-        Of the file of weights; empty for a head that was not loaded from one.
+        SHA-256 of the file of weights; empty if the head was not loaded from a file.
     encoder_sha256 : str
-        Of the encoder whose unit vectors it reads.
+        SHA-256 of the weights of the encoder whose unit vectors the head reads.
     weights : ndarray of float64, shape (dimensions,)
     intercept : float
+
+    Examples
+    --------
+    >>> head = Head("example", "1", "", "", np.array([2.0, 0.0]), -2.0)
+    >>> head.score(np.array([[1.0, 0.0]])).tolist()
+    [0.5]
     """
 
     name: str
@@ -53,22 +59,28 @@ class Head:
     intercept: float
 
     def score(self, embeddings: npt.NDArray[np.floating]) -> Floats:
-        """Return probabilities of the positive class, shape (n,), 0 to 1.
+        """Return the probability of the positive class for each embedding, shape (n,), 0 to 1.
 
         Raises
         ------
         ValueError
-            If the embeddings do not have the head's dimensions.
+            If the embeddings do not have as many dimensions as the head.
         """
         vectors = np.asarray(embeddings, dtype=np.float64)
         if vectors.ndim != 2 or vectors.shape[1] != len(self.weights):
             raise ValueError(f"embeddings must have shape (n, {len(self.weights)}), got {vectors.shape}")
-        # summed row by row: a matrix product may differ in the last bit with the size of the batch
+        # Summed row by row, because the last bit of a matrix product may depend on the size of the batch.
         return logistic(np.einsum("ij,j->i", vectors, self.weights) + self.intercept)
 
 
 def logistic(values: Floats) -> Floats:
-    """Return 1 / (1 + exp(-values)) without overflow, same shape."""
+    """Return 1 / (1 + exp(-values)) without overflow, in the same shape.
+
+    Examples
+    --------
+    >>> logistic(np.array([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * np.asarray(values, dtype=np.float64))))
 
 
@@ -80,22 +92,30 @@ def fit_head(
 ) -> tuple[Floats, float]:
     """Return (coefficients, intercept) that minimise the weighted log loss plus ``w' penalty w / 2``.
 
-    Newton's method from zero: the same bits for the same input.
+    Newton's method starts from zero, so that the same input gives the same bits.
 
     Parameters
     ----------
     embeddings : ndarray, shape (n, d)
     labels : ndarray, shape (n,)
-        0 to 1; a share is a soft label.
+        0 to 1; a value in between is a soft label.
     weights : ndarray, shape (n,)
-        Above or equal 0; scaled to sum to one.
+        At least 0; they are scaled to a sum of 1.
     penalty : ndarray, shape (d, d)
         Positive definite; the intercept is free.
 
     Raises
     ------
     ValueError
-        If shapes differ, labels leave [0, 1] or no weight is positive.
+        If shapes differ, a label is outside [0, 1], a weight is negative, or no weight is positive.
+
+    Examples
+    --------
+    Three of four labels are 1 and the embeddings are equal to zero: the intercept is log(3 / 1).
+
+    >>> coefficients, intercept = fit_head(np.zeros((4, 1)), np.array([1, 1, 1, 0]), np.ones(4), np.eye(1))
+    >>> coefficients.tolist(), round(intercept, 6)
+    ([0.0], 1.098612)
     """
     vectors = np.column_stack([np.asarray(embeddings, dtype=np.float64), np.ones(len(embeddings))])
     targets, shares = np.asarray(labels, dtype=np.float64), np.asarray(weights, dtype=np.float64)
@@ -126,13 +146,18 @@ def fit_head(
 
 
 def swap_directions(embeddings: npt.NDArray[np.floating], groups: npt.NDArray[np.int64]) -> Floats:
-    """Return D'D / n, shape (d, d): how embeddings move inside groups that differ in nothing but the swapped words.
+    """Return D'D / n, shape (d, d): how embeddings move within groups that differ only in the swapped words.
 
     Parameters
     ----------
     embeddings : ndarray, shape (n, d)
     groups : ndarray of int, shape (n,)
-        Number of the frame that a sentence was made of.
+        Number of the frame that each sentence was made of.
+
+    Examples
+    --------
+    >>> swap_directions(np.array([[1.0, 0.0], [3.0, 0.0]]), np.array([7, 7])).tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
     """
     vectors = np.asarray(embeddings, dtype=np.float64)
     _, index = np.unique(groups, return_inverse=True)
@@ -143,7 +168,24 @@ def swap_directions(embeddings: npt.NDArray[np.floating], groups: npt.NDArray[np
 
 
 def balance(labels: npt.NDArray[np.floating], total: float, negative_share: float) -> Floats:
-    """Return weights that sum to ``total``; class 0 has ``negative_share`` of it, a class that stands alone all."""
+    """Return weights of sum ``total``, shape (n,), of which class 0 has ``negative_share``.
+
+    If there is only one class, it has the whole total.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n,)
+        Class 1 from 0.5 on, else class 0.
+    total : float
+        Sum of all weights.
+    negative_share : float
+        Share of class 0, 0 to 1.
+
+    Examples
+    --------
+    >>> balance(np.array([1, 0, 0]), 1.0, 0.5).tolist()
+    [0.5, 0.25, 0.25]
+    """
     positive = np.asarray(labels) >= 0.5
     if positive.all() or not positive.any():
         return np.full(len(positive), total / len(positive))
@@ -152,7 +194,17 @@ def balance(labels: npt.NDArray[np.floating], total: float, negative_share: floa
 
 
 def save_head(folder: Path, coefficients: Floats, intercept: float, card: dict[str, object]) -> None:
-    """Write ``head.npy`` and ``card.json``; the card gets the digest of the weights."""
+    """Write ``head.npy`` and ``card.json``; the card gets the SHA-256 of the weights.
+
+    Parameters
+    ----------
+    folder : Path
+        Created if it is missing.
+    coefficients : ndarray, shape (d,)
+    intercept : float
+    card : dict
+        Other fields of the card.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "head.npy"
     np.save(path, np.append(coefficients, intercept).astype(np.float32))
@@ -161,12 +213,12 @@ def save_head(folder: Path, coefficients: Floats, intercept: float, card: dict[s
 
 
 def load_head(name: str) -> Head:
-    """Return a shipped head (folder below ``hcat/weights``), loaded once per process.
+    """Return a shipped head, loaded once per process from its folder in ``hcat/encoders/weights``.
 
     Raises
     ------
     ModelError
-        If the weights do not have the digest of their card.
+        If the weights do not have the SHA-256 on their card.
     """
     with _lock:
         if name not in _loaded:

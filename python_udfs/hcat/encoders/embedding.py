@@ -1,7 +1,7 @@
-"""Sentence encoders: identity, loading and batches.
+"""Embed texts with sentence encoders: identity, loading and batches.
 
-An embedding is keyed by its text and its encoder (name, revision, SHA-256 of the weights, dtype), so that no row
-is ever mistaken for another model's and no text is embedded twice.
+The key of an embedding covers its text and its encoder (name, revision, SHA-256 of the weights, dtype). A row of one
+model can therefore not be taken for a row of another one, and no text is embedded twice.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from hcat.engine.devices import (
 from hcat.engine.keys import hash_text
 from hcat.statistics.arrays import Vectors
 
-#: The offline default: official all-MiniLM-L6-v2 (Apache-2.0) as packaged on the package index.
+#: The offline default: the official all-MiniLM-L6-v2 (Apache-2.0), packaged on the package index.
 PACKAGED_NAME = "all-MiniLM-L6-v2"
 PACKAGED_DIMENSIONS = 384
 PACKAGED_MAXIMUM_TOKENS = 256
 
-#: Padded tokens (longest x count) of one batch by device: small batches stay in the CPU's cache, a GPU wants width.
+#: Device -> padded tokens (longest x count) of one batch. A small batch fits the cache of a CPU; a GPU needs more.
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 131072}
 
 EMBEDDED_SCHEMA = pa.schema(
@@ -57,19 +57,19 @@ _loaded: dict[str, Encoder] = {}
 
 @dataclass(frozen=True, slots=True)
 class EncoderIdentity:
-    """What an embedding depends on, and where the weights lie.
+    """Identity of an encoder: everything that its embeddings depend on.
 
     Attributes
     ----------
     encoder_key : str
-        MD5 of name, revision, SHA-256 and dtype: part of the content key of an embedding.
+        MD5 of name, revision, SHA-256 and dtype, which is part of the content key of an embedding.
     encoder_name, encoder_revision, encoder_sha256 : str
         Name as configured, revision (commit, or the packaged version), SHA-256 of the weight file.
     device, dtype : str
-        Where and in which precision the encoder runs.
+        Device and precision of the encoder.
     location : str
-        What is loaded: ``packaged``, a local path, a Hub id, or ``hashing:<dimensions>``; never an absolute path of the
-        packaged weights, so that two installations write identical rows.
+        What is loaded: ``packaged``, a local path, a Hub id, or ``hashing:<dimensions>``. It never has the absolute
+        path of the packaged weights, so that two installations write identical rows.
     """
 
     encoder_key: str
@@ -90,7 +90,7 @@ ENCODER_COLUMNS = tuple(field.name for field in fields(EncoderIdentity))
 
 
 class Encoder(Protocol):
-    """Turns texts into unit vectors."""
+    """Interface of an encoder: turns texts into unit vectors."""
 
     def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """Return the number of tokens of each text before truncation, shape (n,)."""
@@ -102,7 +102,7 @@ class Encoder(Protocol):
 
     @property
     def maximum_tokens(self) -> int:
-        """Longest input in tokens; what lies beyond is truncated and recorded."""
+        """Longest input in tokens; a longer one is truncated and recorded as such."""
         ...
 
 
@@ -114,7 +114,7 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
     name : str
         ``packaged``, ``hashing:<dimensions>``, a local folder or a Hub id.
     revision : str
-        Commit of a Hub model; required there, because a name alone may change its weights.
+        Commit of a Hub model; required for a Hub id, because the weights behind a name may change.
     device : str
         ``auto``, ``cpu`` or ``cuda``.
     dtype : str
@@ -124,6 +124,12 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
     ------
     ModelError
         If the packaged weights do not have the pinned SHA-256, a Hub id comes without revision, or the name is unknown.
+
+    Examples
+    --------
+    >>> identity = resolve_encoder("hashing:8", "", "cpu", "float32")
+    >>> identity.encoder_name, identity.device
+    ('hashing:8', 'cpu')
     """
     device = choose_device(device)
     dtype = choose_dtype(dtype, device)
@@ -145,9 +151,14 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
 
 
 def describe_encoder(name: str, revision: str, device: str, dtype: str) -> pa.Table:
-    """Return the identity of the configured encoder as one row; a fault stands in the column ``problem``.
+    """Return the identity of the configured encoder as one row; the column ``problem`` has an error, if any.
 
-    The model turns the problem into a one-line error: a stack trace is no message.
+    The model int_encoder turns the problem into an error message of one line without a stack trace.
+
+    Parameters
+    ----------
+    name, revision, device, dtype : str
+        As for :func:`resolve_encoder`.
     """
     try:
         row = asdict(resolve_encoder(name, revision, device, dtype)) | {"problem": None}
@@ -158,7 +169,7 @@ def describe_encoder(name: str, revision: str, device: str, dtype: str) -> pa.Ta
 
 
 def load_encoder(identity: EncoderIdentity) -> Encoder:
-    """Return the encoder, loaded once per process behind a lock."""
+    """Return the encoder, which is loaded once per process."""
     with _load_lock:
         if identity.encoder_key not in _loaded:
             if identity.location.startswith("hashing:"):
@@ -171,10 +182,10 @@ def load_encoder(identity: EncoderIdentity) -> Encoder:
 
 
 class PackagedEncoder:
-    """The packaged all-MiniLM-L6-v2: its own modules (BERT, mean pooling, unit length) without sentence-transformers.
+    """The packaged all-MiniLM-L6-v2 (BERT, mean pooling, unit length) without sentence-transformers.
 
-    Importing sentence-transformers costs more seconds than a nightly build spends on its new texts; a test holds the
-    vectors equal to its.
+    The import of sentence-transformers takes longer than a nightly build spends on its new texts. A test checks that
+    the vectors equal those of sentence-transformers.
     """
 
     def __init__(self, identity: EncoderIdentity) -> None:
@@ -202,7 +213,7 @@ class PackagedEncoder:
         """Return unit vectors, shape (n, dimensions)."""
         torch = self._torch
         kept = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
-        # the closing [SEP] survives truncation
+        # Truncation keeps the closing [SEP].
         kept = [ids if len(ids) <= self.maximum_tokens else [*ids[: self.maximum_tokens - 1], ids[-1]] for ids in kept]
         tokens, segments, is_padding = self._minilm.pad(kept, [[0] * len(ids) for ids in kept], self._device)
         with torch.inference_mode():
@@ -214,7 +225,7 @@ class PackagedEncoder:
 
 
 class SentenceTransformerEncoder:
-    """Any other sentence-transformers model: a local folder, or a Hub id at a pinned revision."""
+    """A model of sentence-transformers, from a local folder or from the Hub at a pinned revision."""
 
     def __init__(self, identity: EncoderIdentity) -> None:
         is_local = Path(identity.location).is_dir()
@@ -262,9 +273,15 @@ class SentenceTransformerEncoder:
 
 
 class HashingEncoder:
-    """Seeded random unit vectors of the text's hash: measures the pipeline's own cost without a model.
+    """Random unit vectors seeded by the hash of the text, to measure the cost of the pipeline without a model.
 
-    The vectors carry no meaning; the encoder's name stands in every row, so that no score of it passes for a real one.
+    The vectors have no meaning. Each row has the name of the encoder, so that its scores are not taken for real ones.
+
+    Examples
+    --------
+    >>> vectors = HashingEncoder(8).encode_batch(["fee", "fee", "rate"])
+    >>> vectors.shape, bool((vectors[0] == vectors[1]).all()), bool((vectors[0] == vectors[2]).all())
+    ((3, 8), True, False)
     """
 
     def __init__(self, dimensions: int) -> None:
@@ -274,7 +291,7 @@ class HashingEncoder:
 
     @property
     def maximum_tokens(self) -> int:
-        """No limit that matters."""
+        """Longest input in tokens, more than any text has."""
         return 1 << 20
 
     def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -282,7 +299,7 @@ class HashingEncoder:
         return np.array([text.count(" ") + 1 for text in texts], dtype=np.int64)
 
     def encode_batch(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors seeded by each text's hash, shape (n, dimensions)."""
+        """Return unit vectors seeded by the hash of each text, shape (n, dimensions)."""
         rows = [
             np.random.Generator(np.random.SFC64(int(hash_text(text), 16))).standard_normal(self._dimensions, np.float32)
             for text in texts
@@ -293,7 +310,21 @@ class HashingEncoder:
 
 
 def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
-    """Return unit vectors, shape (n, dimensions), in the order of ``texts``, and token counts, shape (n,)."""
+    """Return unit vectors, shape (n, dimensions), in the order of ``texts``, and token counts, shape (n,).
+
+    Parameters
+    ----------
+    encoder : Encoder
+    texts : sequence of str, length n
+    batch_tokens : int
+        Padded tokens per batch.
+
+    Examples
+    --------
+    >>> vectors, counts = encode_texts(HashingEncoder(8), ["a monthly fee", "fee"], 16)
+    >>> vectors.shape, counts.tolist()
+    ((2, 8), [3, 1])
+    """
     counts = encoder.count_tokens(texts)
     clipped = np.minimum(counts, encoder.maximum_tokens)
     vectors: Vectors | None = None
@@ -309,7 +340,7 @@ def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> t
 
 
 def embed_texts(identity: EncoderIdentity, batch_tokens: int) -> Callable[[Sequence[str]], Vectors]:
-    """Return a function from texts to unit vectors, shape (n, dimensions); the encoder is loaded at its first call.
+    """Return a function from texts to unit vectors, shape (n, dimensions); its first call loads the encoder.
 
     Parameters
     ----------
@@ -328,16 +359,16 @@ def embed_texts(identity: EncoderIdentity, batch_tokens: int) -> Callable[[Seque
 def embed_pending(
     pending: Any, identity: EncoderIdentity, slice_texts: int, batch_tokens: int, warehouse: str
 ) -> pa.RecordBatchReader:
-    """Return the embeddings of all pending texts, streamed by :func:`hcat.engine.batching.map_slices`.
+    """Return the embeddings of all pending texts as a stream (:func:`hcat.engine.batching.map_slices`).
 
     Parameters
     ----------
     pending : relation
         Columns text_id, encoder_key, encoded_text, count_characters; ordered by length.
     identity : EncoderIdentity
-        Encoder of this build; it is loaded only when something is pending.
+        Encoder of this build; it is loaded only if a text is pending.
     slice_texts : int
-        Texts per slice; slices lie in ``<warehouse>/slices``.
+        Texts per slice; the slices are in ``<warehouse>/slices``.
     batch_tokens : int
         Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
     warehouse : str

@@ -1,10 +1,10 @@
-"""Entailment: does a premise (evidence) support a hypothesis (answer sentence), and how far from the border.
+"""Measure entailment: whether a premise (evidence) supports a hypothesis (answer sentence), and by what distance.
 
-The score is geometric (HCAT section 3.2.2): with x the input of the last linear layer, D is the signed distance of x
-from the hyperplane between entailment and its closest rival. For a single-logit head z = w'x + b and D = z / ||w||. For
-a softmax head D = min over k of (z_entailment - z_k) / ||w_entailment - w_k||, because z / ||w|| would change when one
-vector is added to every class row while the model does not. D > 0 exactly when entailment is the most probable class.
-score = 1 / (1 + exp(-D)) is a score and no probability: calibration makes it one.
+The score is geometric (Sudjianto et al. 2024, section 3.2.2). With x the input of the last linear layer, D is the
+signed distance of x from the hyperplane between entailment and its closest rival. A single-logit head has z = w'x + b
+and D = z / ||w||. A softmax head has D = min over k of (z_entailment - z_k) / ||w_entailment - w_k||. There z / ||w||
+would be wrong: it changes if one vector is added to every class row, and the model does not. D > 0 exactly if
+entailment is the most probable class. score = 1 / (1 + exp(-D)) is no probability; calibration turns it into one.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from hcat.statistics.arrays import Floats
 
 _WEIGHTS = Path(__file__).parent / "weights"
 
-#: Padded tokens (longest x count) of one batch by device.
+#: Device -> padded tokens (longest x count) of one batch.
 DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 131072}
 
-#: Longest pair in tokens, unless the model takes less.
+#: Longest pair in tokens, unless the limit of the model is lower.
 MAXIMUM_TOKENS = 512
 
 ENTAILED_SCHEMA = pa.schema(
@@ -70,10 +70,10 @@ _loaded: dict[str, Classifier] = {}
 
 @dataclass(frozen=True, slots=True)
 class ClassifierIdentity:
-    """What an entailment score depends on, and where the weights lie; columns as in ``EncoderIdentity``.
+    """Identity of a classifier: everything that an entailment score depends on.
 
-    ``location`` is ``packaged``, ``accurate``, ``none`` (entailment is switched off), ``hashing``, a local path or a
-    Hub id.
+    The attributes correspond to those of :class:`hcat.encoders.embedding.EncoderIdentity`. ``location`` is
+    ``packaged``, ``accurate``, ``none`` (entailment is switched off), ``hashing``, a local path or a Hub id.
     """
 
     classifier_key: str
@@ -94,16 +94,16 @@ CLASSIFIER_COLUMNS = tuple(field.name for field in fields(ClassifierIdentity))
 
 
 class Shipped(NamedTuple):
-    """A classifier of the project: a base model from a package, and a low-rank delta beside this file.
+    """A classifier of the project: a base model from a package, and a low-rank delta in this package.
 
     Attributes
     ----------
     name : str
-        As rows and cards call it.
+        Name in rows and cards.
     folder : Path
-        Holds delta.safetensors and card.json.
+        Folder of delta.safetensors and card.json.
     check_base : callable
-        Returns the SHA-256 of the base weights; raises a :class:`ModelError` if they are missing or are not the pinned
+        Returns the SHA-256 of the base weights; raises a :class:`ModelError` if they are missing or not the pinned
         ones.
     """
 
@@ -113,7 +113,7 @@ class Shipped(NamedTuple):
 
 
 #: Setting -> classifier trained by training/ (docs/model-card.md): the offline default, and the larger one, whose base
-#: is asked for by name.
+#: is installed separately.
 SHIPPED = {
     "packaged": Shipped("hcat-entailment-compact", _WEIGHTS / "entailment_compact", check_packaged_weights),
     "accurate": Shipped("hcat-entailment-accurate", _WEIGHTS / "entailment_accurate", mpnet.check_archive),
@@ -121,14 +121,14 @@ SHIPPED = {
 
 
 class Head(NamedTuple):
-    """The last linear layer, as far as distances need it.
+    """What the distances need of the last linear layer.
 
     Attributes
     ----------
     entailment : int
         Row of entailment.
     contradiction : int or None
-        Row of contradiction, where the model has one.
+        Row of contradiction, if the model has one.
     weight : ndarray, shape (n_classes, n_features)
         Weights; one row for a single-logit head.
     """
@@ -146,7 +146,7 @@ class TokenizedPair(NamedTuple):
     ids, segments : list of int
         Token ids and segment (token type) of each token.
     premise_start, premise_end : int
-        Tokens [premise_start, premise_end) are the premise's own: what is cut when the pair is too long.
+        Tokens [premise_start, premise_end) belong to the premise, which is cut if the pair is too long.
     """
 
     ids: list[int]
@@ -156,7 +156,7 @@ class TokenizedPair(NamedTuple):
 
 
 class Classifier(Protocol):
-    """Gives logits to pairs of premise and hypothesis."""
+    """Interface of a classifier: gives logits to pairs of premise and hypothesis."""
 
     @property
     def head(self) -> Head:
@@ -165,7 +165,7 @@ class Classifier(Protocol):
 
     @property
     def maximum_tokens(self) -> int:
-        """Longest pair in tokens; the end of a longer premise is cut and recorded."""
+        """Longest pair in tokens; a longer premise loses its end, which is recorded."""
         ...
 
     def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
@@ -178,7 +178,7 @@ class Classifier(Protocol):
 
 
 class Distances(NamedTuple):
-    """What the head's geometry says of each pair; every array has shape (n,)."""
+    """Probabilities, distances and scores of pairs; every array has shape (n,)."""
 
     probability_entailment: Floats
     probability_contradiction: Floats | None
@@ -197,13 +197,19 @@ def measure_distances(logits: Floats, head: Head) -> Distances:
     logits : ndarray, shape (n, n_classes)
         Outputs of the last linear layer; n_classes = 1 for a single-logit head.
     head : Head
-        Its weights.
+        Weights of that layer.
 
     Returns
     -------
     Distances
         ``margin`` = z_entailment - largest other logit (z itself for one logit); ``weight_norm`` = norm that divides
         the deciding difference.
+
+    Examples
+    --------
+    >>> found = measure_distances(np.array([[6.0]]), Head(0, None, np.array([[0.0, 2.0]])))
+    >>> found.distance.tolist(), found.weight_norm.tolist()
+    ([3.0], [2.0])
     """
     entailed = logits[:, head.entailment]
     if logits.shape[1] == 1:
@@ -232,9 +238,14 @@ def measure_distances(logits: Floats, head: Head) -> Distances:
 
 
 def find_label(labels: Mapping[int, str], wanted: str) -> int | None:
-    """Return the class whose label is ``wanted`` in any case and spelling (ENTAILMENT, entail), None if there is none.
+    """Return the one class whose label starts like ``wanted`` in any case (ENTAILMENT, entail), else None.
 
     ``not_entailment`` is no entailment.
+
+    Examples
+    --------
+    >>> find_label({0: "CONTRADICTION", 1: "Entail"}, "entailment")
+    1
     """
     stem = wanted.lower()[:6]
     found = [index for index, label in labels.items() if str(label).lower().strip().startswith(stem)]
@@ -242,12 +253,12 @@ def find_label(labels: Mapping[int, str], wanted: str) -> int | None:
 
 
 def find_entailment(labels: Mapping[int, str]) -> int:
-    """Return the entailment class of a model's label names; their order is never assumed.
+    """Return the entailment class by the label names of a model; no order of classes is assumed.
 
     Raises
     ------
     ModelError
-        If no label, or more than one, says entailment; the message lists the labels.
+        If not exactly one label means entailment; the message lists the labels.
     """
     index = find_label(labels, "entailment")
     if index is None:
@@ -257,12 +268,12 @@ def find_entailment(labels: Mapping[int, str]) -> int:
 
 
 def find_last_linear(model: Any, count_classes: int) -> Any:
-    """Return the linear layer whose output are the logits: BERT, RoBERTa, DeBERTa, MPNet and others of their shape.
+    """Return the linear layer that gives the logits, for BERT, RoBERTa, DeBERTa, MPNet and similar models.
 
     Raises
     ------
     ModelError
-        If outside the base model there is not exactly one linear layer with an output per class.
+        If there is not exactly one linear layer with an output per class outside the base model.
     """
     import torch
 
@@ -289,9 +300,9 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
     name : str
         ``packaged``, ``accurate``, ``none``, ``hashing``, a local folder or a Hub id.
     revision : str
-        Commit of a Hub model; required there, because a name alone may change its weights.
+        Commit of a Hub model; required for a Hub id, because the weights behind a name may change.
     device, dtype : str
-        As for the encoder.
+        As for :func:`hcat.encoders.embedding.resolve_encoder`.
 
     Raises
     ------
@@ -325,7 +336,7 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
 
 
 def describe_classifier(name: str, revision: str, device: str, dtype: str) -> pa.Table:
-    """Return the identity of the configured classifier as one row; a fault stands in the column ``problem``."""
+    """Return the identity of the configured classifier as one row; the column ``problem`` has an error, if any."""
     try:
         row = asdict(resolve_classifier(name, revision, device, dtype)) | {"problem": None}
     except ModelError as error:
@@ -335,7 +346,7 @@ def describe_classifier(name: str, revision: str, device: str, dtype: str) -> pa
 
 
 def load_classifier(identity: ClassifierIdentity) -> Classifier:
-    """Return the classifier, loaded once per process behind a lock."""
+    """Return the classifier, which is loaded once per process."""
     with _load_lock:
         if identity.classifier_key not in _loaded:
             if identity.location == "hashing":
@@ -381,7 +392,7 @@ class CompactClassifier:
 
     @property
     def maximum_tokens(self) -> int:
-        """Longest pair in tokens: what the base model has positions for."""
+        """Longest pair in tokens: the number of positions of the base model."""
         return MAXIMUM_TOKENS
 
     def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
@@ -406,7 +417,7 @@ def open_pretrained(identity: ClassifierIdentity) -> tuple[Any, Any]:
     Raises
     ------
     ModelError
-        If it cannot be loaded, or has no fast tokenizer.
+        If the model cannot be loaded, or has no fast tokenizer.
     """
     is_local = Path(identity.location).is_dir()
     if is_local:
@@ -438,7 +449,7 @@ def open_accurate(identity: ClassifierIdentity) -> tuple[Any, Any]:
     model = MPNetForSequenceClassification(mpnet.make_config(read_card(shipped)["labels"]))
     weights = merge_delta(mpnet.read_weights(), shipped.folder / "delta.safetensors")
     named = {name if name.startswith("classifier.") else f"mpnet.{name}": value for name, value in weights.items()}
-    # positions are counted, not learned: some versions of the library keep them among the weights
+    # Position numbers are not learned, but some versions of the library keep them among the weights.
     missing = model.load_state_dict(named, strict=False).missing_keys
     if missing:
         raise ModelError(f"{shipped.name}: weights lack {', '.join(missing)}")
@@ -452,14 +463,14 @@ def open_accurate(identity: ClassifierIdentity) -> tuple[Any, Any]:
 
 
 class SequenceClassifier:
-    """Any sequence classifier with an entailment label.
+    """A sequence classifier of transformers with an entailment label.
 
     Parameters
     ----------
     identity : ClassifierIdentity
-        Names the device.
+        Identity with the device.
     model, tokenizer : objects
-        Of the library transformers; the tokenizer is a fast one.
+        Objects of the library transformers; the tokenizer is a fast one.
     """
 
     def __init__(self, identity: ClassifierIdentity, model: Any, tokenizer: Any) -> None:
@@ -472,7 +483,7 @@ class SequenceClassifier:
         self._model = model.to(identity.device).eval()
         self._uses_segments = "token_type_ids" in self._tokenizer.model_input_names
         labels = {int(index): str(label) for index, label in model.config.id2label.items()}
-        # a single logit has no class names: it says how much the premise entails
+        # A single logit has no class names: it is the logit of entailment.
         entailment = 0 if len(labels) == 1 else find_entailment(labels)
         weight = find_last_linear(model, len(labels)).weight.detach().float().cpu().numpy().astype(np.float64)
         self._head = Head(entailment, find_label(labels, "contradiction"), weight)
@@ -511,13 +522,13 @@ class SequenceClassifier:
 
 
 class HashingClassifier:
-    """Seeded logits of the pair's hash: measures the pipeline's own cost without a model, never for evaluation."""
+    """Logits from the hash of the pair, to measure the cost of the pipeline without a model; not for evaluation."""
 
     head = Head(0, 2, np.eye(3))
     maximum_tokens = 1 << 20
 
     def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
-        """Return sixteen bytes of the pair's hash as its tokens."""
+        """Return the sixteen bytes of the hash of each pair as its tokens."""
         digests = [hash_text(premise, hypothesis) for premise, hypothesis in zip(premises, hypotheses, strict=True)]
         return [TokenizedPair(list(bytes.fromhex(digest)), [0] * 16, 0, 0) for digest in digests]
 
@@ -539,7 +550,7 @@ def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
     """
     from safetensors.torch import load_file
 
-    # the base model's own names, without the prefix that a classifier gives them
+    # The names of the base model, without the prefix that a classifier adds.
     delta = {
         name.removeprefix("bert.").removeprefix("mpnet."): value.float() for name, value in load_file(path).items()
     }
@@ -558,8 +569,14 @@ def classify_pairs(
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,), in the order of the pairs.
 
-    A pair that is too long loses the end of its premise; only a hypothesis that leaves no room for a premise loses its
-    own end too.
+    A pair that is too long is cut by :func:`truncate_pair`.
+
+    Parameters
+    ----------
+    classifier : Classifier
+    premises, hypotheses : sequence of str, length n
+    batch_tokens : int
+        Padded tokens per batch.
     """
     tokenized = classifier.tokenize(premises, hypotheses)
     counts = np.array([len(pair.ids) for pair in tokenized], dtype=np.int64)
@@ -576,10 +593,10 @@ def classify_pairs(
 
 
 def truncate_pair(pair: TokenizedPair, maximum: int) -> TokenizedPair:
-    """Return the pair within ``maximum`` tokens.
+    """Return the pair cut to at most ``maximum`` tokens.
 
-    The end of the premise goes first, down to half the window; only then the end of the hypothesis (its last token, the
-    closing separator, stays).
+    The end of the premise is cut first, down to half of ``maximum``, and then the end of the hypothesis. The last token
+    of the hypothesis, the closing separator, stays.
     """
     excess = len(pair.ids) - maximum
     if excess <= 0:
@@ -594,7 +611,7 @@ def truncate_pair(pair: TokenizedPair, maximum: int) -> TokenizedPair:
 
 
 def _to_pair(encoding: Any) -> TokenizedPair:
-    """Return the tokens of a fast tokenizer's encoding; which of them are the premise's it says itself."""
+    """Return the tokens of an encoding of a fast tokenizer, which marks those of the premise."""
     own = [position for position, sequence in enumerate(encoding.sequence_ids) if sequence == 0]
     start, end = (own[0], own[-1] + 1) if own else (0, 0)
     return TokenizedPair(encoding.ids, encoding.type_ids, start, end)
@@ -603,16 +620,16 @@ def _to_pair(encoding: Any) -> TokenizedPair:
 def entail_pending(
     pending: Any, identity: ClassifierIdentity, slice_pairs: int, batch_tokens: int, warehouse: str
 ) -> pa.RecordBatchReader:
-    """Return the entailment of all pending pairs, streamed by :func:`hcat.engine.batching.map_slices`.
+    """Return the entailment of all pending pairs as a stream (:func:`hcat.engine.batching.map_slices`).
 
     Parameters
     ----------
     pending : relation
         Columns pair_id, classifier_key, premise, hypothesis, count_characters; ordered by length.
     identity : ClassifierIdentity
-        Classifier of this build; it is loaded only when something is pending.
+        Classifier of this build; it is loaded only if a pair is pending.
     slice_pairs : int
-        Pairs per slice; slices lie in ``<warehouse>/slices``.
+        Pairs per slice; the slices are in ``<warehouse>/slices``.
     batch_tokens : int
         Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
     warehouse : str
@@ -656,7 +673,7 @@ def _entail_slice(batch: pa.RecordBatch, identity: ClassifierIdentity, budget: i
 
 
 def read_card(shipped: Shipped) -> dict[str, Any]:
-    """Return what the card of a shipped classifier says: labels, digests, recipe, digests of the sources it has seen.
+    """Return the card of a shipped classifier: labels, SHA-256 digests, recipe, digests of its training sources.
 
     Raises
     ------
@@ -671,7 +688,7 @@ def read_card(shipped: Shipped) -> dict[str, Any]:
 
 
 def _sigmoid(values: Floats) -> Floats:
-    # the two halves keep exp from overflowing
+    # Two formulas, so that exp does not overflow.
     negative = np.exp(-np.abs(values))
     result: Floats = np.where(values >= 0, 1.0 / (1.0 + negative), negative / (1.0 + negative))
     return result

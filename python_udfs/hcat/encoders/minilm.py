@@ -1,7 +1,7 @@
-"""The packaged MiniLM (BERT, 6 layers, 384 features) on torch's own encoder layers.
+"""Run the packaged MiniLM (BERT, 6 layers, 384 features) on the encoder layers of torch.
 
-Importing the modelling code of transformers costs more seconds than a nightly build spends on its new texts; torch
-brings every part of the architecture itself, and a test holds the outputs equal to transformers'.
+The import of the modelling code of transformers takes longer than a nightly build spends on its new texts. Torch has
+every part of the architecture. A test checks that the outputs equal those of transformers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hcat.engine.devices import packaged_folder
 
 
 class MiniLM(nn.Module):
-    """Token ids in, contextual states out.
+    """Network from token ids to contextual states.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class MiniLM(nn.Module):
         """
         places = torch.arange(tokens.shape[1], device=tokens.device)
         states = self.words(tokens) + self.positions(places) + self.segments(segments)
-        # no mask at all is faster than a mask without effect
+        # No mask at all is faster than a mask without effect.
         mask = is_padding if bool(is_padding.any()) else None
         result: torch.Tensor = self.layers(self.norm(states), src_key_padding_mask=mask)
         return result
@@ -107,7 +107,14 @@ def load_tokenizer() -> Any:
 
 
 def pad(ids: list[list[int]], segments: list[list[int]], device: torch.device) -> tuple[torch.Tensor, ...]:
-    """Return the arguments of :class:`MiniLM` for one batch, padded to its longest text."""
+    """Return the arguments of :class:`MiniLM` for one batch, padded to its longest text.
+
+    Parameters
+    ----------
+    ids, segments : list of list of int
+        Token ids, and 0 or 1 for the first or second text, of each text of the batch.
+    device : torch.device
+    """
     longest = max(map(len, ids))
     tokens, kinds = np.zeros((len(ids), longest), np.int64), np.zeros((len(ids), longest), np.int64)
     is_padding = np.ones((len(ids), longest), np.bool_)

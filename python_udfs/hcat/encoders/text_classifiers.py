@@ -1,9 +1,9 @@
-"""Toxicity and sentiment of single sentences: pluggable classifiers behind one identity each.
+"""Score the toxicity and the sentiment of single sentences with configurable classifiers, each with an identity.
 
-`packaged` is a linear head on the packaged encoder (:mod:`hcat.encoders.classifier_heads`). Where the build embeds its
-texts with that very encoder the head reads the stored vectors and costs nothing; with another encoder it embeds them
-itself. For sentiment a text with names of people is embedded again with one stand-in for all of them. Any sequence
-classifier (Hub id or folder) takes its place; `none` switches a purpose off.
+`packaged` is a linear head on the packaged encoder (:mod:`hcat.encoders.classifier_heads`). If the build embeds its
+texts with this encoder, the head reads the stored vectors at no further cost. With another encoder the head embeds the
+texts itself. For sentiment, a text with names of people is embedded again with one stand-in for all of them. Any
+sequence classifier (Hub id or folder) can be used instead; `none` switches a purpose off.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from hcat.language.given_names import replace_names
 from hcat.statistics.arrays import Floats
 
 PURPOSES: Final = ("toxicity", "sentiment")
-"""Toxicity: 0 to 1. Sentiment: -1 (negative) to 1 (positive)."""
+"""Toxicity is 0 to 1, sentiment -1 (negative) to 1 (positive)."""
 
 HEADS: Final = {"toxicity": "toxicity_head", "sentiment": "sentiment_head"}
 
 TOXIC_STEMS: Final = ("toxic", "hate", "offens", "abus")
-"""A class of a sequence classifier is toxic when its label starts with one of these, in any case."""
+"""A class of a sequence classifier is toxic if its label starts with one of these, in upper or lower case."""
 
 CLASSIFIED_SCHEMA: Final = pa.schema(
     [("text_id", pa.string()), ("scoring_key", pa.string()), ("toxicity", pa.float64()), ("sentiment", pa.float64())]
 )
 
 NAMES_REVISION: Final = 1
-"""Raised when :func:`neutralise` changes: part of the revision of the packaged sentiment classifier."""
+"""Part of the revision of the packaged sentiment classifier; raise it if :func:`neutralise` changes."""
 
 STAND_IN: Final = "Michael"
-"""Put in place of names: of the names that trained the head the one whose score lies nearest to their mean, so that a
-name that stays is near to one that was replaced."""
+"""Replacement of all names: among the names that trained the head, the one with the score nearest to their mean. A name
+that is not recognised then scores nearly the same as one that was replaced."""
 
 _MAXIMUM_TOKENS = 512
 _HASH_BITS = 32
@@ -54,18 +54,20 @@ _loaded: dict[str, SentenceScorer] = {}
 
 @dataclass(frozen=True, slots=True)
 class TextClassifierIdentity:
-    """What a score depends on, and where the weights lie.
+    """Identity of a text classifier: everything that its scores depend on.
 
     Attributes
     ----------
     purpose : str
         One of :data:`PURPOSES`.
     scoring_key : str
-        MD5 over both classifiers: part of the content key of a classified text.
+        MD5 over both classifiers, which is part of the content key of a classified text.
     classifier_name, classifier_revision, classifier_sha256 : str
+        Name, revision, and SHA-256 of the weights.
     device, dtype : str
+        Device and precision of the classifier.
     location : str
-        ``stored`` (packaged head on stored vectors), ``encoded`` (packaged head, embeds by itself), ``hashing``
+        ``stored`` (packaged head on stored vectors), ``encoded`` (packaged head that embeds texts itself), ``hashing``
         (measures the pipeline without a model), ``none``, a folder or a Hub id.
     """
 
@@ -83,17 +85,26 @@ COLUMNS = tuple(field.name for field in fields(TextClassifierIdentity))
 
 
 class SentenceScorer(Protocol):
-    """Scores texts, whose stored vectors it may use."""
+    """Interface of a classifier: scores texts and may use their stored vectors."""
 
     def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
-        """Return one score per text, shape (n,)."""
+        """Return one score per text, shape (n,).
+
+        Parameters
+        ----------
+        texts : sequence of str, length n
+        embeddings : ndarray, shape (n, dimensions)
+            Stored unit vectors of the texts.
+        """
         ...
 
 
 def resolve_text_classifier(
     purpose: str, name: str, revision: str, encoder: Mapping[str, Any], device: str, dtype: str
 ) -> TextClassifierIdentity:
-    """Return the identity of one configured classifier without loading it; its ``scoring_key`` is its own.
+    """Return the identity of one configured classifier without loading it.
+
+    Its ``scoring_key`` covers this classifier only.
 
     Parameters
     ----------
@@ -102,16 +113,22 @@ def resolve_text_classifier(
     name : str
         ``packaged``, ``none``, a folder or a Hub id.
     revision : str
-        Commit of a Hub model; required there.
+        Commit of a Hub model; required for a Hub id.
     encoder : mapping
-        Row of int_encoder: decides whether stored vectors fit the packaged head.
+        Row of int_encoder, which tells whether the stored vectors fit the packaged head.
     device, dtype : str
-        As for the encoder.
+        As for :func:`hcat.encoders.embedding.resolve_encoder`.
 
     Raises
     ------
     ModelError
-        If weights do not have their digest, or a Hub id comes without revision.
+        If the purpose is unknown, weights do not have the expected SHA-256, or a Hub id comes without revision.
+
+    Examples
+    --------
+    >>> encoder = {"location": "hashing:8", "encoder_sha256": ""}
+    >>> resolve_text_classifier("toxicity", "packaged", "", encoder, "cpu", "float32").location
+    'hashing'
     """
     if purpose not in PURPOSES:
         raise ModelError(f"purpose must be one of {', '.join(PURPOSES)}, got {purpose!r}")
@@ -143,7 +160,7 @@ def resolve_text_classifier(
 def describe_text_classifiers(
     encoder: Mapping[str, Any], toxicity: Sequence[str], sentiment: Sequence[str], device: str, dtype: str
 ) -> pa.Table:
-    """Return one row per purpose with the identity of its classifier; a fault stands in the column ``problem``.
+    """Return one row per purpose with the identity of its classifier; the column ``problem`` has an error, if any.
 
     Parameters
     ----------
@@ -151,6 +168,8 @@ def describe_text_classifiers(
         Row of int_encoder.
     toxicity, sentiment : pair of str
         Name and revision, as configured.
+    device, dtype : str
+        As for :func:`hcat.encoders.embedding.resolve_encoder`.
     """
     rows: list[dict[str, Any]] = []
     for purpose, (name, revision) in zip(PURPOSES, (toxicity, sentiment), strict=True):
@@ -165,7 +184,7 @@ def describe_text_classifiers(
 
 
 class TextScores:
-    """Toxicity and sentiment of batches of texts, by the classifiers that a build has described."""
+    """Score the toxicity and the sentiment of texts in batches, with the classifiers of the build."""
 
     def __init__(self, classifiers: Any) -> None:
         """Read the rows of int_text_classifiers."""
@@ -175,12 +194,12 @@ class TextScores:
         }
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return one row per text (schema :data:`CLASSIFIED_SCHEMA`); a purpose that is switched off is null.
+        """Return one row per text (schema :data:`CLASSIFIED_SCHEMA`); the score of a purpose switched off is null.
 
         Parameters
         ----------
         batch : RecordBatch
-            text_id, scoring_key, encoded_text, embedding.
+            Columns text_id, scoring_key, encoded_text, embedding.
         """
         texts = batch.column("encoded_text").to_pylist()
         vectors = batch.column("embedding")
@@ -196,7 +215,7 @@ class TextScores:
 
 
 def load_scorer(identity: TextClassifierIdentity) -> SentenceScorer:
-    """Return the classifier of one purpose, loaded once per process behind a lock."""
+    """Return the classifier of one purpose, which is loaded once per process."""
     key = f"{identity.purpose}|{identity.scoring_key}"
     with _load_lock:
         if key not in _loaded:
@@ -210,21 +229,34 @@ def load_scorer(identity: TextClassifierIdentity) -> SentenceScorer:
 
 
 def neutralise(text: str) -> str:
-    """Return a text as the packaged sentiment head reads it: every name of a person is the same one.
+    """Return a text as the packaged sentiment head reads it: one name in place of each name of a person.
 
-    Who is mentioned then cannot move the score, whatever the head has learned; names that are not recognised are left
-    to the head, which is charged for moving with them (docs/safety.md has both figures).
+    A name that is recognised then has no effect on the score, whatever the head has learned. A name that is not
+    recognised stays; the penalty of the head limits its effect (docs/safety.md has both figures).
     """
     return replace_names(text, STAND_IN)
 
 
 def to_scale(purpose: str, probabilities: Floats) -> Floats:
-    """Return probabilities on the scale of a purpose: as they are for toxicity, 2 p - 1 for sentiment."""
+    """Return probabilities on the scale of a purpose: unchanged for toxicity, 2 p - 1 for sentiment.
+
+    Parameters
+    ----------
+    purpose : str
+        One of :data:`PURPOSES`.
+    probabilities : ndarray
+        0 to 1.
+
+    Examples
+    --------
+    >>> to_scale("sentiment", np.array([0.0, 0.75])).tolist()
+    [-1.0, 0.5]
+    """
     return 2 * probabilities - 1 if purpose == "sentiment" else probabilities
 
 
 class _HeadScorer:
-    """A packaged head on stored vectors, or on its own; texts with names are embedded again."""
+    """A packaged head on stored vectors or on vectors of its own; a text with names is embedded again."""
 
     def __init__(self, identity: TextClassifierIdentity, head: Head) -> None:
         self._identity, self._head = identity, head
@@ -238,7 +270,7 @@ class _HeadScorer:
         vectors = embeddings.copy()
         for row, (text, own) in enumerate(zip(read, texts, strict=True)):
             if text != own:
-                # alone: the last bits of a vector depend on its batch, and a rebuild must change nothing
+                # Encoded alone: the last bits of a vector depend on its batch, and a rebuild must change nothing.
                 vectors[row] = self._load_encoder().encode_batch([text])[0]
         return to_scale(purpose, self._head.score(vectors))
 
@@ -260,7 +292,7 @@ class _HeadScorer:
 
 
 class _HashingScorer:
-    """Scores by a hash of the text: measures the pipeline, says nothing about texts."""
+    """Scores from a hash of the text, which measure the pipeline and say nothing about texts."""
 
     def __init__(self, purpose: str) -> None:
         self._purpose = purpose
@@ -271,7 +303,7 @@ class _HashingScorer:
 
 
 class _SequenceScorer:
-    """Any sequence classifier of transformers whose labels say toxic (or hate ...), or positive and negative."""
+    """A sequence classifier of transformers with labels for toxic (or hate ...), or for positive and negative."""
 
     def __init__(self, identity: TextClassifierIdentity) -> None:
         import torch
@@ -308,10 +340,22 @@ class _SequenceScorer:
 def find_signs(purpose: str, labels: Mapping[int, str]) -> Floats:
     """Return for each class 1 (toxic, positive), -1 (negative sentiment) or 0 (anything else), shape (n_classes,).
 
+    Parameters
+    ----------
+    purpose : str
+        One of :data:`PURPOSES`.
+    labels : mapping of int to str
+        Class -> label.
+
     Raises
     ------
     ModelError
-        If no label says what the purpose needs; the message lists the labels.
+        If the labels do not have what the purpose needs; the message lists the labels.
+
+    Examples
+    --------
+    >>> find_signs("sentiment", {0: "NEGATIVE", 1: "neutral", 2: "positive"}).tolist()
+    [-1.0, 0.0, 1.0]
     """
     words = [str(labels[index]).lower().strip() for index in sorted(labels)]
     if purpose == "toxicity":
@@ -328,7 +372,26 @@ def find_signs(purpose: str, labels: Mapping[int, str]) -> Floats:
 
 
 def combine_shares(purpose: str, shares: Floats, signs: Floats, is_multi_label: bool) -> Floats:
-    """Return one score per text: the largest toxic share of independent labels, else the signed sum of shares."""
+    """Return one score per text, shape (n,).
+
+    It is the largest toxic share for toxicity with independent labels, else the signed sum of shares.
+
+    Parameters
+    ----------
+    purpose : str
+        One of :data:`PURPOSES`.
+    shares : ndarray, shape (n, n_classes)
+        Probabilities.
+    signs : ndarray, shape (n_classes,)
+        Result of :func:`find_signs`.
+    is_multi_label : bool
+        Whether the labels are independent.
+
+    Examples
+    --------
+    >>> combine_shares("sentiment", np.array([[0.25, 0.0, 0.75]]), np.array([-1.0, 0.0, 1.0]), False).tolist()
+    [0.5]
+    """
     if purpose == "toxicity" and is_multi_label:
         return np.asarray(shares[:, signs > 0].max(axis=1))
     return np.asarray(shares @ signs)

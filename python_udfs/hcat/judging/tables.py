@@ -19,7 +19,7 @@ from hcat.judging import prompts, replies, scores
 from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
 from hcat.language_models.endpoint import LanguageModel, Service, in_waves
 from hcat.language_models.replies import ReplyError
-from hcat.metrics.answers import judge_answer
+from hcat.metrics.answers import check_answer
 from hcat.statistics.arrays import Vectors
 
 TASKS: Final = (
@@ -405,7 +405,7 @@ def _judge_by_rule(request: Mapping[str, Any]) -> str | None:
     """Return what the rules of :mod:`hcat.metrics.answers` say where the judge was asked the same."""
     if request["judge_task"] != "correctness_llm":
         return None
-    return judge_answer(request["answer"], request["reference_answer"], request["query_text"]).status
+    return check_answer(request["answer"], request["reference_answer"], request["query_text"]).status
 
 
 def _texts_of(request: Mapping[str, Any]) -> tuple[list[str | None], list[str]]:

@@ -1,25 +1,37 @@
-"""Text from logs as a person may safely see it: cut at a length, with control characters made visible."""
+"""Show text from logs safely: cut to a length, with control characters made visible."""
 
 from __future__ import annotations
 
 import unicodedata
 
-#: Characters of a label that are shown; the rest is cut with an ellipsis.
+#: Characters of a label that are shown; an ellipsis replaces the rest.
 LABEL_CHARACTERS = 60
 
 
 def clean_text(text: object, length: int) -> str:
-    """Return ``text`` fit to be shown: at most ``length`` characters of it, with an ellipsis where it was cut.
+    """Return at most ``length`` characters of ``text``, safe to show, with an ellipsis if it was cut.
 
     Control characters (terminal escapes), characters that change the direction of text and characters of no width
-    become visible as ``⟨U+202E⟩``; line breaks and tabs stay. It does not escape HTML: the template does.
+    become visible as ``⟨U+202E⟩``. Line breaks and tabs stay. HTML is not escaped here: the template does that.
 
     Parameters
     ----------
     text : object
-        Anything that ``str`` can show; None gives the empty string.
+        Any object, shown by ``str``; None gives the empty string.
     length : int
         Characters kept, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If ``length`` is less than 1.
+
+    Examples
+    --------
+    >>> clean_text("pay" + chr(0x202E) + " now", 20)
+    'pay⟨U+202E⟩ now'
+    >>> clean_text("a long answer", 6)
+    'a long…'
     """
     if length < 1:
         raise ValueError(f"length must be at least 1, got {length}")
@@ -37,5 +49,18 @@ def clean_text(text: object, length: int) -> str:
 
 
 def clean_label(text: object, length: int = LABEL_CHARACTERS) -> str:
-    """Return ``text`` as :func:`clean_text`, on one line; an empty one is named so."""
+    """Return ``text`` as :func:`clean_text` does, on one line; ``(empty)`` if nothing is left.
+
+    Parameters
+    ----------
+    text : object
+        Any object, shown by ``str``.
+    length : int
+        Characters kept, at least 1.
+
+    Examples
+    --------
+    >>> clean_label("two" + chr(10) + " lines"), clean_label(" ")
+    ('two lines', '(empty)')
+    """
     return " ".join(clean_text(text, length).split()) or "(empty)"

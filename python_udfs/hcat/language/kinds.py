@@ -1,17 +1,19 @@
-"""What kind of thing a number or a name is, so that like is compared with like.
+"""Tell what kind of thing a number or a name is, so that only things of the same kind are compared.
 
-A swap in `hcat.test_set.perturbation` replaces a number by one that counts the same; `hcat.metrics.placement` asks
-whether another one of the same kind fits the place better.
+A swap in :mod:`hcat.test_set.perturbation` replaces a number by another one that counts the same kind of thing.
+:mod:`hcat.metrics.placement` asks whether another mention of the same kind fits a place better.
 """
 
 import functools
 import re
 from typing import Final
 
-from hcat.language.overlap import Mention, TextFeatures, stem_word
+from hcat.language.features import TextFeatures
+from hcat.language.mentions import Mention
+from hcat.language.words import stem_word
 
 WEEKDAY: Final = "weekday"
-"""Shape of the names of days."""
+"""Shape of the name of a day."""
 
 MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -28,10 +30,17 @@ _DIGIT = re.compile(r"\d")
 
 
 def number_kind(mention: Mention) -> str:
-    """Return what a number counts, so that like replaces like.
+    """Return what a number counts: a unit, ``% points``, ``ordinal``, ``year``, ``section`` or ``bare``.
 
-    A unit, ``% points``, ``ordinal``, ``year``, ``section`` or ``bare``; of a date, a time and a number with a leading
-    zero its shape in noughts (``0000-00-00``, ``00:00``, ``0000``).
+    The kind of a date, a time or a number with a leading zero is its shape in zeros: ``0000-00-00``, ``00:00``,
+    ``0000``.
+
+    Examples
+    --------
+    >>> number_kind(Mention(0, 2, "$5", ("5 usd", "5 =")))
+    'usd'
+    >>> number_kind(Mention(0, 10, "2024-03-12", ("2024-03-12",)))
+    '0000-00-00'
     """
     value, _, unit = mention.keys[0].partition(" ")
     if unit == "%":
@@ -46,7 +55,7 @@ def number_kind(mention: Mention) -> str:
 
 
 def without_full_stop(mention: Mention) -> Mention:
-    """Return the number without the full stop behind a month that is written out."""
+    """Return the number without the full stop that follows a month written out in full."""
     if not mention.surface.endswith("."):
         return mention
     months = MONTH_NAME.findall(mention.surface)
@@ -56,10 +65,10 @@ def without_full_stop(mention: Mention) -> Mention:
 
 
 def replaceable_numbers(features: TextFeatures) -> list[tuple[Mention, str]]:
-    """Return the numbers that may be replaced and may replace others, with what they count.
+    """Return the numbers that may be replaced and may replace others, each with its kind.
 
-    Left out is what belongs to a name ("Windows 11", "the First National Bank"). The groups of a telephone number are
-    of a kind of their own.
+    A number that belongs to a name is left out ("Windows 11", "the First National Bank"). The groups of a telephone
+    number have a kind of their own.
     """
     numbers = features.number_mentions
     name_ends = {mention.end for mention in features.entity_mentions}
@@ -83,7 +92,7 @@ def replaceable_numbers(features: TextFeatures) -> list[tuple[Mention, str]]:
 _WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir"})
 _NAME_PART = re.compile(r"[^\W\d_]\.?|[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
-# The last word of what is named but is no person.
+# Last words of names that are no names of persons.
 _NAMED_THING_LIST = """
 academy account act administration agency agreement airline airport alliance app area article assembly association
 authority avenue award bank bay beach board book bridge building bureau business cabinet card center centre championship
@@ -104,10 +113,15 @@ _NAMED_THINGS = frozenset(stem_word(word) for word in _NAMED_THING_LIST.split())
 
 @functools.lru_cache(maxsize=1 << 16)
 def name_shape(name: str) -> tuple[str, str]:
-    """Return the shape of a name, and the stem of its last word if it names a thing.
+    """Return the shape of a name, and the stem of its last word if this word says what the name names.
 
     Shapes are ``address``, ``identifier``, ``weekday``, ``acronym``, ``word`` (one word), ``person`` (two or three
-    plain words, by their look) and ``name``.
+    words that look like the name of a person) and ``name``.
+
+    Examples
+    --------
+    >>> [name_shape(name) for name in ("John Smith", "Hudson River", "FDIC", "W-8BEN")]
+    [('person', ''), ('name', 'river'), ('acronym', ''), ('identifier', '')]
     """
     words = name.replace("\u00a0", " ").split()
     if not words:

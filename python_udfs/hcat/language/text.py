@@ -1,7 +1,7 @@
 """Clean text from logs, split it into sentences and count its content words.
 
-Every text that enters the evaluation passes here once. Sentences are spans of the text itself, so that evidence can be
-shown in place.
+Every text that enters the evaluation passes through this module once. Sentences are spans of the text itself, so that
+evidence can be shown in place.
 """
 
 import re
@@ -12,14 +12,15 @@ from typing import Final
 import blingfire
 
 MAXIMUM_SENTENCE_CHARACTERS: Final = 2000
-"""A unit longer than this (a run without punctuation) is cut at whitespace, so that no unit is unbounded."""
+"""Characters of the longest unit; a longer run without punctuation is cut at whitespace."""
 
 JSON_UNIT_CHARACTERS: Final = 200
-"""Neighbouring members of a JSON text are packed into units of at most this length; one member alone says too
+"""Characters of the longest unit that several neighbouring members of a JSON text share; one member alone says too
 little."""
 
 WRAPPED_LINE_CHARACTERS: Final = 50
-"""A line at least this long without closing punctuation goes on in the next line when that one starts in lower case."""
+"""Characters from which on a line without closing punctuation continues in the next line if that starts in lower
+case."""
 
 _STOP_WORD_LIST = """
 a about above after again against all also am an and any are as at be because been before being below between both but
@@ -32,14 +33,13 @@ we've were what what's when where which while who who's whom whose why will with
 you're you've your yours yourself yourselves
 """
 STOP_WORDS: Final = frozenset(_STOP_WORD_LIST.split())
-"""English function words, case-folded. Negations (not, no, never, n't, without) are no stop words: they carry
-meaning."""
+"""English function words, case-folded. Negations (not, no, never, n't, without) carry meaning and are no stop words."""
 
 CJK_CHARACTERS: Final = (
     "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Vowel signs and accents that `\w` leaves out; without them a Hindi or a decomposed word falls apart (the danda stays
-# outside).
+# Vowel signs and accents that `\w` does not match. Without them a Hindi word, or a word with decomposed accents, would
+# be cut. The danda is a full stop and not among them.
 _MARKS = (
     "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u102b-\u103e\u17b4-\u17d3"
@@ -50,7 +50,7 @@ WORD_PATTERN: Final = re.compile(
     rf"[^\W\d_]\.(?:[^\W\d_]\.)+|\d+(?:[.,]\d+)+|[{CJK_CHARACTERS}]|{_LETTERS}(?:['\u2019]{_LETTERS})*"
 )
 """A word, letters with dots (U.S.), a number with its separators, or one CJK character, in text of any case."""
-# The same in ASCII, where it is found in a fraction of the time.
+# The same pattern for ASCII text, where it takes a fraction of the time.
 _ASCII_WORD_OF_ANY_CASE = re.compile(_ASCII_WORD.pattern.replace("a-z", "A-Za-z"))
 
 
@@ -75,13 +75,13 @@ _WIDE_END = re.compile(
     "[\u3002\uff01\uff1f\uff61\u0964\u0965\u061f\u06d4\u0589\u1362\u1367\u17d4\u17d5\u104b]+[\"'\u201d\u2019)\\]\u300b\uff09\u3011]*"
     "([\u300d\u300f]*)"
 )
-# In scripts without capitals the library has no cue for the next sentence; a one-letter word before the stop is an
-# abbreviation.
+# In scripts without capitals the library does not see where the next sentence starts. A one-letter word before the stop
+# is an abbreviation.
 _CASELESS = "\u0590-\u08ff\u0900-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _CASELESS_END = re.compile(
     rf"(?<=[{_CASELESS}][{_CASELESS}])[.!?]+[\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c(\[]*[{_CASELESS}])"
 )
-# The library takes a title for the middle of a sentence, and initials for sentences.
+# The library does not end a sentence before a title, and ends one after each initial.
 _BEFORE_TITLE = re.compile(
     r"(?<=[a-z0-9%)][a-z0-9%)][a-z0-9%)])[.!?][\"')\]]*\s+(?=(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra)\.\s+[A-Z])"
 )
@@ -92,10 +92,10 @@ _POSSIBLE_END = re.compile(r"[.!?]\S{0,4}\s+\S")
 
 
 class _AsciiShadow(dict[int, str]):
-    """Map every character to one ASCII character that plays its part in a sentence.
+    """Map each character to one ASCII character that has the same role in a sentence.
 
-    The sentence splitter works on UTF-8 bytes and knows capitals of few scripts. On the shadow its offsets are
-    character offsets by construction, and an accented capital opens a sentence as a plain one does.
+    The sentence splitter works on UTF-8 bytes and knows the capitals of few scripts. In the mapped text (the shadow) a
+    byte offset is a character offset, and an accented capital opens a sentence like a plain one.
     """
 
     def __missing__(self, code: int) -> str:
@@ -121,7 +121,7 @@ class _AsciiShadow(dict[int, str]):
             shadow = "."
         elif category[0] in "PNS" and category != "So":
             shadow = ","
-        else:  # spaces, emoji, joiners, bidi marks, surrogates: they never end or open a sentence
+        else:  # spaces, emoji, joiners, bidirectional marks, surrogates: they neither end nor open a sentence
             shadow = " "
         self[code] = shadow
         return shadow
@@ -131,10 +131,10 @@ _SHADOW = _AsciiShadow()
 
 
 def clean_text(text: str) -> str:
-    """Return the text in NFC with unprintable characters replaced by a space.
+    """Return the text in Unicode form NFC, with a space in place of each unprintable character.
 
-    Replaced are NUL and the other C0 and C1 controls except tab, line feed and carriage return, lone surrogates, and
-    byte order marks. Emoji, joiners, bidirectional marks and every script are kept. Cleaning twice changes nothing.
+    Unprintable are NUL and the other C0 and C1 controls except tab, line feed and carriage return, lone surrogates, and
+    byte order marks. Emoji, joiners, bidirectional marks and every script stay. Cleaning twice changes nothing.
 
     Parameters
     ----------
@@ -145,6 +145,11 @@ def clean_text(text: str) -> str:
     -------
     str
         Text that can be encoded as UTF-8. It may be empty.
+
+    Examples
+    --------
+    >>> clean_text("fee:" + chr(0) + "5 euros")
+    'fee: 5 euros'
     """
     cleaned = _UNWANTED.sub(" ", text)
     return cleaned if cleaned.isascii() else unicodedata.normalize("NFC", cleaned)
@@ -153,21 +158,22 @@ def clean_text(text: str) -> str:
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Return the character spans of the sentences of a text, in order and without overlap.
 
-    Lines come first, then the items of lists, then the sentences inside a line (blingfire). Beyond that
+    The text is split into lines, then into the items of lists, then into sentences (blingfire). These rules are added:
 
-    - a list marker, a heading marker, a code fence and a drawn line (``---``, ``|---|``) belong to no span;
+    - a list marker, a heading marker, a code fence and a drawn line (``---``, ``|---|``) are in no span;
     - a table row (cells between pipes or tabs) is one sentence, and so is each line of fenced code;
-    - a line without any letter belongs to the line above: PDF tables arrive with one cell per line;
-    - a long line without closing punctuation goes on in the next one if that starts in lower case (a wrapped
+    - a line without any letter belongs to the line above, because PDF tables have one cell per line;
+    - a long line without closing punctuation continues in the next line if that starts in lower case (a wrapped
       paragraph);
-    - JSON is cut between members, neighbours packed to at most `JSON_UNIT_CHARACTERS`, long string values split as
-      prose;
-    - CJK and other full stops without a space behind them end a sentence, except inside a closing Japanese quotation;
-    - no span is longer than `MAXIMUM_SENTENCE_CHARACTERS`; longer runs are cut at whitespace, or anywhere if there is
+    - JSON is cut between members; neighbours share a unit of at most `JSON_UNIT_CHARACTERS`, and long string values are
+      split as prose;
+    - a full stop that needs no space after it (CJK and others) ends a sentence, except inside a closing Japanese
+      quotation;
+    - no span is longer than `MAXIMUM_SENTENCE_CHARACTERS`; a longer run is cut at whitespace, or anywhere if there is
       none.
 
-    Every character that is neither whitespace nor such a marker lies in exactly one span, and a text that is not blank
-    has at least one span.
+    Every character that is neither whitespace nor such a marker is in exactly one span. A text that is not blank has at
+    least one span.
 
     Parameters
     ----------
@@ -178,6 +184,12 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     -------
     list of tuple of int
         Spans (start, end) with ``text[start:end]`` not blank and without whitespace at its ends.
+
+    Examples
+    --------
+    >>> text = "- The fee is 5 euros. It is due monthly."
+    >>> [text[start:end] for start, end in split_sentences(text)]
+    ['The fee is 5 euros.', 'It is due monthly.']
     """
     spans: list[tuple[int, int]] = []
     if len(text) == 0 or text.isspace():
@@ -188,7 +200,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
         _append_json(text, shadow, start, end, spans)
     else:
         _append_lines(text, shadow, spans)
-    if not spans:  # nothing but markers: still one unit, so that no text that says anything is without units
+    if not spans:  # nothing but markers: one unit all the same, so that every text that is not blank has one
         _append_cut(text, start, end, spans)
     return spans
 
@@ -207,6 +219,11 @@ def content_words(text: str) -> list[str]:
     Returns
     -------
     list of str
+
+    Examples
+    --------
+    >>> content_words("The U.S. fee is not $1,000.50")
+    ['us', 'fee', 'not', '1,000.50']
     """
     if text.isascii():
         words = _ASCII_WORD.findall(text.lower())
@@ -228,7 +245,19 @@ def count_content_words(text: str) -> int:
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without whitespace at its ends; start == end if it is blank."""
+    """Return the span without whitespace at its ends; start == end if it is blank.
+
+    Parameters
+    ----------
+    text : str
+    start, end : int
+        Span of characters, end excluded.
+
+    Examples
+    --------
+    >>> trim_span(" fee ", 0, 5)
+    (1, 4)
+    """
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -237,7 +266,7 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _has_alphanumeric(text: str, start: int, end: int) -> bool:
-    """Return whether the stretch says anything; the first character nearly always decides."""
+    """Return whether the stretch has a letter or a digit; the first character nearly always decides."""
     return any(text[position].isalnum() for position in range(start, end))
 
 
@@ -323,20 +352,29 @@ def _append_lines(text: str, shadow: str, spans: list[tuple[int, int]]) -> None:
 
 
 def is_table_row(text: str, start: int, end: int) -> bool:
-    """Return whether a line is a table row: cells between at least two pipes, or between tabs."""
+    """Return whether a line is a table row: cells between at least two pipes, or between tabs.
+
+    Parameters
+    ----------
+    text : str
+    start, end : int
+        Span of the line, end excluded.
+    """
     return text.find("\t", start, end) >= 0 or text.count("|", start, end) >= 2
 
 
 def _is_wrapped(text: str, start: int, end: int) -> bool:
-    """Return whether the line is long and open, so that a line in lower case carries on with it."""
+    """Return whether the line is long and lacks closing punctuation, so that a line in lower case continues it."""
     return end - start >= WRAPPED_LINE_CHARACTERS and _CLOSED_LINE.search(text, max(start, end - 4), end) is None
 
 
 def _append_prose(
     text: str, shadow: str, start: int, end: int, spans: list[tuple[int, int]], is_numbered: bool = False
 ) -> None:
-    """Append the sentences of a stretch of prose; of a numbered item, without the numbers of further items inside
-    it."""
+    """Append the sentences of a stretch of prose.
+
+    In a numbered item the numbers of further items are left out.
+    """
     breaks = []
     if not text.isascii():
         for stop in _WIDE_END.finditer(text, start, end):
@@ -356,7 +394,7 @@ def _append_prose(
         if stop_at < end and _INITIAL_END.search(shadow, max(piece_start, piece_end - 3), piece_end):
             next_word = _PLAIN_WORD.search(shadow, stop_at, end)
             if next_word is not None and next_word.group().lower() not in STOP_WORDS:
-                continue  # J. P. Morgan: the piece goes on; in "plan A. It is" it ends
+                continue  # "J. P. Morgan" continues the piece, "plan A. It is" ends it
         start = stop_at
         if piece_start >= piece_end:
             continue
@@ -374,7 +412,7 @@ def _append_prose(
 def _find_sentence_starts(shadow: str, start: int, end: int) -> list[int]:
     """Return where the library starts a sentence.
 
-    It gives offsets too, but maps them byte by byte. Its sentences are stretches of the text, so they are looked up.
+    The offsets of the library count bytes. Its sentences are stretches of the text, so they are found again by search.
     """
     prose = shadow[start:end].replace("\n", " ").replace("\r", " ")
     starts = []
@@ -387,7 +425,14 @@ def _find_sentence_starts(shadow: str, start: int, end: int) -> list[int]:
 
 
 def looks_like_json(text: str, start: int, end: int) -> bool:
-    """Return whether a stretch is a JSON object or array with members, judged by its ends and one key."""
+    """Return whether a stretch looks like a JSON object or array: brackets at both ends and at least one key.
+
+    Parameters
+    ----------
+    text : str
+    start, end : int
+        Span of characters, end excluded.
+    """
     return (
         end - start > 2
         and text[start] in "{["
@@ -397,7 +442,7 @@ def looks_like_json(text: str, start: int, end: int) -> bool:
 
 
 def _append_json(text: str, shadow: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    """Append the units of a JSON text: members packed to the unit length, long members split as prose."""
+    """Append the units of a JSON text: neighbouring members share a unit, long members are split as prose."""
     unit_start = unit_end = start
     for stop_at in (*(stop.end() for stop in _JSON_BREAK.finditer(text, start, end)), end):
         if stop_at - unit_start > JSON_UNIT_CHARACTERS and unit_end > unit_start:

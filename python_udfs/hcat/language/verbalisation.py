@@ -1,29 +1,28 @@
 """Turn the JSON and the tables of a text into sentences; prose stays as it is.
 
-An entailment model has read prose, and word overlap compares words: ``{"OutdoorSeating": false}`` means little to
-either, "Outdoor seating: no." is plain to both. Every unit keeps the span it was made of, so that evidence is shown in
-place.
+Entailment models are trained on prose, and word overlap compares words. Neither reads ``{"OutdoorSeating": false}``
+well; both read "Outdoor seating: no." Each unit keeps the span that it was made of, so that evidence is shown in place.
 
-What is written, and why:
+The rules:
 
-- A scalar is "Outdoor seating: no.", an object of scalars one sentence, "Hours: Monday 9:00-17:00, Tuesday 9:00-12:30."
-  A flag says yes or no (unknown for null) beside its own name: in "garage, not lot, valet" the reach of the *not* is a
-  guess, and a list that is cut would lose it.
-- A key made of several words is split and lower-cased, acronyms excepted (``ATMFee`` is "ATM fee"); a key of one word
-  or with spaces stays as it is written.
-- What lies deeper keeps the names above it ("Savings account, fee: 5."), the nearest two at most. Names that only say
-  that something is contained (``attributes``, ``metadata``, ``results``) are left out, and so is a name that the key
+- A scalar is one sentence, "Outdoor seating: no." An object of scalars is one sentence, "Hours: Monday 9:00-17:00,
+  Tuesday 9:00-12:30." A flag says yes or no (unknown for null) beside its own name. A negation would be ambiguous: in
+  "garage, not lot, valet" nobody knows how far the *not* reaches, and a list that is cut would lose it.
+- A key made of several words is split and lower-cased, except for acronyms (``ATMFee`` is "ATM fee"). A key of one
+  word, or with spaces, stays as it is written.
+- A deeper value keeps the names above it ("Savings account, fee: 5."), at most the nearest two. A name that only says
+  that it contains something (``attributes``, ``metadata``, ``results``) is left out, and so is a name that the key
   repeats (``review_info`` over ``review_stars``).
-- An object in a list is a record, like the row of a table: its neighbouring scalars are one sentence ("Account: Basic;
-  monthly fee: 5 euros."), and what lies deeper in it carries its name or title.
-- Running text in a value is split by the rules of prose. It stays word for word when it is long or its key says no more
-  than that it is text (``review_text``, ``page_content``); before a short one the key says what it is about
-  ("Overdraft: Costs 5 euros a month.").
-- Numbers are verbatim. Times without leading zeros (``9:0-17:0``) are written in full where the key speaks of hours.
-- A value that is itself JSON or a Python literal (``"u'casual'"``, ``"{'lot': False}"``) is read as such; the word None
-  alone is not, as it may be an answer.
-- A table row is "Account: Basic; monthly fee: 5 euros.", read with the header above it. A first column without header
-  names its row ("Net income, 2021: 5,363; 2022: 4,869.").
+- An object in a list is a record, like the row of a table. Its neighbouring scalars are one sentence ("Account: Basic;
+  monthly fee: 5 euros."), and its deeper values carry the name or title of the record.
+- Running text in a value is split by the rules of prose. It stays word for word if it is long, or if its key says no
+  more than that it is text (``review_text``, ``page_content``). The key stands before a short text ("Overdraft: Costs 5
+  euros a month.").
+- Numbers stay verbatim. Times without leading zeros (``9:0-17:0``) are written in full if the key speaks of hours.
+- A value that is itself JSON or a Python literal (``"u'casual'"``, ``"{'lot': False}"``) is read as such. The word None
+  alone is not, because it may be an answer.
+- A table row is read with the header above it ("Account: Basic; monthly fee: 5 euros."). A first column without a
+  header names its row ("Net income, 2021: 5,363; 2022: 4,869.").
 """
 
 from __future__ import annotations
@@ -50,17 +49,17 @@ from hcat.language.text import (
 )
 
 GROUP_CHARACTERS: Final = 300
-"""A group (the hours of a week, a table row) is one sentence up to this length; a longer one is cut between its
+"""Characters up to which a group (the hours of a week, a table row) is one sentence. A longer group is cut between its
 members, so that it fits the window of an encoder."""
 
 LABEL_CHARACTERS: Final = 100
-"""A longer key is no name but text of its own."""
+"""Characters of the longest key that counts as a name; a longer key is text of its own."""
 
 MAXIMUM_PATH: Final = 2
-"""So many names above a member stand before it."""
+"""Number of names above a member that stand before it."""
 
 MAXIMUM_EMBEDDING: Final = 3
-"""JSON inside a string of JSON is read down to this depth; below it is text."""
+"""Depth down to which JSON inside a string of JSON is read; below, it is text."""
 
 _COMPACT_CHARACTERS = 24  # a value up to this length, without comma, stands beside its key: "Monday 9:00-17:00"
 _NAME_CHARACTERS = 60
@@ -122,9 +121,10 @@ _DIGIT = re.compile(r"\d")
 
 
 class Unit(NamedTuple):
-    """One sentence: the characters `start` to `end` of the text it was made of, and what is embedded and read.
+    """One sentence, with the span of characters `start` to `end` that it was made of.
 
-    The sentence is folded: no line breaks, one space between words, none at its ends.
+    The sentence is the text that is embedded and read. It is folded: no line breaks, one space between words, none at
+    its ends.
     """
 
     start: int
@@ -133,19 +133,19 @@ class Unit(NamedTuple):
 
 
 def verbalise_sentences(text: str) -> list[Unit]:
-    """Return the sentences of a text, those of JSON and tables in words.
+    """Return the sentences of a text, with JSON and tables in words.
 
-    Prose is split as :func:`hcat.language.text.split_sentences` does, and each unit is the text of its span, folded.
-    Verbalised are
+    Prose is split as by :func:`hcat.language.text.split_sentences`, and each unit is the text of its span, folded.
+    These are put into words:
 
     - a text that is JSON as a whole (also one value per line, or the literal of a Python dict or list), and a line that
-      is a JSON object or array. As in prose an array without any key inside is no JSON: ``[1]`` is a citation;
+      is a JSON object or array. An array without any key inside is no JSON: ``[1]`` is a citation;
     - rows between pipes below a header and a drawn line (``|---|---|``) with as many cells;
-    - rows between tabs below a header: short distinct names without digits, at least one over a column with a digit in
-      each of its cells, or a name followed by years.
+    - rows between tabs below a header. The header has short distinct names without digits, at least one of them over a
+      column with a digit in each cell, or a name followed by years.
 
-    The header is a unit of its own. Text that looks like JSON and is not, rows without such a header or with more cells
-    than it, and fenced code stay as they are. The rules of the wording stand above, in the description of the module.
+    The header is a unit of its own. Invalid JSON, rows without such a header or with more cells than the header, and
+    fenced code stay as they are. The docstring of the module has the rules of the wording.
 
     Parameters
     ----------
@@ -155,16 +155,24 @@ def verbalise_sentences(text: str) -> list[Unit]:
     Returns
     -------
     list of Unit
-        Ordered, without overlap, none blank; at least one when the text is not blank. Brackets, marks and names that
-        are left out may lie in no span. Verbalised units are clean (:func:`hcat.language.text.clean_text`), at most
-        `GROUP_CHARACTERS` long where they can be cut between members, and at most `MAXIMUM_SENTENCE_CHARACTERS` in any
+        Ordered, without overlap, none blank; at least one if the text is not blank. Brackets, marks and names that are
+        left out may be in no span. Units in words are clean (:func:`hcat.language.text.clean_text`). They are at most
+        `GROUP_CHARACTERS` long if they can be cut between members, and at most `MAXIMUM_SENTENCE_CHARACTERS` in any
         case.
+
+    Examples
+    --------
+    >>> [unit.text for unit in verbalise_sentences('{"OutdoorSeating": false, "fee": 5}')]
+    ['Outdoor seating: no; fee: 5.']
+    >>> rows = ["| Account | Monthly fee |", "|---|---|", "| Basic | 5 euros |"]
+    >>> verbalise_sentences(chr(10).join(rows))[-1].text
+    'Account: Basic; Monthly fee: 5 euros.'
     """
     return _verbalise(text, 0)
 
 
 def _verbalise(text: str, depth: int) -> list[Unit]:
-    """Return the units of a text that itself lies inside `depth` strings of JSON."""
+    """Return the units of a text that is nested in `depth` strings of JSON."""
     if depth < MAXIMUM_EMBEDDING:
         start, end = trim_span(text, 0, len(text))
         if end - start > 2 and text[start] in "{[" and text[end - 1] in "}]" and _MEMBER.search(text, start, end):
@@ -195,7 +203,7 @@ def _fold(text: str) -> str:
 
 
 def _fold_clean(text: str) -> str:
-    """Return the folded text without what cannot be stored; an escape may have hidden it until now."""
+    """Return the folded text without characters that cannot be stored; an escape may have hidden one until now."""
     return _fold(clean_text(text))
 
 

@@ -1,17 +1,19 @@
-"""Judge an answer against the true answer by rules, without a model: correct, incorrect, or undecided.
+"""Check an answer against the true answer by rules: correct, incorrect or undecided. No model takes part.
 
-A rule decides only what it can: an answer that says the true value in other words, or more than one value, is
-``undecided`` and goes to a person or a model. Texts of logs are read and never obeyed; an answer that names many values
-to hit one of them is held against the other known answers (``rivals``).
+A rule decides only what it can. An answer that gives the true value in other words, or that gives more than one value,
+is ``undecided``: a person or a language model decides it. Texts from logs are read and never obeyed. An answer may name
+many values to hit the right one, so it is also compared with the other known answers (``rivals``).
 
-The true answer's kind chooses the rule:
+The kind of the true answer selects the rule:
 
-- ``boolean``: yes or no, by how the answer opens;
-- ``date``: equal by calendar (2023-04-01 = April 1, 2023); a coarser date or an unknown order decides nothing;
-- ``number``: equal after scale and unit (1.5 million = 1,500,000; 5 % = 0.05; 24 months = 2 years), rounding as far as
-  either side is written and by at most :data:`MAXIMUM_ROUNDING`; a coarser rounding decides nothing;
-- ``list``: every item is in the answer;
-- ``phrase``: a name or few words that stand together in the answer, or a known form of the name (USA);
+- ``boolean``: yes or no, by the first word of the answer;
+- ``date``: the same day in the calendar (2023-04-01 = April 1, 2023); a coarser date, or one whose order of day and
+  month is unknown, decides nothing;
+- ``number``: the same value after scale and unit (1.5 million = 1,500,000; 5 % = 0.05; 24 months = 2 years). Values may
+  differ by rounding as far as either side is written, and by at most :data:`MAXIMUM_ROUNDING`; a coarser rounding
+  decides nothing;
+- ``list``: the answer names every item;
+- ``phrase``: a name or a few words that stand together in the answer, or a known form of the name (USA);
 - ``free_text``: more words; only an equal text decides.
 """
 
@@ -27,9 +29,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 import pyarrow as pa
 
+from hcat.language.features import TextFeatures, extract_features
 from hcat.language.kinds import number_kind
-from hcat.language.overlap import Mention, TextFeatures, exact_match, extract_features, stem_word
+from hcat.language.mentions import Mention
 from hcat.language.text import STOP_WORDS, WORD_PATTERN, clean_text
+from hcat.language.words import stem_word
+from hcat.metrics.reference import exact_match
 from hcat.metrics.refusal import explain_refusal
 
 Status = Literal["correct", "incorrect", "undecided"]
@@ -79,19 +84,19 @@ REASONS: Final = {
 }
 
 MAXIMUM_CHARACTERS: Final = 20_000
-"""Longer texts are not read."""
+"""A longer text is not read: the answer is undecided."""
 
 MAXIMUM_PHRASE_WORDS: Final = 8
 """A true answer of more words is free text."""
 
 MAXIMUM_ROUNDING: Final = Fraction(1, 100)
-"""Rounding may move a value by at most this share of it."""
+"""Largest relative difference of two values that counts as rounding."""
 
 NEAR_MATCH_RATIO: Final = 0.85
-"""Share of equal letters (Ratcliff and Obershelp) from which a name is taken for a misspelling."""
+"""Share of equal letters (Ratcliff and Obershelp) from which on a name counts as a misspelling."""
 
 #: One row per answer.
-JUDGEMENT_SCHEMA = pa.schema(
+CHECK_SCHEMA = pa.schema(
     [
         ("interaction_id", pa.string()),
         ("judgement_status", pa.string()),
@@ -102,8 +107,18 @@ JUDGEMENT_SCHEMA = pa.schema(
 )
 
 
-class Judgement(NamedTuple):
-    """One of :data:`STATUSES`, one of :data:`REASONS`, and the kind of the true answer (None without one)."""
+class AnswerCheck(NamedTuple):
+    """Result of a check against the true answer.
+
+    Attributes
+    ----------
+    status : str
+        One of :data:`STATUSES`.
+    reason : str
+        One of :data:`REASONS`.
+    kind : str or None
+        Kind of the true answer, one of :data:`KINDS`; None if there is no true answer.
+    """
 
     status: Status
     reason: str
@@ -121,7 +136,7 @@ _ALTERNATIVES = frozenset({"or", "either", "maybe", "perhaps", "possibly"})
 _MIDNIGHT = re.compile(r"(?<=\d)[ T]00:00(?::00(?:\.0+)?)?(?:Z|\+00:00)?\Z")
 _ISO_DATE = re.compile(r"(?:\d{4}|-)-\d{2}(?:-\d{2})?")
 _SLASHED_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
-# longer runs of digits are no amounts, and dear to compute with
+# A longer run of digits is no amount, and computing with it takes long.
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,60}(?:\.[0-9]{1,60})?")
 _WRITTEN_NUMBER = re.compile(r"\d[\d,'\u2019\u00a0\u202f\u2009]*(?:\.\d+)?|\.\d+")
 _ABOUT = re.compile(r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some)|~|\u2248)\s*\S?\Z", re.I)
@@ -159,7 +174,7 @@ _MEASURES = {
 
 
 class _Number(NamedTuple):
-    """A number where it stands: value with scale and sign, unit, and half of its last written place."""
+    """A number in a text: value with scale and sign, unit, and half of its last written place."""
 
     value: Fraction
     unit: str
@@ -169,52 +184,65 @@ class _Number(NamedTuple):
     has_sign: bool
 
 
-def judge_answer(
+def check_answer(
     answer: str | None,
     true_answer: str | None,
     query: str | None = None,
     rivals: Sequence[str] = (),
     kind: Kind | None = None,
-) -> Judgement:
-    """Return whether an answer says the true answer, with the reason.
+) -> AnswerCheck:
+    """Return whether an answer gives the true answer, with the reason.
 
     Parameters
     ----------
     answer : str or None
-        From the application's log.
+        Answer from the log of the application; None decides nothing, and a blank answer is incorrect.
     true_answer : str or None
-        For instance the value that SQL returned. A list is JSON, or has its items apart by ``;`` or lines.
+        Reference answer, for instance the value that SQL returned. A list is JSON, or its items are separated by ``;``.
     query : str or None
-        What it repeats of the query proves nothing.
+        The question. Words that the answer only repeats from it prove nothing.
     rivals : sequence of str
-        True answers of like queries (the other values of the column): an answer that names one of them too is
-        undecided.
+        True answers to similar queries, for instance the other values of the column. An answer that also names one of
+        them is undecided.
     kind : str, optional
         One of :data:`KINDS`; read from the true answer by default.
+
+    Returns
+    -------
+    AnswerCheck
 
     Raises
     ------
     ValueError
         If the kind is unknown.
+
+    Examples
+    --------
+    >>> check_answer("The volume is 1.5 million dollars.", "1,500,000 USD")
+    AnswerCheck(status='correct', reason='same_value', kind='number')
+    >>> check_answer("It started on May 1, 2023.", "2023-04-01").status
+    'incorrect'
+    >>> check_answer("It is Paris or London.", "Paris")
+    AnswerCheck(status='undecided', reason='hedged', kind='phrase')
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     if true_answer is None or not (truth := _clean(true_answer)):
-        return Judgement("undecided", "no_true_answer", None)
+        return AnswerCheck("undecided", "no_true_answer", None)
     truth = _MIDNIGHT.sub("", truth)
     chosen = kind or find_kind(truth)
     if answer is None:
-        return Judgement("undecided", "no_answer", chosen)
+        return AnswerCheck("undecided", "no_answer", chosen)
     if max(len(answer), len(true_answer), len(query or "")) > MAXIMUM_CHARACTERS:
-        return Judgement("undecided", "too_long", chosen)
+        return AnswerCheck("undecided", "too_long", chosen)
     said = _clean(answer)
     if not said:
-        return Judgement("incorrect", "empty_answer", chosen)
-    # reading a long answer in full only to find that it is longer would take most of the time
+        return AnswerCheck("incorrect", "empty_answer", chosen)
+    # An answer that is much longer than the truth cannot equal it; reading it in full would take most of the time.
     is_short = len(said) <= _LONGER_THAN_TRUTH * len(truth) + _LONGER_THAN_TRUTH
     if said == truth or (is_short and exact_match(said, truth) == 1.0):
-        return Judgement("correct", "exact", chosen)
-    status, reason = _judge(said, truth, _clean(query or ""), chosen)
+        return AnswerCheck("correct", "exact", chosen)
+    status, reason = _check(said, truth, _clean(query or ""), chosen)
     if status == "correct" and _names_rival(said, truth, rivals, chosen, query):
         status, reason = "undecided", "several_candidates"
     if reason in ("not_mentioned", "other_words") and _names_rival(said, truth, rivals, chosen, query):
@@ -224,10 +252,10 @@ def judge_answer(
             status, reason = "undecided", "refusal_beside_match"
         else:
             status, reason = "incorrect", "refusal"
-    return Judgement(status, reason, chosen)
+    return AnswerCheck(status, reason, chosen)
 
 
-#: Reasons that say that the true answer was not found: a refusal explains them.
+#: Reasons that say that the answer does not hold the true answer. If the answer is a refusal, the refusal explains it.
 _WITHOUT_VALUE = frozenset(
     {
         "other_value", "other_date", "other_unit", "no_value", "not_mentioned", "other_words", "partly_mentioned",
@@ -236,31 +264,42 @@ _WITHOUT_VALUE = frozenset(
 )  # fmt: skip
 
 
-def judge_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the judgement of each answer (schema :data:`JUDGEMENT_SCHEMA`), row by row.
+def check_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the check of each answer against its true answer (schema :data:`CHECK_SCHEMA`), row by row.
 
     Parameters
     ----------
     batch : RecordBatch
-        interaction_id, query, answer, true_answer (strings), and optionally rivals (list of strings).
+        Columns interaction_id, query, answer, true_answer (strings), and optionally rivals (list of strings).
+
+    Returns
+    -------
+    RecordBatch
+        One row per row of the batch, in the same order. ``is_correct`` is null where the status is ``undecided``.
     """
     rows = batch.select(["interaction_id", "query", "answer", "true_answer"]).to_pylist()
     rivals = batch.column("rivals").to_pylist() if "rivals" in batch.schema.names else [None] * len(rows)
-    columns: dict[str, list[Any]] = {name: [] for name in JUDGEMENT_SCHEMA.names}
+    columns: dict[str, list[Any]] = {name: [] for name in CHECK_SCHEMA.names}
     for row, others in zip(rows, rivals, strict=True):
-        judged = judge_answer(
+        checked = check_answer(
             row["answer"], row["true_answer"], row["query"], [each for each in others or () if each is not None]
         )
         columns["interaction_id"].append(row["interaction_id"])
-        columns["judgement_status"].append(judged.status)
-        columns["judgement_reason"].append(judged.reason)
-        columns["answer_kind"].append(judged.kind)
-        columns["is_correct"].append(None if judged.status == "undecided" else judged.status == "correct")
-    return pa.RecordBatch.from_pydict(columns, schema=JUDGEMENT_SCHEMA)
+        columns["judgement_status"].append(checked.status)
+        columns["judgement_reason"].append(checked.reason)
+        columns["answer_kind"].append(checked.kind)
+        columns["is_correct"].append(None if checked.status == "undecided" else checked.status == "correct")
+    return pa.RecordBatch.from_pydict(columns, schema=CHECK_SCHEMA)
 
 
 def find_kind(true_answer: str) -> Kind:
-    """Return the kind of a true answer, one of :data:`KINDS`."""
+    """Return the kind of a true answer, one of :data:`KINDS`.
+
+    Examples
+    --------
+    >>> [find_kind(each) for each in ("yes", "April 1, 2023", "5 %", "Paris; Rome", "Alan Turing")]
+    ['boolean', 'date', 'number', 'list', 'phrase']
+    """
     truth = _MIDNIGHT.sub("", _clean(true_answer))
     if truth.casefold().rstrip(".") in _TRUTH_VALUES:
         return "boolean"
@@ -280,7 +319,7 @@ def find_kind(true_answer: str) -> Kind:
 
 
 def _clean(text: str) -> str:
-    """Return a text in compatibility form, without marks that only steer its display, white space folded."""
+    """Return a text in Unicode compatibility form, without invisible format characters, with white space folded."""
     shown = unicodedata.normalize("NFKC", clean_text(text))
     if not shown.isascii():
         shown = "".join(character for character in shown if unicodedata.category(character) != "Cf")
@@ -288,7 +327,7 @@ def _clean(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Return the stems of a text's words in order, without articles, case and accents."""
+    """Return the stems of the words of a text in order, without articles, case and accents."""
     words = []
     for surface in WORD_PATTERN.findall(text.casefold().replace("\u2019", "'")):
         plain = "".join(each for each in unicodedata.normalize("NFKD", surface) if not unicodedata.combining(each))
@@ -299,7 +338,7 @@ def _words(text: str) -> list[str]:
 
 
 def _split_items(truth: str) -> list[str]:
-    """Return the items of a list (JSON, or apart by semicolons); of any other text the text."""
+    """Return the items of a list in JSON or separated by semicolons; any other text is one item."""
     if truth.startswith("[") and truth.endswith("]"):
         try:
             read = json.loads(truth)
@@ -310,21 +349,21 @@ def _split_items(truth: str) -> list[str]:
     return [item.strip() for item in truth.split(";") if item.strip()]
 
 
-def _judge(said: str, truth: str, query: str, kind: Kind) -> tuple[Status, str]:
+def _check(said: str, truth: str, query: str, kind: Kind) -> tuple[Status, str]:
     if kind == "boolean":
-        return _judge_boolean(said, truth)
+        return _check_boolean(said, truth)
     if kind == "date":
-        return _judge_date(said, truth, query)
+        return _check_date(said, truth, query)
     if kind == "number":
-        return _judge_number(said, truth, query)
+        return _check_number(said, truth, query)
     if kind == "list":
-        return _judge_list(said, truth, query)
+        return _check_list(said, truth, query)
     if kind == "phrase":
-        return _judge_phrase(said, truth, query)
+        return _check_phrase(said, truth, query)
     return "undecided", "free_text"
 
 
-def _judge_boolean(said: str, truth: str) -> tuple[Status, str]:
+def _check_boolean(said: str, truth: str) -> tuple[Status, str]:
     wanted = _TRUTH_VALUES.get(truth.casefold().rstrip("."))
     words = [match.casefold() for match in WORD_PATTERN.findall(said)]
     if wanted is None or not words or words[0] not in _YES | _NO:
@@ -336,7 +375,7 @@ def _judge_boolean(said: str, truth: str) -> tuple[Status, str]:
 
 
 def _dates(features: TextFeatures) -> list[tuple[str, ...]]:
-    """Return the forms of each date; one whose order is unknown has several."""
+    """Return the forms of each date; a date whose order of day and month is unknown has two."""
     return [
         tuple(key for key in mention.keys if _ISO_DATE.fullmatch(key))
         for mention in features.number_mentions
@@ -344,13 +383,13 @@ def _dates(features: TextFeatures) -> list[tuple[str, ...]]:
     ]
 
 
-def _judge_date(said: str, truth: str, query: str) -> tuple[Status, str]:
+def _check_date(said: str, truth: str, query: str) -> tuple[Status, str]:
     wanted = next(iter(_dates(extract_features(truth))), ())
     features = extract_features(said)
     in_query = set(_dates(extract_features(query)))
     dates = _dates(features)
     if not wanted:
-        return _judge_phrase(said, truth, query)
+        return _check_phrase(said, truth, query)
     same = [date for date in dates if date == wanted and len(date) == 1]
     if same:
         if wanted in in_query:
@@ -370,7 +409,7 @@ def _judge_date(said: str, truth: str, query: str) -> tuple[Status, str]:
 
 
 def _read_number(text: str, mention: Mention) -> _Number | None:
-    """Return the number of a mention, None for dates, times and the like."""
+    """Return the number of a mention; None for a date, a time and any other form that is no amount."""
     value, _, unit = mention.keys[0].partition(" ")
     if unit == "fraction":
         part, _, whole = value.partition("/")
@@ -420,10 +459,10 @@ def _numbers(text: str) -> list[_Number]:
     return [number for number in found if number is not None]
 
 
-def _judge_number(said: str, truth: str, query: str) -> tuple[Status, str]:
+def _check_number(said: str, truth: str, query: str) -> tuple[Status, str]:
     wanted = next(iter(_numbers(truth)), None)
     if wanted is None:
-        return _judge_phrase(said, truth, query)
+        return _check_phrase(said, truth, query)
     asked = _numbers(query)
     candidates = _numbers(said)
     same = [number for number in candidates if _is_same(number, wanted)]
@@ -453,7 +492,7 @@ def _judge_number(said: str, truth: str, query: str) -> tuple[Status, str]:
 
 
 def _is_rival(number: _Number, wanted: _Number) -> bool:
-    """Return whether a number could be meant as the answer: it counts the same kind of thing."""
+    """Return whether a number counts the same kind of thing as the true one, so that it may be meant as the answer."""
     return number.kind == wanted.kind or (number.unit == wanted.unit != "")
 
 
@@ -461,7 +500,7 @@ def _is_same(number: _Number, wanted: _Number) -> bool:
     left, right = number.value, wanted.value
     if number.measure and wanted.measure and number.measure != wanted.measure:
         (dimension, factor), (other, other_factor) = _MEASURES[number.measure], _MEASURES[wanted.measure]
-        # the rounding of another unit is not that of this one
+        # Each value is rounded in its own unit, so that only equal values count.
         return dimension == other and left * factor == right * other_factor
     if number.unit != wanted.unit and number.unit and wanted.unit:
         return False
@@ -472,7 +511,10 @@ def _is_same(number: _Number, wanted: _Number) -> bool:
 
 
 def _as_shares(number: _Number, wanted: _Number) -> tuple[_Number, _Number]:
-    """Return both numbers, the one in percent as a share where the other is one: 5 % = 0.05, but 5 is not 500 %."""
+    """Return both numbers, with a percentage turned into a share if the other is a share.
+
+    5 % equals 0.05, but 5 does not equal 500 %.
+    """
     if (number.unit == "%") == (wanted.unit == "%"):
         return number, wanted
     share, plain = (number, wanted) if number.unit == "%" else (wanted, number)
@@ -500,7 +542,10 @@ def _is_rounded(left: Fraction, right: Fraction, number: _Number, wanted: _Numbe
 
 
 def _agrees_as_written(number: _Number, wanted: _Number) -> bool:
-    """Return whether a number is the wanted one, rounded more than is taken for equal: 0.4 billion and 389 million."""
+    """Return whether a number is the wanted one in a coarse rounding: 0.4 billion for 389 million.
+
+    Such a rounding moves the value by more than :data:`MAXIMUM_ROUNDING` and decides nothing.
+    """
     share, plain = _as_shares(number, wanted)
     is_other_unit = number.measure != wanted.measure or (number.unit != wanted.unit and number.unit and wanted.unit)
     if share is number and is_other_unit:
@@ -519,12 +564,12 @@ def _differs_by_scale(number: _Number, wanted: _Number) -> bool:
     return any(_is_close(abs(each.value), abs(wanted.value), each, wanted) for each in scaled)
 
 
-def _judge_list(said: str, truth: str, query: str) -> tuple[Status, str]:
+def _check_list(said: str, truth: str, query: str) -> tuple[Status, str]:
     found: list[tuple[Status, str]] = []
     for item in _split_items(truth):
         kind = find_kind(item)
-        # several items are due, so that others beside one are no rivals
-        status, reason = _judge(said, item, query, kind if kind != "list" else "phrase")
+        # The list has several items, so that another item beside one is no rival of it.
+        status, reason = _check(said, item, query, kind if kind != "list" else "phrase")
         if reason in ("several_candidates", "hedged") and kind in ("date", "number"):
             status, reason = "correct", "same_value"
         found.append((status, reason))
@@ -546,7 +591,7 @@ def _find_run(words: list[str], run: list[str]) -> list[int]:
     ]
 
 
-def _judge_phrase(said: str, truth: str, query: str) -> tuple[Status, str]:
+def _check_phrase(said: str, truth: str, query: str) -> tuple[Status, str]:
     wanted, words = _words(truth), _words(said)
     if not wanted:
         return "undecided", "free_text"
@@ -556,7 +601,7 @@ def _judge_phrase(said: str, truth: str, query: str) -> tuple[Status, str]:
         if not starts:
             return "undecided", "echoes_query"
         standings = [_standing(words, start, start + len(wanted)) for start in starts]
-        # one plain mention is enough: "not London but Paris. So Paris."
+        # One plain mention is enough: "not London but Paris. So Paris."
         return ("correct", "contained") if None in standings else ("undecided", standings[0] or "negated")
     names = extract_features(truth).entity_mentions
     is_whole = len(names) == 1 and names[0].start == 0 and names[0].end >= len(truth.rstrip("."))
@@ -571,13 +616,13 @@ def _judge_phrase(said: str, truth: str, query: str) -> tuple[Status, str]:
         return "undecided", "near_match"
     content = {word for word in wanted if word not in STOP_WORDS}
     held = content.intersection(words)
-    # what the query names already tells nothing
+    # A word that the query holds too proves nothing.
     told = held.difference(_words(query))
     if content and held == content and len(content) > 1:
         return "undecided", "scattered_words"
     if told:
         return "undecided", "partly_mentioned"
-    # one capitalised word may be a common one: "Banking" is also said by "financial services"
+    # One capitalised word may be a common word: "financial services" also says "Banking".
     is_name = len(wanted) > 1 and all(
         surface[0].isupper() or surface[0].isdigit() or surface.casefold() in STOP_WORDS
         for surface in WORD_PATTERN.findall(truth)
@@ -586,9 +631,10 @@ def _judge_phrase(said: str, truth: str, query: str) -> tuple[Status, str]:
 
 
 def _without_echoes(words: list[str], starts: list[int], asked: list[str], length: int) -> list[int]:
-    """Return the mentions that do not repeat the query: "China" in "Bank of China" is one of its own only elsewhere.
+    """Return the mentions that do not repeat the query.
 
-    A mention repeats the query where the word before or behind it is the one that stands there in the query.
+    A mention repeats the query if the word before or behind it is the same as in the query. If the query names the
+    "Bank of China", then "China" in "Bank of China" is a repetition, and "China" in "Beijing, China" is not.
     """
     run = words[starts[0] : starts[0] + length]
     in_query = _find_run(asked, run)
@@ -604,7 +650,7 @@ def _without_echoes(words: list[str], starts: list[int], asked: list[str], lengt
 
 
 def _standing(words: list[str], start: int, end: int) -> str | None:
-    """Return what speaks against a mention: it is negated, or one of several; None for neither."""
+    """Return ``negated`` or ``hedged`` if the words around a mention speak against it, else None."""
     before = words[max(0, start - _NEGATED_BEFORE) : start]
     if any(word in _NEGATORS or word.endswith("n't") for word in before) or tuple(before[-2:]) in _CONTRASTS:
         return "negated"
@@ -614,7 +660,7 @@ def _standing(words: list[str], start: int, end: int) -> str | None:
 
 
 def _is_near(words: list[str], wanted: list[str]) -> bool:
-    """Return whether the answer holds the words misspelt; short words are never near."""
+    """Return whether the answer holds the words in a misspelling; short words never count as one."""
     target = " ".join(wanted)
     if len(target) < _LETTERS_OF_A_NAME:
         return False
@@ -622,7 +668,7 @@ def _is_near(words: list[str], wanted: list[str]) -> bool:
     matcher.set_seq2(target)
     for start in range(min(len(words), _NEAR_WORDS) - len(wanted) + 1):
         matcher.set_seq1(" ".join(words[start : start + len(wanted)]))
-        # the upper bounds are cheap and rule out most
+        # The upper bounds are cheap and rule out most candidates.
         bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
         if all(bound() >= NEAR_MATCH_RATIO for bound in bounds):
             return True
@@ -630,7 +676,7 @@ def _is_near(words: list[str], wanted: list[str]) -> bool:
 
 
 def _names_rival(said: str, truth: str, rivals: Sequence[str], kind: Kind, query: str | None) -> bool:
-    """Return whether the answer also names another known answer that neither truth nor query holds."""
+    """Return whether the answer also names another known answer that is neither in the truth nor in the query."""
     if kind not in ("phrase", "date", "number"):
         return False
     words, wanted, asked = _words(said), _words(truth), _words(_clean(query or ""))

@@ -1,4 +1,4 @@
-"""Batch functions over texts: splitting passages, support by words, numbers and entities, overlap with a reference."""
+"""Compute the metrics of texts in batches: sentences of passages, support of answers, overlap with a reference."""
 
 from __future__ import annotations
 
@@ -10,21 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.engine.keys import hash_text
-from hcat.language.overlap import (
-    Evidence,
-    Offer,
-    TextFeatures,
-    bleu_2,
-    exact_match,
-    extract_features,
-    measure_support,
-    rouge_l,
-)
+from hcat.language.features import TextFeatures, extract_features
 from hcat.language.text import count_content_words
 from hcat.language.verbalisation import verbalise_sentences
 from hcat.metrics.placement import Placed, Places, find_displaced, place_mentions
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
+from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import explain_refusal
+from hcat.metrics.support import Evidence, Offer, measure_support
 
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids")
@@ -73,23 +66,30 @@ OVERLAP_SCHEMA = pa.schema(
 
 CLASSIFIED_SCHEMA = pa.schema([("passage_id", pa.string()), ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])
 
-#: Distinct texts of context and queries that are kept as read between batches, 1 to 2 kB each: many interactions read
-#: them.
+#: Distinct texts of contexts and queries that are kept in memory between batches, 1 to 2 kB each. Many interactions
+#: share them.
 _KEPT_SOURCES = 400_000
-#: Distinct answer sentences that are kept, 4 kB each: few come twice.
+#: Distinct answer sentences that are kept in memory, 4 kB each. Few occur twice.
 _KEPT_ANSWERS = 50_000
 
 
 def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return one row per sentence of each passage (schema :data:`SPLIT_SCHEMA`).
 
-    JSON and tables are in words (:mod:`hcat.language.verbalisation`); start_character and count_characters are the span
-    that a sentence was made of. White space inside a sentence is folded, so that layout does not make texts distinct.
+    JSON and tables are put into words (:mod:`hcat.language.verbalisation`). start_character and count_characters give
+    the span that a sentence was made of. White space inside a sentence is folded, so that texts that differ in layout
+    only are one text.
 
     Parameters
     ----------
     batch : RecordBatch
-        passage_id, passage_text.
+        Columns passage_id, passage_text.
+
+    Examples
+    --------
+    >>> passages = pa.RecordBatch.from_pydict({"passage_id": ["1"], "passage_text": ["It is due. Pay 5 euros."]})
+    >>> split_passages(passages).column("sentence_text").to_pylist()
+    ['It is due.', 'Pay 5 euros.']
     """
     columns: dict[str, list[Any]] = {name: [] for name in SPLIT_SCHEMA.names}
     for passage_id, passage in zip(
@@ -107,7 +107,7 @@ def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _Source(NamedTuple):
-    """A text of context or query as evidence: without where its words stand, which takes most of the memory."""
+    """A text of context or query as evidence, without the positions of its words, which take most of the memory."""
 
     offer: Offer
     fields: Fields
@@ -115,7 +115,7 @@ class _Source(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """An answer sentence and what the rules read in it."""
+    """An answer sentence with its features and its places."""
 
     text: str
     features: TextFeatures
@@ -136,7 +136,7 @@ Read = TypeVar("Read")
 
 
 class _Reader(Generic[Read]):
-    """Distinct texts as a function reads them; of more than ``limit`` the oldest go before the next batch."""
+    """Results of a function for distinct texts; before each batch the oldest beyond ``limit`` are dropped."""
 
     def __init__(self, read: Callable[[str], Read], limit: int) -> None:
         self._read = read
@@ -144,7 +144,7 @@ class _Reader(Generic[Read]):
         self._kept: dict[str, Read] = {}
 
     def read(self, lists: list[list[str] | None], texts: pa.Table) -> dict[str, Read]:
-        """Return what was read, by text_id: all texts of ``lists``, and others."""
+        """Return the results by text_id, for all texts of ``lists`` and for others that are kept."""
         for text_id in list(islice(self._kept, max(0, len(self._kept) - self._limit))):
             del self._kept[text_id]
         unread = {text_id for ids in lists for text_id in ids or ()}.difference(self._kept)
@@ -157,7 +157,10 @@ class _Reader(Generic[Read]):
 
 
 class SupportMeasure:
-    """Support of every answer sentence by the interaction's context and query, with what was read kept per text."""
+    """Measure the support of each answer sentence by the context and the query of its interaction.
+
+    Results per distinct text are kept between batches.
+    """
 
     def __init__(self) -> None:
         self._sources = _Reader(_read_source, _KEPT_SOURCES)
@@ -169,10 +172,10 @@ class SupportMeasure:
         Parameters
         ----------
         batch : RecordBatch
-            interaction_id, input_key and the lists :data:`SUPPORT_LISTS`; interactions without answer or without
-            context give no row: support by nothing is missing, not zero.
+            Columns interaction_id, input_key and the lists :data:`SUPPORT_LISTS`. An interaction without answer or
+            without context gives no row: its support is missing, not zero.
         texts : Table
-            text_id, encoded_text; at least the texts that the batch names.
+            Columns text_id, encoded_text; at least the texts that the batch names.
         """
         names = ("interaction_id", "input_key", *SUPPORT_LISTS)
         interaction_ids, input_keys, queries, answers, contexts = (batch.column(name).to_pylist() for name in names)
@@ -220,7 +223,13 @@ class SupportMeasure:
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return BLEU-2, ROUGE-L and exact match of each answer with its reference (schema :data:`OVERLAP_SCHEMA`)."""
+    """Return BLEU-2, ROUGE-L and exact match of each answer with its reference (schema :data:`OVERLAP_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        Columns interaction_id, input_key, answer, reference_answer.
+    """
     answers = batch.column("answer").to_pylist()
     references = batch.column("reference_answer").to_pylist()
     pairs = list(zip(answers, references, strict=True))
@@ -237,7 +246,13 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def classify_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return for each answer whether it is a refusal and by which rule (schema :data:`CLASSIFIED_SCHEMA`)."""
+    """Return for each answer whether it is a refusal, and by which rule (schema :data:`CLASSIFIED_SCHEMA`).
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        Columns passage_id, passage_text.
+    """
     rules = [explain_refusal(text) for text in batch.column("passage_text").to_pylist()]
     return pa.RecordBatch.from_arrays(
         [

@@ -1,4 +1,4 @@
-"""Longest run of words that an answer copies from its context, in time linear in both."""
+"""Find the longest run of words that an answer copies from its context, in time linear in both."""
 
 from __future__ import annotations
 
@@ -22,22 +22,27 @@ COPIED_LISTS: Final = ("answer_text_ids", "context_text_ids")
 """List columns of an interaction whose texts are compared."""
 
 SHOWN_CHARACTERS: Final = 200
-"""Characters of a copied run that its row shows."""
+"""Number of characters of a copied run that its row shows."""
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 
 
 class Run(NamedTuple):
-    """A run of words: position of its first word in the answer, and its length in words."""
+    """A run of words: the position of its first word in the answer, and its length in words."""
 
     start: int
     length: int
 
 
 class WordAutomaton:
-    """Suffix automaton over the words of a text: knows every run of consecutive words of it (Blumer et al. 1985).
+    """Suffix automaton over the words of a text: accepts each run of consecutive words (Blumer et al. 1985).
 
-    It has at most 2 n states and is built in amortised linear time.
+    For n words it has at most 2 n states and is built in amortised linear time.
+
+    Examples
+    --------
+    >>> WordAutomaton("it costs five euros".split()).longest_run("she costs five pounds".split())
+    Run(start=1, length=2)
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -76,9 +81,9 @@ class WordAutomaton:
         return len(self._next) - 1
 
     def longest_run(self, words: Iterable[str]) -> Run:
-        """Return the longest run of the automaton's text that stands in ``words`` too; the first of equals.
+        """Return the longest run of the automaton's text that ``words`` also hold, the first among equals.
 
-        The position is that in the automaton's text; a run of no words stands at 0.
+        The position counts in the automaton's text; an empty run has position 0.
         """
         state, length, best = 0, 0, Run(0, 0)
         for word in words:
@@ -95,14 +100,19 @@ class WordAutomaton:
 
 
 def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[str, int, int]:
-    """Return (copied words, their number, words of the answer); case and punctuation do not count.
+    """Return the longest copied run, its number of words, and the number of words of the answer.
 
-    A run does not reach over the border of two contexts.
+    Case and punctuation do not count. A run does not cross the border between two contexts.
 
     Parameters
     ----------
     answer : str
     contexts : sequence of str
+
+    Examples
+    --------
+    >>> longest_copy("It costs 5 euros a month.", ["The account costs 5 euros."])
+    ('costs 5 euros', 3, 6)
     """
     found = list(_WORD.finditer(answer))
     automaton = WordAutomaton([match.group().lower() for match in found])
@@ -123,10 +133,10 @@ def measure_copies(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
     Parameters
     ----------
     batch : RecordBatch
-        interaction_id, input_key and the lists :data:`COPIED_LISTS`. Contexts are joined sentence by sentence: a copied
-        paragraph is one run.
+        Columns interaction_id, input_key and the lists :data:`COPIED_LISTS`. The sentences of all contexts are joined,
+        so that a copied paragraph is one run.
     texts : Table
-        text_id, encoded_text; at least the texts that the batch names.
+        Columns text_id, encoded_text; at least the texts that the batch names.
     """
     known = dict(zip(texts["text_id"].to_pylist(), texts["encoded_text"].to_pylist(), strict=True))
     rows: list[dict[str, Any]] = []

@@ -1,8 +1,8 @@
-"""Evidence for each answer sentence: the part of the context that an entailment model reads as its premise.
+"""Choose the evidence for each answer sentence: the part of the context that an entailment model reads as its premise.
 
-A whole context does not fit the model and buries the few sentences that matter (document-level inference is worse than
-counting words). A window is put together from the context sentences that are most similar to the answer sentence and
-that hold the words it still lacks, their neighbours, and nothing else, in the order of the context.
+A whole context does not fit into the model, and few of its sentences matter: entailment with whole documents is worse
+than counting words. A window therefore has only the context sentences that are most similar to the answer sentence or
+hold words that it still lacks, and their neighbours, in the order of the context.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.language.overlap import stem_word
 from hcat.language.text import content_words
+from hcat.language.words import stem_word
 from hcat.statistics.arrays import Vectors as Similarities
 
 #: List columns of an interaction whose texts are read.
@@ -36,27 +36,27 @@ WINDOWED_SCHEMA = pa.schema(
 
 MODES = ("sentences", "chunks")
 
-#: Distinct texts whose words are kept between batches; a context sentence is read by many interactions.
+#: Distinct texts whose words are kept between batches; many interactions share a context sentence.
 _KEPT_WORDS = 200_000
 
-#: Digits of a similarity that count in a choice: beyond them lies the noise of batching.
+#: Digits of a similarity that count in a choice; further digits depend on the batch.
 _SIMILARITY_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSettings:
-    """How windows are put together.
+    """Settings of the choice of windows.
 
     Attributes
     ----------
     mode : str
-        ``sentences``: chosen context sentences; ``chunks``: each chunk, cut into runs of sentences.
+        ``sentences``: windows of chosen context sentences; ``chunks``: each chunk, cut into runs of sentences.
     count_windows : int
-        Windows per answer sentence in mode ``sentences``, best first; each holds sentences that no earlier one has.
+        Windows per answer sentence in mode ``sentences``, best first. No sentence is in two windows.
     count_sentences : int
-        Sentences of a window that are chosen for themselves; neighbours come on top.
+        Chosen sentences per window; their neighbours are added to them.
     count_characters : int
-        Length of a window; the first sentence is always taken.
+        Largest length of a window in characters; the first sentence is always taken.
     """
 
     mode: str
@@ -65,7 +65,7 @@ class EvidenceSettings:
     count_characters: int
 
     def __post_init__(self) -> None:
-        """Raise a ValueError that names the setting and what was given."""
+        """Raise a ValueError that names a wrong setting and its value."""
         if self.mode not in MODES:
             raise ValueError(f"hcat_evidence_mode must be among {', '.join(MODES)}, got {self.mode!r}")
         for name in ("count_windows", "count_sentences", "count_characters"):
@@ -83,25 +83,35 @@ def choose_windows(
 ) -> list[list[int]]:
     """Return the windows of one answer sentence, best first; each is an ascending list of context positions.
 
-    The first sentence of a window is the one of largest similarity plus overlap (share of the answer sentence's words
-    that it holds); each further one is chosen by similarity plus the share of words that no chosen sentence holds yet,
-    so that the facts of a sentence that joins several are found apart. Then the neighbours of the first sentence in its
-    chunk follow, for what it refers to.
+    The first sentence of a window has the largest sum of similarity and overlap (share of the words of the answer
+    sentence that it holds). Each further one has the largest sum of similarity and the share of words that no chosen
+    sentence holds yet: the facts of one answer sentence may stand in several context sentences. Then the neighbours of
+    the first sentence within its chunk follow, because it may refer to them.
 
     Parameters
     ----------
     similarity : ndarray, shape (n,), n >= 1
         Cosine between the answer sentence and each context sentence.
     words : frozenset of str
-        Stems of the answer sentence's content words.
+        Stems of the content words of the answer sentence.
     context_words : sequence of frozenset of str, length n
-        The same of each context sentence.
+        Stems of the content words of each context sentence.
     lengths : sequence of int, length n
-        Characters of each context sentence.
+        Length of each context sentence in characters.
     ranks : sequence of int, length n
-        Chunk of each context sentence: a neighbour is never of another chunk.
+        Chunk of each context sentence; a neighbour is always in the same chunk.
     settings : EvidenceSettings
-        Mode ``sentences``.
+        Settings of mode ``sentences``.
+
+    Examples
+    --------
+    The second sentence is the most similar one, and the third has the word that it lacks.
+
+    >>> similarity = np.array([0.1, 0.9, 0.2], np.float32)
+    >>> context_words = [frozenset(), frozenset({"fee"}), frozenset({"month"})]
+    >>> settings = EvidenceSettings("sentences", count_windows=1, count_sentences=2, count_characters=40)
+    >>> choose_windows(similarity, frozenset({"fee", "month"}), context_words, [20, 20, 20], [1, 1, 1], settings)
+    [[1, 2]]
     """
     count = len(similarity)
     cosines = np.round(similarity.astype(np.float64), _SIMILARITY_DIGITS)
@@ -138,7 +148,24 @@ def choose_windows(
 
 
 def cut_chunks(lengths: Sequence[int], ranks: Sequence[int], count_characters: int) -> list[list[int]]:
-    """Return runs of whole sentences of one chunk within ``count_characters``; a longer sentence stands alone."""
+    """Return runs of whole sentences of one chunk, each of at most ``count_characters``.
+
+    A longer sentence is a run of its own.
+
+    Parameters
+    ----------
+    lengths : sequence of int, length n
+        Length of each sentence in characters.
+    ranks : sequence of int, length n
+        Chunk of each sentence.
+    count_characters : int
+        Largest length of a run.
+
+    Examples
+    --------
+    >>> cut_chunks([30, 30, 30, 90], [1, 1, 2, 2], 60)
+    [[0, 1], [2], [3]]
+    """
     runs: list[list[int]] = []
     held = 0
     for position, (length, rank) in enumerate(zip(lengths, ranks, strict=True)):
@@ -152,7 +179,7 @@ def cut_chunks(lengths: Sequence[int], ranks: Sequence[int], count_characters: i
 
 
 class EvidenceChoice:
-    """Windows of evidence for every answer sentence, with the words of distinct texts kept between batches."""
+    """Choose the windows of evidence for each answer sentence; the words of distinct texts are kept between batches."""
 
     def __init__(self, settings: EvidenceSettings) -> None:
         self._settings = settings
@@ -165,7 +192,7 @@ class EvidenceChoice:
         Raises
         ------
         ValueError
-            If the text is anything else; the message shows it.
+            If the text has another form; the message shows the text.
         """
         mode, *counts = text.split()
         if len(counts) != 3 or not all(count.isdigit() for count in counts):
@@ -178,15 +205,15 @@ class EvidenceChoice:
         Parameters
         ----------
         batch : RecordBatch
-            interaction_id, evidence_key, context_ranks and the lists :data:`EVIDENCE_LISTS`; interactions without
-            answer or without context give no row.
+            Columns interaction_id, evidence_key, context_ranks and the lists :data:`EVIDENCE_LISTS`. An interaction
+            without answer or without context gives no row.
         texts : Table
-            text_id (unique), encoded_text, embedding (unit vectors); at least the texts that the batch names.
+            Columns text_id (unique), encoded_text, embedding (unit vectors); at least the texts that the batch names.
 
         Raises
         ------
         KeyError
-            If a text of the batch is missing: evidence from part of the context would be silently wrong.
+            If a text of the batch is missing: evidence from a part of the context would be wrong without notice.
         """
         answers = batch.column("answer_text_ids").to_pylist()
         contexts = batch.column("context_text_ids").to_pylist()
@@ -256,12 +283,26 @@ class EvidenceChoice:
 
 
 def read_words(text: str) -> frozenset[str]:
-    """Return the stems of a text's content words, numbers as they are written."""
+    """Return the stems of the content words of a text; numbers stay as written.
+
+    Examples
+    --------
+    >>> sorted(read_words("The monthly fees are 5 euros."))
+    ['5', 'euro', 'fee', 'monthly']
+    """
     return frozenset(stem_word(word) for word in content_words(text))
 
 
 def join_window(sentences: Sequence[str], window: Sequence[int]) -> str:
-    """Return the premise of a window: its sentences in the order of the context, a blank between."""
+    """Return the premise of a window: its sentences in the order of the context, joined by spaces.
+
+    Parameters
+    ----------
+    sentences : sequence of str
+        Sentences of the context.
+    window : sequence of int
+        Positions of the sentences of the window.
+    """
     return " ".join(sentences[position] for position in window)
 
 

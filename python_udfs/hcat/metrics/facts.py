@@ -1,11 +1,13 @@
-"""Judge an answer against a true answer of whole sentences by the facts that both state: numbers, names and words.
+"""Check an answer against a true answer of whole sentences, by the numbers, names and words that both state.
 
-The rules of :mod:`hcat.metrics.answers` leave such answers undecided. Here every sentence of the true answer is held
-against the passage of the answer that is nearest to it (one sentence or two neighbours). What the query says already
-tells nothing. The judgement is coarser than a rule: it is a source of correctness of its own
-(``facts`` in the seed ``correctness_sources``), behind people and rules, and can be switched off there. What it cannot
-tell for sure (a fact that is missing, another subject, a negation) stays undecided: in long answers such findings were
-wrong as often as right.
+The rules of :mod:`hcat.metrics.answers` leave such answers undecided. Here each sentence of the true answer is compared
+with the passage of the answer that is nearest to it: one sentence, or two that follow each other. What the query
+already says proves nothing.
+
+This check is coarser than the rules. It is a source of correctness of its own (``facts`` in the seed
+``correctness_sources``), ranks behind people and rules, and can be switched off there. It leaves undecided what it
+cannot tell for sure: a missing fact, another subject, a negation. In long answers such findings were wrong as often as
+right.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from hcat.language.overlap import Evidence, Mention, TextFeatures, extract_features
+from hcat.language.features import TextFeatures, extract_features
+from hcat.language.mentions import Mention
 from hcat.language.text import WORD_PATTERN, clean_text, split_sentences
 from hcat.metrics.answers import MAXIMUM_CHARACTERS, Status
+from hcat.metrics.support import Evidence
 
 REASONS: Final = {
     "same_facts": "states the numbers, names and words of the true answer",
@@ -34,20 +38,20 @@ REASONS: Final = {
     "no_text": "there is no answer or no true answer, or it is longer than is read",
 }
 
-#: Reasons of :mod:`hcat.metrics.answers` for which facts are asked: the rules cannot read the wording. What they
-#: suspect (a negation, several values, a hedge) is not overruled.
+#: Reasons of :mod:`hcat.metrics.answers` after which the facts are compared: the rules could not read the wording. A
+#: negation, several values or a hedge that the rules suspect stays undecided.
 READ_BY_FACTS: Final = frozenset({"free_text", "partly_mentioned", "scattered_words", "other_words", "near_match"})
 
-#: Shares of a true sentence's words from which a passage says it, from which it speaks of it, below which it does not.
-#: Set on the recorded faults of the demo.
+#: Shares of the words of a true sentence that a passage holds: from SAID on it says the sentence, from SPOKEN_OF on it
+#: speaks of the same, below NOT_SPOKEN_OF it does not. Set on the recorded faults of the demo.
 SAID: Final = 0.7
 SPOKEN_OF: Final = 0.5
 NOT_SPOKEN_OF: Final = 0.25
 
-#: Numbers that differ by less of their value may be one number, rounded or of another scale.
+#: Relative difference up to which two numbers may be one number, rounded or of another scale.
 ROUNDING: Final = 0.05
 
-#: Words of an answer above which another number makes it undecided and not incorrect: long answers reckon.
+#: In an answer of more words another number is no error but undecided: long answers show intermediate results.
 SHORT_ANSWER_WORDS: Final = 60
 
 _DIGITS_OF_A_SCALE = 3
@@ -55,8 +59,16 @@ _PLAIN = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?(?= |\Z)")
 _NEGATORS = frozenset({"not", "no", "never", "neither", "nor", "cannot", "without", "none", "nothing"})
 
 
-class FactJudgement(NamedTuple):
-    """One of :data:`hcat.metrics.answers.STATUSES` and one of :data:`REASONS`."""
+class FactCheck(NamedTuple):
+    """Result of a check by facts.
+
+    Attributes
+    ----------
+    status : str
+        One of :data:`hcat.metrics.answers.STATUSES`.
+    reason : str
+        One of :data:`REASONS`.
+    """
 
     status: Status
     reason: str
@@ -68,36 +80,48 @@ class _Passage(NamedTuple):
     is_negated: bool
 
 
-def judge_facts(answer: str | None, true_answer: str | None, query: str | None = None) -> FactJudgement:
+def check_facts(answer: str | None, true_answer: str | None, query: str | None = None) -> FactCheck:
     """Return whether an answer states the facts of a true answer.
 
     Parameters
     ----------
     answer, true_answer : str or None
-        Texts of sentences.
+        Texts of whole sentences. If one is None or blank, or longer than
+        :data:`hcat.metrics.answers.MAXIMUM_CHARACTERS`, the answer is undecided.
     query : str or None
-        Its numbers, names and words are no facts.
+        The question. Its numbers, names and words are no facts.
+
+    Returns
+    -------
+    FactCheck
 
     Notes
     -----
-    A true answer is said when each of its sentences is; one sentence that is contradicted or missing makes the answer
-    incorrect; else one that is undecided leaves it undecided.
+    Each sentence of the true answer is checked by itself. One incorrect sentence makes the answer incorrect. Without
+    an incorrect sentence, one undecided sentence leaves the answer undecided.
+
+    Examples
+    --------
+    >>> check_facts("The account costs 9 euros a month.", "The account has a cost of 9 euros a month.")
+    FactCheck(status='correct', reason='same_facts')
+    >>> check_facts("The account costs 11 euros a month.", "The account has a cost of 9 euros a month.")
+    FactCheck(status='incorrect', reason='other_value')
     """
     said, truth = clean_text(answer or ""), clean_text(true_answer or "")
     if not said.strip() or not truth.strip() or max(len(said), len(truth)) > MAXIMUM_CHARACTERS:
-        return FactJudgement("undecided", "no_text")
+        return FactCheck("undecided", "no_text")
     asked = extract_features(clean_text(query or ""))
     passages = _passages(said)
     is_short = len(WORD_PATTERN.findall(said)) <= SHORT_ANSWER_WORDS
-    found = [_judge_sentence(sentence, passages, asked, is_short) for sentence in _sentences(truth)]
-    judged = [each for each in found if each.reason != "no_facts"]
-    if not judged:
-        return FactJudgement("undecided", "no_facts")
+    found = [_check_sentence(sentence, passages, asked, is_short) for sentence in _sentences(truth)]
+    checked = [each for each in found if each.reason != "no_facts"]
+    if not checked:
+        return FactCheck("undecided", "no_facts")
     for status in ("incorrect", "undecided", "correct"):
-        matching = [each for each in judged if each.status == status]
+        matching = [each for each in checked if each.status == status]
         if matching:
             return matching[0]
-    raise AssertionError("every judgement has one of three statuses")
+    raise AssertionError("every check has one of three statuses")
 
 
 def _sentences(text: str) -> list[str]:
@@ -105,7 +129,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _passages(text: str) -> list[_Passage]:
-    """Return every sentence and every two neighbours."""
+    """Return each sentence, and each pair of sentences that follow each other."""
     sentences = _sentences(text)
     texts = [*sentences, *(f"{first} {second}" for first, second in itertools.pairwise(sentences))]
     return [_read(each) for each in texts]
@@ -122,21 +146,21 @@ def _is_negated(text: str) -> bool:
     return count % 2 == 1
 
 
-def _judge_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeatures, is_short: bool) -> FactJudgement:
+def _check_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeatures, is_short: bool) -> FactCheck:
     features = extract_features(sentence)
     asked_words, asked_numbers = asked.words, asked.numbers_offered | set(asked.numbers)
     own_words = {mention.keys[0] for mention in features.word_mentions} - asked_words
     all_words = {mention.keys[0] for mention in features.word_mentions}
     own_numbers = [mention for mention in features.number_mentions if asked_numbers.isdisjoint(mention.keys)]
     if not own_words and not own_numbers:
-        return FactJudgement("undecided", "no_facts")
+        return FactCheck("undecided", "no_facts")
 
     def share(words: set[str], passage: _Passage) -> float:
         return len(words & passage.evidence.words) / len(words) if words else 1.0
 
     def nearness(passage: _Passage) -> tuple[float, int]:
         supported = sum(not passage.evidence.numbers.isdisjoint(each.keys) for each in own_numbers)
-        # numbers count like words; of equals the shorter passage
+        # A number counts like a word. Of two passages that are equally near the shorter one is nearer.
         total = len(all_words) + len(own_numbers)
         near = (share(all_words, passage) * len(all_words) + supported) / total if total else 0.0
         return near, -len(passage.features.word_mentions)
@@ -146,28 +170,28 @@ def _judge_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeat
     said_numbers = frozenset().union(*[passage.evidence.numbers for passage in passages])
     missing = [each for each in own_numbers if said_numbers.isdisjoint(each.keys)]
     apart = [each for each in own_numbers if nearest.evidence.numbers.isdisjoint(each.keys)]
-    # a choice of the query that is not the true one: "A) 15 B) 25"
+    # A multiple-choice query names all values ("A) 15 B) 25"), so that the true one is no fact of its own.
     unchosen = [each for each in features.number_mentions if nearest.evidence.numbers.isdisjoint(each.keys)]
     others = [each for each in nearest.features.number_mentions if features.numbers_offered.isdisjoint(each.keys)]
     if missing or (unchosen and not own_numbers):
         if near >= SAID and others and is_short:
             is_near = all(any(_are_near(due, other) for other in others) for due in missing or unchosen)
-            return FactJudgement("undecided", "near_value") if is_near else FactJudgement("incorrect", "other_value")
+            return FactCheck("undecided", "near_value") if is_near else FactCheck("incorrect", "other_value")
         if near >= SPOKEN_OF and (missing or others):
-            return FactJudgement("undecided", "facts_missing")
+            return FactCheck("undecided", "facts_missing")
     elif (near >= SAID and share(own_words, nearest) >= SAID) or (own_numbers and near >= SPOKEN_OF):
         if apart and others:
-            return FactJudgement("undecided", "several_values")
+            return FactCheck("undecided", "several_values")
         if _is_negated(sentence) != nearest.is_negated:
-            return FactJudgement("undecided", "negation")
-        return FactJudgement("undecided", "other_name") if _names_other(nearest, features, asked) else _CORRECT
+            return FactCheck("undecided", "negation")
+        return FactCheck("undecided", "other_name") if _names_other(nearest, features, asked) else _CORRECT
     if share(own_words, nearest) < NOT_SPOKEN_OF and (missing or not own_numbers):
-        return FactJudgement("undecided", "other_subject")
-    return FactJudgement("undecided", "few_words")
+        return FactCheck("undecided", "other_subject")
+    return FactCheck("undecided", "few_words")
 
 
 def _are_near(due: Mention, other: Mention) -> bool:
-    """Return whether two numbers agree but for rounding or a power of a thousand."""
+    """Return whether two numbers agree apart from rounding or a power of a thousand."""
     values = [_PLAIN.match(mention.keys[0]) for mention in (due, other)]
     if not all(values):
         return False
@@ -178,11 +202,11 @@ def _are_near(due: Mention, other: Mention) -> bool:
     return bool(abs(left / right / 10.0**exponent - 1) <= ROUNDING)
 
 
-_CORRECT = FactJudgement("correct", "same_facts")
+_CORRECT = FactCheck("correct", "same_facts")
 
 
 def _names_other(passage: _Passage, truth: TextFeatures, asked: TextFeatures) -> bool:
-    """Return whether the passage names what neither truth nor query does, and not what they name."""
+    """Return whether the passage names something unknown to truth and query, and nothing that they name."""
     known = Evidence.from_features([truth, asked])
     named = [each for each in passage.features.entity_mentions if not known.words.issuperset(each.parts or each.keys)]
     due = [*truth.entity_mentions, *asked.entity_mentions]

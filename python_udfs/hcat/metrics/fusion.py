@@ -1,11 +1,12 @@
-"""One groundedness probability from several signals: a monotone logistic per sentence, joined over the answer.
+"""Join several signals into one probability of groundedness: a monotone logistic model per sentence.
 
-Sentence i with features f_i is supported with probability p_i = 1 / (1 + exp(-(b + sum_k c_k (f_ik - m_k) / s_k))); an
-answer is grounded when all its sentences are: P = product of p_i (noisy-or of the failures). Coefficients carry the
-sign that the feature must have, so that more support never lowers a score, and every term is a contribution that a
-reader can check. The same code makes the shipped prior and a refit on one's own labels; labels of answers suffice,
-because the likelihood is that of the product (multiple-instance learning), and a labelled sentence is an answer of one
-sentence.
+Sentence i with features f_i is supported with probability p_i = 1 / (1 + exp(-(b + sum_k c_k (f_ik - m_k) / s_k))). An
+answer is grounded if all its sentences are supported: P = product of p_i (noisy-or of the failures). Each coefficient
+has a fixed sign, so that more support never lowers a score. Each term of the sum is a contribution that a reader can
+check.
+
+The same code fits the shipped prior and a refit on your own labels. Labels of answers suffice, because the likelihood
+is that of the product (multiple-instance learning). A labelled sentence is an answer of one sentence.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import numpy.typing as npt
 
 from hcat.statistics.arrays import Floats
 
-#: Feature -> sign of its effect. Logit of entailment; cosine with the best context sentence; share of the sentence's
-#: words found in context or query, and in the window of evidence; numbers and names found nowhere; fields of records
-#: that are contradicted; logarithm of 1 + words found nowhere.
+#: Feature -> sign of its effect. In order: logit of entailment; cosine with the best context sentence; share of the
+#: words of the sentence in context or query; that share in the window of evidence; unsupported numbers; unsupported
+#: names; contradicted fields of records; logarithm of 1 + unsupported words.
 FEATURES: Mapping[str, int] = {
     "entailment_logit": 1,
     "similarity": 1,
@@ -32,7 +33,7 @@ FEATURES: Mapping[str, int] = {
     "log_words_unsupported": -1,
 }
 
-#: Bounds of single features: beyond them nothing is learnt from labels, and one odd value must not decide.
+#: Bounds of single features. Labels teach nothing beyond them, and one extreme value must not decide.
 ENTAILMENT_LOGIT_BOUND = 8.0
 COUNT_BOUND = 3.0
 
@@ -46,9 +47,15 @@ class Fusion:
     Attributes
     ----------
     intercept : float
-        Log odds of a sentence whose features are all at their centres.
+        Log odds of a sentence with all features at their centers.
     coefficients, centers, scales : ndarray, shape (n_features,)
-        Effect of one scale unit, in the order of :data:`FEATURES`.
+        Effect of one scale unit, center and scale unit of each feature, in the order of :data:`FEATURES`.
+
+    Examples
+    --------
+    >>> fusion = Fusion(1.0, np.array([2.0]), np.array([0.5]), np.array([0.25]))
+    >>> fusion.sentence_log_odds(np.array([[0.5], [0.75]])).tolist()
+    [1.0, 3.0]
     """
 
     intercept: float
@@ -57,7 +64,7 @@ class Fusion:
     scales: Floats
 
     def contributions(self, features: Floats) -> Floats:
-        """Return what each feature adds to the log odds, shape (n, n_features); 0 at the centre."""
+        """Return what each feature adds to the log odds, shape (n, n_features); 0 at its center."""
         result: Floats = self.coefficients * (features - self.centers) / self.scales
         return result
 
@@ -73,11 +80,18 @@ def join_answers(log_odds: Floats, answers: npt.NDArray[np.int64], count_answers
     Parameters
     ----------
     log_odds : ndarray, shape (n,)
-        Of the sentences.
+        Log odds that each sentence is supported.
     answers : ndarray of int, shape (n,)
         Answer of each sentence, 0 to count_answers - 1.
     count_answers : int
-        An answer without sentences gets 1: nothing in it can fail.
+        Number of answers. An answer without sentences gets 1, because nothing in it can fail.
+
+    Examples
+    --------
+    Log odds of 0 are a probability of 1 / 2.
+
+    >>> join_answers(np.zeros(3), np.array([0, 0, 1]), 3).round(6).tolist()
+    [0.25, 0.5, 1.0]
     """
     log_shares = -np.logaddexp(0.0, -log_odds)
     joined: Floats = np.exp(np.bincount(answers, weights=log_shares, minlength=count_answers))
@@ -92,22 +106,22 @@ def fit_fusion(
     penalty: float = 1.0,
     signs: Sequence[int] | None = None,
 ) -> Fusion:
-    """Return the fusion of largest penalised likelihood under the signs.
+    """Return the fusion with the largest penalised likelihood among those with the given signs.
 
     Parameters
     ----------
     features : ndarray, shape (n, n_features)
-        Of the sentences, in the order of :data:`FEATURES`; finite.
+        Features of the sentences, in the order of :data:`FEATURES`; finite.
     answers : ndarray of int, shape (n,)
         Answer of each sentence.
     is_supported : ndarray of bool, shape (n_answers,)
-        Label of each answer: are all its sentences supported?
+        Label of each answer: True if all its sentences are supported.
     weights : ndarray, shape (n_answers,), optional
         Weight of each answer in the likelihood, for instance 1 / inclusion probability.
     penalty : float
         Half the weight of the squared standardised coefficients; the intercept is free.
     signs : sequence of int, optional
-        +1, -1, or 0 for a feature without a sign; those of :data:`FEATURES` by default.
+        +1, -1, or 0 for a coefficient that may have any sign; those of :data:`FEATURES` by default.
 
     Raises
     ------
@@ -133,7 +147,7 @@ def fit_fusion(
         joined = np.minimum(np.bincount(answers, weights=log_shares, minlength=len(is_supported)), -_TINY)
         failure = -np.expm1(joined)
         losses = np.where(is_supported, -joined, -np.log(failure))
-        # derivative of the loss by the joined log share: -1 for a supported answer, P / (1 - P) for a failed one
+        # Derivative of the loss by the joined log share: -1 for a supported answer, P / (1 - P) for a failed one.
         slopes = np.where(is_supported, -1.0, np.exp(joined) / failure) * weights
         by_sentence = slopes[answers] / (1.0 + np.exp(log_odds))
         gradient = np.concatenate([[by_sentence.sum()], standard.T @ by_sentence + 2 * penalty * parameters[1:]])

@@ -1,26 +1,28 @@
-"""Ask of each number and name of an answer sentence whether it stands where the context puts it.
+"""Check whether each number and name of an answer sentence stands in the place that the context gives it.
 
-Set membership passes "the fee is 12 euros" when 12 is in the context as the number of months. Here the words around a
-number in the answer are compared with the words around each number of its kind in the context: where another one's
-place fits clearly better than any of its own places, the number is displaced. Names are compared in the same way.
+Set membership accepts "the fee is 12 euros" if the context has 12 as a number of months. This module compares the words
+around a number in the answer with the words around each number of the same kind in the context. If the place of another
+number fits clearly better than every place of its own, the number is displaced. Names are compared in the same way.
 
 For a mention m of the answer sentence and an occurrence o of a mention in the context:
 
 - fit(m, o) = sum of v_w near(w, o) / sum of v_w over the other words w of the sentence that the context has, with
-  v_w = log(1 + N / n_w) / (1 + d(w, m) / H): rare words and words close to m count most. N is the number of context
-  sentences, n_w of those with w, d(w, m) the number of words between.
-- near(w, o) = 1 / (1 + d(w, o) / H) in the sentence of o, a constant in the sentences beside it, 0 further off.
-- displacement = coverage x (best fit of a rival - best fit of m itself) - F (log(1 + n_m) - 1) - L, not below 0; L only
-  where the first context sentence has m. Coverage is the share of the sentence's word weight that the context has at
-  all: of a sentence in other words nothing can be said. The last terms are for what a text is about: it is named at the
-  top and often, and meant elsewhere by a pronoun.
+  v_w = log(1 + N / n_w) / (1 + d(w, m) / H). Rare words and words close to m count most. N is the number of context
+  sentences, n_w the number of those with w, and d(w, m) the number of words between w and m.
+- near(w, o) = 1 / (1 + d(w, o) / H) in the sentence of o, a constant in the two sentences on either side, and 0
+  elsewhere.
+- displacement = coverage x (best fit of a rival - best fit of m itself) - F (log(1 + n_m) - 1) - L, at least 0. L
+  applies only if the first context sentence has m. Coverage is the share of the word weight of the sentence that the
+  context has: nothing can be said of a sentence in other words. The terms with F and L are for the subject of a text,
+  which is named first and often, and elsewhere by a pronoun.
 
-A rival is of the same kind (`hcat.language.kinds`) and not in the sentence. Among the fields of a record no place is
-better than another, because all of them speak of one thing, and days of the week are ranges more often than places:
-neither is compared. What the context does not have at all is unsupported (`hcat.language.overlap`), and not displaced.
+A rival is a mention of the same kind (:mod:`hcat.language.kinds`) that is not in the sentence. Two things are not
+compared: fields of one record, because all of them speak of one thing, and days of the week, because they are ranges
+more often than places. A mention that the context does not have at all is unsupported (:mod:`hcat.metrics.support`) and
+not displaced.
 
-The constants were chosen on faithful sentences and made swaps of RAGTruth (docs/benchmarks.md); the rule has no fitted
-weights.
+The constants were chosen on faithful sentences and swaps made from RAGTruth (docs/benchmarks.md). The rule has no
+fitted weights.
 """
 
 from __future__ import annotations
@@ -34,30 +36,30 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from hcat.language.features import TextFeatures
 from hcat.language.kinds import WEEKDAY, name_shape, replaceable_numbers
-from hcat.language.overlap import TextFeatures
 
 HALVING_DISTANCE: Final = 6.0
-"""H: at so many words between, a word counts half."""
+"""H: number of words between at which the weight of a word is halved."""
 
 NEAR_BESIDE: Final = (0.4, 0.25)
-"""near(w, o) in the sentences one and two away from that of o."""
+"""near(w, o) in the sentences one and two away from the sentence of o."""
 
 FREQUENCY_DISCOUNT: Final = 0.1
-"""F: taken off the displacement of what many context sentences name."""
+"""F: discount on the displacement of a mention that many context sentences have."""
 
 LEAD_DISCOUNT: Final = 0.1
-"""L: taken off the displacement of what the first context sentence names."""
+"""L: discount on the displacement of a mention that the first context sentence has."""
 
 MAXIMUM_PLACES: Final = 400
-"""So many context sentences, those that share most words with the answer sentence, are searched."""
+"""Largest number of context sentences that are searched: those that share most words with the answer sentence."""
 
 _NUMBER, _ENTITY = "number", "entity"
 _FIELD = re.compile(r"[^\W\d_a-z][^:.;,]{0,60}: \S")
 
 
 class _Item(NamedTuple):
-    """A word, number or name of a sentence: what it may match, its kind (none for a word), and how it is written."""
+    """A word, number or name of a sentence: what it may match, its kind (empty for a word) and its characters."""
 
     keys: tuple[str, ...]
     parts: tuple[str, ...] = ()
@@ -79,7 +81,7 @@ class Placed(NamedTuple):
 
 
 class Displacement(NamedTuple):
-    """How far the most displaced number and entity are out of place, 0 (none) to 1, and which in words."""
+    """Displacement of the most displaced number and name, 0 (none) to 1 each, and all displaced mentions in words."""
 
     number: float
     entity: float
@@ -87,7 +89,15 @@ class Displacement(NamedTuple):
 
 
 def place_mentions(text: str, features: TextFeatures) -> Placed:
-    """Return the words, numbers and names of a sentence in order; a word inside a number or name goes with it."""
+    """Return the words, numbers and names of a sentence in order; a word inside a number or name belongs to it.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    features : TextFeatures
+        Its features.
+    """
     found = [
         (mention.start, mention.end, _item(mention.keys, mention.parts, _NUMBER, kind, mention.surface))
         for mention, kind in replaceable_numbers(features)
@@ -117,13 +127,13 @@ def place_mentions(text: str, features: TextFeatures) -> Placed:
 def _item(
     keys: tuple[str, ...], parts: tuple[str, ...] = (), group: str = "", kind: str = "", surface: str = ""
 ) -> _Item:
-    """Return one and the same item for all the sentences that have the word, number or name."""
+    """Return one shared item for all sentences that have the word, number or name."""
     return _Item(keys, parts, group, kind, surface)
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The context of one interaction, indexed by what stands where.
+    """The context of one interaction with an index of the places of its words, numbers and names.
 
     Attributes
     ----------
@@ -134,9 +144,9 @@ class Places:
     mentions : dict
         Number or entity -> context sentence -> (position, item) of its mentions.
     words : frozenset of str
-        Stems that the context has as plain words: such a "name" is a capital in a heading.
+        Stems that the context has as plain words. A "name" of such words is a word with a capital in a heading.
     known : frozenset of str
-        Keys and parts of the query's numbers and names, which an answer may repeat.
+        Keys and parts of the numbers and names of the query, which an answer may repeat.
     """
 
     sentences: tuple[Placed, ...]
@@ -149,10 +159,17 @@ class Places:
     def from_sentences(
         cls, sentences: Sequence[Placed], query: Iterable[Placed] = (), answer: Iterable[Placed] | None = None
     ) -> Places:
-        """Return the index of context sentences; the query's numbers and names have a place nowhere, but are known.
+        """Return the index of context sentences.
 
-        With the sentences of the one answer that is asked of, what they do not say is left out, and everything where
-        they have no number or name.
+        Parameters
+        ----------
+        sentences : sequence of Placed
+            Context sentences in order.
+        query : iterable of Placed
+            Sentences of the query. Their numbers and names are known and have no place.
+        answer : iterable of Placed, optional
+            Sentences of the answer that will be compared. The index then leaves out what they do not say, and it is
+            empty if they have no number or name.
         """
         asked = None
         if answer is not None:
@@ -185,7 +202,7 @@ class Places:
 
 
 class _Neighbour(NamedTuple):
-    """A word, number or name beside the mention: its weight, and where the context has it."""
+    """A word, number or name around the mention: its weight, and its positions in the context."""
 
     weight: float
     where: dict[int, Sequence[int]]
@@ -204,7 +221,18 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
     Returns
     -------
     Displacement
-        0 and nothing displaced where the sentence has no number or name, or the context no rival of the same kind.
+        0 if the sentence has no number or name, or if the context has no rival of the same kind.
+
+    Examples
+    --------
+    >>> from hcat.language.features import extract_features
+    >>> def place(text):
+    ...     return place_mentions(text, extract_features(text))
+    >>> places = Places.from_sentences([place("The monthly fee is $5."), place("A card replacement costs $12.")])
+    >>> find_displaced(place("The monthly fee is $12."), places).displaced
+    ('$12 instead of $5',)
+    >>> find_displaced(place("The monthly fee is $5."), places).displaced
+    ()
     """
     worst = {_NUMBER: 0.0, _ENTITY: 0.0}
     displaced: list[str] = []
@@ -238,7 +266,7 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
 
 
 class _Said(NamedTuple):
-    """Keys and parts of the numbers and names of the answer sentence, and all that it may match."""
+    """Keys and parts of the numbers and names of the answer sentence, and everything that its items may match."""
 
     keys: set[str]
     parts: set[str]
@@ -246,7 +274,7 @@ class _Said(NamedTuple):
 
 
 def _locate(item: _Item, places: Places) -> tuple[float, dict[int, Sequence[int]]]:
-    """Return the rarity of an item (0 if the context lacks it) and its positions by context sentence."""
+    """Return the rarity of an item and its positions by context sentence; the rarity is 0 without a position."""
     rarity = 0.0
     where: dict[int, Sequence[int]] = {}
     for key in dict.fromkeys(item.matches):
@@ -264,7 +292,7 @@ def _locate(item: _Item, places: Places) -> tuple[float, dict[int, Sequence[int]
 def _sentences_worth_a_look(
     located: Sequence[tuple[float, dict[int, Sequence[int]]]], count_sentences: int
 ) -> list[int]:
-    """Return the context sentences near the words of the answer sentence; of too many, those near most of them."""
+    """Return the context sentences near the words of the answer sentence, at most :data:`MAXIMUM_PLACES`."""
     reach = len(NEAR_BESIDE)
     if count_sentences <= MAXIMUM_PLACES:
         holding = {number for _, where in located for number in where}
@@ -282,7 +310,7 @@ def _sentences_worth_a_look(
 def _weigh_neighbours(
     index: int, located: Sequence[tuple[float, dict[int, Sequence[int]]]], count_sentences: int
 ) -> tuple[list[_Neighbour], float]:
-    """Return the neighbours of a mention that the context has, weights adding up to 1, and the share of all weight."""
+    """Return the neighbours of a mention that the context has, with weights of sum 1, and their share of all weight."""
     rarest = math.log(1 + count_sentences)
     whole = total = 0.0
     weighed = []
@@ -317,7 +345,7 @@ def _compare(
     places: Places,
     said: _Said,
 ) -> tuple[float, float, str]:
-    """Return the best fit of the mention itself, that of a rival, and the rival (empty: none)."""
+    """Return the best fit of the mention itself, the best fit of a rival, and the rival (empty if there is none)."""
     is_in_record = any(places.sentences[number].is_field for number in own)
     best_own = best_rival = 0.0
     rival = ""
@@ -339,7 +367,7 @@ def _compare(
 
 
 def _is_same(item: _Item, other: _Item) -> bool:
-    """Return whether two mentions mean the same: one form in common, or one name holding all parts of the other."""
+    """Return whether two mentions mean the same: they share a form, or one name has all parts of the other."""
     if item.group != other.group:
         return False
     if not set(item.keys).isdisjoint(other.keys):
@@ -365,7 +393,7 @@ def _is_rival(item: _Item, other: _Item, said: _Said, places: Places, are_both_f
 
 
 def _sum_beside(neighbours: Sequence[_Neighbour], number: int) -> list[float]:
-    """Return for each neighbour how near the sentences beside this one bring it."""
+    """Return for each neighbour its nearness in the sentences on either side of this one."""
     nearness = []
     for neighbour in neighbours:
         near = 0.0
@@ -377,7 +405,7 @@ def _sum_beside(neighbours: Sequence[_Neighbour], number: int) -> list[float]:
 
 
 def _fit(neighbours: Sequence[_Neighbour], beside: Sequence[float], number: int, position: int) -> float:
-    """Return how well the words around an occurrence are those around the mention, 0 to 1."""
+    """Return how well the words around an occurrence match the words around the mention, 0 to 1."""
     total = 0.0
     for neighbour, near in zip(neighbours, beside, strict=True):
         positions = neighbour.where.get(number)

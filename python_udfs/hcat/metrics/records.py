@@ -1,19 +1,19 @@
 """Compare an answer sentence with the fields of records: flags (yes, no, unknown) and the opening hours of a week.
 
-A record says in two characters what word overlap and an entailment model read past: "Outdoor seating: no." holds both
+Word overlap and an entailment model overlook what a record says in two characters: "Outdoor seating: no." has both
 words of "It has outdoor seating". The fields are read from the sentences that :mod:`hcat.language.verbalisation` makes
-of JSON and tables, so that nothing here depends on one schema. Only what is plain is compared; everything else stays
-silent.
+of JSON and tables, so that nothing here depends on one schema. Only plain cases are compared; anything else yields no
+contradiction.
 
-- A flag is mentioned where the words of its name stand together, in any of the forms "take-out", "takeout", "take out".
-  A word that all names of a kind begin with ("Restaurants reservations", "Restaurants take out") is left out.
-- A flag of one word inside a group ("Ambience: casual no") is compared only where the group is named too, or where the
-  evidence has the word nowhere else: "casual" in a customer's review supports the word without the flag.
-- A mention is denied by a negation before it in its clause, or by "is not", "unavailable" and the like behind it.
-- Yes and no contradict each other; of what is unknown neither may be said. Records that differ (two accounts, one with
-  the flag and one without) contradict nothing.
-- Times of a week are compared where the sentence names both the days and the times, or the times only, when no day of
-  the record has them.
+- A sentence mentions a flag if the words of its name stand together, in any of the forms "take-out", "takeout" and
+  "take out". A first word that several names share ("Restaurants reservations", "Restaurants take out") is left out.
+- A flag of one word inside a group ("Ambience: casual no") is compared only if the sentence names the group too, or if
+  the evidence has the word nowhere else. "Casual" in the review of a customer supports the word without the flag.
+- A mention is denied by a negation before it in its clause, or after it by "is not", "unavailable" and the like.
+- Yes contradicts no, and no contradicts yes. If a value is unknown, both yes and no contradict it. Records that differ
+  (two accounts, one with the flag and one without) contradict nothing.
+- Times of a week are compared if the sentence names both days and times. If it names only times, they are compared if
+  no day of the record has them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from hcat.language.overlap import stem_word
 from hcat.language.text import STOP_WORDS
+from hcat.language.words import stem_word
 
 Times = tuple[int, int]
 
@@ -34,12 +34,12 @@ _VALUES: Final = {"yes": "yes", "no": "no", "unknown": "unknown", "free": "yes",
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011](?=[^\W\d_])")
 
-# words of a name that say only that something is so
+# Words of a name that only say that something is so.
 _NAME_FILLERS_LIST = """
 accept accepts allow allowed allows are available can does for good has have is offers of the with
 """
 _NAME_FILLERS = frozenset(_NAME_FILLERS_LIST.split())
-# other words for the group of a flag
+# Other words for the group of a flag.
 _GROUP_NAMES = {
     "ambience": ("ambiance", "atmosphere", "vibe", "setting", "feel"),
     "ambiance": ("ambience", "atmosphere"),
@@ -49,13 +49,13 @@ _NEGATORS_LIST = """
 no not without nor neither never none lack lacks lacking cannot rather except excluding exclude excludes
 """
 _NEGATORS = frozenset(_NEGATORS_LIST.split())
-# a verb that begins a statement of its own: "does not take cards and has parking" denies the cards only
+# Verbs that begin a new statement: "does not take cards and has parking" denies only the cards.
 _VERBS_LIST = """
 accept accepts allow allows are boasts feature features has have include includes is offer offers provide
 provides serve serves take takes was were
 """
 _VERBS = frozenset(_VERBS_LIST.split())
-# "does not take cards or have parking" denies both
+# "Does not take cards or have parking" denies both.
 _KEEP_DENIAL = frozenset(("or", "nor"))
 _JOINS = frozenset(("and", "or", "nor"))
 _CLAUSE = re.compile(r"[;:.!?()]|\b(?:but|however|although|though|while|whereas|yet)\b", re.IGNORECASE)
@@ -98,7 +98,7 @@ _RECORD_HOURS = re.compile(
 )
 _WHOLE_CLOCK = re.compile(r"\b\d{1,2}:\d\d|\b\d{1,2}\s?[ap]\.?\s?m\b|\b(?:noon|midnight)\b", re.IGNORECASE)
 _IS_CLOCK = re.compile(r":\d\d|[ap]\.?\s?m\b|noon|midnight", re.IGNORECASE)
-# hours of something else, or exceptions that would have to be understood
+# Hours of something else, or exceptions that a rule cannot read.
 _OTHER_HOURS = re.compile(
     r"\b(?:happy|except\w*|closed|exten\w+|shorter|longer|later|earlier|varying|vary|varies)\b", re.I
 )
@@ -107,14 +107,22 @@ _MINUTES = 60
 
 
 class Fields(NamedTuple):
-    """What one verbalised sentence says as a record: ((group, name), value) of its flags, (day, times) of its hours."""
+    """What one verbalised sentence says as a record.
+
+    Attributes
+    ----------
+    flags : tuple of ((str, str), str)
+        Group and name of each flag, and its value.
+    hours : tuple of (int, (int, int))
+        Day of the week (Monday = 0), and opening and closing time in minutes.
+    """
 
     flags: tuple[tuple[tuple[str, str], str], ...] = ()
     hours: tuple[tuple[int, Times], ...] = ()
 
 
 class Flag(NamedTuple):
-    """A flag of the records: its name, the words that mention it, the name of its group, and the values it has."""
+    """A flag of the records: its name, the words that mention it, the name of its group, and its values."""
 
     name: str
     words: tuple[str, ...]
@@ -160,14 +168,20 @@ class Records:
             if (words := _name_words(name, spaces))
         ]
         named: frozenset[str] = frozenset().union(*[words for fields, words in sentences if fields.flags])
-        # the header of a table says no more than its rows
+        # The header of a table says no more than its rows.
         others = [words for fields, words in sentences if not fields.flags and not named.issuperset(words)]
         stems = frozenset().union(*others)
         return cls(tuple(flags), hours, stems)
 
 
 def read_fields(sentence: str) -> Fields:
-    """Return the fields of one verbalised sentence; prose has none."""
+    """Return the fields of one verbalised sentence; prose has none.
+
+    Examples
+    --------
+    >>> read_fields("Outdoor seating: no; WiFi: free.").flags
+    ((('', 'Outdoor seating'), 'no'), (('', 'WiFi'), 'yes'))
+    """
     if ": " not in sentence:
         return _NO_FIELDS
     flags: list[tuple[tuple[str, str], str]] = []
@@ -191,14 +205,24 @@ _NO_FIELDS = Fields()
 
 
 def find_contradictions(sentence: str, records: Records) -> list[str]:
-    """Return what in ``sentence`` a record contradicts or does not know, one phrase each, such as "WiFi: no".
+    """Return the fields that ``sentence`` contradicts, one phrase each, such as "WiFi: no".
+
+    A statement about a field whose value is unknown is a contradiction, too.
 
     Parameters
     ----------
     sentence : str
         One answer sentence.
     records : Records
-        Of the whole evidence of the answer.
+        Records of the whole evidence of the answer.
+
+    Examples
+    --------
+    >>> records = Records.from_fields([(read_fields("Outdoor seating: no."), ["outdoor", "seat"])])
+    >>> find_contradictions("It has outdoor seating.", records)
+    ['Outdoor seating: no']
+    >>> find_contradictions("It has no outdoor seating.", records)
+    []
     """
     found = [
         f"{flag.name}: {' / '.join(sorted(flag.values))}"
@@ -211,7 +235,7 @@ def find_contradictions(sentence: str, records: Records) -> list[str]:
 
 
 def _name_spaces(names: list[str]) -> frozenset[str]:
-    """Return the first words that several names of more than one word share."""
+    """Return the first words that several names of two or more words share."""
     first = [words[0] for words in map(_words, names) if len(words) > 1]
     return frozenset(word for word in first if first.count(word) > 1)
 
@@ -245,7 +269,11 @@ def _contradicts(sentence: str, flag: Flag, records: Records) -> bool:
 
 
 def _find_mentions(folded: str, flag: Flag) -> list[tuple[int, int]]:
-    """Return the spans where the name stands, in lower case unless the record writes it in capitals."""
+    """Return the spans of the mentions of a flag.
+
+    A name of one word is not mentioned by a word with a capital inside the sentence, unless the record writes the name
+    with a capital too.
+    """
     tokens = [(match.start(), match.end(), match.group()) for match in _WORD.finditer(folded)]
     stems = [stem_word(word) for word in flag.words]
     joined = "".join(flag.words)
@@ -265,8 +293,8 @@ def _find_mentions(folded: str, flag: Flag) -> list[tuple[int, int]]:
 
 
 def _is_about(folded: str, flag: Flag, records: Records) -> bool:
-    """Return whether a word that is a flag's name can only mean the flag."""
-    # the last word of a group is what it is: "customer parking" is about parking, not about customers
+    """Return whether a word that is the name of a flag can only mean the flag."""
+    # The last word of a group says what it is: "customer parking" is about parking, not about customers.
     head = [word for word in _words(flag.group) if word not in STOP_WORDS][-1:]
     names = {stem_word(name) for word in head for name in (word, *_GROUP_NAMES.get(word, ()))}
     if not names.isdisjoint(map(stem_word, _words(folded))):
@@ -298,7 +326,7 @@ def _is_negator(word: str) -> bool:
 def _hours_agree(sentence: str, hours: dict[int, set[Times]]) -> bool:
     """Return whether no times of the sentence contradict the record."""
     said = [times for match in _SPAN_OF_TIMES.finditer(sentence) if (times := _read_times(match))]
-    # a time outside a pair ("and until 1:00 am on Fridays") is an exception
+    # A time outside a pair ("and until 1:00 am on Fridays") is an exception.
     if not said or _OTHER_HOURS.search(sentence) or len(_WHOLE_CLOCK.findall(sentence)) > 2 * len(said):
         return True
     if any(times not in set().union(*hours.values()) for times in said):
@@ -315,7 +343,7 @@ def _hours_agree(sentence: str, hours: dict[int, set[Times]]) -> bool:
 
 
 def _read_times(match: re.Match[str]) -> Times | None:
-    """Return opening and closing time; None for what may be no time, or leaves open which half of the day is meant."""
+    """Return opening and closing time; None if it may be no time, or if the half of the day is not clear."""
     if not all(_IS_CLOCK.search(match[name]) for name in ("open", "close")):
         return None
     opens, closes = _read_clock(match["open"]), _read_clock(match["close"])
@@ -323,7 +351,7 @@ def _read_times(match: re.Match[str]) -> Times | None:
 
 
 def _read_clock(text: str) -> int | None:
-    """Return minutes since midnight, None for no time; 24:00 and midnight are 0."""
+    """Return minutes since midnight, or None if the text is no time; 24:00 and midnight are 0."""
     lower = text.lower()
     if "noon" in lower:
         return _HOURS_OF_HALF * _MINUTES

@@ -1,9 +1,9 @@
-"""Tell answers that decline, or say that the information is not available, from answers that answer.
+"""Find refusals: answers that decline, or say that the information is not available.
 
-Three kinds of sentence are told apart by a closed list of patterns: the answer *declines* ("I cannot ..."), it calls
-the information *unavailable* ("the context does not contain ..."), or it *deflects* ("please consult an adviser", "you
-would need the figures"). Where they stand, and how much is said beside them, decides; a caveat in a long answer is no
-refusal.
+A closed list of patterns knows three kinds of sentence. The answer *declines* ("I cannot ..."), it calls the
+information *unavailable* ("the context does not contain ..."), or it *deflects* ("please consult an adviser", "you
+would need the figures"). The rules consider where such sentences stand and how much the answer says besides. A caveat
+in a long answer is no refusal.
 """
 
 import re
@@ -12,27 +12,24 @@ from typing import Final, NamedTuple
 from hcat.language.text import count_content_words, split_sentences
 
 MAXIMUM_ANSWER_SHARE: Final = {"declines": 0.7, "unavailable": 0.5}
-"""A refusal that opens the answer stands when at most this share of the content words is said in answering
-sentences."""
+"""Kind of the opening sentence -> largest share of content words in answering sentences with which the answer is a
+refusal."""
 
 MAXIMUM_OPENING_WORDS: Final = 5
-"""So many content words of courtesy ("Thank you for your question.") may stand before the sentence that opens the
-answer."""
+"""Largest number of content words ("Thank you for your question.") before a sentence that counts as the opening."""
 
 MAXIMUM_SHARE_BEFORE_CLOSING: Final = 0.4
-"""A refusal that closes the answer stands when at most this share of the content words is said in answering
-sentences."""
+"""Largest share of content words in answering sentences with which a closing sentence that declines makes a refusal."""
 
 MAXIMUM_REFERRAL_CHARACTERS: Final = 300
-"""An answer that only names somebody else to ask is a refusal up to this length."""
+"""Characters of the longest answer that counts as a refusal because it only names somebody else to ask."""
 
 MAXIMUM_SHARE_BESIDE: Final = 0.35
-"""A refusal that neither opens nor closes the answer stands when at most this share of its content words is said
-elsewhere."""
+"""Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
 
 
 class RefusalPattern(NamedTuple):
-    """One pattern: its name, the kind of sentence it marks (declines, unavailable, deflects) and the expression."""
+    """One pattern: its name, the kind of sentence that it marks (declines, unavailable, deflects), its expression."""
 
     name: str
     kind: str
@@ -48,7 +45,7 @@ _KNOWLEDGE = (
     r"(?:information|mention|data|details?|evidence|reference|indication|figures?|answer|record|context|instructions?|"
     r"guidance|statement|discussion|explanation|breakdown)"
 )
-# What only somebody who answers can fail to do; "cannot be refunded" or "we cannot process payments" are answers.
+# Verbs of answering. Other verbs are left out: "cannot be refunded" or "we cannot process payments" are answers.
 _WORK_OUT = (
     r"(?:determine|calculate|compute|answer|tell|say|identify|assess|confirm|conclude|derive|ascertain|evaluate|"
     r"compare|estimate|verify|definitively|accurately|comment|give (?:a|an|the|you)|"
@@ -216,17 +213,17 @@ REFUSAL_PATTERNS: Final = (
         r"gather|use|round)\b",
     ),
 )
-"""The closed list of patterns, in the order in which they are tried on a sentence."""
+"""The closed list of patterns, in the order in which a sentence is compared with them."""
 
 
-# Every expression that declines or calls information unavailable needs one of these; most sentences have none.
+# Each expression that declines or calls information unavailable needs one of these words; most sentences have none.
 _CUE = re.compile(
     r"n't|\b(?:no|not|cannot|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|"
     r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|leid|keine?|nichts?|nothing|only|need|"
     r"lo siento|lamentablemente|desafortunadamente|nada)",
     re.IGNORECASE,
 )
-# "Here is how to ..." announces an answer: the instructions that follow are the answer and no deflection.
+# "Here is how to ..." announces an answer: the instructions that follow are the answer and not a deflection.
 _ANNOUNCES = re.compile(r"\bhere(?:'s| is| are)\b|\bas follows\b", re.IGNORECASE)
 # Somebody else to ask; "contact us on 0800 ..." and "visit your branch" may well be the answer.
 _ELSEWHERE = re.compile(
@@ -248,6 +245,11 @@ def is_refusal(answer: str) -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> is_refusal("I cannot answer that question."), is_refusal("The fee is 5 euros.")
+    (True, False)
     """
     return explain_refusal(answer) is not None
 
@@ -255,17 +257,17 @@ def is_refusal(answer: str) -> bool:
 def explain_refusal(answer: str) -> str | None:
     """Return the name of the pattern by which an answer is a refusal, or None if it is not one.
 
-    The rules, in this order, over the sentences of the answer (deflections count as answering where the opening
-    announces an answer, as "Here is how to ..." does):
+    An answering sentence is one without a pattern. Deflections count as answering sentences if the opening announces an
+    answer ("Here is how to ..."). The answer is a refusal if one of these rules holds, in this order:
 
-    1. it opens by declining or calling the information unavailable (behind deflections and at most
-       `MAXIMUM_OPENING_WORDS` content words), and at most `MAXIMUM_ANSWER_SHARE` of its content words is said in
-       answering sentences;
-    2. it closes by declining: only deflections stand behind the last sentence that declines, and at most
-       `MAXIMUM_SHARE_BEFORE_CLOSING` of its content words is said in answering sentences;
-    3. it declines or calls the information unavailable elsewhere, and at most `MAXIMUM_SHARE_BESIDE` of its content
-       words is said in answering sentences;
-    4. it says nothing but to ask somebody else (`refer_elsewhere`).
+    1. It opens by declining or by calling the information unavailable. Deflections and at most `MAXIMUM_OPENING_WORDS`
+       content words may stand before. The share of its content words in answering sentences is at most
+       `MAXIMUM_ANSWER_SHARE`.
+    2. It closes by declining: only deflections follow the last sentence that declines. The share of its content words
+       in answering sentences is at most `MAXIMUM_SHARE_BEFORE_CLOSING`.
+    3. It declines or calls the information unavailable at another place. The share of its content words in answering
+       sentences is at most `MAXIMUM_SHARE_BESIDE`.
+    4. It only tells the user to ask somebody else (`refer_elsewhere`).
 
     Parameters
     ----------
@@ -275,12 +277,17 @@ def explain_refusal(answer: str) -> str | None:
     -------
     str or None
         A name from `REFUSAL_PATTERNS`.
+
+    Examples
+    --------
+    >>> explain_refusal("The context does not contain the fee of this account.")
+    'source_lacks_information'
     """
     may_refer = len(answer) <= MAXIMUM_REFERRAL_CHARACTERS and _ELSEWHERE.search(answer) is not None
     if not may_refer and not _CUE.search(answer.replace("\u2019", "'")):
         return None
     sentences = [answer[start:end].replace("\u2019", "'") for start, end in split_sentences(answer)]
-    # most answers that hold a cue do not decline: the dear patterns of deflection are tried only where one does
+    # Most answers with a cue do not decline. The slow patterns of deflection run only if a sentence declines.
     if not may_refer and not any(_declines(sentence) for sentence in sentences):
         return None
     marks = [_mark_sentence(sentence) for sentence in sentences]

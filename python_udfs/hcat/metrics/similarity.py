@@ -1,6 +1,6 @@
-"""The pair block: all similarities of an interaction's sentences in one pass, and the transport distances.
+"""Compute all similarities between the sentences of an interaction in one pass, and the transport distances.
 
-Source: HCAT (text 000) section 3; S_max(x) = max over y of cos(x, y). Aggregates over sentences are made in SQL.
+Source: Sudjianto et al. 2024 (HCAT), section 3; S_max(x) = max over y of cos(x, y). SQL aggregates over sentences.
 """
 
 from __future__ import annotations
@@ -67,6 +67,12 @@ def best_matches(similarity: Matrix) -> tuple[npt.NDArray[np.float32], npt.NDArr
     ----------
     similarity : ndarray, shape (n, m), m >= 1
         Cosines in [-1, 1].
+
+    Examples
+    --------
+    >>> best, match = best_matches(np.array([[0.25, 0.5], [1.0, 0.0]], np.float32))
+    >>> best.tolist(), match.tolist()
+    ([0.5, 1.0], [1, 0])
     """
     match = similarity.argmax(axis=1).astype(np.int32)
     return similarity[np.arange(len(match)), match], match
@@ -75,26 +81,35 @@ def best_matches(similarity: Matrix) -> tuple[npt.NDArray[np.float32], npt.NDArr
 def transport_cost(similarity: Matrix) -> float:
     """Return the exact optimal transport cost between context and answer, in [0, 2]; lower is more complete.
 
+    The ground distance is 1 - cosine and the weights are uniform (Sudjianto et al. 2024, section 3.3.2). The solver is
+    ``emd2`` of POT.
+
     Parameters
     ----------
     similarity : ndarray, shape (n, k)
-        Cosines between n context and k answer sentences; the ground distance is 1 - cosine, weights are uniform
-        (HCAT section 3.3.2), solved by POT ``emd2``.
+        Cosines between n context and k answer sentences.
 
     Raises
     ------
     ValueError
-        If there is no sentence on one side, or the solver does not converge.
+        If one side has no sentence, or the solver does not converge.
+
+    Examples
+    --------
+    With one answer sentence the cost is the mean distance.
+
+    >>> transport_cost(np.array([[1.0], [0.5]], np.float32))
+    0.25
     """
     count_context, count_answer = similarity.shape
     if count_context == 0 or count_answer == 0:
         raise ValueError(f"transport needs sentences on both sides, got {count_context} and {count_answer}")
     cost = np.clip(1.0 - similarity.astype(np.float64), 0.0, 2.0)
     if count_context == 1 or count_answer == 1:
-        # all mass goes to, or comes from, the only sentence
+        # One side has one sentence only: all mass goes to it or comes from it.
         return float(cost.mean())
     ot = _load_transport()
-    # uniform marginals are equal by construction; POT's own check of them costs as much as the solver
+    # Uniform marginals are equal by construction, and POT's check of them would cost as much as the solver.
     uniform_context, uniform_answer = ot.unif(count_context), ot.unif(count_answer)
     value, log = ot.emd2(uniform_context, uniform_answer, cost, numItermax=1_000_000, log=True, check_marginals=False)
     if log.get("warning"):
@@ -103,12 +118,31 @@ def transport_cost(similarity: Matrix) -> float:
 
 
 def average_distance(similarity: Matrix) -> float:
-    """Return the mean cosine distance over all pairs, in [0, 2]: HCAT's approximation of the transport cost."""
+    """Return the mean cosine distance over all pairs, in [0, 2]: the approximation of the transport cost in HCAT.
+
+    Examples
+    --------
+    >>> average_distance(np.array([[1.0, 0.0], [0.0, 1.0]], np.float32))
+    0.5
+    """
     return float(np.mean(np.clip(1.0 - similarity.astype(np.float64), 0.0, 2.0)))
 
 
 def pool_windows(vectors: Matrix, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the unit vector of a text that was split into windows, shape (d,): their mean weighted by length."""
+    """Return the unit vector of a text that was split into windows, shape (d,): their mean weighted by length.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+        Unit vectors of the windows.
+    weights : ndarray, shape (n,)
+        Lengths of the windows in characters.
+
+    Examples
+    --------
+    >>> pool_windows(np.eye(2, dtype=np.float32), np.array([3.0, 4.0])).tolist()
+    [0.6, 0.8]
+    """
     pooled = weights @ vectors.astype(np.float64)
     norm = float(np.linalg.norm(pooled))
     return pooled / norm if norm > 0 else pooled
@@ -120,14 +154,16 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
     Parameters
     ----------
     batch : RecordBatch
-        interaction_id, input_key, the lists :data:`UNIT_LISTS` and the window lengths; a missing role is a null list.
+        Columns interaction_id, input_key, the lists :data:`UNIT_LISTS`, answer_window_characters and
+        reference_window_characters; a missing role is a null list.
     embeddings : Table
-        text_id (unique), embedding (unit vectors, float32), was_truncated; at least the ids that the batch names.
+        Columns text_id (unique), embedding (unit vectors, float32), was_truncated; at least the ids that the batch
+        names.
 
     Raises
     ------
     KeyError
-        If a text of the batch has no embedding: a score from part of the sentences would be silently wrong.
+        If a text of the batch has no embedding: a score from a part of the sentences would be wrong without notice.
     """
     matrix, truncated = _to_matrix(embeddings)
     known = embeddings["text_id"].combine_chunks() if embeddings.num_rows else pa.array([], pa.string())
@@ -148,7 +184,7 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
         for first, second in (("query", "context"), ("answer", "context"), ("answer", "query")):
             left, right = vectors[first], vectors[second]
             if left is not None and right is not None:
-                # rounding may leave a cosine a hair outside [-1, 1]
+                # Rounding may put a cosine just outside [-1, 1].
                 cosines = np.clip(left @ right.T, -1.0, 1.0)
                 pairs[first, second] = cosines
                 pairs[second, first] = cosines.T
@@ -178,22 +214,23 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
 def compare_answers(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.RecordBatch:
     """Return the similarity of each pair of answers, in [-1, 1] (schema :data:`ANSWERS_SCHEMA`).
 
-    It is the mean of both directions' mean S_max: 1 when every sentence of either answer has its equal in the other,
-    whatever their order. A sentence that one answer alone holds lowers it.
+    It is the mean of the mean S_max of both directions. It is 1 if each sentence of either answer has an equal one in
+    the other, in any order. A sentence that only one answer has lowers it.
 
     Parameters
     ----------
     batch : RecordBatch
-        answer_pair_id, input_key, and the lists :data:`ANSWER_LISTS`, none of them empty.
+        Columns answer_pair_id, input_key and the lists :data:`ANSWER_LISTS`, none of them empty.
     embeddings : Table
-        text_id (unique), embedding (unit vectors, float32), was_truncated; at least the ids that the batch names.
+        Columns text_id (unique), embedding (unit vectors, float32), was_truncated; at least the ids that the batch
+        names.
 
     Raises
     ------
     KeyError
         If a text of the batch has no embedding.
     ValueError
-        If an answer of the batch holds no sentence.
+        If an answer of the batch has no sentence.
     """
     matrix, _ = _to_matrix(embeddings)
     known = embeddings["text_id"].combine_chunks() if embeddings.num_rows else pa.array([], pa.string())
@@ -211,7 +248,7 @@ def compare_answers(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.RecordBat
 
 @cache
 def _load_transport() -> Any:
-    """Return POT with its optional backends off: it would import torch, jax and others only to offer them."""
+    """Return POT without its optional backends: it would import torch, jax and others without any use here."""
     for backend in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):
         os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
     import ot

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hcat.metrics.answers import JUDGEMENT_SCHEMA, judge_answers
-from hcat.metrics.facts import READ_BY_FACTS, judge_facts
+from hcat.metrics.answers import CHECK_SCHEMA, check_answers
+from hcat.metrics.facts import READ_BY_FACTS, check_facts
 from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_clusters
 from hcat.robustness.groups import equalise_groups, group_answers
 from hcat.robustness.rates import RobustnessSettings
@@ -25,9 +25,9 @@ from hcat.statistics.intervals import t_quantile
 #: One row per answer and content.
 JUDGED_SCHEMA: Final = pa.schema(
     [
-        JUDGEMENT_SCHEMA.field(0),
+        CHECK_SCHEMA.field(0),
         ("input_key", pa.string()),
-        *[JUDGEMENT_SCHEMA.field(each) for each in range(1, 5)],
+        *[CHECK_SCHEMA.field(each) for each in range(1, 5)],
         ("facts_status", pa.string()),
         ("facts_reason", pa.string()),
     ]
@@ -98,9 +98,9 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
         )
     ]
     position = batch.schema.get_field_index("rivals")
-    judged = judge_answers(batch.set_column(position, "rivals", pa.array(rivals, pa.list_(pa.string()))))
+    judged = check_answers(batch.set_column(position, "rivals", pa.array(rivals, pa.list_(pa.string()))))
     facts = [
-        judge_facts(row["answer"], row["true_answer"], row["query"]) if reason in READ_BY_FACTS else None
+        check_facts(row["answer"], row["true_answer"], row["query"]) if reason in READ_BY_FACTS else None
         for reason, row in zip(
             judged.column("judgement_reason").to_pylist(),
             batch.select(["answer", "true_answer", "query"]).to_pylist(),

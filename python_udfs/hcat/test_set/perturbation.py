@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, NamedTuple, TypeVar
 
+from hcat.language.features import TextFeatures, extract_features
 from hcat.language.kinds import MONTH_NAME, MONTHS, name_shape, number_kind, replaceable_numbers, without_full_stop
-from hcat.language.overlap import Evidence, Mention, TextFeatures, extract_features, stem_word
+from hcat.language.mentions import Mention
 from hcat.language.text import STOP_WORDS, WORD_PATTERN
+from hcat.language.words import stem_word
+from hcat.metrics.support import Evidence
 
 NUMBER_OUTSIDE: Final = "number_outside"
 NUMBER_INSIDE: Final = "number_inside"

@@ -1,4 +1,4 @@
-"""Judging an answer against the true answer by rules: what decides, what stays undecided, and hostile text."""
+"""An answer checked against the true answer by rules: what decides, what stays undecided, and hostile text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat.metrics.answers import (
-    JUDGEMENT_SCHEMA,
+    CHECK_SCHEMA,
     KINDS,
     MAXIMUM_CHARACTERS,
     REASONS,
     STATUSES,
+    check_answer,
+    check_answers,
     find_kind,
-    judge_answer,
-    judge_answers,
 )
 
 
@@ -70,8 +70,8 @@ def test_the_kind_is_read_from_the_true_answer(truth: str, kind: str) -> None:
     ],
 )
 def test_equal_answers_are_correct(answer: str, truth: str, reason: str) -> None:
-    judged = judge_answer(answer, truth)
-    assert (judged.status, judged.reason) == ("correct", reason)
+    checked = check_answer(answer, truth)
+    assert (checked.status, checked.reason) == ("correct", reason)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_equal_answers_are_correct(answer: str, truth: str, reason: str) -> None
     ],
 )
 def test_other_answers_are_incorrect(answer: str, truth: str, reason: str) -> None:
-    judged = judge_answer(answer, truth)
-    assert (judged.status, judged.reason) == ("incorrect", reason)
+    checked = check_answer(answer, truth)
+    assert (checked.status, checked.reason) == ("incorrect", reason)
 
 
 @pytest.mark.parametrize(
@@ -134,33 +134,33 @@ def test_other_answers_are_incorrect(answer: str, truth: str, reason: str) -> No
     ],
 )
 def test_what_the_rules_cannot_tell_is_undecided(answer: str | None, truth: str | None, reason: str) -> None:
-    judged = judge_answer(answer, truth)
-    assert (judged.status, judged.reason) == ("undecided", reason)
+    checked = check_answer(answer, truth)
+    assert (checked.status, checked.reason) == ("undecided", reason)
 
 
 def test_what_repeats_the_query_proves_nothing() -> None:
     query = "Where are the headquarters of the Bank of China?"
-    assert judge_answer("The Bank of China is large.", "China", query).reason == "echoes_query"
-    assert judge_answer("The Bank of China sits in Beijing, China.", "China", query).reason == "contained"
+    assert check_answer("The Bank of China is large.", "China", query).reason == "echoes_query"
+    assert check_answer("The Bank of China sits in Beijing, China.", "China", query).reason == "contained"
     asked = "Was it founded in 1990?"
-    assert judge_answer("It was founded around 1990.", "1990", asked).reason == "echoes_query"
+    assert check_answer("It was founded around 1990.", "1990", asked).reason == "echoes_query"
     declined = "I'm sorry, I could not find anything on the Bank of China."
-    assert judge_answer(declined, "China", query)[:2] == ("incorrect", "refusal")
+    assert check_answer(declined, "China", query)[:2] == ("incorrect", "refusal")
 
 
 def test_numbers_of_the_query_are_no_rivals() -> None:
     query = "How many branches did it have in the 12 months of 2023?"
-    assert judge_answer("In the 12 months of 2023 it had 47 branches.", "47", query).reason == "same_value"
-    assert judge_answer("In the 12 months of 2023 it had 46 branches.", "47", query)[:2] == ("incorrect", "other_value")
+    assert check_answer("In the 12 months of 2023 it had 47 branches.", "47", query).reason == "same_value"
+    assert check_answer("In the 12 months of 2023 it had 46 branches.", "47", query)[:2] == ("incorrect", "other_value")
 
 
 def test_other_known_answers_catch_an_answer_that_names_them_all() -> None:
     stuffed = "Banking, Automotive, Retail, Conglomerate."
-    assert judge_answer(stuffed, "Banking").status == "correct"
-    judged = judge_answer(stuffed, "Banking", rivals=["Automotive", "Banking", "Retail"])
-    assert (judged.status, judged.reason) == ("undecided", "several_candidates")
-    assert judge_answer("It is Retail.", "Banking", rivals=["Retail"])[:2] == ("incorrect", "other_candidate")
-    assert judge_answer("Investment Banking", "Investment Banking", rivals=["Banking"]).status == "correct"
+    assert check_answer(stuffed, "Banking").status == "correct"
+    checked = check_answer(stuffed, "Banking", rivals=["Automotive", "Banking", "Retail"])
+    assert (checked.status, checked.reason) == ("undecided", "several_candidates")
+    assert check_answer("It is Retail.", "Banking", rivals=["Retail"])[:2] == ("incorrect", "other_candidate")
+    assert check_answer("Investment Banking", "Investment Banking", rivals=["Banking"]).status == "correct"
 
 
 @pytest.mark.parametrize(
@@ -182,44 +182,44 @@ def test_other_known_answers_catch_an_answer_that_names_them_all() -> None:
 )
 def test_hostile_answers_are_never_correct(answer: str) -> None:
     for truth in ("Alan Turing", "2023-04-01", "42", "Paris; Rome"):
-        assert judge_answer(answer, truth).status != "correct"
+        assert check_answer(answer, truth).status != "correct"
 
 
 def test_hostile_truths_are_read_and_never_run() -> None:
     nested, digits, items = "[" * 3000 + "]" * 3000, "9" * 10_000, "[" + "9" * 9_000 + "]"
     for truth in (nested, digits, items, "[1, {}]", "[1e999]", "1/0", "\x00", "[[1]]"):
-        assert judge_answer("The answer is Paris.", truth).status in STATUSES
+        assert check_answer("The answer is Paris.", truth).status in STATUSES
 
 
 def test_marks_that_hide_letters_are_taken_out() -> None:
-    assert judge_answer("Al\u200ban Tu\u00adring", "Alan Turing").status == "correct"
-    assert judge_answer("\uff21\uff4c\uff41\uff4e Turing", "Alan Turing").status == "correct"
+    assert check_answer("Al\u200ban Tu\u00adring", "Alan Turing").status == "correct"
+    assert check_answer("\uff21\uff4c\uff41\uff4e Turing", "Alan Turing").status == "correct"
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=200), st.text(max_size=60), st.text(max_size=60))
-def test_any_texts_give_a_closed_judgement(answer: str, truth: str, query: str) -> None:
-    judged = judge_answer(answer, truth, query, [query])
-    assert judged.status in STATUSES
-    assert judged.reason in REASONS
-    assert judge_answer(answer, truth, query, [query]) == judged
+def test_any_texts_give_a_closed_status(answer: str, truth: str, query: str) -> None:
+    checked = check_answer(answer, truth, query, [query])
+    assert checked.status in STATUSES
+    assert checked.reason in REASONS
+    assert check_answer(answer, truth, query, [query]) == checked
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 10**12), st.sampled_from(["", " USD", " %"]))
 def test_a_number_equals_itself_with_separators_and_no_other(value: int, unit: str) -> None:
-    assert judge_answer(f"The value is {value:,}{unit}.", f"{value}{unit}").status == "correct"
-    assert judge_answer(f"The value is {2 * value + 1:,}{unit}.", f"{value}{unit}").status == "incorrect"
+    assert check_answer(f"The value is {value:,}{unit}.", f"{value}{unit}").status == "correct"
+    assert check_answer(f"The value is {2 * value + 1:,}{unit}.", f"{value}{unit}").status == "incorrect"
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.dates(min_value=datetime.date(1900, 1, 1), max_value=datetime.date(2150, 1, 1)))
 def test_a_date_equals_itself_in_words(date: datetime.date) -> None:
     said = f"It began on {date:%B} {date:%d}, {date:%Y}."
-    assert judge_answer(said, str(date)).status == "correct"
+    assert check_answer(said, str(date)).status == "correct"
 
 
-def test_batches_are_judged_row_by_row() -> None:
+def test_batches_are_checked_row_by_row() -> None:
     rows = {
         "interaction_id": ["1", "2", "3"],
         "query": ["Who?", None, "Where?"],
@@ -229,16 +229,16 @@ def test_batches_are_judged_row_by_row() -> None:
     }
     schema = pa.schema([*[(name, pa.string()) for name in list(rows)[:4]], ("rivals", pa.list_(pa.string()))])
     batch = pa.RecordBatch.from_pydict(rows, schema=schema)
-    found = judge_answers(batch)
-    assert found.schema == JUDGEMENT_SCHEMA
+    found = check_answers(batch)
+    assert found.schema == CHECK_SCHEMA
     assert found.column("is_correct").to_pylist() == [True, None, False]
     assert found.column("judgement_reason").to_pylist() == ["exact", "no_answer", "other_candidate"]
-    apart = [judge_answers(batch.slice(position, 1)) for position in range(3)]
+    apart = [check_answers(batch.slice(position, 1)) for position in range(3)]
     assert pa.Table.from_batches(apart).equals(pa.Table.from_batches([found]), check_metadata=False)
-    without = judge_answers(batch.drop_columns(["rivals"]))
+    without = check_answers(batch.drop_columns(["rivals"]))
     assert without.column("judgement_reason").to_pylist() == ["exact", "no_answer", "not_mentioned"]
 
 
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="got 'song'"):
-        judge_answer("a", "b", kind="song")  # type: ignore[arg-type]
+        check_answer("a", "b", kind="song")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Free text judged by its facts: numbers, names, words, negations; what cannot be told stays undecided."""
+"""Free text checked by its facts: numbers, names, words, negations; what cannot be told stays undecided."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat.metrics.answers import STATUSES
-from hcat.metrics.facts import REASONS, SHORT_ANSWER_WORDS, judge_facts
+from hcat.metrics.facts import REASONS, SHORT_ANSWER_WORDS, check_facts
 
 QUERY = "Which fee has the Pier Account?"
 TRUTH = "The Pier Account costs 9 euros a month, and the fee is waived from 2,500 euros."
@@ -27,41 +27,41 @@ TRUTH = "The Pier Account costs 9 euros a month, and the fee is waived from 2,50
     ],
 )
 def test_facts_of_a_sentence(answer: str | None, expected: str) -> None:
-    assert judge_facts(answer, TRUTH, QUERY) == tuple(expected.split())
+    assert check_facts(answer, TRUTH, QUERY) == tuple(expected.split())
 
 
 def test_another_option_of_the_query_is_another_value() -> None:
     query = "How much is the fee? A) 15 euros B) 25 euros"
     truth = "A) 15 euros. The fee for a late payment is 15 euros."
-    assert judge_facts("A) 15 euros. The fee for a late payment is 15 euros.", truth, query).status == "correct"
-    assert judge_facts("B) 25 euros. The fee for a late payment is 25 euros.", truth, query).status == "incorrect"
+    assert check_facts("A) 15 euros. The fee for a late payment is 15 euros.", truth, query).status == "correct"
+    assert check_facts("B) 25 euros. The fee for a late payment is 25 euros.", truth, query).status == "incorrect"
 
 
 def test_rounding_and_scale_are_no_other_value() -> None:
     truth = "Net revenue of the segment grew by 19.1 percent."
-    assert judge_facts("Net revenue of the segment grew by 19 percent.", truth).reason == "near_value"
-    assert judge_facts("Net revenue of the segment grew by 27 percent.", truth).status == "incorrect"
+    assert check_facts("Net revenue of the segment grew by 19 percent.", truth).reason == "near_value"
+    assert check_facts("Net revenue of the segment grew by 27 percent.", truth).status == "incorrect"
 
 
 def test_a_long_answer_reckons_and_is_never_called_incorrect() -> None:
     wrong = "The Pier Account costs 11 euros a month, and the fee is waived from 2,500 euros."
-    assert judge_facts(wrong, TRUTH, QUERY).status == "incorrect"
-    assert judge_facts(wrong + " Thank you." * SHORT_ANSWER_WORDS, TRUTH, QUERY).status == "undecided"
+    assert check_facts(wrong, TRUTH, QUERY).status == "incorrect"
+    assert check_facts(wrong + " Thank you." * SHORT_ANSWER_WORDS, TRUTH, QUERY).status == "undecided"
 
 
 def test_every_sentence_of_the_true_answer_counts() -> None:
     truth = "Transfers cost 3 euros. Cheques cost 7 euros."
-    assert judge_facts("Cheques cost 7 euros. Transfers cost 3 euros.", truth).status == "correct"
-    assert judge_facts("Cheques cost 8 euros. Transfers cost 3 euros.", truth).status == "incorrect"
+    assert check_facts("Cheques cost 7 euros. Transfers cost 3 euros.", truth).status == "correct"
+    assert check_facts("Cheques cost 8 euros. Transfers cost 3 euros.", truth).status == "incorrect"
 
 
 def test_what_the_query_says_is_no_fact() -> None:
-    assert judge_facts("A fee of 5 euros.", "A fee of 5 euros.", "Is there a fee of 5 euros?").reason == "no_facts"
+    assert check_facts("A fee of 5 euros.", "A fee of 5 euros.", "Is there a fee of 5 euros?").reason == "no_facts"
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=40))
 def test_any_text_has_a_status_and_a_reason(answer: str, truth: str, query: str) -> None:
-    judged = judge_facts(answer, truth, query)
-    assert judged.status in STATUSES
-    assert judged.reason in REASONS
+    checked = check_facts(answer, truth, query)
+    assert checked.status in STATUSES
+    assert checked.reason in REASONS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcat.language.overlap import extract_features
+from hcat.language.features import extract_features
 from hcat.metrics.placement import Displacement, Places, find_displaced, place_mentions
 
 

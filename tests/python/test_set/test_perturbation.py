@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_perturbed_sentences import CASES, make_cases, to_text
 
-from hcat.language.overlap import Evidence, Mention, extract_features, measure_support
+from hcat.language.features import extract_features
+from hcat.language.mentions import Mention
+from hcat.metrics.support import Evidence, measure_support
 from hcat.test_set.perturbation import (
     ANTONYM,
     ANTONYMS,

@@ -17,7 +17,7 @@ from variant_materials import material_rows, read_seed, shipped_materials, shipp
 
 from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
 from hcat.encoders.entailment import classify_pairs, load_classifier, resolve_classifier
-from hcat.language.overlap import extract_features
+from hcat.language.features import extract_features
 from hcat.test_set.variants.drafts import MATERIALS, Item, Parent, Settings
 from hcat.test_set.variants.facts import (
     NEGATIONS,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hcat.engine.keys import hash_text
+from hcat.language.features import extract_features
 from hcat.language.kinds import MONTHS, name_shape
-from hcat.language.overlap import extract_features
 from hcat.test_set.generation.clauses import common_words
 from hcat.test_set.generation.facts import extract_facts, is_sound, read_yes_no
 from hcat.test_set.generation.patterns import Fact, make_fact

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hcat.language.features import extract_features
 from hcat.language.kinds import name_shape
-from hcat.language.overlap import extract_features
 from hcat.test_set.generation.clauses import Clause, be_form, do_form, join_predicate, periods_only, when_clause
 from hcat.test_set.generation.english import (
     AMOUNT,
@@ -54,7 +54,7 @@ class Fact:
     answer_type, difficulty : str
         As in the raw contract.
     names : tuple of str
-        Proper names in the question, in the form that entities have (:func:`hcat.language.overlap.extract_features`).
+        Proper names in the question, in the form that entities have (:func:`hcat.language.features.extract_features`).
     needs_document : bool
         Whether the question is clear only beside the name of its document ("the company", no proper name).
     position : int

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from hcat.language.overlap import Evidence, extract_features
+from hcat.language.features import extract_features
 from hcat.language_models.replies import ReplyError, list_of, parse_object, shown, text_of
+from hcat.metrics.support import Evidence
 from hcat.test_set.generation.offline import Query
 from hcat.test_set.generation.prompts import ANSWER_TYPES, DIFFICULTIES, MAXIMUM_FACTS, echoes_prompt
 

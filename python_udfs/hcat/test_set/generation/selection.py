@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.language.overlap import Evidence, extract_features
+from hcat.language.features import extract_features
 from hcat.language.text import STOP_WORDS
+from hcat.metrics.support import Evidence
 
 REASONS: Final = (
     "too_short",

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from hcat.language.overlap import extract_features
+from hcat.language.features import extract_features
 
 _NEGATION_LIST = """
 no nope not never none nobody nothing nowhere nor neither without cannot cant dont except excluding unless hardly
@@ -65,7 +65,7 @@ def count_numbers(text: str) -> Counter[str]:
 def protected_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of numbers, names, identifiers, addresses, quotations and negations, sorted by start.
 
-    A name is what :func:`hcat.language.overlap.extract_features` takes for one, and every word with a capital that
+    A name is what :func:`hcat.language.features.extract_features` takes for one, and every word with a capital that
     opens no sentence. A name in small letters is no more than a word to any rule.
     """
     features = extract_features(text)

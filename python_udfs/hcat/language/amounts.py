@@ -1,0 +1,475 @@
+"""Find amounts in digits and in words, with their scale and unit, and the ranges that they form."""
+
+import re
+from typing import Final, NamedTuple
+
+from hcat.language.mentions import DIGIT, Mention, claim
+
+MINIMUM_MANTISSA_DIGITS: Final = 3
+"""Digits from which on the bare mantissa also supports a scaled amount: 1,577 in a table in millions supports 1,577
+million."""
+_CURRENCY_SYMBOLS = {
+    "us$": "usd", "a$": "aud", "c$": "cad", "hk$": "hkd", "s$": "sgd", "nz$": "nzd", "r$": "brl",
+    "$": "usd", "\u00a3": "gbp", "\u20ac": "eur", "\u00a5": "jpy", "\u20b9": "inr", "\u20a9": "krw",
+    "\u20bd": "rub", "\u20ba": "try",
+}  # fmt: skip
+_CURRENCY_CODES = (
+    "usd", "eur", "gbp", "jpy", "chf", "aud", "cad", "nzd", "hkd", "sgd", "inr", "cny", "krw", "brl", "mxn", "sek",
+    "nok", "dkk", "pln", "zar", "aed", "sar",
+)  # fmt: skip
+_CURRENCY_WORDS = {
+    "dollar": "usd",
+    "pound": "gbp",
+    "euro": "eur",
+    "yen": "jpy",
+    "rupee": "inr",
+    "yuan": "cny",
+    "franc": "chf",
+}
+UNITS: Final = {
+    **_CURRENCY_SYMBOLS,
+    **{code: code for code in _CURRENCY_CODES},
+    **{word + plural: code for word, code in _CURRENCY_WORDS.items() for plural in ("", "s")},
+    **dict.fromkeys(
+        ("%", "\uff05", "\u066a", "percent", "per cent", "percentage point", "percentage points", "pct", "pp"), "%"
+    ),
+    **dict.fromkeys(("basis point", "basis points", "bps", "bp"), "bp"),
+}
+"""Currencies and shares as texts write them, and their normal form."""
+SCALES: Final = {
+    "hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mln": 6, "mn": 6, "mm": 6, "m": 6, "crore": 7,
+    "billion": 9, "bln": 9, "bn": 9, "b": 9, "trillion": 12, "trn": 12, "tn": 12,
+}  # fmt: skip
+"""Words and letters that scale an amount, and their power of ten."""
+NUMBER_WORDS: Final = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+"""Cardinal numbers in one word."""
+_ORDINAL_WORDS = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16,
+    "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
+}  # fmt: skip
+# Words that a number goes on with, and that start one behind "a": a hundred, a million.
+_SCALE_WORDS = {word: scale for word, scale in SCALES.items() if len(word) > 2}
+_COUNTED_SCALES = frozenset({"hundred", "thousand", "million", "billion", "trillion"})
+# "you first need ...": the word orders steps.
+_BEFORE_FIRST = frozenset({"you", "we", "they", "i", "to", "should", "must", "can", "will", "and", "then"})
+_PLACES_OF_TEXT = frozenset({"passage", "context", "chunk", "excerpt", "snippet", "source", "paragraph"})
+NUMBER_CUES: Final = NUMBER_WORDS.keys() | _ORDINAL_WORDS.keys() | _COUNTED_SCALES
+"""A text without one of these words, case-folded, has no number in words."""
+_VULGAR_FRACTIONS = {
+    "1/4": ".25", "1/2": ".5", "3/4": ".75", "\u00bc": ".25", "\u00bd": ".5", "\u00be": ".75",
+}  # fmt: skip
+_RANGE_MARKS = frozenset(
+    {"-", "\u2013", "\u2014", " - ", " \u2013 ", " \u2014 ", " to ", "-to-", " and ", "/", "\u00a0to\u00a0"}
+)
+_YEAR_MARKS = frozenset("-/\u2013")
+_SEPARATOR = re.compile("[,'\u2019\u00a0\u202f\u2009]")
+_YEAR_DIGITS = 4
+_RANGE_CHARACTERS = 5  # of the longest mark between the ends of a range
+_CHARACTERS_BEFORE_DIGITS = 5  # of the longest "hk$ ." of an amount
+_AMOUNT = re.compile(
+    r"(?<![\w.])(?:(?P<before>(?:us|a|c|hk|s|nz|r)?\$|[\u00a3\u20ac\u00a5\u20b9\u20a9\u20bd\u20ba]|(?:"
+    + "|".join(_CURRENCY_CODES)
+    + r")(?=[\s\d]))\s?)?"
+    r"(?P<amount>\d{1,3}(?:\.\d{3}){1,12},\d{1,2}(?!\d)"  # 1.000,50
+    r"|\d{1,3}(?:[\u00a0\u202f\u2009'\u2019]\d{3}){1,12}(?:\.\d+)?(?!\d)"  # 1 000 with a narrow space, 1'000
+    r"|\d{1,3}(?:,\d{2,3}){0,12},\d{3}(?:\.\d+)?(?!\d)"  # 1,000.50 and 1,00,000
+    r"|\d{1,3}(?:\.\d{3}){2,12}(?![.\d])"  # 1.000.000
+    r"|\d{1,4}\s(?:1/2|1/4|3/4)(?![\w/]|[.,]\d)|\d{0,4}[\u00bc-\u00be]"  # 6 1/2
+    r"|\d+(?:\.\d+)*|\.\d+)"
+    r"(?P<ordinal>(?:st|nd|rd|th)\b)?"
+    r"(?:[\s-]?(?P<scale>(?:hundred|thousand|lakh|million|mln|mn|mm|crore|billion|bln|bn|trillion|trn|tn)s?\b"
+    r"|(?<=\d)[kmb]\b))?"
+    r"(?:[\s-]?(?P<unit>[%\uff05\u066a$\u00a3\u20ac\u00a5\u20b9](?!\d)|percent\b|per\scent\b|percentage\spoints?\b|pct\b|pp\b"
+    r"|basis\spoints?\b|bps?\b|(?:"
+    + "|".join(_CURRENCY_CODES)
+    + "|"
+    + "|".join(word + "s?" for word in _CURRENCY_WORDS)
+    + r")\b))?"
+)
+
+
+class Amount(NamedTuple):
+    """An amount as it is written.
+
+    Attributes
+    ----------
+    start, end : int
+        Span of characters, end excluded.
+    digits : str
+        Decimal number without separators; the value is ``digits`` times ten to the power ``shift``.
+    shift : int
+        Power of ten of the scale, 6 for million.
+    unit : str
+        Empty, ``%``, ``bp``, a currency, ``word`` (number words), ``ordinal``, or ``pronoun``. A pronoun is a bare
+        "one", which is often no number: it can support a number, and needs no support itself.
+    is_unit_before : bool
+        Whether the unit stands before the digits ($5).
+    """
+
+    start: int
+    end: int
+    digits: str
+    shift: int
+    unit: str
+    is_unit_before: bool = False
+
+
+def find_amounts(lower: str, claimed: bytearray) -> list[Amount]:
+    """Return the amounts in digits, in order.
+
+    Parameters
+    ----------
+    lower : str
+        The sentence in lower case.
+    claimed : bytearray
+        Characters that earlier rules have taken; changed in place.
+
+    Examples
+    --------
+    >>> text = "$1,577 million or 5 %"
+    >>> [(each.digits, each.shift, each.unit) for each in find_amounts(text, bytearray(len(text)))]
+    [('1577', 6, 'usd'), ('5', 0, '%')]
+    """
+    amounts: list[Amount] = []
+    first_digit = DIGIT.search(lower)
+    if first_digit is None:
+        return amounts
+    for match in _AMOUNT.finditer(lower, max(0, first_digit.start() - _CHARACTERS_BEFORE_DIGITS)):
+        start, end = match.span()
+        if not claim(start, end, claimed):
+            continue
+        before, digits, ordinal, scale, unit = match.group("before", "amount", "ordinal", "scale", "unit")
+        if "," in digits and "." in digits and digits.rfind(",") > digits.rfind("."):
+            digits = digits.replace(".", "").replace(",", ".")
+        elif digits.count(".") > 1:
+            groups = digits.split(".")
+            # 1.000.000 is a number, 4.2.1 a section and kept as it stands
+            digits = digits if any(len(group) != 3 for group in groups[1:]) else "".join(groups)
+        elif "/" in digits or digits[-1] in _VULGAR_FRACTIONS:
+            whole_number, fraction = (digits[:-3], digits[-3:]) if "/" in digits else (digits[:-1], digits[-1])
+            digits = (whole_number.strip() or "0") + _VULGAR_FRACTIONS[fraction]
+        else:
+            digits = _SEPARATOR.sub("", digits)
+        kind = UNITS[(unit or before or "").strip().replace("\u00a0", " ")] if unit or before else ""
+        amounts.append(
+            Amount(
+                start,
+                end,
+                digits,
+                SCALES[scale.rstrip("s")] if scale else 0,
+                "ordinal" if ordinal else kind,
+                bool(before),
+            )
+        )
+    return amounts
+
+
+def find_number_words(
+    text: str, tokens: list[tuple[int, int, str]], folded: list[str], claimed: bytearray
+) -> list[Amount]:
+    """Return the ordinals and the amounts in words, with the scale or unit that follows them.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    tokens : list of (int, int, str)
+        Start, end and characters of each word.
+    folded : list of str
+        The words case-folded, one per token.
+    claimed : bytearray
+        Characters that earlier rules have taken; changed in place.
+    """
+    amounts = []
+    position = -1
+    while position + 1 < len(folded):
+        position += 1
+        word = folded[position]
+        if word in _ORDINAL_WORDS:
+            start, end, _ = tokens[position]
+            value = _ORDINAL_WORDS[word]
+            tens = NUMBER_WORDS.get(folded[position - 1], 0) if position > 0 and value < 10 else 0
+            if tens >= 20 and text[tokens[position - 1][1] : start] == "-":
+                if word == "second":
+                    continue  # "thirty-second" counts time more often than it orders
+                start = tokens[position - 1][0]  # twenty-first
+                value += tens
+            if position > 0 and not _orders_the_text(text, tokens, folded, position) and claim(start, end, claimed):
+                amounts.append(Amount(start, end, str(value), 0, "ordinal"))
+            continue
+        if word not in NUMBER_WORDS and word not in _COUNTED_SCALES:
+            continue
+        if word in _COUNTED_SCALES:
+            # "a hundred", but not "hundred" behind digits
+            if position == 0 or folded[position - 1] != "a" or not _is_close(text, tokens, position):
+                continue
+            position -= 1
+        start = tokens[position][0]
+        if (
+            NUMBER_WORDS.get(word, 0) >= 20
+            and position + 1 < len(folded)
+            and _ORDINAL_WORDS.get(folded[position + 1], 10) < 10
+            and folded[position + 1] != "second"
+            and text[tokens[position][1] : tokens[position + 1][0]] == "-"
+        ):
+            continue  # of the ordinal behind
+        digits, shift, unit, following = _read_number_words(text, tokens, folded, position)
+        end = tokens[following - 1][1]
+        if (unit == "pronoun" and not claimed[start]) or (unit != "pronoun" and claim(start, end, claimed)):
+            amounts.append(Amount(start, end, digits, shift, unit))
+        position = following - 1
+    return amounts
+
+
+def join_ranges(lower: str, amounts: list[Amount]) -> None:
+    """Give both ends of each range the unit and the scale of the range, in place.
+
+    Ranges are 5-10 %, $5 to 10 million, between 5 and 10 percent, 2019-21.
+
+    Parameters
+    ----------
+    lower : str
+        The sentence in lower case.
+    amounts : list of Amount
+        Amounts of the sentence in order; changed in place.
+
+    Examples
+    --------
+    >>> text = "5-10 %"
+    >>> amounts = find_amounts(text, bytearray(len(text)))
+    >>> join_ranges(text, amounts)
+    >>> [(each.digits, each.unit) for each in amounts]
+    [('5', '%'), ('10', '%')]
+    """
+    for position in range(len(amounts) - 2, -1, -1):  # from behind, so that a unit goes through a chain
+        left, right = amounts[position], amounts[position + 1]
+        if not 0 < right.start - left.end <= _RANGE_CHARACTERS:
+            continue
+        gap = lower[left.end : right.start]
+        if gap not in _RANGE_MARKS or "ordinal" in (left.unit, right.unit) or right.unit == "pronoun":
+            continue
+        if max(left.digits.count("."), right.digits.count(".")) > 1:
+            continue
+        if gap == " and " and not lower.endswith("between ", 0, left.start):
+            continue
+        if gap in _YEAR_MARKS and _is_short_year(lower, left, right):
+            amounts[position + 1] = right._replace(digits=left.digits[:2] + right.digits)
+        elif gap != "/":
+            amounts[position : position + 2] = _share_unit(left, right, is_close=gap in _YEAR_MARKS)
+
+
+def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+    """Add an amount with every form that may support it and every form that it may support.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    amount : Amount
+    claimed : bytearray
+        Claimed characters; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+    """
+    start, end, digits, shift, unit, _ = amount
+    if unit == "pronoun":
+        offered.update(("1", "1 =", "1 word"))
+        return
+    claimed[start:end] = b"\1" * (end - start)  # "one" is claimed only where a range gives it a unit
+    is_plain = digits.count(".") < 2 and not (len(digits) > 1 and digits[0] == "0" and digits.isdigit())
+    if not is_plain:
+        value = digits  # the number of a section, an account or a telephone: a leading zero counts
+    elif unit == "bp":
+        value = shift_decimal(digits, shift - 2)
+    else:
+        value = shift_decimal(digits, shift)
+    if unit == "bp":
+        unit, shift = "%", 0
+    form = f"{value} {unit}" if unit else value
+    keys: tuple[str, ...]
+    if unit == "ordinal":
+        keys = (form,)
+        offered.add(form)
+    elif unit in ("", "word"):
+        keys = (form, value) if unit else (form,)
+        # "=" marks a value that the evidence writes without a unit: it supports the value with any unit
+        offered.update((form, value, f"{value} ="))
+        if end - start == _YEAR_DIGITS and is_year(value):
+            offered.add(f"{value[:3]}0s")
+    else:
+        keys = (form, f"{value} =")
+        offered.update((form, value))
+        if unit == "%" and is_plain and value != "0" and len(value.partition(".")[0]) < 3:
+            decimal = shift_decimal(value, -2)
+            keys = (*keys, f"{decimal} =")
+            offered.add(decimal)
+    if shift and is_plain:
+        mantissa = shift_decimal(digits)
+        if len(mantissa.replace(".", "").strip("0")) >= MINIMUM_MANTISSA_DIGITS:
+            keys = (*keys, f"{mantissa} {unit}" if unit else mantissa, f"{mantissa} =")
+    mentions.append(Mention(start, end, text[start:end], keys))
+
+
+def shift_decimal(digits: str, shift: int = 0) -> str:
+    """Return a decimal number times 10 ** shift without needless zeros, exactly and for any length.
+
+    Parameters
+    ----------
+    digits : str
+        Unsigned decimal number.
+    shift : int
+        Power of ten.
+
+    Examples
+    --------
+    >>> shift_decimal("1.50", 6), shift_decimal("5", -2)
+    ('1500000', '0.05')
+    """
+    whole, _, fraction = digits.partition(".")
+    fraction = fraction.ljust(shift, "0") if shift > 0 else fraction
+    if shift < 0:
+        whole = whole.rjust(1 - shift, "0")
+        whole, fraction = whole[:shift], whole[shift:] + fraction
+    elif shift > 0:
+        whole, fraction = whole + fraction[:shift], fraction[shift:]
+    whole = whole.lstrip("0") or "0"
+    fraction = fraction.rstrip("0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def is_year(digits: str) -> bool:
+    """Return whether the digits are a year from 1500 to 2199."""
+    return len(digits) == _YEAR_DIGITS and digits.isdigit() and "1500" <= digits <= "2199"
+
+
+def _orders_the_text(text: str, tokens: list[tuple[int, int, str]], folded: list[str], position: int) -> bool:
+    """Return whether an ordinal in words only orders the text and counts nothing.
+
+    Such are "first, open", "you first need", "a third reviewer" and "the second passage".
+    """
+    before = folded[position - 1]
+    if text[tokens[position][1] : tokens[position][1] + 1] == "," or before in ("a", "another"):
+        return True
+    if position + 1 < len(folded) and folded[position + 1] in _PLACES_OF_TEXT:
+        return True
+    return folded[position] == "first" and (
+        before in _BEFORE_FIRST or text[tokens[position - 1][1] : tokens[position][0]].startswith(",")
+    )
+
+
+def _is_close(text: str, tokens: list[tuple[int, int, str]], position: int) -> bool:
+    """Return whether only a space or hyphen stands before the word."""
+    return text[tokens[position - 1][1] : tokens[position][0]] in (" ", "-", "\u00a0")
+
+
+def _read_number_words(
+    text: str, tokens: list[tuple[int, int, str]], folded: list[str], first: int
+) -> tuple[str, int, str, int]:
+    """Return digits, power of ten and unit of the number that starts at a word, and the position behind it.
+
+    It reads "twenty-five", "one hundred and fifty", "two thousand", "a million" and "two and a half million". Of "five
+    six" it reads the first word only.
+    """
+
+    def word_at(place: int) -> str:
+        """Return the word there if it follows the last one closely, else an empty string."""
+        return folded[place] if place < len(folded) and (place == first or _is_close(text, tokens, place)) else ""
+
+    total = shift = 0
+    current = 1 if folded[first] == "a" else 0
+    room = 0 if current else 1000  # what comes next must be smaller
+    has_scale = False
+    position = first + current
+    while word := word_at(position):
+        value = NUMBER_WORDS.get(word)
+        if word == "and" and has_scale and room >= 100 and shift <= SCALES["thousand"]:
+            value = NUMBER_WORDS.get(word_at(position + 1)) or 1000
+            is_between = first > 0 and folded[first - 1] == "between"
+            if value >= min(room, 100) or is_between:
+                break
+        elif value is not None:
+            if value >= room or (value == 0 and position > first):
+                break
+            current += value
+            room = 10 if value >= 20 else 0
+        elif word == "hundred" and 0 < current < 100:
+            current *= 100
+            room, has_scale = 100, True
+        elif (scale := _SCALE_WORDS.get(word.rstrip("s"), 0)) > 2 and current > 0 and (not shift or scale < shift):
+            total += current * 10**scale
+            current, shift = 0, scale
+            room, has_scale = 1000, True
+        else:
+            break
+        position += 1
+    total += current
+    digits = str(total)
+    if shift and total % 10**shift == 0:
+        digits = str(total // 10**shift)
+    else:
+        shift = 0
+    if not has_scale and word_at(position) == "and" and word_at(position + 1) == "a":
+        addend = {"half": ".5", "quarter": ".25"}.get(word_at(position + 2), "")
+        if addend:
+            digits += addend
+            position += 3
+            scale = _SCALE_WORDS.get(word_at(position), 0)
+            if scale:
+                shift, has_scale = scale, True
+                position += 1
+    unit = "" if has_scale else "word"
+    for count in (2, 1):
+        name = word_at(position) if count == 1 else f"{word_at(position)} {word_at(position + 1)}"
+        if name in UNITS:
+            return digits, shift, UNITS[name], position + count
+    if digits == "1" and not has_scale:
+        unit = "pronoun"
+    return digits, shift, unit, position
+
+
+def _is_short_year(lower: str, left: Amount, right: Amount) -> bool:
+    """Return whether the second end of a range of years leaves out the century; up to 12 it may be a month."""
+    return (
+        _is_bare_year(left)
+        and not (right.unit or right.shift)
+        and right.end - right.start == len(right.digits) == 2
+        and right.digits > max(left.digits[2:], "12")
+        and lower[left.start - 1 : left.start] not in ("-", "/")
+        and lower[right.end : right.end + 1] not in ("-", "/", "\u2013")
+    )
+
+
+def _is_bare_year(amount: Amount) -> bool:
+    is_bare = not (amount.unit or amount.shift)
+    return is_bare and amount.end - amount.start == _YEAR_DIGITS and is_year(amount.digits)
+
+
+def _share_unit(left: Amount, right: Amount, *, is_close: bool) -> tuple[Amount, Amount]:
+    """Return both ends of a range; an end without a unit or scale takes that of the other end."""
+    bare = ("", "word", "pronoun")
+    if left.unit in bare and right.unit not in bare:
+        if _is_bare_year(left) and len(right.digits.partition(".")[0]) < _YEAR_DIGITS:
+            return left, right  # "from 2019 to 5 %" is no range
+        left = left._replace(unit=right.unit)
+    elif left.is_unit_before and right.unit in bare and (is_close or not _is_bare_year(right)):
+        right = right._replace(unit=left.unit)
+    is_alike = left.unit == right.unit or (left.unit in bare and right.unit in bare)
+    if right.shift and not left.shift and is_alike and not _is_bare_year(left) and _is_less(left.digits, right.digits):
+        left = left._replace(shift=right.shift, unit="" if left.unit in bare else left.unit)
+    return left, right
+
+
+def _is_less(left: str, right: str) -> bool:
+    """Return whether the first of two unsigned decimal numbers is the smaller one; they may have any length."""
+    left_whole, _, left_fraction = left.partition(".")
+    right_whole, _, right_fraction = right.partition(".")
+    width = max(len(left_whole), len(right_whole))
+    return (left_whole.zfill(width), left_fraction) < (right_whole.zfill(width), right_fraction)

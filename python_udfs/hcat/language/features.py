@@ -1,0 +1,200 @@
+"""Extract the words, numbers and names of a sentence in normal form, so that equal strings mean equal things."""
+
+import re
+from dataclasses import dataclass
+
+from hcat.language.amounts import NUMBER_CUES, Amount, add_amount, find_amounts, find_number_words, join_ranges
+from hcat.language.dates import (
+    MONTH_CUES,
+    PERIOD_CUES,
+    find_month_dates,
+    find_numeric_dates,
+    find_periods,
+    find_times,
+)
+from hcat.language.mentions import DIGIT, Mention, claim
+from hcat.language.names import (
+    STATE_CUES,
+    find_acronyms,
+    find_addresses,
+    find_aliases,
+    find_identifiers,
+    find_names,
+    find_states,
+)
+from hcat.language.ratios import FRACTION_CUES, claim_tops_of_scales, find_parts, find_ratios
+from hcat.language.text import find_words
+from hcat.language.words import analyse_word
+
+_CUES = MONTH_CUES | NUMBER_CUES | FRACTION_CUES | STATE_CUES
+# These are no numbers: "Passage 3" and "[2]" point to the context, "step 4" and "within 80 words" speak of the answer,
+# and "24 hours a day" is a manner of speaking.
+_CITATION = re.compile(
+    r"\b(?:passage|context|chunk|excerpt|snippet|source)s?\s+#?\d{1,3}(?::\d{1,3})?\b(?!\s?%)|\[\d{1,3}\]"
+    r"|\bsteps?\s+\d{1,2}(?:\s?(?:-|\u2013|to|and|through)\s?\d{1,2})?\b"
+    r"|\b(?:in|within|under)\s\d{2,4}(?=\swords\b)"
+)
+_CITATION_CUES = ("passage", "context", "chunk", "excerpt", "snippet", "source", "[", "step", "words")
+_MANNER_OF_SPEAKING = re.compile(
+    r"\b(?:(?:7|seven)\sdays\s(?:a|per|of\sthe)\sweek|24\shours\s(?:a|per)\sday|24/7"
+    r"|365\sdays\s(?:a|per)\syear)\b"
+)
+_LOWER_ASCII = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class TextFeatures:
+    """Words, numbers and names of one sentence in normal form, so that equal strings mean equal things.
+
+    Attributes
+    ----------
+    words : frozenset of str
+        Stems of the content words, without numbers in digits; a key such as OutdoorSeating also has its parts. Every
+        form of the United States is ``united states`` (no stem has a space), and likewise for the UK, the EU and the
+        UN.
+    numbers : tuple of str
+        Normal form of every number in order: ``1000`` (bare), ``5 %``, ``1000 usd``, ``3 word`` (a number word), ``3
+        ordinal``, ``1/4 fraction``, ``2024-03-12``, ``2024-03``, ``--03-12``, ``--03`` (dates, ISO 8601),
+        ``12/03/2024`` (order unknown), ``2024-q1``, ``--q1``, ``2024-h1`` (quarters and halves of a year), ``1990s``,
+        ``22:30`` (24 hours). The sign is left out, because tables write a negative number in brackets.
+    entities : tuple of str
+        Names (case-folded, without accents and corporate suffix), acronyms, identifiers, e-mail addresses and URLs in
+        order.
+    numbers_offered : frozenset of str
+        What the numbers can support if the sentence is evidence: a date, for instance, also supports its year.
+    entities_offered : frozenset of str
+        What the entities can support if the sentence is evidence: themselves and the acronyms of full names.
+    word_mentions, number_mentions, entity_mentions : tuple of Mention
+        The mentions in order of appearance, as the text writes them.
+    """
+
+    words: frozenset[str]
+    numbers: tuple[str, ...]
+    entities: tuple[str, ...]
+    numbers_offered: frozenset[str]
+    entities_offered: frozenset[str]
+    word_mentions: tuple[Mention, ...]
+    number_mentions: tuple[Mention, ...]
+    entity_mentions: tuple[Mention, ...]
+
+
+def extract_features(text: str) -> TextFeatures:
+    """Return the words, numbers and names (entities) of a sentence in normal form.
+
+    Words are the content words without pure numbers, reduced by :func:`hcat.language.words.stem_word`.
+
+    Numbers are amounts (``1,000`` = ``1000`` = ``1k`` = ``1 thousand``) with percent (also basis points) or currency,
+    fractions ("two thirds", "one in five", "1/4"), dates, quarters, decades, times, years, ordinals and number words.
+    "One" counts only before a scale or a unit, and "first" not where it opens a list. Both ends of a range ("$5-10
+    million", "between five and ten percent") have the unit and the scale of the range.
+
+    Names are found by rule: capitalised words that follow each other ("Bank of America"), a single capitalised word
+    inside a sentence, acronyms, identifiers of letters and digits (ISA2024, W-8BEN, 10-K), e-mail addresses and URLs. A
+    single capitalised word that opens a sentence is no name. A text wholly in capitals has identifiers and addresses
+    only.
+
+    The rules leave out citations of the context ("Passage 3", "[2]"), the top of a scale ("out of 5 stars"), manners of
+    speaking ("24 hours a day"), ordinals and labels that order the text ("a third reviewer", "step 4"), relative dates
+    ("last year"), and years and decades in words ("twenty twenty-four", "the nineties"). They know spellings of a name
+    without its accents, and no other ones ("Muenchen").
+
+    Parameters
+    ----------
+    text : str
+        One sentence, or a short text such as a query. CJK text has neither spaces nor capitals: each character is a
+        word.
+
+    Returns
+    -------
+    TextFeatures
+
+    Examples
+    --------
+    >>> features = extract_features("John Smith pays monthly fees of $25 and 3% from 12 March 2024.")
+    >>> features.numbers
+    ('25 usd', '3 %', '2024-03-12')
+    >>> features.entities
+    ('john smith',)
+    >>> sorted(features.words)
+    ['fee', 'john', 'march', 'monthly', 'pay', 'smith']
+    """
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters become two in lower case, which would shift the positions
+        lower = text.translate(_LOWER_ASCII)
+    tokens = [(*match.span(), match.group()) for match in find_words(text)]
+    analyses = [analyse_word(surface) for _, _, surface in tokens]
+    folded = [word for word, _, _ in analyses]
+    cues = _CUES.intersection(folded)  # most sentences have few cues, and most rules need one
+
+    claimed = bytearray(len(text))  # marks the characters that a number, an address or an identifier has taken
+    entity_mentions = list(find_addresses(text, lower, claimed))
+    has_digit = DIGIT.search(text) is not None
+    # Most numbers are plain: the pattern of a special form runs only on a text that has a cue of this form.
+    number_mentions: list[Mention] = []
+    offered: set[str] = set()
+    if has_digit:
+        if any(cue in lower for cue in _CITATION_CUES):
+            for citation in _CITATION.finditer(lower):
+                claim(*citation.span(), claimed)
+        claim_tops_of_scales(lower, claimed)
+    if "days" in lower or "24" in lower:
+        for match in _MANNER_OF_SPEAKING.finditer(lower):
+            claim(*match.span(), claimed)
+    is_period = not cues.isdisjoint(PERIOD_CUES)
+    if is_period or (has_digit and ("q" in lower or "h1" in lower or "h2" in lower)):
+        find_periods(text, lower, claimed, number_mentions, offered)
+    if has_digit:
+        entity_mentions.extend(find_identifiers(text, claimed))
+        find_numeric_dates(text, lower, claimed, number_mentions, offered)
+    if not cues.isdisjoint(MONTH_CUES):
+        find_month_dates(text, lower, claimed, number_mentions, offered)
+    has_number_words = not cues.isdisjoint(NUMBER_CUES)
+    ratios: dict[int, tuple[str, ...]] = {}
+    if has_digit or has_number_words:
+        ratios = find_ratios(text, lower, claimed, number_mentions, offered)
+    if not cues.isdisjoint(FRACTION_CUES):
+        find_parts(text, lower, claimed, number_mentions, offered)
+    amounts: list[Amount] = []
+    if has_digit:
+        find_times(text, lower, claimed, number_mentions, offered)
+        amounts += find_amounts(lower, claimed)
+    if has_number_words:
+        amounts += find_number_words(text, tokens, folded, claimed)
+        amounts.sort()
+    if len(amounts) > 1:
+        join_ranges(lower, amounts)
+    for amount in amounts:
+        add_amount(text, amount, claimed, number_mentions, offered)
+    if ratios:
+        number_mentions = [
+            mention._replace(keys=(*mention.keys, *ratios.get(mention.start, ()))) for mention in number_mentions
+        ]
+    number_mentions.sort()
+
+    states: set[str] = set() if cues.isdisjoint(STATE_CUES) else find_states(text, tokens, folded)
+    acronyms: set[str] = set()
+    if len(tokens) == 1 or not text.isupper():  # in a text wholly in capitals they say nothing
+        capitals = [position for position, (_, _, surface) in enumerate(tokens) if surface[0].isupper()]
+        entity_mentions.extend(find_names(text, tokens, folded, claimed, capitals, bool(states)))
+        if len(capitals) > 1:
+            acronyms = find_acronyms(text, tokens, folded, capitals)
+    entity_mentions.sort()
+    entities = tuple([mention.keys[0] for mention in entity_mentions])
+    word_mentions = []
+    words = set(states)
+    for (start, end, surface), (_, keys, inner_words) in zip(tokens, analyses, strict=True):
+        if keys:
+            words.add(keys[0])
+            words.update(inner_words)
+            if not claimed[start]:  # "million" in "5 million" can support a word, but is counted with its number
+                word_mentions.append(Mention(start, end, surface, keys))
+    return TextFeatures(
+        words=frozenset(words),
+        numbers=tuple([mention.keys[0] for mention in number_mentions]),
+        entities=entities,
+        numbers_offered=frozenset(offered),
+        entities_offered=frozenset(acronyms.union(entities, find_aliases(entities, states))),
+        word_mentions=tuple(word_mentions),
+        number_mentions=tuple(number_mentions),
+        entity_mentions=tuple(entity_mentions),
+    )

@@ -1,0 +1,283 @@
+"""Find fractions, ratios and ratings: a third, 1/4, one in five, 4.5 out of 5 stars."""
+
+import functools
+import math
+import re
+from typing import Final, NamedTuple
+
+from hcat.language.amounts import NUMBER_WORDS, SCALES, UNITS, Amount, add_amount, is_year, shift_decimal
+from hcat.language.mentions import Mention, claim
+
+_DENOMINATORS = {
+    "half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10,
+}  # fmt: skip
+FRACTION_CUES: Final = _DENOMINATORS.keys() | {word + "s" for word in _DENOMINATORS}
+"""A text without one of these words, case-folded, has no fraction in words."""
+_COUNT = r"\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
+_PART = re.compile(
+    r"(?<![\w-])(?:(?P<count>an?|one|two|three|four|five|six|seven|eight|nine|[1-9])[\s-])?"
+    r"(?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?P<plural>s)?(?![\w-])"
+    r"(?P<whole>\s(?:of\s)?(?:(?:a|an|one)\s)?(?P<unit>percentage\spoint|percent|per\scent|(?<=a\s)million"
+    r"|(?<=a\s)billion|(?<=a\s)trillion)(?!\w)(?:\s(?P<currency>dollars|pounds|euros|yen)(?!\w))?)?"
+)
+_RATIO = re.compile(
+    rf" (?:in|out of) (?:every )?(?P<whole>{_COUNT})(?![\w%:/-]|[.,]\d)"
+    r"(?! (?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|per|percent|hundred|thousand|million"
+    r"|billion|trillion)\b)"
+)
+_STARS = re.compile(r"\s?(?:stars?|points?)\b")
+_RATING = re.compile(r"\b(?:rat|scor)(?:e|es|ed|ing|ings)\b[^.]{0,20}\Z")
+_RATIO_COUNT = re.compile(rf"(?<![\w.,/$\u00a3\u20ac-])(?P<part>{_COUNT})\Z")
+_SLASH = re.compile(
+    r"(?<![\w./,-])(?<!\d )(?P<part>[1-9])/(?P<whole>[2-9]|10|16|100)(?![\w/-]|[.,]\d)"
+    r"(?P<percent>\s?(?:%|percent\b|per\scent\b|(?:of\s)?(?:a\s|one\s)?percentage\spoint\b))?(?P<of>\sof\b)?"
+)
+# Halves and quarters of what is named before: "the second half", "the last three quarters", "two and a half".
+_BEFORE_NO_FRACTION = re.compile(
+    r"\b(?:first|second|third|fourth|1st|2nd|3rd|4th|former|latter|last|past|previous|next|other|this|that|these|those"
+    r"|each|every|final|opening|closing|top|bottom|upper|lower|consecutive|successive|recent|and|for|per|the)\s\Z"
+)
+_BEFORE_FRACTION = re.compile(
+    r"\b(?:by|about|around|nearly|almost|over|under|roughly|approximately|than|least|most|just|exactly|only|in|to)\s\Z"
+)
+_OF_A_PERIOD = re.compile(r"\sof\s(?:the\s)?(?:fiscal|financial|year|month|week|(?:1[5-9]|2[01])\d\d\b)")
+_BEHIND_HALF = re.compile(r"\s(?:of|the|its|their|his|her|our|your|my|all|these|those|as)\b")
+_BEHIND_FRACTION = re.compile(
+    r"\sof\b|\s?(?:[.,;:)!?]|\Z)"
+    r"|\s(?:to|from|in|on|since|over|compared|and|or|but|at|than|more|less|higher|lower|fewer|larger|smaller|was|were"
+    r"|is|are|has|have)\b"
+)
+# The top of a scale: "4.5 out of 5", "4 stars out of 5", "4/5 stars".
+_TOP_OF_SCALE = re.compile(
+    r"(?<![\w.])(?P<value>\d\d?(?:\.\d+)?)(?P<stars>[\s-]?(?:stars?|points?))?\s?(?:/|out\sof)\s?"
+    r"(?:a\spossible\s)?(?P<top>5|10|five|ten)(?![\w%/]|[.,]\d)(?P<stars_behind>[\s-]?(?:stars?|points?)\b)?"
+)
+_COUNT_CHARACTERS = 8  # of the longest count before "in" or "out of", and one more
+_CHARACTERS_BEFORE = 16  # enough for the word that says whether a half is a fraction
+
+
+class _FractionForms(NamedTuple):
+    """The forms that support a fraction (its normal form first), and the forms that it supports."""
+
+    keys: tuple[str, ...]
+    offered: tuple[str, ...]
+
+
+def claim_tops_of_scales(lower: str, claimed: bytearray) -> None:
+    """Claim the top of a rating scale ("out of 5 stars"), so that only the rating itself counts as a number.
+
+    Parameters
+    ----------
+    lower : str
+        The sentence in lower case.
+    claimed : bytearray
+        Claimed characters; changed in place.
+
+    Examples
+    --------
+    >>> text = "4.5 out of 5 stars"
+    >>> claimed = bytearray(len(text))
+    >>> claim_tops_of_scales(text, claimed)
+    >>> claimed.index(1) == text.index("5 stars")
+    True
+    """
+    if "/" not in lower and "out of" not in lower:
+        return
+    for match in _TOP_OF_SCALE.finditer(lower):
+        is_rating = "." in match["value"] or match["stars"] or match["stars_behind"] or _is_rating(lower, *match.span())
+        if is_rating and float(match["value"]) <= _count(match["top"]):
+            claim(match.start("top"), match.end("top"), claimed)
+
+
+def find_ratios(
+    text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]
+) -> dict[int, tuple[str, ...]]:
+    """Add fractions such as 1/4 and "one in five", and return what else supports the numbers of other ratios.
+
+    What may be a date (3/12) or counts time ("one in five years") is no fraction. In a ratio such as "nine out of 20"
+    both numbers stay numbers of their own, because the evidence may have them apart.
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Claimed characters; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+
+    Returns
+    -------
+    dict of int to tuple of str
+        Start of a number in a ratio -> further forms that support it.
+    """
+    keys_by_start: dict[int, tuple[str, ...]] = {}
+    if "/" in lower:
+        for match in _SLASH.finditer(lower):
+            part, whole = int(match["part"]), int(match["whole"])
+            if part >= whole or math.gcd(part, whole) > 1 or (whole > 8 and not (match["percent"] or match["of"])):
+                continue
+            if match["percent"]:
+                value = _exact_decimal(part, whole)
+                if value and claim(match.start(), match.end("percent"), claimed):
+                    span = (match.start(), match.end("percent"))
+                    add_amount(text, Amount(*span, value, 0, "%"), claimed, mentions, offered)
+            elif part == 1 or match["of"]:
+                span = (match.start(), match.end("whole"))
+                _add_fraction(text, span, _fraction_forms(part, whole), claimed, mentions, offered)
+            elif not _is_rating(lower, match.start(), match.end()):
+                forms = _fraction_forms(part, whole)
+                keys_by_start.update(dict.fromkeys((match.start("part"), match.start("whole")), forms.keys))
+                offered.update(forms.offered)
+    if " in " in lower or " out of " in lower:
+        for match in _RATIO.finditer(lower):
+            before = _RATIO_COUNT.search(lower, max(0, match.start() - _COUNT_CHARACTERS), match.start())
+            if before is None or is_year(match["whole"]) or _is_rating(lower, before.start(), match.end()):
+                continue
+            part, whole = _count(before["part"]), _count(match["whole"])
+            if not 0 < part < whole:
+                continue
+            forms = _fraction_forms(part, whole)
+            if part == 1:
+                _add_fraction(text, (before.start(), match.end()), forms, claimed, mentions, offered)
+            else:
+                keys_by_start.update(dict.fromkeys((before.start(), match.start("whole")), forms.keys))
+                offered.update(forms.offered)
+    return keys_by_start
+
+
+def find_parts(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+    """Add fractions in words ("half of", "a third", "three quarters") and parts of a unit ("half a million").
+
+    "Half", "quarter" and "third" also name periods and ranks. They count as fractions only if the words around them
+    say so. Otherwise they can support a fraction in the same words, and need no support themselves.
+
+    Parameters
+    ----------
+    text, lower : str
+        The sentence as written and in lower case, of the same length.
+    claimed : bytearray
+        Claimed characters; changed in place.
+    mentions : list of Mention
+        Numbers found so far; changed in place.
+    offered : set of str
+        Forms that the sentence supports as evidence; changed in place.
+
+    Examples
+    --------
+    >>> mentions, offered = [], set()
+    >>> text = "half of it"
+    >>> find_parts(text, text, bytearray(len(text)), mentions, offered)
+    >>> mentions[0].keys
+    ('1/2 fraction', '50 %', '0.5 =')
+    """
+    for match in _PART.finditer(lower):
+        count, name, plural = match.group("count", "part", "plural")
+        start, end = match.start(), match.start("whole") if match["whole"] else match.end()
+        whole = _DENOMINATORS[name]
+        part = 1 if count in (None, "a", "an") else _count(count)
+        if (part > 1) != bool(plural) or part >= whole or math.gcd(part, whole) > 1:
+            continue
+        if match["whole"] and (count or name == "half" or "point" in match["unit"]):
+            value = _exact_decimal(part, whole)
+            unit = match["unit"]
+            scale = SCALES.get(unit, 0)
+            kind = "" if scale else "%"
+            if match["currency"] and scale:
+                kind = UNITS[match["currency"]]
+            elif match["currency"]:
+                continue
+            if value and claim(start, match.end(), claimed):
+                amount = Amount(start, match.end(), value, scale, kind)
+                add_amount(text, amount, claimed, mentions, offered)
+            continue
+        if name != "half" and count is None:
+            continue
+        if claimed[start]:
+            continue
+        if _is_fraction(lower, start, end, name, count or "", is_plural=part > 1):
+            _add_fraction(text, (start, end), _fraction_forms(part, whole), claimed, mentions, offered)
+        elif name == "half" or part > 1 or _BEHIND_FRACTION.match(lower, end):  # not "a third party"
+            offered.add(f"{part}/{whole} fraction")
+        if part == 1 and name not in ("half", "quarter"):
+            offered.add(f"{whole} ordinal")
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _fraction_forms(part: int, whole: int) -> _FractionForms:
+    """Return the forms of a fraction: itself, and the percentages and decimal numbers that equal it.
+
+    A third is 33, 33.3 and 33.33 %. For two thirds both the rounded 67 % and the cut 66 % are right.
+    """
+    divisor = math.gcd(part, whole)
+    values: dict[str, None] = {}  # a set that keeps the order
+    if part * 10_000 % whole == 0:
+        values[shift_decimal(str(part * 10_000 // whole), -2)] = None
+    else:
+        for decimals in range(3):
+            scaled = part * 100 * 10**decimals
+            for rounded in ((2 * scaled + whole) // (2 * whole), scaled // whole):
+                values[shift_decimal(str(rounded), -decimals)] = None
+    values.pop("0", None)
+    form = f"{part // divisor}/{whole // divisor} fraction"
+    percentages = [f"{value} %" for value in values]
+    decimals_below_one = [shift_decimal(value, -2) for value in values]
+    return _FractionForms(
+        keys=(form, *percentages, *[f"{value} =" for value in decimals_below_one]),
+        offered=(form, *percentages, *decimals_below_one),
+    )
+
+
+def _add_fraction(
+    text: str,
+    span: tuple[int, int],
+    forms: _FractionForms,
+    claimed: bytearray,
+    mentions: list[Mention],
+    offered: set[str],
+) -> None:
+    """Add a fraction. A percentage or a bare decimal number may support it, and it may support them."""
+    start, end = span
+    if claim(start, end, claimed):
+        mentions.append(Mention(start, end, text[start:end], forms.keys))
+        offered.update(forms.offered)
+
+
+def _is_rating(lower: str, start: int, end: int) -> bool:
+    """Return whether a ratio is a rating: 4 out of 5 stars are not four fifths of anything."""
+    return (
+        _STARS.match(lower, end) is not None
+        or _RATING.search(lower, max(0, start - 2 * _CHARACTERS_BEFORE), start) is not None
+    )
+
+
+def _count(written: str) -> int:
+    return int(written) if written.isdigit() else NUMBER_WORDS[written]
+
+
+def _exact_decimal(part: int, whole: int) -> str:
+    """Return a fraction as a decimal number if four decimals are exact, else an empty string."""
+    scaled, rest = divmod(part * 10_000, whole)
+    return "" if rest else shift_decimal(str(scaled), -4)
+
+
+def _is_fraction(lower: str, start: int, end: int, name: str, count: str, *, is_plural: bool) -> bool:
+    """Return whether the words around a possible fraction allow no other meaning."""
+    before = lower[max(0, start - _CHARACTERS_BEFORE) : start]
+    if _BEFORE_NO_FRACTION.search(before) and not (is_plural and name not in ("half", "quarter")):
+        return False
+    if name in ("half", "quarter") and _OF_A_PERIOD.match(lower, end):
+        return False
+    if is_plural and name != "quarter":
+        return True
+    if _BEFORE_FRACTION.search(before) and (name == "half" or _BEHIND_FRACTION.match(lower, end)):
+        return True
+    if name == "half":
+        return count == "one" or _BEHIND_HALF.match(lower, end) is not None
+    if lower.startswith(" of", end):
+        return True
+    is_hyphenated = lower[start + len(count) : start + len(count) + 1] == "-"
+    return count not in ("a", "an") and (is_hyphenated or _BEHIND_FRACTION.match(lower, end) is not None)

@@ -1,0 +1,150 @@
+"""Measure which words, numbers and names of an answer sentence occur in its evidence.
+
+The features of a sentence are extracted once (:mod:`hcat.language.features`). The evidence of an interaction is the
+union of the features of its context sentences and its query, and measuring is a lookup in sets.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hcat.language.features import TextFeatures
+from hcat.language.mentions import Mention
+
+
+class Offer(NamedTuple):
+    """What one text supports as evidence.
+
+    The fields are tuples, because a set of a dozen words takes five times as much memory.
+    """
+
+    words: tuple[str, ...]
+    numbers: tuple[str, ...]
+    entities: tuple[str, ...]
+
+    @classmethod
+    def from_features(cls, features: TextFeatures) -> "Offer":
+        """Return what a text with these features supports."""
+        return cls(tuple(features.words), tuple(features.numbers_offered), tuple(features.entities_offered))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What supports an answer: the union of the features of its context sentences and its query."""
+
+    words: frozenset[str]
+    numbers: frozenset[str]
+    entities: frozenset[str]
+
+    @classmethod
+    def from_features(cls, features: Iterable[TextFeatures]) -> "Evidence":
+        """Return the union of the features; the evidence of no text supports nothing."""
+        return cls.from_offers(map(Offer.from_features, features))
+
+    @classmethod
+    def from_offers(cls, offers: Iterable[Offer]) -> "Evidence":
+        """Return the union of what the texts support; the evidence of no text supports nothing."""
+        sources = list(offers)
+        return cls(
+            words=frozenset().union(*[source.words for source in sources]),
+            numbers=frozenset().union(*[source.numbers for source in sources]),
+            entities=frozenset().union(*[source.entities for source in sources]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SupportCounts:
+    """Numbers of words, numbers and names (entities) of a sentence, and how many of them the evidence supports.
+
+    Each mention counts once, so that a repeated word counts each time. `unsupported` has the unsupported mentions in
+    order of appearance, as the sentence writes them. A word inside an unsupported name or number is not shown again.
+    """
+
+    count_words: int
+    count_words_supported: int
+    count_numbers: int
+    count_numbers_supported: int
+    count_entities: int
+    count_entities_supported: int
+    unsupported: tuple[str, ...]
+
+
+def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts:
+    """Return how many words, numbers and names of a sentence the evidence supports.
+
+    The evidence supports
+
+    - a number by the same value with the same unit, or if one side has no unit;
+    - a percentage also by an equal fraction or decimal number below 1, and the reverse;
+    - a date by the same date or a more precise one;
+    - a name by the name itself, by a full name that it is the acronym of, or if each part is among the words;
+    - a word by the same stem, or if the word is inside a supported name.
+
+    Parameters
+    ----------
+    sentence : TextFeatures
+        Features of one answer sentence.
+    evidence : Evidence
+        Evidence of the interaction.
+
+    Returns
+    -------
+    SupportCounts
+
+    Examples
+    --------
+    >>> from hcat.language.features import extract_features
+    >>> evidence = Evidence.from_features([extract_features("A monthly fee of 25 dollars is due.")])
+    >>> counts = measure_support(extract_features("The fees are $25 and 3%."), evidence)
+    >>> counts.count_numbers, counts.count_numbers_supported, counts.unsupported
+    (2, 1, ('3%',))
+    """
+    missing = [mention for mention in sentence.word_mentions if mention.keys[0] not in evidence.words]
+    missing_entities = []
+    supported_entities = []
+    for mention in sentence.entity_mentions:
+        if mention.keys[0] in evidence.entities or (mention.parts and evidence.words.issuperset(mention.parts)):
+            supported_entities.append(mention)
+        else:
+            missing_entities.append(mention)
+    if missing and supported_entities:
+        missing = _outside(missing, supported_entities)
+    count_words_missing = len(missing)
+    for mention in sentence.number_mentions:
+        if evidence.numbers.isdisjoint(mention.keys):
+            missing.append(mention)
+    count_numbers_missing = len(missing) - count_words_missing
+    missing += missing_entities
+    count_entities_missing = len(missing_entities)
+    return SupportCounts(
+        count_words=len(sentence.word_mentions),
+        count_words_supported=len(sentence.word_mentions) - count_words_missing,
+        count_numbers=len(sentence.number_mentions),
+        count_numbers_supported=len(sentence.number_mentions) - count_numbers_missing,
+        count_entities=len(sentence.entity_mentions),
+        count_entities_supported=len(sentence.entity_mentions) - count_entities_missing,
+        unsupported=_surfaces_without_nesting(missing),
+    )
+
+
+def _outside(mentions: list[Mention], spans: list[Mention]) -> list[Mention]:
+    """Return the mentions that start outside all spans; both sequences are in order."""
+    outside = []
+    position = 0
+    for mention in mentions:
+        while position < len(spans) and spans[position].end <= mention.start:
+            position += 1
+        if position == len(spans) or mention.start < spans[position].start:
+            outside.append(mention)
+    return outside
+
+
+def _surfaces_without_nesting(mentions: list[Mention]) -> tuple[str, ...]:
+    """Return the characters of the mentions in order, without mentions inside or across an earlier one."""
+    shown = []
+    position = 0
+    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+        if mention.start >= position:
+            shown.append(mention.surface)
+            position = mention.end
+    return tuple(shown)
