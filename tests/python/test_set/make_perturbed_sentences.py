@@ -1,6 +1,7 @@
 """Make the test cases of hcat.test_set.perturbation: sentences of the demo's knowledge base, each with one fault.
 
-One command, from the repository root, writes them to ``tests/python/test_set/data/perturbed_sentences.jsonl``, one case a line:
+One command, from the repository root, writes them to ``tests/python/test_set/data/perturbed_sentences.jsonl``, one case
+a line:
 
     python tests/python/test_set/make_perturbed_sentences.py
 
@@ -13,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from hcat.language.text import split_sentences
-from hcat.test_set.perturbation import KINDS, perturb
+from hcat.test_set.perturbation.faults import KINDS, perturb
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CHUNKS = REPOSITORY / "seeds" / "demo" / "chunks.jsonl"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from make_perturbed_sentences import CASES, make_cases, to_text
 
 from hcat.language.overlap import Evidence, Mention, extract_features, measure_support
-from hcat.test_set.perturbation import (
+from hcat.test_set.perturbation.antonyms import ANTONYMS
+from hcat.test_set.perturbation.faults import (
     ANTONYM,
-    ANTONYMS,
     ENTITY_INSIDE,
     ENTITY_OUTSIDE,
     KINDS,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from hcat.test_set.perturbation import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
+from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
 from hcat.test_set.variants.drafts import Draft, Parent, Settings
 from hcat.test_set.variants.facts import count_negations
 from hcat.test_set.variants.questions import read_plan, split_lead, starts_with_auxiliary

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hcat.test_set.perturbation import third_person
+from hcat.test_set.perturbation.forms import third_person
 
 MAXIMUM_SUBJECT_WORDS: Final = 7
 """A subject is seldom longer; further on a verb may belong to a clause of its own."""

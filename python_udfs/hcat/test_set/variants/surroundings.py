@@ -7,15 +7,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final
 
-from hcat.test_set.perturbation import (
-    ANTONYM,
-    NEGATION,
-    NUMBER_OUTSIDE,
-    article_for,
-    find_article,
-    in_case_of,
-    perturb,
-)
+from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
+from hcat.test_set.perturbation.forms import article_for, find_article, in_case_of
 from hcat.test_set.variants.drafts import (
     CLAIM,
     DISTRACTION,
