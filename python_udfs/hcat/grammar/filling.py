@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from hcat.engine.keys import hash_text
 from hcat.grammar.schema import Schema
-from hcat.grammar.sql_templates import Placeholder, SqlTemplate, render_query
+from hcat.grammar.sql_rendering import render_query
+from hcat.grammar.sql_templates import Placeholder, SqlTemplate
 from hcat.grammar.text_templates import TextTemplate, check_text_template, fill_text
 
 #: What the result of a query is to its question; only the first is a true answer to test against.

@@ -16,7 +16,8 @@ from typing import Final
 import pyarrow as pa
 
 from hcat.engine.keys import hash_text
-from hcat.grammar.sql_templates import ORIGINS, Join, Placeholder, Reference, SqlTemplate, split_words
+from hcat.grammar.column_names import split_words
+from hcat.grammar.sql_templates import ORIGINS, Join, Placeholder, Reference, SqlTemplate
 
 #: Two styles each; the first is the one that applications are expected to manage.
 HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {
