@@ -29,8 +29,8 @@ def call_for_templates(
 ) -> Iterator[pa.RecordBatch]:
     """Ask a language model for SQL templates, then for texts of those accepted; yield the ledger of new calls.
 
-    Offline nothing is asked. What was answered before is not asked again. A prompt holds names, kinds and keys of the
-    schema and templates with placeholders, never a row.
+    The offline generator asks nothing. What was answered before is not asked again. A prompt holds names, kinds and keys
+    of the schema and templates with placeholders, never a row.
 
     Parameters
     ----------
@@ -45,6 +45,16 @@ def call_for_templates(
     ------
     SettingsError
         If the service is not described.
+
+    Examples
+    --------
+    >>> from hcat.grammar.criteria import Requirements
+    >>> from hcat.grammar.materials import IMPORT_SCHEMA, Settings
+    >>> from hcat.grammar.schema import Schema
+    >>> settings = Settings(7, 12, 1, 5, ("length",), Requirements(), Requirements(), generator="offline")
+    >>> nothing = IMPORT_SCHEMA.empty_table()
+    >>> list(call_for_templates(Materials(Schema(()), settings, nothing, nothing, nothing), service={}))
+    []
     """
     settings, schema = materials.settings, materials.schema
     if settings.generator == "offline":

@@ -100,10 +100,23 @@ def determined_columns(
     *,
     trusts_unknown: bool = False,
 ) -> frozenset[Reference]:
-    """Return the columns that have at most one value once the columns ``known`` are given: the closure.
+    """Return the columns that have at most one value once the columns ``known`` are given (the closure).
 
-    A known key, or a column whose counts say that its values are unique, gives its whole row; a joined column gives
-    its partner. ``trusts_unknown``: take columns whose counts nobody knows as unique.
+    A known key gives its whole row, and so does a column whose counts say that its values are unique. A joined column
+    gives its partner.
+
+    Parameters
+    ----------
+    tables : sequence of str
+        Table of each source.
+    joins : sequence of Join
+        Foreign keys between the sources.
+    known : iterable of Reference
+        Columns whose values are given.
+    schema : Schema
+        Keys and counts.
+    trusts_unknown : bool
+        Take columns that nobody counted as unique.
     """
     found = set(known)
     pairs = [pair for join in joins for pair in join.equalities]
@@ -133,7 +146,7 @@ def check_sql_template(
     requirements: Requirements | None = None,
     earlier: Iterable[SqlTemplate] = (),
 ) -> TemplateReport:
-    """Return one check per criterion for a template that anybody wrote.
+    """Return one check per criterion for a template, whoever wrote it.
 
     Parameters
     ----------
@@ -142,9 +155,33 @@ def check_sql_template(
     schema : Schema
         What it may read.
     requirements : Requirements, optional
-        Default: the limits of the class.
+        By default the limits of the class.
     earlier : iterable of SqlTemplate
-        Templates that are there already: the same logic once more is redundant.
+        Templates that exist already: a template of the same logic is redundant.
+
+    Examples
+    --------
+    >>> from hcat.grammar.schema import read_schema
+    >>> schema = read_schema(
+    ...     [
+    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
+    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
+    ...     ],
+    ...     [
+    ...         {
+    ...             "constraint_name": "branches_key",
+    ...             "constraint_type": "PRIMARY KEY",
+    ...             "table_name": "branches",
+    ...             "column_name": "branch_name",
+    ...         }
+    ...     ],
+    ... )
+    >>> report = check_sql_template("SELECT * FROM branches", schema)
+    >>> report.is_accepted, [(check.criterion, check.reason) for check in report.checks if check.outcome == "broken"]
+    (False, [('columns_named', 'columns are selected by name, got *')])
+    >>> text = "SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"
+    >>> check_sql_template(text, schema).is_accepted
+    True
     """
     wanted = requirements or Requirements()
     try:
@@ -163,7 +200,17 @@ def check_sql_template(
 def check_sql_templates(
     texts: Iterable[str], schema: Schema, requirements: Requirements | None = None
 ) -> tuple[TemplateReport, ...]:
-    """Return the reports of several templates in order; the second of the same logic is redundant."""
+    """Return the reports of several templates in order; a second template of the same logic is redundant.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The templates.
+    schema : Schema
+        What they may read.
+    requirements : Requirements, optional
+        By default the limits of the class.
+    """
     reports: list[TemplateReport] = []
     earlier: list[SqlTemplate] = []
     for text in texts:
@@ -182,7 +229,19 @@ def _check_line(text: str) -> Check:
 def check_logic(
     template: SqlTemplate, schema: Schema, requirements: Requirements, earlier: Iterable[SqlTemplate]
 ) -> Iterator[Check]:
-    """Yield the checks of a template that could be read, all but the one of its line."""
+    """Yield the checks of a template that could be read, all but that of its line.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    schema : Schema
+        Its tables, keys and counts.
+    requirements : Requirements
+        Limits and tables that a person asks for.
+    earlier : iterable of SqlTemplate
+        Templates that exist already.
+    """
     void, technical = [], []
     for place in (*template.selected, *template.conditions):
         table = schema.table(template.tables[place.source])

@@ -44,12 +44,12 @@ CALL_SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is wanted.
+    """What templates, texts and fillings are wanted.
 
     Parameters
     ----------
     random_seed : int
-        Of the choice of fillings.
+        Seed of the choice of fillings.
     maximum_templates : int
         SQL templates in all, at least 1.
     texts_per_style : int
@@ -59,9 +59,9 @@ class Settings:
     hypotheses : tuple of str
         Of :data:`~hcat.grammar.text_templates.HYPOTHESES`.
     requirements : Requirements
-        Of every template, whoever wrote it (the specific requirements of GRAMMAR, Table 4).
+        Limits of every template, whoever wrote it (the specific requirements of GRAMMAR, Table 4).
     enumerated : Requirements
-        Of those that are enumerated, within the former.
+        Limits of enumerated templates, within ``requirements``.
     generator : {"offline", "language_model"}
         Whether a language model is asked too.
     """
@@ -100,7 +100,35 @@ class Settings:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> Settings:
-        """Return the settings that stand in the project's vars."""
+        """Return the settings from the project's vars.
+
+        Parameters
+        ----------
+        settings : mapping
+            random_seed, templates, texts_per_style, fillings, hypotheses, requirements, enumerated and generator.
+
+        Raises
+        ------
+        ValueError
+            If a requirement is unknown or a limit cannot be met.
+
+        Examples
+        --------
+        >>> settings = Settings.from_mapping(
+        ...     {
+        ...         "random_seed": 7,
+        ...         "templates": 12,
+        ...         "texts_per_style": 2,
+        ...         "fillings": 5,
+        ...         "hypotheses": ["length"],
+        ...         "requirements": {"maximum_joins": 1},
+        ...         "enumerated": {"maximum_joins": 2},
+        ...         "generator": "offline",
+        ...     }
+        ... )
+        >>> settings.styles, settings.enumerated.maximum_joins
+        (('short', 'long'), 1)
+        """
         wanted = _requirements(settings["requirements"])
         own = _requirements({**settings["requirements"], **settings["enumerated"]})
         enumerated = replace(
@@ -131,7 +159,15 @@ def _requirements(settings: Mapping[str, Any]) -> Requirements:
 
 
 def schema_of(columns: pa.Table, constraints: pa.Table) -> Schema:
-    """Return the schema that the introspected rows describe; ``columns`` also carries the count of rows."""
+    """Return the schema that the introspected rows describe.
+
+    Parameters
+    ----------
+    columns : Table
+        Rows of :func:`~hcat.grammar.schema.read_schema`, and count_rows of their table.
+    constraints : Table
+        Rows of :func:`~hcat.grammar.schema.read_schema`.
+    """
     tables = {row["table_name"]: row["count_rows"] for row in columns.to_pylist()}
     return read_schema(
         columns, constraints, [{"table_name": name, "count_rows": count} for name, count in tables.items()]

@@ -183,7 +183,22 @@ def text_templates_prompt(template: SqlTemplate, schema: Schema, style: str, cou
 
 
 def read_reply(content: str, count: int) -> tuple[str, list[str]]:
-    """Return the status (:data:`REPLY_STATUSES`) of a reply and its templates, ``count`` at most and unchecked."""
+    """Return the status (:data:`REPLY_STATUSES`) of a reply and its templates, which are not checked yet.
+
+    Parameters
+    ----------
+    content : str
+        Text of the reply.
+    count : int
+        Templates that are kept at most.
+
+    Examples
+    --------
+    >>> read_reply('{"templates": ["SELECT city"]}', 5)
+    ('read', ['SELECT city'])
+    >>> read_reply("I cannot do that.", 5)
+    ('not_json', [])
+    """
     try:
         reply = json.loads(content)
     except (ValueError, RecursionError):

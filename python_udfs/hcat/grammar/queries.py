@@ -67,11 +67,11 @@ def answer_fillings(
     run : callable
         SELECT statement with ``?`` and the values bound to them -> rows.
     templates : Table
-        Schema :data:`TEMPLATE_SCHEMA`.
+        Schema :data:`~hcat.grammar.templates.TEMPLATE_SCHEMA`.
     schema : Schema
-        Whose names the SQL is made of.
+        Its names are written into the SQL.
     settings : mapping
-        As :meth:`Settings.from_mapping` reads it.
+        As :meth:`hcat.grammar.materials.Settings.from_mapping` reads it.
     """
     wanted = Settings.from_mapping(settings)
     values: dict[Placeholder, list[Any]] = {}
@@ -106,8 +106,23 @@ def answer_fillings(
 
 
 def answer_type_of(template: SqlTemplate, schema: Schema) -> str:
-    """Return the tag of the raw contract: numeric (numbers and dates), location (by the column's words), entity, or
-    description where several columns are asked for."""
+    """Return the answer type of the raw contract that a template asks for.
+
+    Numbers and dates are ``numeric``. A text is a ``location`` if a word of its column names a place, else an
+    ``entity``. Several columns make a ``description``.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    schema : Schema
+        Whose columns tell their kind.
+
+    Raises
+    ------
+    ValueError
+        If the schema does not have the column.
+    """
     if len(template.selected) > 1:
         return "description"
     place = template.selected[0]
@@ -121,12 +136,26 @@ def answer_type_of(template: SqlTemplate, schema: Schema) -> str:
 
 
 def write_statement(sql: str, values: Sequence[Value]) -> str:
-    """Return SQL that runs by itself: each ``?`` of rendered SQL, whose names hold none, as a literal.
+    """Return SQL that runs by itself: each ``?`` becomes a literal.
+
+    The names in rendered SQL hold no ``?``.
+
+    Parameters
+    ----------
+    sql : str
+        Statement of :func:`~hcat.grammar.sql_rendering.render_query`.
+    values : sequence
+        One value per ``?``, in order.
 
     Raises
     ------
     ValueError
         If the number of values is not that of the ``?``.
+
+    Examples
+    --------
+    >>> write_statement("select ?, ?", ["O'Reed", 2])
+    "select 'O''Reed', 2"
     """
     parts = sql.split("?")
     if len(parts) != len(values) + 1:
@@ -143,7 +172,7 @@ def write_literal(value: Value) -> str:
     Raises
     ------
     ValueError
-        If it is of another type or not finite.
+        If the value is of another type or not finite.
     """
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -178,7 +207,40 @@ def rerun_answers(run: Run, statements: pa.Table) -> pa.Table:
 
 
 def fill_queries(fillings: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch]:
-    """Yield every used text in every filling with a single answer (schema :data:`QUERY_SCHEMA`)."""
+    """Yield the queries: every used text with every filling of a single answer (schema :data:`QUERY_SCHEMA`).
+
+    Parameters
+    ----------
+    fillings : Table
+        Schema :data:`FILLING_SCHEMA`.
+    texts : Table
+        Schema :data:`~hcat.grammar.templates.TEXT_SCHEMA`.
+
+    Examples
+    --------
+    >>> fillings = pa.table(
+    ...     {
+    ...         "query_group": ["g1"],
+    ...         "sql_template_id": ["s1"],
+    ...         "answer_status": ["single_answer"],
+    ...         "placeholders": [["[branches.branch_name]"]],
+    ...         "filled_values": [["Harbour"]],
+    ...     }
+    ... )
+    >>> texts = pa.table(
+    ...     {
+    ...         "sql_template_id": ["s1"],
+    ...         "text_template_id": ["t1"],
+    ...         "text_template": ["Where is [branches.branch_name]?"],
+    ...         "text_number": [0],
+    ...         "text_status": ["used"],
+    ...         "hypothesis": ["length"],
+    ...         "style": ["short"],
+    ...     }
+    ... )
+    >>> next(fill_queries(fillings, texts)).column("query_text").to_pylist()
+    ['Where is Harbour?']
+    """
     by_template: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in texts.sort_by("text_number").to_pylist():
         if row["text_status"] == "used":

@@ -35,7 +35,7 @@ class RenderedQuery(NamedTuple):
 
 
 def write_sql_template(template: SqlTemplate) -> str:
-    """Return the template as one line of text in the shape people edit; reading it gives the same template."""
+    """Return the template as the line of text that people edit; reading it gives the same template."""
     several = len(template.tables) > 1
 
     def name(text: str) -> str:
@@ -59,14 +59,45 @@ def write_sql_template(template: SqlTemplate) -> str:
 
 
 def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
-    """Return the SQL to run for one filling: names quoted and only of the schema, values as parameters ``?``.
+    """Return the SQL to run for one filling: quoted names of the schema, and values as parameters ``?``.
 
     Rows are distinct and ordered, so that the same data give the same result.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    schema : Schema
+        Whose names are written.
 
     Raises
     ------
     ValueError
         If the schema has not all the tables and columns of the template.
+
+    Examples
+    --------
+    >>> from hcat.grammar.schema import read_schema
+    >>> from hcat.grammar.sql_templates import read_sql_template
+    >>> schema = read_schema(
+    ...     [
+    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
+    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
+    ...     ],
+    ...     [
+    ...         {
+    ...             "constraint_name": "branches_key",
+    ...             "constraint_type": "PRIMARY KEY",
+    ...             "table_name": "branches",
+    ...             "column_name": "branch_name",
+    ...         }
+    ...     ],
+    ... )
+    >>> template = read_sql_template("SELECT city FROM branches WHERE branch_name = [branches.branch_name]", schema)
+    >>> render_query(template, schema).sql
+    'select distinct t1."city" from "branches" as t1 where t1."branch_name" = ? order by 1'
+    >>> write_sql_template(template)
+    "SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"
     """
     conditions = " and ".join(f"{_quote(place, template, schema)} = ?" for place in template.conditions)
     columns = [_quote(place, template, schema) for place in template.selected]
@@ -76,11 +107,18 @@ def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
 
 
 def render_fillings(template: SqlTemplate, schema: Schema) -> RenderedQuery:
-    """Return SQL without parameters whose rows are the fillings that have an answer, and their answers.
+    """Return SQL without parameters whose rows are the fillings that have an answer, each with its answer.
 
-    One column per placeholder (:attr:`RenderedQuery.parameters` names them), then the selected columns. Where two
-    placeholders lie in two tables, most of the Cartesian product has no answer: here is the part that has one.
-    A placeholder that two conditions share must have the same value in both.
+    A row holds one column per placeholder (:attr:`RenderedQuery.parameters` names them), then the selected columns. If
+    two placeholders lie in two tables, most of their Cartesian product has no answer; these rows are the part that has
+    one. A placeholder that two conditions share must have the same value in both.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    schema : Schema
+        Whose names are written.
     """
     first: dict[Placeholder, str] = {}
     same = []
@@ -96,14 +134,42 @@ def render_fillings(template: SqlTemplate, schema: Schema) -> RenderedQuery:
 
 
 def render_values(placeholder: Placeholder, schema: Schema) -> str:
-    """Return SQL for the distinct values that can be filled into a placeholder, in order, without null."""
+    """Return SQL for the distinct values of a placeholder, ordered and without null.
+
+    Parameters
+    ----------
+    placeholder : Placeholder
+        What is filled.
+    schema : Schema
+        Whose names are written.
+
+    Raises
+    ------
+    ValueError
+        If the schema has no such column.
+    """
     template = SqlTemplate((placeholder.table,), (), (Reference(0, placeholder.column),), ())
     column = _quote(template.selected[0], template, schema)
     return f"select distinct {column} {_from(template, schema)} where {column} is not null order by 1"
 
 
 def reports_table(reports: Iterable[TemplateReport], origin: str, schema: Schema) -> pa.Table:
-    """Return one row per template that could be read (schema :data:`SQL_TEMPLATE_SCHEMA`)."""
+    """Return one row per template that could be read (schema :data:`SQL_TEMPLATE_SCHEMA`).
+
+    Parameters
+    ----------
+    reports : iterable of TemplateReport
+        Reports of templates; those that could not be read are left out.
+    origin : str
+        Who wrote them, of :data:`~hcat.grammar.sql_templates.ORIGINS`.
+    schema : Schema
+        Whose names the SQL is written with.
+
+    Raises
+    ------
+    ValueError
+        If the origin is unknown.
+    """
     if origin not in ORIGINS:
         raise ValueError(f"origin must be one of {', '.join(ORIGINS)}, got {origin!r}")
     rows = [

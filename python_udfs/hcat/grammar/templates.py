@@ -1,7 +1,7 @@
-"""SQL templates with their checks and texts: who wrote them, which of them win, and what became of each.
+"""SQL templates with their checks and texts: who wrote them, which take precedence, and what became of each.
 
-Who wrote a template decides who wins: people's edits first, then imported ones, those of a language model and those of
-the enumerator. All pass the same criteria.
+Precedence follows the writer: people's edits come first, then imported templates, those of a language model and those
+of the enumerator. All are checked by the same criteria.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Candidate:
 
 
 def collect_templates(materials: Materials) -> list[Candidate]:
-    """Return every SQL template in the order in which they win, with its criteria and status.
+    """Return every SQL template in order of precedence, with its criteria and its status.
 
     A row of the seed with the id of a generated template takes its place, or switches it off.
     """
@@ -179,7 +179,28 @@ def _decide(
 def make_templates(materials: Materials) -> pa.Table:
     """Return every SQL template with its checks and texts (schema :data:`MADE_SCHEMA`); only accepted ones have texts.
 
-    One table, so that templates, criteria and texts are of the same materials; SQL takes it apart.
+    Templates, criteria and texts stand in one table, so that all are made of the same materials; SQL takes it apart.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from hcat.grammar.materials import IMPORT_SCHEMA, gather
+    >>> settings = {"random_seed": 7, "templates": 12, "texts_per_style": 1, "fillings": 5, "hypotheses": ["length"]}
+    >>> settings |= {"requirements": {}, "enumerated": {}, "generator": "offline"}
+    >>> columns = {"table_name": ["branches"] * 2, "column_name": ["branch_name", "city"], "data_type": ["TEXT"] * 2}
+    >>> key = {"constraint_name": ["k"], "constraint_type": ["PRIMARY KEY"], "table_name": ["branches"]}
+    >>> edits = {"template_id": ["mine"], "sql_template": ["SELECT * FROM branches"], "is_enabled": [True]}
+    >>> text_columns = ("sql_template_id", "style", "text_template")
+    >>> materials = gather(
+    ...     settings,
+    ...     pa.table(columns | {"count_rows": [2, 2]}),
+    ...     pa.table(key | {"column_name": ["branch_name"]}),
+    ...     pa.table(edits | {"reason": ["an example"]}),
+    ...     pa.table({name: pa.array([], pa.string()) for name in text_columns}),
+    ...     IMPORT_SCHEMA.empty_table(),
+    ... )
+    >>> [(row["origin"], row["template_status"]) for row in make_templates(materials).to_pylist()]
+    [('person', 'rejected'), ('enumerated', 'accepted')]
     """
     checks, texts = (
         _lists_by(table, key)
@@ -251,8 +272,15 @@ def checks_table(materials: Materials) -> pa.Table:
 def texts_table(materials: Materials) -> pa.Table:
     """Return every text template of the accepted SQL templates with its status (schema :data:`TEXT_SCHEMA`).
 
-    Each style gets the same number: people's texts first, then imported ones, those of a language model and those of
-    the writer. A text that another SQL template has already is a fault: it would ask two things at once.
+    Each style gets the same number of texts: first those of people, then imported ones, then those of a language model
+    and last those of the writer. The status of a text is one of:
+
+    - ``used``;
+    - ``spare``: its style had enough texts before it;
+    - ``faulty``: :func:`~hcat.grammar.text_templates.check_text_template` finds a fault. A text that another SQL
+      template has already is one: it would ask two things at once;
+    - ``disabled``: a person switched it off;
+    - ``unbalanced``: another style of the same SQL template has too few texts.
     """
     settings = materials.settings
     imported = _imported_texts(materials)
