@@ -29,8 +29,8 @@ def call_for_templates(
 ) -> Iterator[pa.RecordBatch]:
     """Ask a language model for SQL templates, then for texts of those accepted; yield the ledger of new calls.
 
-    The offline generator asks nothing. What was answered before is not asked again. A prompt holds names, kinds and keys
-    of the schema and templates with placeholders, never a row.
+    The offline generator asks nothing. What was answered before is not asked again. A prompt holds names, kinds and
+    keys of the schema and templates with placeholders, never a row.
 
     Parameters
     ----------

@@ -87,11 +87,20 @@ def perturb(
     Returns
     -------
     Perturbed or None
+        The faulty sentence and where it was changed.
 
     Raises
     ------
     ValueError
         If the kind is unknown.
+
+    Examples
+    --------
+    >>> perturb("The card is free.", "negation", [], Random(1)).text
+    'The card is not free.'
+    >>> fault = perturb("The fee is 9 euros.", "number_inside", ["The limit is 12 euros."], Random(1))
+    >>> fault.before, fault.after
+    ('9 euros', '12 euros')
     """
     if kind in (NEGATION, ANTONYM):
         edits = list(find_negations(sentence) if kind == NEGATION else find_antonyms(sentence))

@@ -10,10 +10,10 @@ from hcat.language.kinds import replaceable_numbers
 from hcat.language.overlap import Evidence, Mention, TextFeatures, extract_features
 
 MAXIMUM_TRIES: Final = 100
-"""So many replacements are tried for one number or name before the rule gives the place up."""
+"""Replacements that are tried for one number or name before the rule gives the place up."""
 
 CHARACTERS_BEFORE: Final = 40
-"""So far back a pattern looks for what stands before a word."""
+"""Characters before a word that a pattern reads."""
 
 _Item = TypeVar("_Item")
 
@@ -42,8 +42,15 @@ _PIECE_BEHIND = re.compile(r"-|['\u2019]s?\s[^\W\d_a-z]")
 def replaceable_names(text: str, features: TextFeatures) -> list[Mention]:
     """Return the names that may be replaced and may replace others, without pieces of longer names.
 
-    Numbers, small words behind a hyphen and owners are no part of a name, so that "First National Bank", "Lantern 60
-    Notice Account", "Buy-to-Let Mortgage" and "Children's Saver" come in pieces.
+    Numbers, small words behind a hyphen and owners are no part of a name. So "First National Bank", "Lantern 60 Notice
+    Account", "Buy-to-Let Mortgage" and "Children's Saver" come in pieces.
+
+    Parameters
+    ----------
+    text : str
+        A sentence.
+    features : TextFeatures
+        Its features.
     """
     name_ends = {mention.end for mention in features.entity_mentions}
     behind_numbers = {
@@ -64,7 +71,15 @@ def replaceable_names(text: str, features: TextFeatures) -> list[Mention]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def read_sentence(text: str) -> Source:
-    """Return the sentence with its features, its replaceable numbers and its replaceable names; kept once read."""
+    """Return the sentence with its features, its replaceable numbers and its replaceable names.
+
+    What was read is kept for later calls.
+
+    Examples
+    --------
+    >>> [(mention.surface, kind) for mention, kind in read_sentence("The fee is 9 euros.").numbers]
+    [('9 euros', 'eur')]
+    """
     features = extract_features(text)
     return Source(text, features, replaceable_numbers(features), replaceable_names(text, features))
 
@@ -75,12 +90,28 @@ def evidence_of(sources: Iterable[Source]) -> Evidence:
 
 
 def apply_edit(sentence: str, edit: Edit) -> str:
-    """Return the sentence after the edit."""
+    """Return the sentence after the edit.
+
+    Parameters
+    ----------
+    sentence : str
+        The sentence before the edit.
+    edit : Edit
+        The change.
+    """
     return sentence[: edit.start] + edit.after + sentence[edit.end :]
 
 
 def in_random_order(items: Sequence[_Item], random: Random) -> Iterator[_Item]:
-    """Yield every item once; drawing a few of many items costs a few steps."""
+    """Yield every item once in random order; the first few of many items cost a few steps.
+
+    Parameters
+    ----------
+    items : sequence
+        What is drawn without replacement.
+    random : random.Random
+        Source of every choice.
+    """
     moved: dict[int, int] = {}  # a shuffle that only notes the places it has changed
     for position in range(len(items)):
         chosen = random.randrange(position, len(items))
@@ -89,5 +120,13 @@ def in_random_order(items: Sequence[_Item], random: Random) -> Iterator[_Item]:
 
 
 def mention_at(mentions: Iterable[Mention], start: int, end: int) -> Mention | None:
-    """Return the mention that fills the span."""
+    """Return the mention that fills the span, or None.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Numbers or names of a sentence.
+    start, end : int
+        The span, in characters.
+    """
     return next((mention for mention in mentions if mention.start == start and mention.end == end), None)

@@ -148,7 +148,15 @@ def starts_with_auxiliary(text: str) -> bool:
 def read_plan(text: str) -> Plan | None:
     """Return the plan of a text that is one plain question, or None.
 
-    The first letter of the question phrase or auxiliary is made small.
+    The plan begins with a small letter.
+
+    Examples
+    --------
+    >>> plan = read_plan("What does the Pier Account cost a month?")
+    >>> plan.auxiliary, plan.subject, plan.verb
+    ('does', 'the Pier Account', 'cost')
+    >>> plan.tell()
+    'what the Pier Account costs a month'
     """
     match = _PLAN.fullmatch(text.strip())
     if match is None or _SECOND_QUESTION.search(match["rest"]):
