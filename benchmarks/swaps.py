@@ -22,7 +22,7 @@ from benchmarks.discrimination import resample_rows
 from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict, working_folder
 from benchmarks.ragtruth import read_rows, read_spans
 from hcat.language.verbalisation import verbalise_sentences
-from hcat.test_set.perturbation import KINDS, perturb
+from hcat.test_set.perturbation.faults import KINDS, perturb
 
 SEED = 20260101
 SHARE_FALSE_ALARMS = 0.05

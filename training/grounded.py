@@ -24,7 +24,7 @@ from hcat.metrics.evidence import EvidenceChoice, EvidenceSettings, join_window
 from hcat.metrics.fusion import COUNT_BOUND, ENTAILMENT_LOGIT_BOUND
 from hcat.metrics.records import Records, find_contradictions, read_fields
 from hcat.metrics.support import Evidence, measure_support
-from hcat.test_set.perturbation import perturb
+from hcat.test_set.perturbation.faults import perturb
 from training.pairs import TARGETS, Pair
 
 EVIDENCE = EvidenceSettings(mode="sentences", count_windows=1, count_sentences=4, count_characters=700)

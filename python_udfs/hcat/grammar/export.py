@@ -60,7 +60,14 @@ class WrittenQueries:
     rejected: Mapping[str, int]
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return names and texts to print."""
+        """Return names and texts to print.
+
+        Examples
+        --------
+        >>> written = WrittenQueries(Path("queries.jsonl"), "0" * 64, True, 2, 10, 40, {"no_answer": 3})
+        >>> dict(written.describe())["written"], dict(written.describe())["not asked"]
+        ('40: 10 facts of 2 SQL templates', '3 fillings: 3 no_answer')
+        """
         made = f"{self.count_queries:,}: {self.count_groups:,} facts of {self.count_templates} SQL templates"
         lines = [
             ("queries", f"{self.path}{'' if self.is_new else ', as it was'}"),

@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from hcat.engine.keys import hash_text
 from hcat.grammar.schema import Schema
-from hcat.grammar.sql_templates import Placeholder, SqlTemplate, render_query
+from hcat.grammar.sql_rendering import render_query
+from hcat.grammar.sql_templates import Placeholder, SqlTemplate
 from hcat.grammar.text_templates import TextTemplate, check_text_template, fill_text
 
 #: What the result of a query is to its question; only the first is a true answer to test against.
@@ -104,12 +105,18 @@ class AnswerCheck(NamedTuple):
 
 
 def write_value(value: Value) -> str:
-    """Return a value as people write it in a question: no trailing zeros, dates as year-month-day.
+    """Return a value as people write it in a question: without trailing zeros, dates as year-month-day.
 
     Raises
     ------
     ValueError
         If it is not finite or of another type.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> write_value(2.50), write_value(datetime.date(2024, 3, 12))
+    ('2.5', '2024-03-12')
     """
     if isinstance(value, str):
         return value
@@ -169,7 +176,21 @@ def cap_combinations(
 ) -> Combinations:
     """Return at most ``cap`` of given combinations, for instance of those that have an answer in the warehouse.
 
-    Parameters as in :func:`select_combinations`; each combination has one value per placeholder, in their order.
+    Parameters
+    ----------
+    template : SqlTemplate
+        Whose placeholders are filled.
+    combinations : iterable
+        One value per placeholder each, in the order of the placeholders.
+    cap : int
+        At least 1.
+    random_seed : int
+        Another seed gives another choice.
+
+    Raises
+    ------
+    ValueError
+        If a combination has another number of values or the cap is below 1.
     """
     distinct: dict[tuple[str, ...], tuple[Value, ...]] = {}
     width = len(template.placeholders)
@@ -185,7 +206,18 @@ def cap_combinations(
 def fill_templates(
     template: SqlTemplate, texts: Sequence[TextTemplate], combinations: Combinations, schema: Schema
 ) -> tuple[FilledQuery, ...]:
-    """Return every text in every filling, ordered by filling and then as the texts are.
+    """Return every text in every filling, ordered by filling and then in the order of the texts.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    texts : sequence of TextTemplate
+        Texts for it.
+    combinations : Combinations
+        Its fillings.
+    schema : Schema
+        Whose names the SQL is written with.
 
     Raises
     ------
@@ -216,15 +248,30 @@ def fill_templates(
 
 
 def query_group_id(template: SqlTemplate, values: Sequence[Value]) -> str:
-    """Return the key of everything that is asked by one SQL query: its logic and its values."""
+    """Return the key of everything that one SQL query with the same values answers.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    values : sequence
+        In the order of its placeholders.
+    """
     return hash_text("query_group", template.sql_template_id, *(_key(value) for value in values))
 
 
 def check_answer(rows: Iterable[Sequence[Any]]) -> AnswerCheck:
     """Return whether the rows of a query are one answer (GRAMMAR, appendix B.1), and that answer.
 
-    Rows that say the same are one; a number that is not a number counts as empty. Several columns of one row are one
-    answer, joined by a comma.
+    Rows that say the same count once; NaN counts as empty. Several columns of one row are one answer, joined by a
+    comma.
+
+    Examples
+    --------
+    >>> check_answer([("Northport", 3), ("Northport", 3)])
+    AnswerCheck(status='single_answer', answer='Northport, 3')
+    >>> check_answer([(1,), (2,)]).status
+    'several_answers'
     """
     distinct: dict[tuple[str | None, ...], None] = {}
     for row in rows:

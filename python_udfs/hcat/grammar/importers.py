@@ -42,12 +42,17 @@ class ImportedQueries(NamedTuple):
 
 
 def read_sql_templates(content: str) -> tuple[ImportedSqlTemplate, ...]:
-    """Return the SQL templates of a file in order.
+    r"""Return the SQL templates of a file in order.
 
     Raises
     ------
     ImportFormatError
         If the file begins like JSON and is not of the shape.
+
+    Examples
+    --------
+    >>> [each.text for each in read_sql_templates("SELECT a;\n\nSELECT b;\n")]
+    ['SELECT a;', 'SELECT b;']
     """
     if not content.lstrip().startswith("{"):
         _check_length(content)
@@ -62,12 +67,17 @@ def read_sql_templates(content: str) -> tuple[ImportedSqlTemplate, ...]:
 
 
 def read_text_templates(content: str) -> dict[str, tuple[str, ...]]:
-    """Return the texts of a file by the SQL template they ask, as it is written there; quotes around a text go.
+    """Return the texts of a file by the SQL template that they ask, as the file writes it; outer quotes are removed.
 
     Raises
     ------
     ImportFormatError
         If the file is not of the shape.
+
+    Examples
+    --------
+    >>> read_text_templates('{"SELECT city": ["In which city?"]}')
+    {'SELECT city': ('In which city?',)}
     """
     found: dict[str, tuple[str, ...]] = {}
     for key, value in _read_object(content).items():

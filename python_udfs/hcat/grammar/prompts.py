@@ -5,17 +5,20 @@ them can hold a value of a row: a schema has none, and a template has placeholde
 somebody else's text all the same, so they stand as JSON strings and are named as data.
 
 The criteria are asked in words of our own; they are those of GRAMMAR, Table 4, and what comes back is checked by
-:func:`hcat.grammar.sql_templates.check_sql_template` like a template of anybody else.
+:func:`hcat.grammar.criteria.check_sql_template` like a template of anybody else.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from hcat.engine.keys import hash_text
+from hcat.grammar.criteria import Requirements
 from hcat.grammar.schema import Schema
-from hcat.grammar.sql_templates import Requirements, SqlTemplate, read_sql_template, write_sql_template
+from hcat.grammar.sql_rendering import write_sql_template
+from hcat.grammar.sql_templates import SqlTemplate, read_sql_template
 from hcat.grammar.text_templates import MINIMUM_LONG_WORDS, STYLES
 
 PROMPT_REVISION: Final = "grammar prompts 1"
@@ -180,7 +183,22 @@ def text_templates_prompt(template: SqlTemplate, schema: Schema, style: str, cou
 
 
 def read_reply(content: str, count: int) -> tuple[str, list[str]]:
-    """Return the status (:data:`REPLY_STATUSES`) of a reply and its templates, ``count`` at most and unchecked."""
+    """Return the status (:data:`REPLY_STATUSES`) of a reply and its templates, which are not checked yet.
+
+    Parameters
+    ----------
+    content : str
+        Text of the reply.
+    count : int
+        Templates that are kept at most.
+
+    Examples
+    --------
+    >>> read_reply('{"templates": ["SELECT city"]}', 5)
+    ('read', ['SELECT city'])
+    >>> read_reply("I cannot do that.", 5)
+    ('not_json', [])
+    """
     try:
         reply = json.loads(content)
     except (ValueError, RecursionError):
@@ -202,3 +220,8 @@ def _messages(body: Mapping[str, Any]) -> list[dict[str, str]]:
         {"role": "system", "content": _SYSTEM},
         {"role": "user", "content": json.dumps(body, ensure_ascii=False)},
     ]
+
+
+def generation_key(messages: Sequence[Mapping[str, str]]) -> str:
+    """Return the content key of a first prompt: the schema or the template, the style, the count and the rules."""
+    return hash_text("grammar", PROMPT_REVISION, json.dumps(list(messages), ensure_ascii=False, sort_keys=True))

@@ -116,6 +116,11 @@ def column_kind(data_type: str) -> str:
     """Return the kind (:data:`COLUMN_KINDS`) of a data type as information_schema names it.
 
     ``DECIMAL(18,2)`` is a number, ``TIMESTAMP WITH TIME ZONE`` a date, ``VARCHAR[]`` and ``STRUCT(a INTEGER)`` other.
+
+    Examples
+    --------
+    >>> [column_kind(each) for each in ("DECIMAL(18,2)", "TIMESTAMP WITH TIME ZONE", "VARCHAR[]")]
+    ['number', 'date', 'other']
     """
     folded = data_type.strip().casefold()
     if folded.endswith("]"):
@@ -149,6 +154,28 @@ def read_schema(
         If a name is empty, too long or holds other characters than letters, digits, space, ``_ $ -``; if a table or a
         column is there twice but for upper and lower case; if a constraint names what is not there; if a count is
         negative.
+
+    Examples
+    --------
+    >>> schema = read_schema(
+    ...     [
+    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
+    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
+    ...     ],
+    ...     [
+    ...         {
+    ...             "constraint_name": "branches_key",
+    ...             "constraint_type": "PRIMARY KEY",
+    ...             "table_name": "branches",
+    ...             "column_name": "branch_name",
+    ...         }
+    ...     ],
+    ... )
+    >>> branches = schema.table("BRANCHES")
+    >>> [(column.name, column.kind) for column in branches.columns]
+    [('branch_name', 'text'), ('city', 'text')]
+    >>> branches.identifies("branch_name")
+    True
     """
     counts = {_name(row, "table_name").casefold(): _count(row, "count_rows") for row in _rows(tables)}
     by_table: dict[str, list[tuple[int, Column]]] = defaultdict(list)

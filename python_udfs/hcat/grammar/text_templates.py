@@ -1,4 +1,4 @@
-"""Text templates: what a person would type to ask an SQL template, in contrasting styles, equally many of each.
+"""Text templates: what a person would type to ask an SQL template, as many in each of two contrasting styles.
 
 A hypothesis names two styles of the same meaning (GRAMMAR, sections 3.1 and 4.2: long queries are answered worse than
 short ones). The deterministic writer puts one description of the query logic into frames of each style. Templates of a
@@ -16,7 +16,8 @@ from typing import Final
 import pyarrow as pa
 
 from hcat.engine.keys import hash_text
-from hcat.grammar.sql_templates import ORIGINS, Join, Placeholder, Reference, SqlTemplate, split_words
+from hcat.grammar.column_names import split_words
+from hcat.grammar.sql_templates import ORIGINS, Join, Placeholder, Reference, SqlTemplate
 
 #: Two styles each; the first is the one that applications are expected to manage.
 HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {
@@ -166,6 +167,29 @@ def write_text_templates(
     ------
     ValueError
         If a hypothesis is not known or the count is out of its range.
+
+    Examples
+    --------
+    >>> from hcat.grammar.schema import read_schema
+    >>> from hcat.grammar.sql_templates import read_sql_template
+    >>> schema = read_schema(
+    ...     [
+    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
+    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
+    ...     ],
+    ...     [
+    ...         {
+    ...             "constraint_name": "branches_key",
+    ...             "constraint_type": "PRIMARY KEY",
+    ...             "table_name": "branches",
+    ...             "column_name": "branch_name",
+    ...         }
+    ...     ],
+    ... )
+    >>> template = read_sql_template("SELECT city FROM branches WHERE branch_name = [branches.branch_name]", schema)
+    >>> short, long = write_text_templates(template, 1, ["length"])
+    >>> short.text
+    "City of branch named '[branches.branch_name]'"
     """
     if not 1 <= count_per_style <= MAXIMUM_PER_STYLE:
         raise ValueError(f"count_per_style must lie in [1, {MAXIMUM_PER_STYLE}], got {count_per_style}")
@@ -235,10 +259,22 @@ def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str]
 def fill_text(text: str, values: Mapping[Placeholder, str]) -> str:
     """Return a text with its placeholders replaced in one pass, so that a value that looks like one stays a value.
 
+    Parameters
+    ----------
+    text : str
+        With placeholders ``[Table.Column]``.
+    values : mapping of Placeholder to str
+        What is written in their places.
+
     Raises
     ------
     ValueError
         If a placeholder has no value.
+
+    Examples
+    --------
+    >>> fill_text("Where is [branches.branch_name]?", {Placeholder("branches", "branch_name"): "Harbour"})
+    'Where is Harbour?'
     """
     known = {_fold(str(placeholder)[1:-1]): value for placeholder, value in values.items()}
 
@@ -254,6 +290,13 @@ def text_templates_table(texts: Sequence[TextTemplate], templates: Iterable[SqlT
     """Return one row per text with its faults (schema :data:`TEXT_TEMPLATE_SCHEMA`), in the order given.
 
     A text is a duplicate if an earlier row has it for the same SQL template and hypothesis.
+
+    Parameters
+    ----------
+    texts : sequence of TextTemplate
+        In the order of the rows.
+    templates : iterable of SqlTemplate
+        The SQL templates that they ask.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How far a metric and people agree: share, kappa, and whether the answers that people accept get the higher scores.
+"""How far a metric and people agree: share, kappa, and whether answers that people accept score higher.
 
 Es et al. (2024, section 5) count how often a metric prefers the answer that people prefer, of two answers to one
 question: :func:`paired_accuracy`. :func:`ranking_accuracy` is the same over answers to any questions. Both need no
@@ -32,7 +32,7 @@ STATISTICS: Final = (
     "ranking_accuracy",
     "paired_accuracy",
 )
-"""The first two compare accepted with accepted at the decided threshold, the third scale points (rubric alone)."""
+"""The first two compare verdicts at the decided threshold, the third compares scale points (rubric alone)."""
 
 AGREEMENT_STATUSES: Final = ("estimated", "no_threshold", "no_labels", "no_scores", "no_variation", "no_pairs")
 
@@ -83,14 +83,22 @@ def ranking_accuracy(
     labels : ndarray of float, shape (n,)
         1 = accepted, 0 = failed.
     sources : sequence of str, length n
-        What is resampled as a whole.
-    count_draws, seed : int
-        Of the bootstrap.
+        Cluster of each answer; clusters are resampled as a whole.
+    count_draws : int
+        Draws of the bootstrap.
+    seed : int
+        Seed of the bootstrap.
 
     Raises
     ------
     ValueError
         If the lengths differ or a value is not finite.
+
+    Examples
+    --------
+    >>> figure = ranking_accuracy(np.array([0.9, 0.4, 0.6]), np.array([1.0, 0.0, 1.0]), ["a", "a", "b"])
+    >>> figure.value, figure.interval_status
+    (1.0, 'too_few_sources')
     """
     passed, failed, count_sources = _tabulate(scores, labels, sources)
     if not passed.sum() or not failed.sum():
@@ -109,10 +117,27 @@ def ranking_accuracy(
 def paired_accuracy(
     scores: Floats, labels: Floats, sources: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Figure:
-    """Return the share of (accepted, failed) answers of one source of which the accepted one has the higher score.
+    """Return the share of (accepted, failed) answers of one cluster of which the accepted one has the higher score.
 
-    Parameters and errors as in :func:`ranking_accuracy`; `no_pairs` where no source has both. The sources counted are
-    those with a pair.
+    The status is `no_pairs` where no cluster has both kinds of answers. Only clusters with a pair are counted.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n,)
+        Higher is better; no NaN.
+    labels : ndarray of float, shape (n,)
+        1 = accepted, 0 = failed.
+    sources : sequence of str, length n
+        Cluster of each answer; clusters are resampled as a whole.
+    count_draws : int
+        Draws of the bootstrap.
+    seed : int
+        Seed of the bootstrap.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or a value is not finite.
     """
     passed, failed, count_sources = _tabulate(scores, labels, sources)
     pairs = passed.sum(axis=1) * failed.sum(axis=1)
@@ -138,9 +163,11 @@ def compare_with_reference(comparisons: pa.Table, count_draws: int, random_seed:
     ----------
     comparisons : Table
         metric_name, reference, source_group, oriented_score (higher is better), metric_label (0, 1, null without a
-        threshold), label (0, 1), metric_point, scale_point (null where the metric speaks in no points).
-    count_draws, random_seed : int
-        Bootstrap over whole sources.
+        threshold), label (0, 1), metric_point, scale_point (null where the metric has no points).
+    count_draws : int
+        Draws of the bootstrap over whole clusters.
+    random_seed : int
+        Its seed.
 
     Returns
     -------

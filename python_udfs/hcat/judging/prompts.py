@@ -1,9 +1,10 @@
-"""What a judge is asked.
+"""Prompts and JSON schemas of the questions that a judge is asked.
 
 The metrics of RAGAS carry the prompts of Es et al. (2024, section 3) word for word as ``task``; the definitions of
 the two baselines are those of its section 5. The rubric judge reads the raters' own guideline (seed rating_scales).
-Texts of logs are hostile: they stand in the prompt as JSON strings, so that nothing in them can end the quotation, and
-are named as data that gives no orders; whatever they make a judge say, only a reply of the schema becomes a number.
+Texts of logs are hostile. They stand in the prompt as JSON strings, so that nothing in them can end the quotation, and
+the prompt names them as data that gives no orders. Whatever they make a judge say, only a reply that fits the schema
+becomes a number.
 """
 
 from __future__ import annotations
@@ -130,13 +131,27 @@ CORRECTNESS_RESPONSE: Final = _object({"reason": _TEXT, "verdict": {"enum": list
 
 
 def statements_prompt(question: str, answer: str) -> list[dict[str, str]]:
-    """Return the messages that ask for the statements of an answer (RAGAS section 3, faithfulness, first prompt)."""
+    """Return the messages that ask for the statements of an answer (RAGAS section 3, faithfulness, first prompt).
+
+    Parameters
+    ----------
+    question, answer : str
+        What was asked and what was answered.
+    """
     data = {"question": cut(question), "answer": cut(answer)}
     return _messages(_STATEMENTS_TASK, data, STATEMENTS_RESPONSE, _STATEMENTS_DEMONSTRATION)
 
 
 def verdicts_prompt(contexts: Sequence[str], statements: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages that ask which statements a context supports (faithfulness, second prompt)."""
+    """Return the messages that ask which statements a context supports (faithfulness, second prompt).
+
+    Parameters
+    ----------
+    contexts : sequence of str
+        Chunks that the statements are compared with.
+    statements : sequence of str
+        Statements of the answer, in the order of the verdicts.
+    """
     data = {"context": cut_contexts(contexts), "statements": list(statements)}
     return _messages(_VERDICTS_TASK, data, verdicts_response(len(statements)))
 
@@ -144,15 +159,32 @@ def verdicts_prompt(contexts: Sequence[str], statements: Sequence[str]) -> list[
 def questions_prompt(answer: str, count: int) -> list[dict[str, str]]:
     """Return the messages that ask for ``count`` questions which an answer answers (answer relevance).
 
-    The paper sends its prompt n times to a model that varies; at temperature 0 the same prompt brings the same
-    question, so that one call asks for n different ones.
+    The paper sends its prompt n times to a model that varies. At temperature 0 the same prompt brings the same
+    question, so that one call asks for n different questions.
+
+    Parameters
+    ----------
+    answer : str
+        What was answered.
+    count : int
+        Questions wanted.
     """
     task = _QUESTION_TASK if count == 1 else f"{_QUESTION_TASK} Do it {count} times, each time with another question."
     return _messages(task, {"answer": cut(answer)}, questions_response(count))
 
 
 def sentences_prompt(question: str, contexts: Sequence[str], count: int) -> list[dict[str, str]]:
-    """Return the messages that ask for the sentences of a context that matter (context relevance)."""
+    """Return the messages that ask for the sentences of a context that matter (context relevance).
+
+    Parameters
+    ----------
+    question : str
+        What was asked.
+    contexts : sequence of str
+        Chunks whose sentences are extracted.
+    count : int
+        Sentences of the chunks: more cannot be extracted.
+    """
     data = {"question": cut(question), "context": cut_contexts(contexts)}
     return _messages(_SENTENCES_TASK, data, sentences_response(count))
 
@@ -165,7 +197,7 @@ def rubric_prompt(
     answer: str,
     reference: str | None,
 ) -> list[dict[str, str]]:
-    """Return the messages that ask for a scale point of one criterion by the text that raters read.
+    """Return the messages that ask for a scale point of one criterion, by the guideline that raters read.
 
     Parameters
     ----------
@@ -177,6 +209,13 @@ def rubric_prompt(
         What raters see.
     reference : str or None
         Reference answer, where there is one.
+
+    Examples
+    --------
+    >>> guideline = [{"scale_point": 1, "scale_label": "bad", "guideline_text": "It says nothing."}]
+    >>> system, user = rubric_prompt("helpfulness", guideline, "What is the fee?", [], "9 euros.", None)
+    >>> json.loads(user["content"])["guideline"], json.loads(user["content"])["data"]["answer"]
+    (['1 (bad): It says nothing.'], '9 euros.')
     """
     task = (
         f"Rate the answer by the criterion {criterion}. Choose the scale point of the guideline whose text fits best: "
@@ -192,6 +231,17 @@ def rubric_prompt(
 
 def score_prompt(dimension: str, question: str, contexts: Sequence[str], answer: str) -> list[dict[str, str]]:
     """Return the messages of the baseline that asks for a score from 0 to 10 (RAGAS section 5, GPT Score).
+
+    Parameters
+    ----------
+    dimension : {"faithfulness", "answer_relevance", "context_relevance"}
+        What is scored; it decides which of the texts are shown.
+    question : str
+        What was asked.
+    contexts : sequence of str
+        Retrieved chunks.
+    answer : str
+        What was answered.
 
     Raises
     ------
@@ -222,11 +272,13 @@ def ranking_prompt(
     Parameters
     ----------
     dimension : {"faithfulness", "answer_relevance"}
+        What the answers are ranked by.
     question : str
+        What was asked.
     contexts : sequence of str
-        What both are held against; read for faithfulness alone.
+        What both answers are compared with; read for faithfulness alone.
     first, second : str
-        In the order shown; ask again with the other order, because the order can decide.
+        The answers in the order shown; ask again in the other order, because the order can decide.
 
     Raises
     ------
@@ -248,8 +300,17 @@ def ranking_prompt(
 def selfcheck_prompt(question: str, sample: str, sentences: Sequence[str]) -> list[dict[str, str]]:
     """Return the messages that ask which sentences of an answer another answer to the same question supports.
 
-    The prompt of Manakul et al. (2023, section 5.5), with all sentences of the answer in one call and, as text 002 does
-    for RAG, with the question.
+    The prompt is that of Manakul et al. (2023, section 5.5), with all sentences of the answer in one call and, as Li et
+    al. (2024, GRAMMAR) do for RAG, with the question.
+
+    Parameters
+    ----------
+    question : str
+        What was asked.
+    sample : str
+        The other answer.
+    sentences : sequence of str
+        Sentences of the answer, in the order of the verdicts.
     """
     task = (
         "The context is an answer to the question. For each sentence, in order: is the sentence supported by the "
@@ -260,7 +321,17 @@ def selfcheck_prompt(question: str, sample: str, sentences: Sequence[str]) -> li
 
 
 def correctness_prompt(question: str, reference: str, answer: str) -> list[dict[str, str]]:
-    """Return the messages that ask whether an answer says what the reference answer says."""
+    """Return the messages that ask whether an answer says what the reference answer says.
+
+    Parameters
+    ----------
+    question : str
+        What was asked.
+    reference : str
+        The true answer.
+    answer : str
+        The answer that is judged.
+    """
     task = (
         "Compare the answer with the reference answer, which is true. The answer is correct if it says the same in "
         "any words and contradicts it nowhere, incorrect if it says something else or declines, and undecided if the "
@@ -288,7 +359,20 @@ def cut_contexts(contexts: Sequence[str]) -> list[str]:
 
 
 def is_cut(texts: Sequence[str | None], contexts: Sequence[str]) -> bool:
-    """Return whether prompts hold less than the texts and chunks."""
+    """Return whether prompts hold less than the texts and chunks.
+
+    Parameters
+    ----------
+    texts : sequence of str or None
+        Queries and answers; None stands for a text that was left out.
+    contexts : sequence of str
+        Chunks.
+
+    Examples
+    --------
+    >>> is_cut(["What is the fee?"], ["The fee is 9 euros."]), is_cut(["x" * 12_001], [])
+    (False, True)
+    """
     return any(text is not None and cut(text) != text for text in texts) or cut_contexts(contexts) != list(contexts)
 
 

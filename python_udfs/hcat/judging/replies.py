@@ -1,4 +1,4 @@
-"""Reading what a judge replied: exactly the schema that was asked for, or the reason why not."""
+"""Read what a judge replied: a reply fits the schema exactly, or an error says why not."""
 
 from __future__ import annotations
 
@@ -35,10 +35,22 @@ def read_statements(answer: str) -> list[str]:
 def read_verdicts(answer: str, count: int) -> list[bool]:
     """Return ``count`` verdicts in order, True for Yes.
 
+    Parameters
+    ----------
+    answer : str
+        Text of the reply.
+    count : int
+        Verdicts that were asked for.
+
     Raises
     ------
     ReplyError
         If there are more or fewer, or one is neither Yes nor No.
+
+    Examples
+    --------
+    >>> read_verdicts('{"verdicts": [{"explanation": "It says so.", "verdict": "Yes"}]}', 1)
+    [True]
     """
     verdicts = _exactly(list_of(parse_object(answer), "verdicts", max(count, 1)), "verdicts", count)
     read = []
@@ -55,6 +67,13 @@ def read_verdicts(answer: str, count: int) -> list[bool]:
 
 def read_questions(answer: str, count: int) -> list[str]:
     """Return ``count`` questions.
+
+    Parameters
+    ----------
+    answer : str
+        Text of the reply.
+    count : int
+        Questions that were asked for.
 
     Raises
     ------
@@ -97,10 +116,17 @@ def read_sentences(answer: str, count: int) -> list[str]:
 def read_rubric(answer: str, points: Sequence[int]) -> int:
     """Return the scale point of a reply.
 
+    Parameters
+    ----------
+    answer : str
+        Text of the reply.
+    points : sequence of int
+        Points of the scale.
+
     Raises
     ------
     ReplyError
-        If it is no point of the scale, or comes without a reason.
+        If it is no point of the scale, or has no reason.
     """
     members = _members(parse_object(answer), "a reply", ("reason", "score"))
     _reason(members["reason"], "reason")
@@ -141,12 +167,12 @@ def read_ranking(answer: str) -> int:
 
 
 def read_correctness(answer: str) -> str:
-    """Return correct, incorrect or undecided.
+    """Return the verdict: correct, incorrect or undecided.
 
     Raises
     ------
     ReplyError
-        If the verdict is another word, or comes without a reason.
+        If the verdict is another word, or has no reason.
     """
     members = _members(parse_object(answer), "a reply", ("reason", "verdict"))
     _reason(members["reason"], "reason")

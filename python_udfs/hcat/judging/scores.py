@@ -1,4 +1,4 @@
-"""From what a judge said to a score: the formulas, without a model."""
+"""Formulas that turn what a judge replied into a score; no model is called."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ def share_supported(verdicts: Sequence[bool]) -> float:
     ------
     ValueError
         If there is no statement.
+
+    Examples
+    --------
+    >>> share_supported([True, True, False, True])
+    0.75
     """
     if not verdicts:
         raise ValueError("verdicts must be at least 1, got 0")
@@ -58,6 +63,11 @@ def mean_similarity(query: npt.NDArray[np.floating], questions: npt.NDArray[np.f
     ------
     ValueError
         If there is no question or the dimensions differ.
+
+    Examples
+    --------
+    >>> mean_similarity(np.array([1.0, 0.0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    0.5
     """
     if questions.ndim != 2 or not len(questions) or questions.shape[1] != query.shape[0]:
         raise ValueError(f"questions must have shape (n >= 1, {query.shape[0]}), got {questions.shape}")
@@ -82,6 +92,11 @@ def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) 
     ------
     ValueError
         If the context has no sentence.
+
+    Examples
+    --------
+    >>> share_extracted(["It is free."], ["It is free.", "It is red."])
+    Extraction(score=0.5, count_verbatim=1, count_changed=0, count_sentences=2)
     """
     if not context_sentences:
         raise ValueError("context_sentences must be at least 1, got 0")
@@ -98,7 +113,7 @@ def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) 
 
 
 def combine_orders(in_order: int, exchanged: int) -> Preference:
-    """Return which of two answers is better by both orders of showing them, or that the order decided.
+    """Return which of two answers is better when each was shown first once, or that the order decided.
 
     Parameters
     ----------
@@ -111,6 +126,11 @@ def combine_orders(in_order: int, exchanged: int) -> Preference:
     ------
     ValueError
         If a number is neither 1 nor 2.
+
+    Examples
+    --------
+    >>> combine_orders(1, 2), combine_orders(1, 1)
+    ('first', 'inconsistent')
     """
     for value in (in_order, exchanged):
         if value not in (1, 2):
@@ -123,8 +143,8 @@ def combine_orders(in_order: int, exchanged: int) -> Preference:
 def consistency(verdicts_by_sample: Sequence[Sequence[bool]]) -> float:
     """Return the share of (sentence, other answer) pairs in which the other answer supports the sentence, in [0, 1].
 
-    1 minus the mean of the sentences' scores of SelfCheckGPT with a prompt (Manakul et al. 2023, section 5.5: Yes = 0,
-    No = 1, mean over samples), so that higher is better.
+    It is 1 minus the mean of the sentences' scores of SelfCheckGPT with a prompt (Manakul et al. 2023, section 5.5:
+    Yes = 0, No = 1, mean over samples), so that higher is better.
 
     Parameters
     ----------
@@ -135,6 +155,11 @@ def consistency(verdicts_by_sample: Sequence[Sequence[bool]]) -> float:
     ------
     ValueError
         If there is no other answer, no sentence, or the numbers of sentences differ.
+
+    Examples
+    --------
+    >>> consistency([[True, False], [True, True]])
+    0.75
     """
     lengths = {len(verdicts) for verdicts in verdicts_by_sample}
     if len(lengths) != 1 or 0 in lengths:

@@ -35,8 +35,8 @@ TASKS: Final = (
 """What a judge can be asked: the base metrics of the family ``judged`` of the catalogue."""
 
 VERDICT_STATUSES: Final = ("judged", "no_verdict", "failed")
-"""judged: there is a number; no_verdict: the judge was read and did not decide (undecided, or another order another
-winner); failed: a call brought nothing that could be read."""
+"""judged: there is a number; no_verdict: the judge replied but did not decide (it was undecided, or the winner changed
+with the order); failed: no reply to a call could be read."""
 
 JUDGE_CALLS_SCHEMA = pa.schema(
     [
@@ -81,7 +81,7 @@ class Step:
     schema : mapping
         JSON schema of the reply.
     read : callable
-        Text of a reply -> value, or :class:`hcat.test_set.generation.replies.ReplyError`.
+        Text of a reply -> value; raises :class:`~hcat.language_models.replies.ReplyError`.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Step:
 
 
 def describe_judge(settings: Mapping[str, Any], revision: int) -> pa.Table:
-    """Return one row: what a verdict depends on besides the texts.
+    """Return one row: everything that a verdict depends on besides the texts.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
 
 
 def steps_of(request: Mapping[str, Any], known: Mapping[str, Any]) -> list[Step]:
-    """Return the questions of a request that can be asked now; those that build on a missing reply are left out.
+    """Return the questions of a request that can be asked now; those that depend on a missing reply are left out.
 
     Parameters
     ----------
@@ -222,6 +222,14 @@ def steps_of(request: Mapping[str, Any], known: Mapping[str, Any]) -> list[Step]
     ------
     ValueError
         If the task is unknown.
+
+    Examples
+    --------
+    >>> request = {"judge_task": "faithfulness_llm", "query_text": "q", "answer": "a", "contexts": ["c"]}
+    >>> [step.name for step in steps_of(request, {})]
+    ['statements']
+    >>> [step.name for step in steps_of(request, {"statements": ["The fee is 9 euros."]})]
+    ['statements', 'verdicts']
     """
     task = request["judge_task"]
     if task not in TASKS:

@@ -66,7 +66,7 @@ class WrittenTestSet:
     path : Path
         Its file.
     sha256 : str
-        Of its bytes: the name by which two runs know that they asked the same.
+        Hash of its bytes, by which two runs know that they asked the same queries.
     is_new : bool
         False where the file held the same bytes before.
     counts : mapping of str to mapping of str to int
@@ -151,7 +151,7 @@ def write_test_set(
     records = [record for part in parts.values() for record in part]
     if not records:
         raise ValueError(f"the test set must hold {only or 'queries'}, got none: {_HOW_TO_BUILD}")
-    # siblings stand together, the original first
+    # queries of one cluster stand together, the original first
     records.sort(key=lambda record: (record["source_group"], record["parent_query_id"] or "", record["query_id"]))
     content = (_to_csv(records) if suffix == ".csv" else to_jsonl(records)).encode("utf-8")
     return WrittenTestSet(
@@ -209,7 +209,13 @@ def _record(row: Mapping[str, Any], parent: str | None, source_group: str, varia
 
 
 def to_jsonl(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return the records as JSON Lines."""
+    r"""Return the records as JSON Lines.
+
+    Examples
+    --------
+    >>> to_jsonl([{"query_id": "q1", "text": "What is the fee?"}])
+    '{"query_id": "q1", "text": "What is the fee?"}\n'
+    """
     return "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
 
 
@@ -225,7 +231,22 @@ def _to_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def write_whole(path: Path, content: bytes, is_replacing: bool) -> bool:
-    """Write a file whole or not at all; return whether it is another one than before."""
+    """Write a file whole or not at all, and return whether its bytes changed.
+
+    Parameters
+    ----------
+    path : Path
+        File to write; its folder is made where it does not exist.
+    content : bytes
+        The whole file.
+    is_replacing : bool
+        Overwrite a file that holds other bytes.
+
+    Raises
+    ------
+    ValueError
+        If the file holds other bytes and must not be replaced.
+    """
     if path.exists():
         if path.read_bytes() == content:
             return False

@@ -37,10 +37,10 @@ SAMPLE_PLAN_SCHEMA = pa.schema(
 
 
 def weighting_design_effect(populations: Sequence[int], counts: Sequence[int]) -> float:
-    """Return by how much unequal weights of strata raise the variance of an overall share, at least 1.
+    """Return by which factor unequal weights of strata raise the variance of an overall share, at least 1.
 
-    Kish (1965): n x sum of w^2 / (sum of w)^2, where each of the n_h sampled of a stratum weighs N_h / n_h. What
-    stratification gains is left out, because nobody knows it before there are scores: the plan errs on the safe side.
+    Kish (1965): n x sum of w^2 / (sum of w)^2, where each of the n_h sampled of a stratum weighs N_h / n_h. The gain
+    from stratification is left out, because it is unknown before there are scores: the plan errs on the safe side.
 
     Parameters
     ----------
@@ -53,6 +53,11 @@ def weighting_design_effect(populations: Sequence[int], counts: Sequence[int]) -
     ------
     ValueError
         If the two differ in length, are empty, or a count lies outside of its range.
+
+    Examples
+    --------
+    >>> weighting_design_effect([100, 100], [10, 10]), weighting_design_effect([100, 100], [10, 40])
+    (1.0, 1.5625)
     """
     if len(populations) != len(counts) or not len(counts):
         raise ValueError(
@@ -77,6 +82,16 @@ def expected_half_width(count: int, expected_share: float, confidence: float, de
         In (0, 1).
     design_effect : float
         At least 1; the interval rests on count / design effect.
+
+    Raises
+    ------
+    ValueError
+        If a number lies outside of its range.
+
+    Examples
+    --------
+    >>> round(expected_half_width(100, 0.5, 0.95, 1.0), 3)
+    0.096
     """
     if not 0 < confidence < 1 or count < 1 or not 1 <= design_effect < math.inf:
         raise ValueError(
@@ -111,7 +126,7 @@ def plan_sample_sizes(
     confidence : float
         Two-sided, in (0, 1).
     design_effect : float
-        At least 1: of siblings. The overall rows multiply it by that of the plan's unequal weights.
+        At least 1, of clusters. The overall rows multiply it by that of the plan's unequal weights.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from test_grammar_bank import bank_schema, database, paper_database, paper_files, sqlite_schema
 
 from hcat.grammar import filling
+from hcat.grammar.enumeration import enumerate_sql_templates
 from hcat.grammar.filling import (
     ANSWER_STATUSES,
     COUNT_SCHEMA,
@@ -32,14 +33,8 @@ from hcat.grammar.filling import (
     write_value,
 )
 from hcat.grammar.importers import read_queries, read_sql_templates
-from hcat.grammar.sql_templates import (
-    Placeholder,
-    enumerate_sql_templates,
-    read_sql_template,
-    render_fillings,
-    render_query,
-    render_values,
-)
+from hcat.grammar.sql_rendering import render_fillings, render_query, render_values
+from hcat.grammar.sql_templates import Placeholder, read_sql_template
 from hcat.grammar.text_templates import STYLES, TextTemplate, write_text_templates
 
 BANK = bank_schema()

@@ -20,29 +20,29 @@ from test_grammar_bank import (
     sqlite_schema,
 )
 
-from hcat.grammar.importers import read_sql_templates
-from hcat.grammar.schema import Schema, read_schema
-from hcat.grammar.sql_templates import (
+from hcat.grammar.column_names import split_words
+from hcat.grammar.criteria import (
     CRITERIA,
     CRITERION_SCHEMA,
     OUTCOMES,
-    SQL_TEMPLATE_SCHEMA,
-    Placeholder,
     Requirements,
-    TemplateError,
     TemplateReport,
     check_sql_template,
     check_sql_templates,
     checks_table,
-    enumerate_sql_templates,
-    read_sql_template,
+)
+from hcat.grammar.enumeration import enumerate_sql_templates
+from hcat.grammar.importers import read_sql_templates
+from hcat.grammar.schema import Schema, read_schema
+from hcat.grammar.sql_rendering import (
+    SQL_TEMPLATE_SCHEMA,
     render_fillings,
     render_query,
     render_values,
     reports_table,
-    split_words,
     write_sql_template,
 )
+from hcat.grammar.sql_templates import Placeholder, TemplateError, read_sql_template
 
 BANK = bank_schema()
 GOOD = "SELECT balance FROM accounts WHERE iban = '[accounts.iban]';"

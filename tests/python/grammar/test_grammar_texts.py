@@ -20,6 +20,8 @@ from test_grammar_bank import (
     sqlite_schema,
 )
 
+from hcat.grammar.criteria import Requirements
+from hcat.grammar.enumeration import enumerate_sql_templates
 from hcat.grammar.importers import (
     ImportedSqlTemplate,
     ImportFormatError,
@@ -35,15 +37,7 @@ from hcat.grammar.prompts import (
     text_templates_prompt,
 )
 from hcat.grammar.schema import Schema, read_schema
-from hcat.grammar.sql_templates import (
-    Placeholder,
-    Reference,
-    Requirements,
-    SqlTemplate,
-    TemplateError,
-    enumerate_sql_templates,
-    read_sql_template,
-)
+from hcat.grammar.sql_templates import Placeholder, Reference, SqlTemplate, TemplateError, read_sql_template
 from hcat.grammar.text_templates import (
     HYPOTHESES,
     MAXIMUM_PER_STYLE,

@@ -16,7 +16,10 @@ import pytest
 import yaml
 
 from hcat.engine.relations import describe_columns, describe_constraints, select_runner
-from hcat.grammar import tables
+from hcat.grammar.materials import IMPORT_SCHEMA
+from hcat.grammar.materials import gather as gather_materials
+from hcat.grammar.queries import answer_fillings, fill_queries
+from hcat.grammar.templates import templates_table, texts_table
 from hcat.robustness.groups import name_faulty_modules
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -68,18 +71,18 @@ def queries() -> list[dict[str, Any]]:
         }
         columns = pa.Table.from_pylist([row | {"is_descriptive": known.get(row["column_name"])} for row in described])
         assert describe_constraints(connection, relations).num_rows == 0
-        materials = tables.gather(
+        materials = gather_materials(
             settings,
             columns,
             read_seed("grammar_constraints", ordinal_position=int),
             read_seed("grammar_templates", is_enabled="true".__eq__),
             read_seed("grammar_text_templates", is_enabled="true".__eq__),
-            tables.IMPORT_SCHEMA.empty_table(),
+            IMPORT_SCHEMA.empty_table(),
         )
-        templates, texts = tables.templates_table(materials), tables.texts_table(materials)
+        templates, texts = templates_table(materials), texts_table(materials)
         run = select_runner(connection, project["hcat_grammar_rows"])
-        fillings = pa.Table.from_batches(list(tables.answer_fillings(run, templates, materials.schema, settings)))
-    filled = pa.Table.from_batches(list(tables.fill_queries(fillings, texts))).to_pylist()
+        fillings = pa.Table.from_batches(list(answer_fillings(run, templates, materials.schema, settings)))
+    filled = pa.Table.from_batches(list(fill_queries(fillings, texts))).to_pylist()
     answers = {row["query_group"]: row["reference_answer"] for row in fillings.to_pylist()}
     assert len({row["sql_template_id"] for row in filled}) >= 12
     assert len(filled) >= 1_000

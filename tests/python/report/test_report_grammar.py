@@ -11,7 +11,7 @@ import pytest
 
 from hcat import report
 from hcat.engine.warehouse import open_warehouse
-from hcat.grammar.sql_templates import CRITERIA as CHECKED
+from hcat.grammar.criteria import CRITERIA as CHECKED
 from hcat.language.display import clean_label
 from hcat.report.grammar import CRITERIA, describe_grammar
 from hcat.report.showing import break_name, format_number, format_percent

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from hcat.language.text import split_sentences
-from hcat.test_set.perturbation import KINDS, perturb
+from hcat.test_set.perturbation.faults import KINDS, perturb
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CHUNKS = REPOSITORY / "seeds" / "demo" / "chunks.jsonl"

@@ -13,9 +13,9 @@ from make_perturbed_sentences import CASES, make_cases, to_text
 from hcat.language.features import extract_features
 from hcat.language.mentions import Mention
 from hcat.metrics.support import Evidence, measure_support
-from hcat.test_set.perturbation import (
+from hcat.test_set.perturbation.antonyms import ANTONYMS
+from hcat.test_set.perturbation.faults import (
     ANTONYM,
-    ANTONYMS,
     ENTITY_INSIDE,
     ENTITY_OUTSIDE,
     KINDS,

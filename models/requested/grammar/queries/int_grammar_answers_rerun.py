@@ -1,5 +1,5 @@
 from hcat.engine.relations import read_rows, select_runner
-from hcat.grammar.tables import rerun_answers
+from hcat.grammar.queries import rerun_answers
 
 
 def model(dbt, session):

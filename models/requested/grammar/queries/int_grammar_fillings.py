@@ -1,5 +1,6 @@
 from hcat.engine.relations import read_rows, select_runner, stream
-from hcat.grammar.tables import FILLING_SCHEMA, answer_fillings, schema_of
+from hcat.grammar.materials import schema_of
+from hcat.grammar.queries import FILLING_SCHEMA, answer_fillings
 
 
 def model(dbt, session):

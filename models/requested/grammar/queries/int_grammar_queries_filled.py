@@ -1,5 +1,5 @@
 from hcat.engine.relations import read_rows, stream
-from hcat.grammar.tables import QUERY_SCHEMA, fill_queries
+from hcat.grammar.queries import QUERY_SCHEMA, fill_queries
 
 
 def model(dbt, session):

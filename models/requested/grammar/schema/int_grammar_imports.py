@@ -1,4 +1,4 @@
-from hcat.grammar.tables import read_imports
+from hcat.grammar.materials import read_imports
 
 
 def model(dbt, session):

@@ -1,5 +1,6 @@
 from hcat.engine.relations import from_name, read_rows, stream
-from hcat.grammar.tables import CALL_SCHEMA, call_for_templates, gather
+from hcat.grammar.calls import call_for_templates
+from hcat.grammar.materials import CALL_SCHEMA, gather
 
 
 def model(dbt, session):

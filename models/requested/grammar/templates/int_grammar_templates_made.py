@@ -1,5 +1,6 @@
 from hcat.engine.relations import read_rows
-from hcat.grammar.tables import gather, make_templates
+from hcat.grammar.materials import gather
+from hcat.grammar.templates import make_templates
 
 
 def model(dbt, session):

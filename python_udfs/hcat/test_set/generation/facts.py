@@ -67,6 +67,12 @@ def extract_facts(text: str, speaker: str) -> tuple[Fact, ...]:
         Chunk as it was staged.
     speaker : str
         Who says "we" in the documents, as a noun phrase in the singular: ``the company``.
+
+    Examples
+    --------
+    >>> (fact,) = extract_facts("The bank had 41 branches in 2023.", "the bank")
+    >>> fact.question, fact.answer
+    ('how many branches did the bank have in 2023', '41 branches')
     """
     common = common_words(text)
     if "=AUDITOR" in common:
@@ -83,7 +89,17 @@ def extract_facts(text: str, speaker: str) -> tuple[Fact, ...]:
 
 
 def read_statement(statement: Statement, speaker: str, common: frozenset[str]) -> list[Fact]:
-    """Return the facts of one sentence; ``common`` holds the words that the chunk writes in lower case."""
+    """Return the facts of one sentence.
+
+    Parameters
+    ----------
+    statement : Statement
+        The sentence.
+    speaker : str
+        Who says "we".
+    common : frozenset of str
+        Words that the chunk writes in lower case, see :func:`~hcat.test_set.generation.clauses.common_words`.
+    """
     found = _conditions(statement, speaker, common)
     clause = read_clause(statement.text, speaker, common)
     if clause is None or not is_specific(clause.subject, speaker):
@@ -118,15 +134,18 @@ def is_sound(fact: Fact) -> bool:
 
 
 def read_yes_no(statement: Statement, speaker: str, common: frozenset[str]) -> tuple[str, bool, Clause] | None:
-    """Return a question that the sentence answers with yes or no, whether with yes, and the clause.
+    """Return a question that the sentence answers with yes or no, whether the answer is yes, and the clause.
+
+    None where the sentence is not plain.
 
     Parameters
     ----------
     statement : Statement
+        The sentence.
     speaker : str
         Who says "we".
     common : frozenset of str
-        See :func:`common_words`.
+        Words that the chunk writes in lower case, see :func:`~hcat.test_set.generation.clauses.common_words`.
     """
     if "=AUDITOR" in common:
         return None

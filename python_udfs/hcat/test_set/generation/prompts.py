@@ -72,7 +72,15 @@ FACTS_RESPONSE: Final[Mapping[str, Any]] = {
 
 
 def queries_response(query_type: str, count: int) -> Mapping[str, Any]:
-    """Return the JSON schema of a reply with at most ``count`` queries of a type."""
+    """Return the JSON schema of a reply with at most ``count`` queries of a type.
+
+    Parameters
+    ----------
+    query_type : str
+        Type of the queries.
+    count : int
+        Queries at most.
+    """
     reference = {"type": "null"} if query_type == "insufficient_context" else {"type": "string"}
     return {
         "type": "object",
@@ -148,7 +156,13 @@ def queries_prompt(
 
 
 def echoes_prompt(text: str) -> bool:
-    """Return whether a text repeats a run of eight words of the instructions."""
+    """Return whether a text repeats eight words in a row of the instructions.
+
+    Examples
+    --------
+    >>> echoes_prompt("What is the fee of the Pier Account?")
+    False
+    """
     words = text.lower().split()
     runs = {" ".join(words[start : start + 8]) for start in range(len(words) - 7)}
     said = " ".join([_SYSTEM, *_RULES, *_TYPE_TASKS.values()]).lower().split()

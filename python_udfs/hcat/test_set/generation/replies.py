@@ -1,4 +1,4 @@
-"""Reading what a language model replied: exactly the schema that was asked for, or the reason why not."""
+"""Read what a language model replied: a reply fits the schema exactly, or an error says why not."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ def read_facts(answer: str, source_texts: Sequence[str]) -> list[str]:
     ------
     ReplyError
         If the reply is not of the schema, repeats the prompt, or no fact is supported by the documents.
+
+    Examples
+    --------
+    >>> read_facts('{"facts": ["The fee is 9 euros.", "It was 8 euros."]}', ["The fee is 9 euros a month."])
+    ['The fee is 9 euros.']
     """
     facts = list_of(parse_object(answer), "facts", MAXIMUM_FACTS)
     evidence = Evidence.from_features(extract_features(text) for text in source_texts)

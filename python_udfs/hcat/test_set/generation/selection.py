@@ -117,16 +117,28 @@ class CheckLimits:
 
 
 def check_candidates(materials: pa.Table, limits: Mapping[str, Any]) -> pa.Table:
-    """Return one row per candidate with its verdict (schema :data:`CHECKED_SCHEMA`).
+    """Return one row per candidate with its status and the reason (schema :data:`CHECKED_SCHEMA`).
 
     Parameters
     ----------
     materials : Table
         query_id, chunk_id, query_text, reference_answer, query_type, expected_behaviour, generator, encoder_name,
-        source_text, embedding and chunk_embedding (unit vectors or null); ordered by query_id. Imported queries go
-        first among duplicates, so that a hand-written one is never displaced, then query ids decide.
+        source_text, embedding and chunk_embedding (unit vectors or null); ordered by query_id. Among duplicates,
+        imported queries go first, so that a hand-written one is never displaced; then query ids decide.
     limits : mapping
         Fields of :class:`CheckLimits`.
+
+    Examples
+    --------
+    >>> limits = {"minimum_words": 4, "maximum_words": 40, "copied_share": 0.8}
+    >>> limits |= {"chunk_similarity": 0.2, "duplicate_similarity": 0.9, "duplicate_overlap": 0.7}
+    >>> candidate = {"query_id": "q1", "chunk_id": "c1", "query_text": "Fee?", "reference_answer": "9 euros"}
+    >>> candidate |= {"query_type": "simple_factual", "expected_behaviour": "answer", "generator": "offline"}
+    >>> candidate |= {"encoder_name": "none", "source_text": "The fee is 9 euros."}
+    >>> candidate |= {"embedding": [1.0, 0.0], "chunk_embedding": [1.0, 0.0]}
+    >>> checked = check_candidates(pa.Table.from_pylist([candidate]), limits)
+    >>> checked.select(["query_id", "reason"]).to_pylist()
+    [{'query_id': 'q1', 'reason': 'too_short'}]
     """
     bounds = CheckLimits(**limits)
     rows = materials.select([name for name in materials.column_names if "embedding" not in name]).to_pylist()

@@ -105,13 +105,18 @@ def find_paragraphs(text: str) -> list[tuple[str, bool]]:
 def find_statements(text: str) -> tuple[Statement, ...]:
     """Return the sentences of a chunk that are whole, plain and not too long, in their order.
 
-    Left out is what does not end with a full stop, may begin in the middle, holds table cells, bullets, list references
-    ("see Note 5", "the following") or unbalanced brackets and quotes, and every question.
+    A sentence is left out if it does not end with a full stop, may begin in the middle, is a question, or holds table
+    cells, bullets, list references ("see Note 5", "the following") or unbalanced brackets and quotes.
 
     Parameters
     ----------
     text : str
         Chunk as it was staged.
+
+    Examples
+    --------
+    >>> [statement.text for statement in find_statements("The bank has 41 branches. See Note 5 for the")]
+    ['The bank has 41 branches.']
     """
     found: list[Statement] = []
     position = 0

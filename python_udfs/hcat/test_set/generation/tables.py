@@ -58,7 +58,7 @@ _PARTNERS_OF_A_PROMPT = 2
 
 
 def settled(table: Any, column: str, key: str = "generation_key") -> str:
-    """Return the rows of a finished table that need no second try, as a query in brackets.
+    """Return a query in brackets for the keys of a finished table that need no second try.
 
     Parameters
     ----------
@@ -74,12 +74,18 @@ def settled(table: Any, column: str, key: str = "generation_key") -> str:
 
 
 def describe_service(settings: Mapping[str, Any]) -> pa.Table:
-    """Return the name of the language model as one row; it is a part of what a generated query depends on."""
+    """Return the name of the language model as one row; a generated query depends on it.
+
+    Examples
+    --------
+    >>> describe_service({"base_url": "http://127.0.0.1:9/v1", "model": "small"}).to_pylist()
+    [{'language_model': 'small'}]
+    """
     return pa.table({"language_model": pa.array([str(settings["model"])], pa.string())})
 
 
 class QueryMaker:
-    """Turns requests into queries or the reason why there are none; a batch function.
+    """Batch function that turns requests into queries, or into the reason why there are none.
 
     Parameters
     ----------

@@ -83,17 +83,30 @@ def protected_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def is_protected(text: str, start: int, end: int) -> bool:
-    """Return whether a span of the text touches a protected one."""
+    """Return whether a span of the text touches a protected one.
+
+    Parameters
+    ----------
+    text : str
+        Text of a query.
+    start, end : int
+        Span, in characters.
+    """
     return any(start < other_end and other_start < end for other_start, other_end in protected_spans(text))
 
 
 def keeps_facts(parent: str, variant: str) -> bool:
-    """Return whether the variant says the same numbers and negations and still holds every protected text.
+    """Return whether the variant has the same numbers and negations and still holds every protected text.
 
     Parameters
     ----------
     parent, variant : str
         Texts of queries.
+
+    Examples
+    --------
+    >>> keeps_facts("Is it 9 euros?", "is it 9 euros"), keeps_facts("Is it 9 euros?", "Is it 8 euros?")
+    (True, False)
     """
     return (
         count_numbers(parent) == count_numbers(variant)

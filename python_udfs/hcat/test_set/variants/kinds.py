@@ -115,6 +115,13 @@ def vary(
     ------
     ValueError
         If the type is unknown.
+
+    Examples
+    --------
+    >>> vary("antonym", Parent("Is the fee higher?"), "en", Settings(), Random(1))
+    ('made', [Draft(text='Is the fee lower?', detail='higher > lower', item_id=None, canary=None)])
+    >>> vary("antonym", Parent("Ist die Gebühr höher?"), "de", Settings(), Random(1))
+    ('other_language', [])
     """
     if variant_type not in VARIANT_TYPES:
         raise ValueError(f"variant_type must be one of {', '.join(VARIANT_TYPES)}, got {variant_type!r}")

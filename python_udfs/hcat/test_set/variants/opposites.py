@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from hcat.test_set.perturbation import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
+from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
 from hcat.test_set.variants.drafts import Draft, Parent, Settings
 from hcat.test_set.variants.facts import count_negations
 from hcat.test_set.variants.questions import read_plan, split_lead, starts_with_auxiliary
@@ -23,7 +23,23 @@ _VERBS_OF_MEASURE = frozenset({"cost", "last", "take", "measure"})
 def negate(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query with a negation put in, or taken out where it has one.
 
-    "Can I not ...?" leaves open what yes would mean; a question of yes or no becomes "Is it true that I cannot ...?".
+    "Can I not ...?" leaves open what yes would mean. A question of yes or no therefore becomes "Is it true that I
+    cannot ...?".
+
+    Parameters
+    ----------
+    parent : Parent
+        The query.
+    settings : Settings
+        Not read.
+    random : random.Random
+        Source of every choice.
+
+    Examples
+    --------
+    >>> from random import Random
+    >>> [draft.text for draft in negate(Parent("Is the card free?"), Settings(), Random(1))]
+    ['Is it true that the card is not free?']
     """
     lead, text = split_lead(parent.text)
     for changed, detail in _negate(text, random):
@@ -49,14 +65,34 @@ def _negate(text: str, random: Random) -> Iterator[tuple[str, str]]:
 
 
 def take_opposite(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with one word replaced by its opposite."""
+    """Yield the query with one word replaced by its opposite.
+
+    Parameters
+    ----------
+    parent : Parent
+        The query.
+    settings : Settings
+        Not read.
+    random : random.Random
+        Source of every choice.
+    """
     fault = perturb(parent.text.strip(), ANTONYM, [], random)
     if fault is not None:
         yield Draft(fault.text, f"{fault.before} > {fault.after}")
 
 
 def swap_number(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with one number replaced by another one of the same form, none of its reference answer."""
+    """Yield the query with one number replaced by another one of the same form that its reference answer does not hold.
+
+    Parameters
+    ----------
+    parent : Parent
+        The query.
+    settings : Settings
+        Not read.
+    random : random.Random
+        Source of every choice.
+    """
     context = [parent.reference_answer] if parent.reference_answer else []
     fault = perturb(parent.text.strip(), NUMBER_OUTSIDE, context, random)
     if fault is not None:

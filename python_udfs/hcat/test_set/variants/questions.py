@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hcat.test_set.perturbation import third_person
+from hcat.test_set.perturbation.forms import third_person
 
 MAXIMUM_SUBJECT_WORDS: Final = 7
 """A subject is seldom longer; further on a verb may belong to a clause of its own."""
@@ -148,7 +148,15 @@ def starts_with_auxiliary(text: str) -> bool:
 def read_plan(text: str) -> Plan | None:
     """Return the plan of a text that is one plain question, or None.
 
-    The first letter of the question phrase or auxiliary is made small.
+    The plan begins with a small letter.
+
+    Examples
+    --------
+    >>> plan = read_plan("What does the Pier Account cost a month?")
+    >>> plan.auxiliary, plan.subject, plan.verb
+    ('does', 'the Pier Account', 'cost')
+    >>> plan.tell()
+    'what the Pier Account costs a month'
     """
     match = _PLAN.fullmatch(text.strip())
     if match is None or _SECOND_QUESTION.search(match["rest"]):

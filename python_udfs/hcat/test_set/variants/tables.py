@@ -45,6 +45,13 @@ def read_materials(rows: pa.Table) -> Materials:
     ------
     ValueError
         If a material is unknown.
+
+    Examples
+    --------
+    >>> columns = ("variant_type", "material", "item_id", "text_before", "text_after")
+    >>> rows = pa.table({name: [cell] for name, cell in zip(columns, ("paraphrase", "synonym", "s1", "fee", "charge"))})
+    >>> read_materials(rows)
+    {'paraphrase': {'synonym': [Item(item_id='s1', before='fee', after='charge')]}}
     """
     materials: dict[str, dict[str, list[Item]]] = {}
     listed = rows.to_pylist()
@@ -57,7 +64,7 @@ def read_materials(rows: pa.Table) -> Materials:
 
 
 def make_canary(variant_key: str) -> str:
-    """Return the canary of a variant: a word that stands in no document."""
+    """Return the canary of a variant: a word that no document holds."""
     return f"HCAT-{hash_text('canary', variant_key)[:CANARY_DIGITS]}"
 
 

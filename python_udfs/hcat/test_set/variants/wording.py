@@ -1,7 +1,7 @@
 """The same question in other words: grammatical mistakes, colloquial speech and paraphrases.
 
-The rules know English; where none of them finds its place, there is no variant. Words come from materials that people
-edit, what is a rule of grammar stands here.
+The rules know English; where none of them applies, there is no variant. Words come from materials that people edit;
+rules of grammar stand here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,17 @@ _AGREEING = re.compile(rf"(?<![\w'\u2019-])(?:{'|'.join(_AGREEMENT)})(?![\w'\u20
 
 
 def break_grammar(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query without an article, or with a verb that does not agree with its subject."""
+    """Yield the query without an article, or with a verb that does not agree with its subject.
+
+    Parameters
+    ----------
+    parent : Parent
+        The query.
+    settings : Settings
+        ``rate`` is the chance of each mistake beyond the first.
+    random : random.Random
+        Source of every choice.
+    """
     text = parent.text
     edits = [_Edit(*match.span(), "") for match in _ARTICLE.finditer(text)]
     for match in _AGREEING.finditer(text):
@@ -68,7 +78,16 @@ _FIRST_WORD = re.compile(r"[A-Z][a-z]*(?![\w'\u2019-])|I(?=['\u2019])")
 def speak_casually(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query as people type it: contracted, with a filler, in small letters, without a question mark.
 
-    Names keep their capitals: in small letters they would be other words to a reader of logs.
+    Names keep their capitals, because a log reader would take them for other words in small letters.
+
+    Parameters
+    ----------
+    parent : Parent
+        The query.
+    settings : Settings
+        ``rate`` is the chance of each contraction beyond the first; materials: contractions and fillers.
+    random : random.Random
+        Source of every choice.
     """
     text = parent.text.strip()
     contracted = _choose(text, _find(text, settings.items(CONTRACTION)), settings.rate, random)
@@ -135,6 +154,15 @@ def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[D
 
     Forms are an indirect question ("Could you tell me what ... is?"), a phrase moved to the front, and a frame around
     the question as it stands, which always fits.
+
+    Parameters
+    ----------
+    parent : Parent
+        The query.
+    settings : Settings
+        ``rate`` is the chance of each synonym beyond the first; materials: synonyms and frames.
+    random : random.Random
+        Source of every choice.
     """
     text = parent.text.strip()
     chosen = _choose(text, _find(text, settings.items(SYNONYM)), settings.rate, random)
@@ -214,7 +242,20 @@ def _move_to_front(text: str) -> Draft | None:
 
 
 def fill(template: str, text: str) -> str:
-    """Return the template with the text in its place."""
+    """Return the template with the text in its place.
+
+    Parameters
+    ----------
+    template : str
+        Holds :data:`PLACEHOLDER`.
+    text : str
+        What is put there.
+
+    Examples
+    --------
+    >>> fill("Please say: {query}", "What is the fee?")
+    'Please say: What is the fee?'
+    """
     before, _, after = template.partition(PLACEHOLDER)
     return f"{before}{text}{after}"
 

@@ -1,0 +1,110 @@
+"""What the name of a column tells people: its words, and why they would not understand it or find it technical."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hcat.grammar.schema import Column, Schema, Table
+
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_IDENTIFIER_WORDS_LIST = """
+id ids uid uuid guid key keys hash pk fk sk nk oid rowid checksum etag md5 sha
+"""
+_IDENTIFIER_WORDS = frozenset(_IDENTIFIER_WORDS_LIST.split())
+_TECHNICAL_WORDS_LIST = """
+dbt etl elt ingested ingestion loaded sys sysdate rowversion surrogate
+"""
+_TECHNICAL_WORDS = frozenset(_TECHNICAL_WORDS_LIST.split())
+_HANDLED_LIST = "created updated modified inserted deleted changed synced extracted processed"
+_TECHNICAL_ENDS = frozenset(
+    (
+        *((verb, "at") for verb in _HANDLED_LIST.split()),
+        ("row", "number"),
+        ("row", "version"),
+        ("valid", "from"),
+        ("valid", "to"),
+    )
+)
+_VOID_WORDS_LIST = """
+attr attribute aux c col cols column columns data dim f field fields fld flag foo info item misc num obj object
+other raw str temp text tmp v val value values var x y z
+"""
+_VOID_WORDS = frozenset(_VOID_WORDS_LIST.split())
+# numbers that people say although they are keys
+_SPOKEN_ENDS = frozenset(("code", "number", "year"))
+# abbreviations of banks that have no vowel and are words to a customer
+_ABBREVIATIONS_LIST = """
+atm bsb cfd crm fx gdp kpi ltv lgd npl pd pps sms ssn vat
+"""
+_ABBREVIATIONS = frozenset(_ABBREVIATIONS_LIST.split())
+
+
+def split_words(name: str) -> list[str]:
+    """Return the words of a name in lower case: ``BranchOrRegion`` -> branch, or, region.
+
+    An abbreviation of capitals stays whole: ``IBANCode`` -> iban, code.
+
+    Examples
+    --------
+    >>> split_words("BranchOrRegion"), split_words("IBANCode"), split_words("opened_on")
+    (['branch', 'or', 'region'], ['iban', 'code'], ['opened', 'on'])
+    """
+    return [hump.lower() for part in _WORDS.findall(name) for hump in _cut_humps(part)]
+
+
+def _cut_humps(part: str) -> list[str]:
+    """Return a run of letters cut before a capital that follows a small letter or begins a word of its own."""
+    starts = [0]
+    for place in range(1, len(part)):
+        begins_word = part[place + 1 : place + 2].islower()
+        if part[place].isupper() and (not part[place - 1].isupper() or begins_word):
+            starts.append(place)
+    return [part[start:end] for start, end in zip(starts, [*starts[1:], len(part)], strict=True)]
+
+
+def describe_column(column: Column, table: Table, schema: Schema) -> tuple[str, str]:
+    """Return why people would not understand a column, and why it is technical; an empty text means no objection.
+
+    What a person declared (:attr:`Column.is_descriptive`) takes precedence over the name.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    table : Table
+        Its table, whose keys tell numbers that only link tables.
+    schema : Schema
+        Whose foreign keys tell the same.
+    """
+    if column.kind == "other":
+        return f"{table.name}.{column.name} holds no text, number, date or boolean", ""
+    if column.is_descriptive is not None:
+        return "" if column.is_descriptive else f"{table.name}.{column.name} is declared not descriptive", ""
+    words = split_words(column.name)
+    letters = [word for word in words if not word.isdigit()]
+    void = ""
+    if not letters or all(word in _VOID_WORDS or len(word) < 2 for word in letters):
+        void = f"{table.name}.{column.name} says nothing about what it holds"
+    elif any(_is_unreadable(word) for word in letters):
+        void = f"{table.name}.{column.name} is an abbreviation that people cannot read"
+    return void, _find_technical(column, table, schema, words)
+
+
+def _is_unreadable(word: str) -> bool:
+    has_no_vowel = word.isascii() and not set(word) & set("aeiouy")
+    return has_no_vowel and word not in _ABBREVIATIONS and word not in _IDENTIFIER_WORDS
+
+
+def _find_technical(column: Column, table: Table, schema: Schema, words: Sequence[str]) -> str:
+    name = f"{table.name}.{column.name}"
+    if words and words[-1] in _IDENTIFIER_WORDS:
+        return f"{name} is an identifier of records"
+    if set(words) & _TECHNICAL_WORDS or tuple(words[-2:]) in _TECHNICAL_ENDS:
+        return f"{name} describes how the row was stored"
+    is_key = frozenset((column.name,)) in table.keys or any(
+        key.table == table.name and column.name in key.columns for key in schema.foreign_keys
+    )
+    if is_key and column.kind == "number" and not (words and words[-1] in _SPOKEN_ENDS):
+        return f"{name} is a number that only links tables"
+    return ""

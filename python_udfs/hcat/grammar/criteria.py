@@ -1,0 +1,333 @@
+"""Named criteria that every SQL template has to meet, whoever wrote it.
+
+The criteria are those of GRAMMAR, Table 4, and `well_formed` and `follows_schema`, which a hand-edited template needs
+before the others can be asked. That an answer is the only one is proven from keys and foreign keys (the closure of
+functional dependencies), not guessed; what the schema cannot tell is `undecided`, and the result of the query decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+
+from hcat.grammar.column_names import describe_column
+from hcat.grammar.schema import Schema
+from hcat.grammar.sql_templates import MAXIMUM_SOURCES, Join, Reference, SqlTemplate, TemplateError, read_sql_template
+
+#: In the order in which they are asked; all but the first and the sixth are of GRAMMAR, Table 4.
+CRITERIA: Final = (
+    "well_formed",  # readable by the grammar of this module
+    "select_only",  # one SELECT statement and nothing else
+    "columns_named",  # columns by name, never *
+    "placeholder_format",  # '[Table.Column]', of the column it is compared with
+    "has_placeholder",  # at least one, in WHERE
+    "follows_schema",  # tables and columns exist, joins go along foreign keys
+    "columns_meaningful",  # names that people without technical knowledge understand
+    "columns_not_technical",  # no record identifiers, load times and the like
+    "projection_not_in_predicate",  # what is asked for is not given in the question
+    "not_redundant",  # nothing twice, no join for nothing, no second template of the same meaning
+    "single_answer",  # keys and foreign keys leave one answer
+    "specific_requirements",  # what the person who asks wants on top
+    "one_line",  # a template is one line without a prefix or a suffix
+)
+
+#: undecided: cannot be asked because an earlier criterion is broken, or only the result of the query can tell.
+OUTCOMES: Final = ("met", "broken", "undecided")
+CRITERION_SCHEMA: Final = pa.schema(
+    [
+        ("sql_template", pa.string()),
+        ("sql_template_id", pa.string()),
+        ("criterion", pa.string()),
+        ("outcome", pa.string()),
+        ("reason", pa.string()),
+    ]
+)
+
+
+class Check(NamedTuple):
+    """One criterion (:data:`CRITERIA`), its outcome (:data:`OUTCOMES`), and why it is not met (empty if it is)."""
+
+    criterion: str
+    outcome: str
+    reason: str
+
+
+class TemplateReport(NamedTuple):
+    """A text, the template it was read as (None if it could not be), and one check per criterion in their order."""
+
+    text: str
+    template: SqlTemplate | None
+    checks: tuple[Check, ...]
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether no criterion is broken and it can be run; an undecided answer is decided by the result."""
+        return self.template is not None and all(check.outcome != "broken" for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What a person wants on top of the criteria. ``tables`` must all be among the sources of a template."""
+
+    tables: frozenset[str] = frozenset()
+    minimum_joins: int = 0
+    maximum_joins: int = 3
+    maximum_columns: int = 3
+    maximum_placeholders: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse limits that no template can meet."""
+        if not 0 <= self.minimum_joins <= self.maximum_joins < MAXIMUM_SOURCES:
+            raise ValueError(
+                f"joins must satisfy 0 <= minimum <= maximum < {MAXIMUM_SOURCES}, got {self.minimum_joins} and "
+                f"{self.maximum_joins}"
+            )
+        if self.maximum_columns < 1 or self.maximum_placeholders < 1:
+            raise ValueError(
+                "maximum_columns and maximum_placeholders must be at least 1, got "
+                f"{self.maximum_columns} and {self.maximum_placeholders}"
+            )
+
+
+def determined_columns(
+    tables: Sequence[str],
+    joins: Sequence[Join],
+    known: Iterable[Reference],
+    schema: Schema,
+    *,
+    trusts_unknown: bool = False,
+) -> frozenset[Reference]:
+    """Return the columns that have at most one value once the columns ``known`` are given (the closure).
+
+    A known key gives its whole row, and so does a column whose counts say that its values are unique. A joined column
+    gives its partner.
+
+    Parameters
+    ----------
+    tables : sequence of str
+        Table of each source.
+    joins : sequence of Join
+        Foreign keys between the sources.
+    known : iterable of Reference
+        Columns whose values are given.
+    schema : Schema
+        Keys and counts.
+    trusts_unknown : bool
+        Take columns that nobody counted as unique.
+    """
+    found = set(known)
+    pairs = [pair for join in joins for pair in join.equalities]
+    whole: set[int] = set()
+    while True:
+        before = len(found)
+        for left, right in pairs:
+            if left in found or right in found:
+                found |= {left, right}
+        for source, name in enumerate(tables):
+            table = schema.table(name)
+            if source in whole or table is None:
+                continue
+            held = {place.column for place in found if place.source == source}
+            if any(key <= held for key in table.keys) or any(
+                table.identifies(column) or (trusts_unknown and table.identifies(column) is None) for column in held
+            ):
+                whole.add(source)
+                found |= {Reference(source, column.name) for column in table.columns}
+        if len(found) == before:
+            return frozenset(found)
+
+
+def check_sql_template(
+    text: str,
+    schema: Schema,
+    requirements: Requirements | None = None,
+    earlier: Iterable[SqlTemplate] = (),
+) -> TemplateReport:
+    """Return one check per criterion for a template, whoever wrote it.
+
+    Parameters
+    ----------
+    text : str
+        The template, hostile or not.
+    schema : Schema
+        What it may read.
+    requirements : Requirements, optional
+        By default the limits of the class.
+    earlier : iterable of SqlTemplate
+        Templates that exist already: a template of the same logic is redundant.
+
+    Examples
+    --------
+    >>> from hcat.grammar.schema import read_schema
+    >>> schema = read_schema(
+    ...     [
+    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
+    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
+    ...     ],
+    ...     [
+    ...         {
+    ...             "constraint_name": "branches_key",
+    ...             "constraint_type": "PRIMARY KEY",
+    ...             "table_name": "branches",
+    ...             "column_name": "branch_name",
+    ...         }
+    ...     ],
+    ... )
+    >>> report = check_sql_template("SELECT * FROM branches", schema)
+    >>> report.is_accepted, [(check.criterion, check.reason) for check in report.checks if check.outcome == "broken"]
+    (False, [('columns_named', 'columns are selected by name, got *')])
+    >>> text = "SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"
+    >>> check_sql_template(text, schema).is_accepted
+    True
+    """
+    wanted = requirements or Requirements()
+    try:
+        template = read_sql_template(text, schema)
+    except TemplateError as error:
+        checks = [
+            Check(error.criterion, "broken", str(error))
+            if criterion == error.criterion
+            else Check(criterion, "undecided", f"not asked: {error.criterion} is broken")
+            for criterion in CRITERIA[:-1]
+        ]
+        return TemplateReport(text, None, (*checks, _check_line(text)))
+    return TemplateReport(text, template, (*check_logic(template, schema, wanted, earlier), _check_line(text)))
+
+
+def check_sql_templates(
+    texts: Iterable[str], schema: Schema, requirements: Requirements | None = None
+) -> tuple[TemplateReport, ...]:
+    """Return the reports of several templates in order; a second template of the same logic is redundant.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The templates.
+    schema : Schema
+        What they may read.
+    requirements : Requirements, optional
+        By default the limits of the class.
+    """
+    reports: list[TemplateReport] = []
+    earlier: list[SqlTemplate] = []
+    for text in texts:
+        report = check_sql_template(text, schema, requirements, earlier)
+        if report.template is not None and report.is_accepted:
+            earlier.append(report.template)
+        reports.append(report)
+    return tuple(reports)
+
+
+def _check_line(text: str) -> Check:
+    is_line = "\n" not in text.strip() and "\r" not in text.strip()
+    return Check("one_line", *(("met", "") if is_line else ("broken", "a template is one line, got several")))
+
+
+def check_logic(
+    template: SqlTemplate, schema: Schema, requirements: Requirements, earlier: Iterable[SqlTemplate]
+) -> Iterator[Check]:
+    """Yield the checks of a template that could be read, all but that of its line.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    schema : Schema
+        Its tables, keys and counts.
+    requirements : Requirements
+        Limits and tables that a person asks for.
+    earlier : iterable of SqlTemplate
+        Templates that exist already.
+    """
+    void, technical = [], []
+    for place in (*template.selected, *template.conditions):
+        table = schema.table(template.tables[place.source])
+        column = None if table is None else table.column(place.column)
+        if table is not None and column is not None:
+            one, two = describe_column(column, table, schema)
+            void.append(one)
+            technical.append(two)
+    reasons = {
+        "columns_meaningful": "; ".join(dict.fromkeys(filter(None, void))),
+        "columns_not_technical": "; ".join(dict.fromkeys(filter(None, technical))),
+        "projection_not_in_predicate": _find_given(template),
+        "not_redundant": _find_redundant(template, earlier),
+        "specific_requirements": _find_unwanted(template, requirements),
+    }
+    for criterion in CRITERIA[:-1]:
+        if criterion == "single_answer":
+            yield _check_single_answer(template, schema)
+        else:
+            reason = reasons.get(criterion, "")
+            yield Check(criterion, "broken" if reason else "met", reason)
+
+
+def _find_given(template: SqlTemplate) -> str:
+    """Return which selected column the question gives already: itself, or through a joined column that equals it."""
+    given = set(template.conditions)
+    pairs = [set(pair) for join in template.joins for pair in join.equalities]
+    for _ in template.tables:
+        for pair in pairs:
+            if pair & given:
+                given |= pair
+    names = [f"{template.tables[place.source]}.{place.column}" for place in template.selected if place in given]
+    return f"{', '.join(names)} is asked for and given by the condition" if names else ""
+
+
+def _find_redundant(template: SqlTemplate, earlier: Iterable[SqlTemplate]) -> str:
+    for places, clause in ((template.selected, "SELECT"), (template.conditions, "WHERE")):
+        if len(set(places)) < len(places):
+            return f"{clause} names a column twice"
+    used = {place.source for place in (*template.selected, *template.conditions)}
+    for source, name in enumerate(template.tables):
+        links = [join for join in template.joins if source in (join.child, join.parent)]
+        # a row of the referred table is always there and adds nothing; a row that refers here is a condition
+        if source not in used and len(links) == 1 and links[0].parent == source:
+            return f"the table {name} is joined but neither selected from nor restricted"
+    if template in set(earlier):
+        return "an earlier template asks the same"
+    return ""
+
+
+def _find_unwanted(template: SqlTemplate, requirements: Requirements) -> str:
+    present = {name.casefold() for name in template.tables}
+    missing = sorted(name for name in requirements.tables if name.casefold() not in present)
+    if missing:
+        return f"the tables {', '.join(missing)} are required and not read"
+    limits = (
+        ("joins", len(template.joins), requirements.minimum_joins, requirements.maximum_joins),
+        ("columns", len(template.selected), 1, requirements.maximum_columns),
+        ("placeholders", len(template.placeholders), 1, requirements.maximum_placeholders),
+    )
+    for name, count, low, high in limits:
+        if not low <= count <= high:
+            return f"{name} must lie in [{low}, {high}], got {count}"
+    return ""
+
+
+def _check_single_answer(template: SqlTemplate, schema: Schema) -> Check:
+    for trusts_unknown, outcome in ((False, "met"), (True, "undecided")):
+        found = determined_columns(
+            template.tables, template.joins, template.conditions, schema, trusts_unknown=trusts_unknown
+        )
+        if found.issuperset(template.selected):
+            reason = "" if outcome == "met" else "no key and no count tells whether the condition names one row"
+            return Check("single_answer", outcome, reason)
+    return Check("single_answer", "broken", "several rows can fit the condition: it covers no key of what is selected")
+
+
+def checks_table(reports: Iterable[TemplateReport]) -> pa.Table:
+    """Return one row per template and criterion (schema :data:`CRITERION_SCHEMA`)."""
+    rows = [
+        {
+            "sql_template": report.text,
+            "sql_template_id": None if report.template is None else report.template.sql_template_id,
+            **check._asdict(),
+        }
+        for report in reports
+        for check in report.checks
+    ]
+    return pa.Table.from_pylist(rows, schema=CRITERION_SCHEMA)

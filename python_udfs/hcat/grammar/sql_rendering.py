@@ -1,0 +1,229 @@
+"""SQL of a template: the line that people edit, and the statements that run, with quoted names and bound values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+
+from hcat.grammar.criteria import TemplateReport
+from hcat.grammar.schema import Schema, quote_identifier
+from hcat.grammar.sql_templates import ORIGINS, RESERVED_WORDS, Join, Placeholder, Reference, SqlTemplate
+
+SQL_TEMPLATE_SCHEMA: Final = pa.schema(
+    [
+        ("sql_template_id", pa.string()),
+        ("sql_template", pa.string()),
+        ("origin", pa.string()),
+        ("is_accepted", pa.bool_()),
+        ("count_joins", pa.int64()),
+        ("count_placeholders", pa.int64()),
+        ("count_columns", pa.int64()),
+        ("sql_query", pa.string()),
+    ]
+)
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+class RenderedQuery(NamedTuple):
+    """SQL with ``?`` per parameter, and the placeholder whose value is bound to each of them, in order."""
+
+    sql: str
+    parameters: tuple[Placeholder, ...]
+
+
+def write_sql_template(template: SqlTemplate) -> str:
+    """Return the template as the line of text that people edit; reading it gives the same template."""
+    several = len(template.tables) > 1
+
+    def name(text: str) -> str:
+        is_plain = _PLAIN_NAME.fullmatch(text) and text.casefold() not in RESERVED_WORDS
+        return text if is_plain else quote_identifier(text)
+
+    def column(place: Reference) -> str:
+        return f"t{place.source + 1}.{name(place.column)}" if several else name(place.column)
+
+    def source(place: int) -> str:
+        return f"{name(template.tables[place])} t{place + 1}" if several else name(template.tables[place])
+
+    text = f"SELECT {', '.join(map(column, template.selected))} FROM {source(0)}"
+    for place, join in _join_order(template):
+        text += f" JOIN {source(place)} ON {' AND '.join(f'{column(a)} = {column(b)}' for a, b in join.equalities)}"
+    conditions = (
+        f"{column(place)} = '{Placeholder(template.tables[place.source], place.column)}'"
+        for place in template.conditions
+    )
+    return f"{text} WHERE {' AND '.join(conditions)};"
+
+
+def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
+    """Return the SQL to run for one filling: quoted names of the schema, and values as parameters ``?``.
+
+    Rows are distinct and ordered, so that the same data give the same result.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    schema : Schema
+        Whose names are written.
+
+    Raises
+    ------
+    ValueError
+        If the schema has not all the tables and columns of the template.
+
+    Examples
+    --------
+    >>> from hcat.grammar.schema import read_schema
+    >>> from hcat.grammar.sql_templates import read_sql_template
+    >>> schema = read_schema(
+    ...     [
+    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
+    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
+    ...     ],
+    ...     [
+    ...         {
+    ...             "constraint_name": "branches_key",
+    ...             "constraint_type": "PRIMARY KEY",
+    ...             "table_name": "branches",
+    ...             "column_name": "branch_name",
+    ...         }
+    ...     ],
+    ... )
+    >>> template = read_sql_template("SELECT city FROM branches WHERE branch_name = [branches.branch_name]", schema)
+    >>> render_query(template, schema).sql
+    'select distinct t1."city" from "branches" as t1 where t1."branch_name" = ? order by 1'
+    >>> write_sql_template(template)
+    "SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"
+    """
+    conditions = " and ".join(f"{_quote(place, template, schema)} = ?" for place in template.conditions)
+    columns = [_quote(place, template, schema) for place in template.selected]
+    sql = f"select distinct {', '.join(columns)} {_from(template, schema)} where {conditions} {_order(len(columns))}"
+    parameters = tuple(Placeholder(template.tables[place.source], place.column) for place in template.conditions)
+    return RenderedQuery(sql, parameters)
+
+
+def render_fillings(template: SqlTemplate, schema: Schema) -> RenderedQuery:
+    """Return SQL without parameters whose rows are the fillings that have an answer, each with its answer.
+
+    A row holds one column per placeholder (:attr:`RenderedQuery.parameters` names them), then the selected columns. If
+    two placeholders lie in two tables, most of their Cartesian product has no answer; these rows are the part that has
+    one. A placeholder that two conditions share must have the same value in both.
+
+    Parameters
+    ----------
+    template : SqlTemplate
+        The query logic.
+    schema : Schema
+        Whose names are written.
+    """
+    first: dict[Placeholder, str] = {}
+    same = []
+    for place in template.conditions:
+        column = _quote(place, template, schema)
+        placeholder = Placeholder(template.tables[place.source], place.column)
+        if first.setdefault(placeholder, column) != column:
+            same.append(f"{first[placeholder]} = {column}")
+    present = [f"{column} is not null" for column in first.values()]
+    columns = [*first.values(), *(_quote(place, template, schema) for place in template.selected)]
+    sql = f"select distinct {', '.join(columns)} {_from(template, schema)} where {' and '.join([*present, *same])}"
+    return RenderedQuery(f"{sql} {_order(len(columns))}", tuple(first))
+
+
+def render_values(placeholder: Placeholder, schema: Schema) -> str:
+    """Return SQL for the distinct values of a placeholder, ordered and without null.
+
+    Parameters
+    ----------
+    placeholder : Placeholder
+        What is filled.
+    schema : Schema
+        Whose names are written.
+
+    Raises
+    ------
+    ValueError
+        If the schema has no such column.
+    """
+    template = SqlTemplate((placeholder.table,), (), (Reference(0, placeholder.column),), ())
+    column = _quote(template.selected[0], template, schema)
+    return f"select distinct {column} {_from(template, schema)} where {column} is not null order by 1"
+
+
+def reports_table(reports: Iterable[TemplateReport], origin: str, schema: Schema) -> pa.Table:
+    """Return one row per template that could be read (schema :data:`SQL_TEMPLATE_SCHEMA`).
+
+    Parameters
+    ----------
+    reports : iterable of TemplateReport
+        Reports of templates; those that could not be read are left out.
+    origin : str
+        Who wrote them, of :data:`~hcat.grammar.sql_templates.ORIGINS`.
+    schema : Schema
+        Whose names the SQL is written with.
+
+    Raises
+    ------
+    ValueError
+        If the origin is unknown.
+    """
+    if origin not in ORIGINS:
+        raise ValueError(f"origin must be one of {', '.join(ORIGINS)}, got {origin!r}")
+    rows = [
+        {
+            "sql_template_id": report.template.sql_template_id,
+            "sql_template": write_sql_template(report.template),
+            "origin": origin,
+            "is_accepted": report.is_accepted,
+            "count_joins": len(report.template.joins),
+            "count_placeholders": len(report.template.placeholders),
+            "count_columns": len(report.template.selected),
+            "sql_query": render_query(report.template, schema).sql,
+        }
+        for report in reports
+        if report.template is not None
+    ]
+    return pa.Table.from_pylist(rows, schema=SQL_TEMPLATE_SCHEMA)
+
+
+def _join_order(template: SqlTemplate) -> Iterator[tuple[int, Join]]:
+    """Yield the sources behind the first, each with the join to one that was there before it."""
+    placed, left = {0}, list(template.joins)
+    while left:
+        join = next((join for join in left if (join.child in placed) != (join.parent in placed)), None)
+        if join is None:
+            raise ValueError(f"the tables {', '.join(template.tables)} are not joined into one tree")
+        left.remove(join)
+        new = join.parent if join.child in placed else join.child
+        placed.add(new)
+        yield new, join
+
+
+def _quote(place: Reference, template: SqlTemplate, schema: Schema) -> str:
+    table = schema.table(template.tables[place.source])
+    column = None if table is None else table.column(place.column)
+    if column is None:
+        raise ValueError(f"the schema has no column {template.tables[place.source]}.{place.column}")
+    return f"t{place.source + 1}.{quote_identifier(column.name)}"
+
+
+def _from(template: SqlTemplate, schema: Schema) -> str:
+    def relation(source: int) -> str:
+        table = schema.table(template.tables[source])
+        if table is None:
+            raise ValueError(f"the schema has no table {template.tables[source]}")
+        names = (table.name,) if table.namespace is None else (table.namespace, table.name)
+        return f"{'.'.join(map(quote_identifier, names))} as t{source + 1}"
+
+    text = f"from {relation(0)}"
+    for source, join in _join_order(template):
+        pairs = (f"{_quote(one, template, schema)} = {_quote(two, template, schema)}" for one, two in join.equalities)
+        text += f" inner join {relation(source)} on {' and '.join(pairs)}"
+    return text
+
+
+def _order(count: int) -> str:
+    return f"order by {', '.join(str(number) for number in range(1, count + 1))}"

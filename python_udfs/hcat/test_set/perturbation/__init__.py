@@ -1,0 +1,1 @@
+"""Faults of known kinds in sentences that a context supports: numbers, names, negations and antonyms."""

@@ -1,0 +1,130 @@
+"""Turn a sentence that its context supports into one that it does not, by seeded rules.
+
+The faults serve as test cases with a known answer (which share of the faults of each kind does a metric catch?), as
+negatives for training, and as variants of queries. A rule changes one place of the sentence and leaves the rest as it
+stands; where no rule of the kind applies, there is no fault. What is faulty by construction is certain for numbers and
+names from outside the context. For the other kinds it follows from the sentence being faithful: its negation, the
+opposite word, or another number in the same place then contradict the context, except where the context happens to say
+both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from hcat.test_set.perturbation.antonyms import find_antonyms
+from hcat.test_set.perturbation.names import swap_name_inside, swap_name_outside
+from hcat.test_set.perturbation.negations import find_negations
+from hcat.test_set.perturbation.numbers import swap_number_inside, swap_number_outside
+from hcat.test_set.perturbation.sentences import apply_edit, read_sentence
+
+NUMBER_OUTSIDE: Final = "number_outside"
+NUMBER_INSIDE: Final = "number_inside"
+ENTITY_OUTSIDE: Final = "entity_outside"
+ENTITY_INSIDE: Final = "entity_inside"
+NEGATION: Final = "negation"
+ANTONYM: Final = "antonym"
+
+KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NEGATION, ANTONYM)
+"""The kinds of faults.
+
+- ``number_outside``: a number becomes another one of the same form that is nowhere in the context;
+- ``number_inside``: a number becomes another one of the context, of the same unit;
+- ``entity_outside``: a name becomes one of the pool, of like shape, that is not in the context;
+- ``entity_inside``: a name becomes another name of the context, of like shape, that is not in the sentence;
+- ``negation``: a negation is put in or taken out;
+- ``antonym``: one word becomes its opposite.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """A sentence with one fault.
+
+    Attributes
+    ----------
+    text : str
+        The faulty sentence.
+    kind : str
+        One of `KINDS`.
+    start, end : int
+        Characters of `text` that were changed; ``text[start:end] == after``.
+    before, after : str
+        What stood there and what stands there now, neither empty. ``text[:start] + before + text[end:]`` is the
+        sentence as it was.
+    """
+
+    text: str
+    kind: str
+    start: int
+    end: int
+    before: str
+    after: str
+
+
+def perturb(
+    sentence: str, kind: str, context: Sequence[str], random: Random, pool: Sequence[str] = ()
+) -> Perturbed | None:
+    """Return the sentence with one fault of the given kind, or None where no rule of the kind applies.
+
+    The result depends on nothing but the arguments and the state of `random`.
+
+    Parameters
+    ----------
+    sentence : str
+        A sentence that the context supports, or a query.
+    kind : str
+        One of `KINDS`.
+    context : sequence of str
+        The sentences of the context, and the query if an answer may rest on it. What was found in them is kept for the
+        next sentences with the same context. Negations and antonyms do not look at it.
+    random : random.Random
+        Source of every choice; its state moves on.
+    pool : sequence of str
+        For ``entity_outside``: names that may replace a name, or texts that hold such names. Repeated names count once.
+
+    Returns
+    -------
+    Perturbed or None
+        The faulty sentence and where it was changed.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown.
+
+    Examples
+    --------
+    >>> perturb("The card is free.", "negation", [], Random(1)).text
+    'The card is not free.'
+    >>> fault = perturb("The fee is 9 euros.", "number_inside", ["The limit is 12 euros."], Random(1))
+    >>> fault.before, fault.after
+    ('9 euros', '12 euros')
+    """
+    if kind in (NEGATION, ANTONYM):
+        edits = list(find_negations(sentence) if kind == NEGATION else find_antonyms(sentence))
+        edit = edits[random.randrange(len(edits))] if edits else None
+    elif kind in KINDS:
+        own = read_sentence(sentence)
+        sources = [read_sentence(text) for text in context]
+        if kind == NUMBER_OUTSIDE:
+            edit = swap_number_outside(own, sources, random)
+        elif kind == NUMBER_INSIDE:
+            edit = swap_number_inside(own, sources, random)
+        elif kind == ENTITY_OUTSIDE:
+            edit = swap_name_outside(own, sources, random, pool)
+        else:
+            edit = swap_name_inside(own, sources, random)
+    else:
+        raise ValueError(f"unknown kind of fault {kind!r}; known are {', '.join(KINDS)}")
+    if edit is None:
+        return None
+    return Perturbed(
+        text=apply_edit(sentence, edit),
+        kind=kind,
+        start=edit.start,
+        end=edit.start + len(edit.after),
+        before=sentence[edit.start : edit.end],
+        after=edit.after,
+    )

@@ -1,0 +1,110 @@
+"""Forms of English words that a fault needs: the indefinite article, capitals, the third person of a verb."""
+
+import re
+from typing import Final
+
+from hcat.language.text import WORD_PATTERN
+
+# "an" stands before a spoken vowel: of a word, of a number (eight, eleven, eighteen), of a letter of an acronym.
+_VOWEL_SOUND = re.compile(r"8|1[18]\Z|hour|honest|heir|(?!eu|uni(?![mn])|us[aeu]|util|one\Z|once\Z)[aeiou]", re.I)
+_LETTERS_WITH_VOWEL_SOUND = "AEFHILMNORSX"
+_ARTICLE = re.compile(r"\b(an?)\s+[^\w\s]?\Z", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"[^\W_]+")
+
+OBJECT: Final = re.compile(
+    r"\s+(?:(?:an?|the|its?|his|her|their|my|our|your|this|these|those|all|every|each|some|more|at|up|two|three|four|"
+    r"five|six|seven|eight|nine|ten|eleven|twelve|us|you|them|me|him)\b|[$\u00a3\u20ac\u00a5]?[0-9])",
+    re.IGNORECASE,
+)
+"""The object of a verb, as it begins behind the verb."""
+
+
+def article_for(text: str) -> str:
+    """Return the indefinite article of the text, guessed from its first letters or digits.
+
+    Examples
+    --------
+    >>> article_for("hour"), article_for("8 days"), article_for("FDIC"), article_for("union")
+    ('an', 'an', 'an', 'a')
+    """
+    match = _FIRST_WORD.search(text)
+    word = match.group() if match else ""
+    if len(word) > 1 and word.isalpha() and word.isupper():
+        return "an" if word[0] in _LETTERS_WITH_VOWEL_SOUND else "a"
+    return "an" if _VOWEL_SOUND.match(word) else "a"
+
+
+def find_article(sentence: str, start: int) -> re.Match[str] | None:
+    """Return the indefinite article right before the position, or None.
+
+    Parameters
+    ----------
+    sentence : str
+        The sentence.
+    start : int
+        Position in it, in characters.
+    """
+    return _ARTICLE.search(sentence, max(0, start - 5), start)
+
+
+def fits_article(sentence: str, start: int, after: str) -> bool:
+    """Return whether the article before the position, if there is one, also fits the new text.
+
+    Parameters
+    ----------
+    sentence : str
+        The sentence.
+    start : int
+        Where the new text begins.
+    after : str
+        The new text.
+    """
+    article = find_article(sentence, start)
+    return article is None or article[1].lower() == article_for(after)
+
+
+def in_case_of(word: str, original: str) -> str:
+    """Return the word with the capitals of the original: all, the first, or none added.
+
+    Parameters
+    ----------
+    word : str
+        Word to write.
+    original : str
+        Word whose place it takes.
+    """
+    if len(original) > 1 and original.isupper():
+        return word.upper()
+    return word[:1].upper() + word[1:] if original[:1].isupper() else word
+
+
+def is_opening(sentence: str, start: int) -> bool:
+    """Return whether no word stands before the position.
+
+    Parameters
+    ----------
+    sentence : str
+        The sentence.
+    start : int
+        Position in it, in characters.
+    """
+    return WORD_PATTERN.search(sentence, 0, start) is None
+
+
+def third_person(verb: str) -> str:
+    """Return the third person singular of a verb in its base form.
+
+    Examples
+    --------
+    >>> third_person("apply"), third_person("pay"), third_person("have")
+    ('applies', 'pays', 'has')
+    """
+    if verb == "have":
+        return "has"
+    if verb == "be":
+        return "is"
+    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return verb + "es"
+    if verb.endswith("y") and verb[-2:-1] not in ("a", "e", "i", "o", "u"):
+        return verb[:-1] + "ies"
+    return verb + "s"

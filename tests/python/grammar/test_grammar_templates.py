@@ -1,0 +1,143 @@
+"""SQL templates and their texts: who wins, what is checked, and what people switch off."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import duckdb
+from grammar_materials import CITY, SETTINGS, edits, gather, statuses, text_edits, used
+
+from hcat.grammar.criteria import CRITERIA
+from hcat.grammar.templates import checks_table, make_templates, templates_table, texts_table
+
+
+def test_every_criterion_is_asked_of_every_template(bank: duckdb.DuckDBPyConnection) -> None:
+    materials = gather(bank, edits(("hostile", "DROP TABLE branches", True)))
+    checks = checks_table(materials).to_pylist()
+    by_candidate = Counter(row["candidate_id"] for row in checks)
+    assert set(by_candidate.values()) == {len(CRITERIA)}
+    accepted = {
+        row["candidate_id"] for row in templates_table(materials).to_pylist() if row["template_status"] == "accepted"
+    }
+    assert len(accepted) == SETTINGS["templates"]
+    assert {row["outcome"] for row in checks if row["candidate_id"] in accepted} == {"met"}
+    assert statuses(materials, origin="person") == [("hostile", "rejected")]
+
+
+def test_a_persons_template_takes_the_place_of_a_generated_one(bank: duckdb.DuckDBPyConnection) -> None:
+    (city,) = [
+        row["sql_template_id"] for row in templates_table(gather(bank)).to_pylist() if row["sql_template"] == CITY
+    ]
+    own = "SELECT city, opened_on FROM branches WHERE branch_name = '[branches.branch_name]'"
+    materials = gather(bank, edits((city, own, True)))
+    found = [row for row in templates_table(materials).to_pylist() if row["sql_template_id"] == city]
+    assert [(row["origin"], row["template_status"], row["sql_template"]) for row in found] == [
+        ("person", "accepted", own),
+        ("enumerated", "replaced", CITY),
+    ]
+    # also where the edit cannot be used: the generated one does not come back behind a person's back
+    broken = gather(bank, edits((city, "SELECT * FROM branches", True)))
+    found = [row for row in templates_table(broken).to_pylist() if row["sql_template_id"] == city]
+    assert [(row["origin"], row["template_status"]) for row in found] == [
+        ("person", "rejected"),
+        ("enumerated", "replaced"),
+    ]
+
+
+def test_a_template_is_switched_off_and_the_next_one_takes_its_place(bank: duckdb.DuckDBPyConnection) -> None:
+    first = statuses(gather(bank), template_status="accepted")
+    materials = gather(bank, edits((first[0][0], None, False)))
+    now = statuses(materials, template_status="accepted")
+    assert statuses(materials, template_status="disabled") == [(first[0][0], "disabled")]
+    assert len(now) == len(first)
+    assert set(now) >= set(first[1:])
+
+
+def test_a_new_template_of_a_person_comes_first_under_its_own_name(bank: duckdb.DuckDBPyConnection) -> None:
+    materials = gather(bank, edits(("our own", CITY, True)))
+    rows = templates_table(materials).to_pylist()
+    assert (rows[0]["sql_template_id"], rows[0]["template_status"]) == ("our own", "accepted")
+    # the enumerated one of the same logic is redundant
+    (same,) = [row for row in rows if row["sql_template"] == CITY and row["origin"] == "enumerated"]
+    assert same["template_status"] == "rejected"
+    assert "not_redundant" in same["status_detail"]
+
+
+def test_specific_requirements_hold_for_everybody(bank: duckdb.DuckDBPyConnection) -> None:
+    wanted = {"requirements": {"tables": ["loans"], "maximum_joins": 2}}
+    materials = gather(bank, edits(("our own", CITY, True)), settings=wanted)
+    assert statuses(materials, origin="person") == [("our own", "rejected")]
+    rows = templates_table(materials).to_pylist()
+    assert all("loans" in row["sql_template"] for row in rows if row["template_status"] == "accepted")
+
+
+def test_every_style_has_the_same_number_of_texts(bank: duckdb.DuckDBPyConnection) -> None:
+    rows = [row for row in texts_table(gather(bank)).to_pylist() if row["text_status"] == "used"]
+    counts = Counter((row["sql_template_id"], row["style"]) for row in rows)
+    assert len(counts) == SETTINGS["templates"] * 4
+    assert set(counts.values()) == {2}
+    assert {row["hypothesis"] for row in rows} == {"length", "register"}
+    assert len({row["text_template"].casefold() for row in rows}) == len(rows)
+
+
+def test_a_persons_text_comes_first_and_one_is_switched_off(bank: duckdb.DuckDBPyConnection) -> None:
+    own = "In which town is the [branches.branch_name] branch, if you please?"
+    before = used(gather(bank, edits(("city", CITY, True))), sql_template_id="city", style="formal")
+    materials = gather(
+        bank,
+        edits(("city", CITY, True)),
+        text_edits(("city", "formal", own, True), ("city", "formal", before[0][1].upper() + "!", False)),
+    )
+    now = used(materials, sql_template_id="city", style="formal")
+    assert now == [("person", own), before[1]]
+
+
+def test_a_text_with_a_fault_or_of_another_template_is_not_used(bank: duckdb.DuckDBPyConnection) -> None:
+    other = "SELECT opened_on FROM branches WHERE branch_name = '[branches.branch_name]';"
+    shared = "Tell me about the [branches.branch_name] branch, kindly."
+    materials = gather(
+        bank,
+        edits(("city", CITY, True), ("opened", other, True)),
+        text_edits(
+            ("city", "formal", shared, True),
+            ("opened", "formal", shared, True),
+            ("city", "short", "city of [accounts.iban]", True),
+        ),
+    )
+    rows = texts_table(materials).to_pylist()
+    found = {
+        (row["sql_template_id"], row["style"]): (row["text_status"], row["status_detail"])
+        for row in rows
+        if row["origin"] == "person"
+    }
+    assert found == {
+        ("city", "formal"): ("used", None),
+        ("opened", "formal"): ("faulty", "duplicate"),
+        ("city", "short"): ("faulty", "foreign_placeholder, missing_placeholder"),
+    }
+
+
+def test_a_template_with_a_style_that_is_short_of_texts_asks_nothing(bank: duckdb.DuckDBPyConnection) -> None:
+    materials = gather(bank, edits(("city", CITY, True)), settings={"texts_per_style": 4})
+    (_, text), *_ = used(materials, sql_template_id="city", style="long")
+    materials = gather(
+        bank, edits(("city", CITY, True)), text_edits(("city", "long", text, False)), settings={"texts_per_style": 4}
+    )
+    assert used(materials, sql_template_id="city") == []
+    details = {
+        row["status_detail"]
+        for row in texts_table(materials).to_pylist()
+        if row["sql_template_id"] == "city" and row["text_status"] == "unbalanced"
+    }
+    assert details == {"4 texts per style are wanted, long has fewer"}
+
+
+def test_templates_checks_and_texts_are_of_one_set_of_materials(bank: duckdb.DuckDBPyConnection) -> None:
+    materials = gather(bank, edits(("own", "SELECT * FROM branches;", True)), settings={"templates": 2})
+    made = make_templates(materials).to_pylist()
+    assert [row["template_status"] for row in made].count("accepted") == 2
+    for row in made:
+        assert [check["criterion"] for check in row["checks"]] == list(CRITERIA)
+        assert bool(row["texts"]) == (row["template_status"] == "accepted")
+    count_texts = texts_table(materials).num_rows
+    assert sum(len(row["texts"]) for row in made) == count_texts > 0
