@@ -8,7 +8,7 @@ from typing import Any
 
 from hcat.engine.warehouse import Warehouse, open_warehouse
 from hcat.language.display import clean_label
-from hcat.report.calibration import describe_calibration
+from hcat.report.calibration.section import describe_calibration
 from hcat.report.data import describe_data
 from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build, describe_ledger, read_build

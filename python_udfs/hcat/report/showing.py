@@ -65,6 +65,17 @@ def format_percent(share: float | None) -> str:
     return "> 99.9 %" if text == "100" and share < 1 else f"{text} %".replace("-", "−")
 
 
+def format_level(share: float) -> str:
+    """Return a chosen level in percent, as it was chosen: 90 % and not 90.0 %.
+
+    Examples
+    --------
+    >>> format_level(0.9)
+    '90 %'
+    """
+    return f"{100 * share:.6g} %"
+
+
 def format_points(difference: float | None) -> str:
     """Return a difference of shares in percentage points with its sign; an en dash for None."""
     if difference is None or not math.isfinite(difference):

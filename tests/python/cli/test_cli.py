@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from test_report import HOSTILE, make_warehouse
-from test_review_files import fill
-from test_review_files import make_warehouse as make_review_warehouse
+from test_sheets import fill
+from test_sheets import make_warehouse as make_review_warehouse
 
 from hcat import cli
 

@@ -104,7 +104,7 @@ inner join fct_interactions as interactions using (interaction_id)
 
 
 def create_tables(connection: Any) -> None:
-    for path in sorted(MODELS.rglob("_*.yml")):
+    for path in sorted(set(MODELS.rglob("_*.yml")) - set(MODELS.rglob("*_unit_tests.yml"))):
         for model in yaml.safe_load(path.read_text()).get("models", []):
             if model["name"].startswith(("dim_", "fct_")):
                 columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])

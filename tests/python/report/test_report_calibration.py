@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
 
 from hcat import report
-from hcat.report import calibration, charts
+from hcat.report import charts
+from hcat.report.calibration import curve
+from hcat.report.calibration.section import choose_calibrated_metric
+from hcat.report.calibration.trust import judge_calibration
 from hcat.report.charts.base import shorten, stagger
 
 METRIC = "groundedness_similarity__mean"
@@ -624,14 +627,14 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
     ],
 )
 def test_verdict_by_hand(changes: dict[str, Any], state: str, words: str) -> None:
-    found_state, found_words, sentence = calibration.judge_calibration({**QUALITY, **changes})
+    found_state, found_words, sentence = judge_calibration({**QUALITY, **changes})
     assert (found_state, found_words) == (state, words)
     assert sentence.endswith(".")
 
 
 def test_a_failed_calibration_also_says_that_it_does_not_beat_the_base_rate() -> None:
     changes = {"is_within_chance": False, "log_loss_difference_high": 0.1}
-    _, _, sentence = calibration.judge_calibration({**QUALITY, **changes})
+    _, _, sentence = judge_calibration({**QUALITY, **changes})
     assert "larger than chance explains" in sentence
     assert "the interval holds 0" in sentence
 
@@ -642,10 +645,10 @@ def test_the_metric_with_most_labels_is_drawn_and_groundedness_among_equals() ->
         for name, is_chosen in [("answer_relevancy__mean", True), ("groundedness", True), ("support_words", False)]
     ]
     equal = {"answer_relevancy__mean": 50, "groundedness": 50, "support_words": 90}
-    assert calibration.choose_calibrated_metric(rows, equal)["metric_name"] == "groundedness"  # type: ignore[index]
+    assert choose_calibrated_metric(rows, equal)["metric_name"] == "groundedness"  # type: ignore[index]
     more = {**equal, "answer_relevancy__mean": 51}
-    assert calibration.choose_calibrated_metric(rows, more)["metric_name"] == "answer_relevancy__mean"  # type: ignore[index]
-    assert calibration.choose_calibrated_metric(rows[2:], more) is None
+    assert choose_calibrated_metric(rows, more)["metric_name"] == "answer_relevancy__mean"  # type: ignore[index]
+    assert choose_calibrated_metric(rows[2:], more) is None
 
 
 def test_a_staircase_rises_half_way_between_two_scores() -> None:
@@ -653,14 +656,14 @@ def test_a_staircase_rises_half_way_between_two_scores() -> None:
         {"first_score": 0.0, "first_probability": 0.2, "last_score": 0.1, "last_probability": 0.2},
         {"first_score": 0.2, "first_probability": 0.2, "last_score": 0.4, "last_probability": 0.8},
     ]
-    assert calibration._trace_curve(rows, is_staircase=True) == [
+    assert curve._trace_curve(rows, is_staircase=True) == [
         (0.0, 0.2),
         (0.2, 0.2),
         (pytest.approx(0.3), 0.2),
         (pytest.approx(0.3), 0.8),
         (0.4, 0.8),
     ]
-    assert calibration._trace_curve(rows, is_staircase=False) == [(0.0, 0.2), (0.1, 0.2), (0.2, 0.2), (0.4, 0.8)]
+    assert curve._trace_curve(rows, is_staircase=False) == [(0.0, 0.2), (0.1, 0.2), (0.2, 0.2), (0.4, 0.8)]
 
 
 def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score() -> None:
@@ -669,13 +672,13 @@ def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score()
         {"system": "a", "prediction_set": "accepted|failed", "low": 0.4, "high": 0.5},
         {"system": "b", "prediction_set": "accepted", "low": 0.1, "high": 0.9},
     ]
-    assert calibration._find_bands(stretches) == [
+    assert curve._find_bands(stretches) == [
         charts.Band("a", "failed", 0.0, pytest.approx(0.3)),
         charts.Band("a", "undecided", pytest.approx(0.3), 0.5),
         charts.Band("b", "accepted", 0.1, 0.9),
     ]
-    many = [{**stretches[0], "low": number, "high": number} for number in range(calibration.MAXIMUM_STRETCHES + 1)]
-    assert calibration._find_bands(many) == []
+    many = [{**stretches[0], "low": number, "high": number} for number in range(curve.MAXIMUM_STRETCHES + 1)]
+    assert curve._find_bands(many) == []
 
 
 @given(st.text())
@@ -683,8 +686,8 @@ def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score()
 def test_jitter_is_between_nought_and_one_and_the_same_twice(interaction_id: str) -> None:
     # a lone surrogate is no text of a warehouse
     interaction_id = interaction_id.encode(errors="replace").decode()
-    assert 0 <= calibration._jitter(interaction_id) <= 1
-    assert calibration._jitter(interaction_id) == calibration._jitter(interaction_id)
+    assert 0 <= curve._jitter(interaction_id) <= 1
+    assert curve._jitter(interaction_id) == curve._jitter(interaction_id)
 
 
 # Charts

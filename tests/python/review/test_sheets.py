@@ -216,7 +216,7 @@ def test_no_cell_of_a_sheet_is_run_and_long_ones_say_that_they_are_cut(warehouse
 
 def test_the_order_is_random_and_always_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = {f"i{index:03}": ("query", ["context"], "answer", "audit", 0.5) for index in range(100)}
-    monkeypatch.setattr("test_review_files.INTERACTIONS", many)
+    monkeypatch.setattr("test_sheets.INTERACTIONS", many)
     make_warehouse(tmp_path, {"round_1": list(many)})
     export_labels(tmp_path, tmp_path / "one.csv")
     export_labels(tmp_path, tmp_path / "two.csv")
