@@ -1,4 +1,4 @@
-"""Text and numbers as the report shows them, and what a section owes its reader when there is no evidence."""
+"""Texts and numbers as the report shows them, and the record of missing evidence."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from hcat.engine.warehouse import Row
 from hcat.language.display import LABEL_CHARACTERS, clean_label
 
-#: Characters of a text from the logs that are shown; the rest is cut with an ellipsis. The report says so.
+#: Characters shown of a text from the logs; longer texts are cut with an ellipsis, which the report explains.
 QUERY_CHARACTERS = 400
 ANSWER_CHARACTERS = 900
 SENTENCE_CHARACTERS = 400
 EXCERPT_CHARACTERS = 240
-#: Rows that a table shows; what is left out is counted below it. They bound the size of the file, not the analysis.
+#: Rows that a table shows; the number left out is shown below it. These limits bound the size of the file only.
 MAXIMUM_SYSTEMS = 12
 MAXIMUM_TABLE_CELLS = 240
-#: Shares below it are the rounding of a nought.
+#: Shares below it are rounding errors of 0.
 NEGLIGIBLE_SHARE = 1e-12
 
 

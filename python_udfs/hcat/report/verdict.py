@@ -11,7 +11,7 @@ def describe_verdict(run: Row | None) -> dict[str, str]:
         return {
             "word": "unknown",
             "state": "not_evaluated",
-            "text": "The warehouse holds no row of a build (dim_runs).",
+            "text": "The warehouse holds no build: dim_runs has no row.",
         }
     warned = run["count_gates_not_passing"] - run["count_error_gates_not_passing"]
     warnings = f"{warned} of severity warn {'does' if warned == 1 else 'do'} not pass" if warned else ""
@@ -19,7 +19,7 @@ def describe_verdict(run: Row | None) -> dict[str, str]:
         return {
             "word": "Failed",
             "state": "failed",
-            "text": "No gate was evaluated; a build without gates proves nothing.",
+            "text": "No gate was evaluated. A build without gates proves nothing.",
         }
     if run["is_passing"]:
         text = (

@@ -19,9 +19,9 @@ MAXIMUM_COVERAGE_ROWS = 40
 MAXIMUM_QUANTILES = 4
 
 CHECK_SENTENCES = {
-    "passed": "✓ kept, within chance",
-    "failed": "✗ below what chance allows",
-    "insufficient": "too few labelled sources for a promise: sets hold both labels",
+    "passed": "✓ coverage kept, within chance",
+    "failed": "✗ coverage below what chance allows",
+    "insufficient": "no promise: too few labelled clusters, so sets contain both labels",
 }
 
 # Labels that the calibrator was not fitted on.
@@ -113,7 +113,7 @@ def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | No
         LIST_PUBLISHED_QUANTILES, ["fct_conformal_coverage"], metric_name=name
     )
     panels = []
-    for label, title in ((1, "answers that people accept"), (0, "answers that people fail")):
+    for label, title in ((1, "answers accepted by people"), (0, "answers failed by people")):
         # 1 - P(label given by people): 0 where the probability agrees with them fully
         scores = [
             1 - row["calibrated_probability"] if label else row["calibrated_probability"]
@@ -202,16 +202,16 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
         if status is not None:
             check = CHECK_SENTENCES.get(status, status)
         elif row["share_all"] == 1:
-            check = "sets hold both labels: a quantile is missing"
+            check = "no quantile, so sets contain both labels"
         else:
-            check = "measured; no promise of its own"
+            check = "measured, without a promise of its own"
         shown.append(
             {
                 "is_in_force": row["stratification"] == "label_conditional" and alpha in (None, row["alpha"]),
                 "promised": format_level(1 - row["alpha"]),
                 "sets": {
-                    "label_conditional": "per label and group",
-                    "marginal": "one quantile for all",
+                    "label_conditional": "one per label and group",
+                    "marginal": "one for all answers",
                 }.get(row["stratification"], row["stratification"]),
                 "answers": ", ".join(part for part in (stratum, verdict) if part) or "all answers",
                 "is_measured": row["status"] == "measured" and row["coverage"] is not None,
@@ -260,13 +260,13 @@ def describe_risk_controls(source: Warehouse, chosen: Row | None) -> list[Row]:
         else source.rows(LIST_RISK_CONTROLS, ["fct_risk_controls"], metric_name=chosen["metric_name"])
     )
     promises = {
-        "share_bad_and_accepted": "of all answers, failed ones that the machine accepts",
-        "share_accepted_among_bad": "of failed answers, those that the machine accepts",
-        "share_bad_among_accepted": "of accepted answers, those that people would fail",
+        "share_bad_and_accepted": "share of all answers that are accepted without review although people fail them",
+        "share_accepted_among_bad": "share of the answers failed by people that are accepted without review",
+        "share_bad_among_accepted": "share of the answers accepted without review that people fail",
     }
     reasons = {
-        "insufficient": "too few labelled sources: the machine may accept nothing on its own",
-        "no_threshold": "no threshold keeps the risk: the machine may accept nothing on its own",
+        "insufficient": "too few labelled clusters: no answer may be accepted without review",
+        "no_threshold": "no threshold keeps the risk: no answer may be accepted without review",
         "not_calibrated": "no calibrator is in force",
     }
     return [

@@ -161,7 +161,7 @@ def describe_curve(source: Warehouse, chosen: Row | None, metrics: Mapping[str, 
         bands,
         domain,
         f"score of {name}",
-        f"Labels and calibrated probability over the score of {name}; the table above holds the numbers",
+        f"Labels and calibrated probability over the score of {name}; see the table below",
     )
     total = sum(sets.values())
     return {

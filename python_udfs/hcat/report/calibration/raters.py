@@ -16,21 +16,21 @@ AGREEMENT_NAMES = {
     "krippendorff_alpha_nominal": "Krippendorff’s alpha, nominal",
     "krippendorff_alpha_ordinal": "Krippendorff’s alpha, ordinal",
     "krippendorff_alpha_interval": "Krippendorff’s alpha, interval",
-    "intra_rater_percent_agreement": "same rater twice, percent agreement",
-    "intra_rater_cohen_kappa": "same rater twice, kappa",
-    "intra_rater_cohen_kappa_quadratic": "same rater twice, quadratic kappa",
+    "intra_rater_percent_agreement": "two passes of one rater, percent agreement",
+    "intra_rater_cohen_kappa": "two passes of one rater, Cohen’s kappa",
+    "intra_rater_cohen_kappa_quadratic": "two passes of one rater, Cohen’s kappa, quadratic",
 }
 
 AGREEMENT_REASONS = {
-    "no_pairable_values": "no interaction was rated by two people: agreement between people is unknown",
-    "no_variation": "all ratings are equal: agreement beyond chance is not defined",
+    "no_pairable_values": "no interaction has two raters, so agreement is unknown",
+    "no_variation": "all ratings are equal, so agreement beyond chance is not defined",
     "more_than_two_raters": "defined for two raters only",
-    "unequal_ratings_per_unit": "needs as many ratings for every interaction",
+    "unequal_ratings_per_unit": "needs the same number of ratings for every interaction",
 }
 
 INTERVAL_REASONS = {
-    "too_few_sources": "no interval: fewer than 10 sources",
-    "too_few_usable_draws": "no interval: too few usable draws",
+    "too_few_sources": "no interval: fewer than 10 clusters",
+    "too_few_usable_draws": "no interval: too few usable bootstrap samples",
     "no_spread": "no interval: all pairs agree",
     "no_estimate": "",
 }
@@ -49,7 +49,9 @@ def describe_agreement(source: Warehouse) -> list[Row]:
         estimated = [row for row in between if row["status"] == "estimated"]
         if between and not estimated:
             reasons = list(dict.fromkeys(AGREEMENT_REASONS.get(row["status"], row["status"]) for row in between))
-            described.append({"criterion": name, "is_estimated": False, "reason": f"Between people: {reasons[0]}."})
+            described.append(
+                {"criterion": name, "is_estimated": False, "reason": f"Agreement between raters: {reasons[0]}."}
+            )
         for row in [*estimated, *within[:MAXIMUM_RATERS]]:
             figure = AGREEMENT_NAMES.get(row["statistic"], row["statistic"])
             if row["rater"] is not None:
@@ -77,9 +79,9 @@ def describe_agreement(source: Warehouse) -> list[Row]:
 def describe_disagreeing_raters(source: Warehouse) -> list[str]:
     """Return one sentence per rater who disagrees with all other raters."""
     return [
-        f"{clean_label(row['rater'])} ({clean_label(row['criterion'])}): agrees with the majority of the others on "
-        f"{format_percent(row['agreement'])} of {row['count_shared_units']:,} shared interactions, the others with "
-        f"each other on {format_percent(row['agreement_of_others'])}."
+        f"{clean_label(row['rater'])} ({clean_label(row['criterion'])}): agrees with the majority of the other "
+        f"raters on {format_percent(row['agreement'])} of {row['count_shared_units']:,} shared interactions; the "
+        f"others agree with each other on {format_percent(row['agreement_of_others'])}."
         for row in source.rows(LIST_RATER_REPORTS, ["fct_rater_reports"])
         if row["disagrees_with_everyone"]
     ][:MAXIMUM_RATERS]

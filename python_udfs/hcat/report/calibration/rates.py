@@ -23,10 +23,10 @@ from hcat.report.showing import (
 MAXIMUM_RATE_ROWS = 60
 
 RATE_METHODS = {
-    "score": "variance by source",
-    "normal": "normal, by source",
-    "wilson": "Wilson on the effective n",
-    "known": "all labelled",
+    "score": "variance over clusters",
+    "normal": "normal, over clusters",
+    "wilson": "Wilson, on the effective number",
+    "known": "all answers labelled",
 }
 
 LIST_RATES = """
@@ -78,7 +78,7 @@ def _show_rate(row: Row, label: str) -> Row:
     words = {
         "prediction_powered": "prediction-powered",
         "labels_only": "labels only",
-        "insufficient": "no rate: too few labelled sources",
+        "insufficient": "no rate: too few labelled clusters",
     }
     return {
         "metric_name": row["metric_name"],
@@ -113,9 +113,7 @@ def _draw_rates(rows: Sequence[Row], labels: Mapping[str, str]) -> Any:
     if not estimates:
         return None
     systems = list(dict.fromkeys(estimate.position for estimate in estimates))
-    label = (
-        "Failure rate by system, from labels alone and prediction-powered, with intervals; the table holds the numbers"
-    )
+    label = "Failure rate by system, from labels alone and prediction-powered, with intervals; see the table"
     return as_markup(
         charts.draw_estimates(estimates, systems, list(series.values()), "share of answers that people fail", label)
     )
@@ -127,9 +125,9 @@ def describe_labels_needed(rows: Sequence[Row]) -> list[Row]:
     for row in rows:
         points = f"{100 * row['target']:g} percentage points"
         if row["purpose"] == "half_width":
-            purpose = f"failure rate to ± {points}"
+            purpose = f"failure rate within ± {points}"
         else:
-            power = "" if row["power"] is None else f", found with probability {format_level(row['power'])}"
+            power = "" if row["power"] is None else f", detected with probability {format_level(row['power'])}"
             purpose = f"difference of {points} between two groups{power}"
         described.append(
             {
@@ -142,7 +140,7 @@ def describe_labels_needed(rows: Sequence[Row]) -> list[Row]:
                 "words": {
                     "reached": "✓ reached",
                     "labels_missing": f"{row['count_labels_missing']:,} labels missing",
-                    "no_labels": "nobody has labelled yet: planned with a rate of one half",
+                    "no_labels": "no labels yet: planned with a failure rate of one half",
                 }.get(row["label_status"], row["label_status"]),
                 "rate": ""
                 if row["failure_rate"] is None

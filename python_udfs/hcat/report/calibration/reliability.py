@@ -1,4 +1,4 @@
-"""Predicted probability against the share that people accept, by bin and by system."""
+"""Predicted probability compared with the share that people accept, by bin and by system."""
 
 from __future__ import annotations
 
@@ -93,15 +93,15 @@ def describe_systems(source: Warehouse, chosen: Row | None) -> dict[str, Any]:
     for row in rows[:MAXIMUM_SYSTEMS]:
         low, high = row["difference_low"], row["difference_high"]
         if row["difference"] is None:
-            words = "too few labelled sources to say"
+            words = "too few labelled clusters"
         elif low is None or high is None:
-            words = "no interval: too few labelled sources"
+            words = "no interval: too few labelled clusters"
         elif high < 0:
-            words = "probabilities flatter the system"
+            words = "probabilities are too high for the system"
         elif low > 0:
             words = "probabilities are too low for the system"
         else:
-            words = "no difference shown"
+            words = "no significant difference"
         shown.append(
             {
                 "system": labels[row["system"]],

@@ -22,18 +22,18 @@ from hcat.report.showing import (
 
 THRESHOLD_REASONS = {
     "insufficient": "too few labels",
-    "one_class": "people gave one verdict only",
+    "one_class": "people accepted all labelled answers or none",
     "constant_score": "all labelled answers have the same score",
-    "no_unique_crossing": "the densities cross never or more than once",
-    "not_monotone": "acceptance does not rise with the score",
-    "out_of_range": "lies outside the range of the scores",
-    "no_threshold": "no score keeps the promise",
+    "no_unique_crossing": "the densities do not cross exactly once",
+    "not_monotone": "the share accepted does not rise with the score",
+    "out_of_range": "it lies outside the range of the scores",
+    "no_threshold": "no threshold keeps the promise",
 }
 
 THRESHOLD_VERDICTS = {
     "within": ("passed", "✓ within tolerance"),
     "beyond": ("failed", "✗ beyond tolerance"),
-    "not_shown": ("undecided", "? too few labels to show"),
+    "not_shown": ("undecided", "? too few labels to decide"),
     "no_threshold": ("not_evaluated", "– no threshold"),
 }
 
@@ -43,11 +43,11 @@ METHOD_NAMES = {
     "logistic": "logistic",
     "polynomial_logistic": "polynomial logistic",
     "gam": "additive model",
-    "kde_crossing": "density crossing",
+    "kde_crossing": "crossing of the densities",
     "conformal": "conformal",
-    "normal_floor": "mean − z sd",
-    "normal_floor_fold_mean": "mean − z sd, mean of folds",
-    "normal_floor_fold_strictest": "mean − z sd, strictest fold",
+    "normal_floor": "mean − z × standard deviation",
+    "normal_floor_fold_mean": "mean − z × standard deviation, mean of folds",
+    "normal_floor_fold_strictest": "mean − z × standard deviation, strictest fold",
     "pass_quantile": "quantile of accepted answers",
 }
 
@@ -116,7 +116,7 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
         "interval_level": format_percent(levels[0]) if levels else "–",
         "is_decided": bool(metrics.get(metric_name, {}).get("threshold") is not None),
         "fit": f"{rows[0]['count_fit_accepted']:,} accepted and {rows[0]['count_fit_failed']:,} failed answers of "
-        f"{rows[0]['count_fit_sources']:,} sources"
+        f"{rows[0]['count_fit_sources']:,} clusters"
         if rows
         else "",
     }
@@ -188,7 +188,7 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
         decided,
         find_score_range(metric, values),
         f"score of {metric_name}",
-        f"Scores of accepted and failed answers of {metric_name} with thresholds by method; the table has the numbers",
+        f"Scores of accepted and failed answers of {metric_name} with thresholds by method; see the table",
     )
     return as_markup(chart)
 

@@ -9,34 +9,34 @@ from hcat.language.display import clean_label
 from hcat.report.showing import EXCERPT_CHARACTERS, format_interval, format_number, group_by
 
 CALIBRATOR_REASONS = {
-    "no_labels": "nobody has labelled answers for it yet",
-    "one_class": "people gave one verdict only",
+    "no_labels": "no answer has a label for it yet",
+    "one_class": "people accepted all labelled answers or none",
     "insufficient": "too few labels",
     "constant_score": "all labelled answers have the same score",
     "wrong_direction": "people do not accept more often where the score is better",
-    "not_converged": "the fit did not settle",
-    "out_of_range": "scores lie outside the range of the catalogue",
+    "not_converged": "the fit did not converge",
+    "out_of_range": "scores lie outside the range in the catalogue",
 }
 
 MEASURE_REASONS = {
     "insufficient": "too few labels",
-    "one_class": "one verdict only",
-    "constant_score": "all probabilities equal",
-    "separated": "classes do not overlap",
+    "one_class": "people accepted all of them or none",
+    "constant_score": "all probabilities are equal",
+    "separated": "accepted and failed answers do not overlap",
     "no_threshold": "no threshold",
     "no_labels": "no labels",
 }
 
 
 def judge_calibration(row: Row) -> tuple[str, str, str]:
-    """Return (state, words, sentence) about a row of fct_calibration_quality: may its probabilities be believed?
+    """Return (state, words, sentence): whether the probabilities of a row of fct_calibration_quality can be trusted.
 
-    The worst that the numbers show comes first. ``state`` is a class of the style sheet: passed, failed, undecided or
-    not_evaluated. What an interval does not show is not said.
+    The worst finding comes first. ``state`` is a class of the style sheet: passed, failed, undecided or not_evaluated.
+    Only findings that an interval supports are reported.
     """
     if row["status"] != "measured":
         reason = MEASURE_REASONS.get(row["status"], "no calibrator is in force")
-        return "not_evaluated", "– not measured", f"Nothing was measured: {reason}."
+        return "not_evaluated", "– not measured", f"Not measured: {reason}."
     low, high = row["log_loss_difference_low"], row["log_loss_difference_high"]
     slope_low, slope_high = row["calibration_slope_low"], row["calibration_slope_high"]
     findings: list[tuple[str, str, str]] = []
@@ -45,7 +45,7 @@ def judge_calibration(row: Row) -> tuple[str, str, str]:
             (
                 "failed",
                 "✗ worse than the base rate",
-                "Saying the same share for every answer would have been closer to the labels of fold test.",
+                "The base rate alone predicts the labels of fold test better than these probabilities.",
             )
         )
     if slope_high is not None and slope_high < 1:
@@ -53,35 +53,35 @@ def judge_calibration(row: Row) -> tuple[str, str, str]:
             (
                 "failed",
                 "✗ too extreme",
-                "Probabilities lie further from one half than the labels do: high ones too high, low ones too low.",
+                "High probabilities are too high, and low ones are too low.",
             )
         )
     if slope_low is not None and slope_low > 1:
-        findings.append(
-            ("failed", "✗ too timid", "Probabilities lie nearer to one half than the labels do: they could say more.")
-        )
+        findings.append(("failed", "✗ too cautious", "High probabilities are too low, and low ones are too high."))
     if row["is_within_chance"] is False:
         findings.append(
             (
                 "failed",
                 "✗ beyond chance",
-                "The calibration error is larger than chance explains on this many labels.",
+                "The calibration error is larger than chance explains for this number of labels.",
             )
         )
     if row["is_within_chance"] is None:
-        reason = MEASURE_REASONS.get(row["calibration_error_status"], "no limit by chance")
+        reason = MEASURE_REASONS.get(row["calibration_error_status"], "there is no limit by chance")
         findings.append(("not_evaluated", "– too few labels", f"The calibration error cannot be judged: {reason}."))
     if not findings and high is not None and high < 0:
-        sentence = "The error is within chance, and the probabilities tell more than the base rate."
+        sentence = "The calibration error is within chance, and the probabilities are better than the base rate."
         return "passed", "✓ calibrated within chance", sentence
     if low is None or high is None:
-        findings.append(("not_evaluated", "– too few labels", "Whether it beats the base rate cannot be told."))
+        findings.append(
+            ("not_evaluated", "– too few labels", "There is no interval for the comparison with the base rate.")
+        )
     elif low <= 0 <= high:
         findings.append(
             (
                 "undecided",
-                "? not shown better than the base rate",
-                "It is not shown that the probabilities tell more than the base rate: the interval holds 0.",
+                "? not shown to be better than the base rate",
+                "The probabilities are not shown to be better than the base rate: the interval contains 0.",
             )
         )
     state, words, _ = findings[0]
