@@ -74,6 +74,15 @@ order by weaknesses.dimension, weaknesses.segment, weaknesses.metric_name
 def describe_maps(source: Warehouse, build: Build, metric_name: str | None) -> dict[str, Any]:
     """Return the maps of segments and of pairs of segments.
 
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    metric_name : str or None
+        Primary metric of the maps of pairs; None chooses one as :func:`choose_metric`.
+
     Raises
     ------
     ValueError
@@ -95,6 +104,16 @@ def describe_maps(source: Warehouse, build: Build, metric_name: str | None) -> d
 
 def choose_metric(source: Warehouse, metrics: Sequence[Row], metric_name: str | None) -> Row | None:
     """Return the metric of the maps of pairs; None in a warehouse without a scored primary metric.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    metrics : sequence of dict
+        Rows of dim_metrics.
+    metric_name : str or None
+        Primary metric that the reader chose; None takes the first of :data:`HEATMAP_METRICS` that has a decided
+        threshold and scores.
 
     Raises
     ------

@@ -150,7 +150,15 @@ order by metric_name, test
 
 
 def describe_monitoring(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return weekly scores and drift, expiry dates of decisions and calibrations, and the settings of the plan."""
+    """Return weekly scores and drift, expiry dates of decisions and calibrations, and the settings of the plan.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    """
     gaps = []
     if not source.has("fct_metric_drift"):
         gaps.append(
@@ -192,7 +200,7 @@ def describe_monitoring(source: Warehouse, build: Build) -> dict[str, Any]:
 
 
 def _describe_weeks(source: Warehouse, build: Build) -> dict[str, Any] | None:
-    """Return the weeks of the drifting and the main series, with the table behind the picture; None without weeks."""
+    """Return the weeks of the drifting and the main series, with the table behind the figure; None without weeks."""
     needed = ["fct_metric_weeks", "fct_metric_drift"]
     names = list(WEEKLY_METRICS)
     chosen = source.rows(LIST_WEEKLY_SERIES, needed, metric_names=names, maximum=MAXIMUM_SERIES)

@@ -92,7 +92,7 @@ qualify row_number() over (
 order by segment, evaluations.raw_score
 """
 
-# One score per query: the mean over its interactions (systems, repetitions), so that no query stands twice.
+# One score per query: the mean over its interactions (systems, repetitions), so that each query counts once.
 SAMPLE_QUERIES = """
 with queries as (
     select
@@ -153,7 +153,15 @@ order by described.metric_name, described.k nulls last, described.system
 
 
 def describe_outcomes(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return scores and failure rates, gates, distributions and retrieval quality of the last build."""
+    """Return scores and failure rates, gates, distributions and retrieval quality of the last build.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    """
     retrieval = _describe_retrieval(source, build.confidence)
     points = _describe_points(source, build)
     gaps = []
@@ -228,7 +236,15 @@ def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> 
 
 
 def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
-    """Return the gates of the last build; gates that do not pass come first."""
+    """Return the gates of the last build; gates that do not pass come first.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    run : dict or None
+        Row of dim_runs; None takes the build of the latest gates.
+    """
     last = source.rows(FIND_LAST_GATE_RUN, ["fct_threshold_gates"])
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
     rows = [] if run_id is None else source.rows(LIST_GATES, ["fct_threshold_gates"], run_id=run_id)

@@ -10,7 +10,7 @@ from hcat.language.display import clean_label
 from hcat.report.charts.topics import TopicCloud, draw_topics
 from hcat.report.showing import format_number, format_percent, group_by, ratio
 
-#: Chunks drawn in the picture at most; the chart thins them further.
+#: Largest number of chunks drawn; the chart thins them further.
 MAXIMUM_POINTS = 4000
 MAXIMUM_TOPICS = 25
 MAXIMUM_STRATA = 25

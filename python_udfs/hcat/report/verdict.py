@@ -6,7 +6,14 @@ from hcat.engine.warehouse import Row
 
 
 def describe_verdict(run: Row | None) -> dict[str, str]:
-    """Return the verdict of a build in a word, its state, and a sentence."""
+    """Return the verdict of a build: a word, its state (a class of the style sheet) and a sentence.
+
+    Examples
+    --------
+    >>> counts = {"count_gates": 3, "count_gates_not_passing": 1, "count_error_gates_not_passing": 0}
+    >>> describe_verdict({**counts, "is_passing": True})["text"]
+    'No gate of severity error fails; 1 of severity warn does not pass.'
+    """
     if run is None:
         return {
             "word": "unknown",

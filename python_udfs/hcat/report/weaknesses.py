@@ -201,7 +201,16 @@ order by count_interactions desc, system
 
 
 def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None) -> dict[str, Any]:
-    """Return findings, maps, weakest segments, examples and causes.
+    """Return findings, maps, weakest segments, worst interactions and causes of failures.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    metric_name : str or None
+        Primary metric of the maps of pairs; None chooses one.
 
     Raises
     ------

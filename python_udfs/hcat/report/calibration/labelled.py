@@ -11,7 +11,7 @@ PREFERRED_METRIC = "groundedness"
 #: Scores behind a density or histogram, of each label.
 MAXIMUM_SCORES = 2000
 
-# A seeded hash order chooses what is drawn, so that the picture does not depend on the order of rows.
+# A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.
 SAMPLE_LABELLED = """
 select interaction_id, raw_score, calibrated_probability, label, count(*) over (partition by label) as count_labels
 from fct_evaluations

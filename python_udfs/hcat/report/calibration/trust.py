@@ -33,6 +33,11 @@ def judge_calibration(row: Row) -> tuple[str, str, str]:
 
     The worst finding comes first. ``state`` is a class of the style sheet: passed, failed, undecided or not_evaluated.
     Only findings that an interval supports are reported.
+
+    Examples
+    --------
+    >>> judge_calibration({"status": "no_labels"})
+    ('not_evaluated', '– not measured', 'Not measured: no labels.')
     """
     if row["status"] != "measured":
         reason = MEASURE_REASONS.get(row["status"], "no calibrator is in force")
