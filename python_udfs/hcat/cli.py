@@ -1,10 +1,11 @@
-"""Command line: ``hcat report`` writes the report of the last build, ``hcat summary`` prints it in about ten lines,
-``hcat labels`` carries a review round to the raters and back, ``hcat alert`` tells what somebody must know,
-``hcat test-set`` writes a test set to a file, ``hcat grammar`` the queries made from tables, ``hcat collect`` asks an
-application such queries.
+"""Command line: report and summary of the last build, alerts, review sheets, test sets and their collection.
 
-What goes wrong is said in one line on standard error, with exit code 2; nobody is shown a stack trace. Exit code 1 is a
-result: alerts that could not be delivered, queries that were not answered.
+``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten lines. ``hcat labels``
+exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to
+a file, and ``hcat collect`` sends such queries to an application.
+
+An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
+not be delivered, or some queries were not answered.
 """
 
 from __future__ import annotations
@@ -17,28 +18,28 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    help="Evaluation of RAG systems in the warehouse: `dbt build` evaluates, these commands show what it found.",
+    help="Evaluate RAG systems in the data warehouse: `dbt build` evaluates, and these commands show the results.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
-labels = typer.Typer(
-    help="Labels of people: write the sheet of a review round, land it when it is filled.", no_args_is_help=True
-)
+labels = typer.Typer(help="Human labels: export a review sheet, import it once it is filled in.", no_args_is_help=True)
 app.add_typer(labels, name="labels")
 
-#: Rows of a sheet that cannot be used and are printed; the rejects file holds all of them.
+#: Unusable rows of a sheet that are printed; the rejects file holds all of them.
 SHOWN_PROBLEMS = 40
 
 WarehouseOption = Annotated[
     Path,
-    typer.Option("--warehouse", envvar="HCAT_WAREHOUSE", help="Folder that holds hcat.duckdb, also a published copy."),
+    typer.Option(
+        "--warehouse", envvar="HCAT_WAREHOUSE", help="Folder that holds hcat.duckdb; a published copy works too."
+    ),
 ]
 
 
 RoundOption = Annotated[
-    str | None, typer.Option("--round", help="Name of the review round; by default the one drawn last.")
+    str | None, typer.Option("--round", help="Name of the review round; by default the latest one.")
 ]
 
 
@@ -56,7 +57,7 @@ def describe(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Evaluation of RAG systems in the warehouse: `dbt build` evaluates, these commands show what it found."""
+    """Evaluate RAG systems in the data warehouse: `dbt build` evaluates, and these commands show the results."""
 
 
 @app.command()
@@ -67,10 +68,10 @@ def report(
         typer.Option("--output", help="HTML file to write; by default report.html in the warehouse folder."),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option("--metric", help="Primary metric of the weakness maps, for instance support_words.")
+        str | None, typer.Option("--metric", help="Primary metric of the maps of pairs, for instance support_words.")
     ] = None,
 ) -> None:
-    """Write the report of the last build: one HTML file that needs no network."""
+    """Write the report of the last build as one HTML file that needs no network."""
     from hcat.engine.warehouse import find_folder
     from hcat.report import write_report
 
@@ -80,7 +81,7 @@ def report(
 
 @app.command()
 def summary(warehouse: WarehouseOption = Path("warehouse")) -> None:
-    """Print what the last build found, in about ten lines."""
+    """Print the results of the last build in about ten lines."""
     from hcat.report import summarise
 
     _print_lines(summarise(warehouse))
@@ -91,25 +92,29 @@ def alert(
     warehouse: WarehouseOption = Path("warehouse"),
     file: Annotated[
         Path | None,
-        typer.Option("--file", help="File of alerts and memory of what was sent; by default alerts.jsonl there."),
+        typer.Option(
+            "--file", help="File that records the alerts sent; by default alerts.jsonl in the warehouse folder."
+        ),
     ] = None,
     reminder_days: Annotated[
         float,
-        typer.Option(envvar="HCAT_ALERT_REMINDER_DAYS", help="Days after which what has not changed is sent again."),
+        typer.Option(envvar="HCAT_ALERT_REMINDER_DAYS", help="Days after which an unchanged alert is sent again."),
     ] = 7.0,
     maximum_age_hours: Annotated[
         float | None,
-        typer.Option(envvar="HCAT_ALERT_MAXIMUM_AGE_HOURS", help="A last build older than this is an alert."),
+        typer.Option(envvar="HCAT_ALERT_MAXIMUM_AGE_HOURS", help="Send an alert if the last build is older than this."),
     ] = None,
     hide_segments: Annotated[
-        bool, typer.Option("--hide-segments", envvar="HCAT_ALERT_HIDE_SEGMENTS", help="Show segments as hashes.")
+        bool, typer.Option("--hide-segments", envvar="HCAT_ALERT_HIDE_SEGMENTS", help="Replace segments by hashes.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the messages; send and write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the messages without sending or recording them.")
+    ] = False,
 ) -> None:
-    """Send failed gates, drift and new findings to the webhook in HCAT_ALERT_WEBHOOK and to a file, each once.
+    """Send failed gates, drift and new findings once, to the webhook in HCAT_ALERT_WEBHOOK and to a file.
 
-    Exit code 0: everything due was delivered, or nothing was due. 1: something could not be delivered and stays due.
-    2: nothing could be looked at.
+    Exit code 0: every alert was delivered, or there was none. Exit code 1: some alerts could not be delivered; the next
+    run sends them again. Exit code 2: the warehouse could not be read.
     """
     from hcat.monitoring.alerts.sending import send_alerts
 
@@ -133,11 +138,11 @@ def alert(
 def collect(
     endpoint: Annotated[Path, typer.Argument(help="YAML file that describes the REST endpoint.")],
     output: Annotated[
-        Path, typer.Option("--output", help="Folder of its own for interactions, retrievals, failures and journal.")
+        Path, typer.Option("--output", help="Separate folder for interactions, retrievals, failures and journal.")
     ],
     queries: Annotated[
         Path | None,
-        typer.Option("--queries", help="Test set, .jsonl or .csv; by default stg_queries of the warehouse."),
+        typer.Option("--queries", help="Test set, .jsonl or .csv; by default stg_queries in the warehouse."),
     ] = None,
     warehouse: WarehouseOption = Path("warehouse"),
     samples: Annotated[int, typer.Option("--samples", help="Answers per query.")] = 1,
@@ -145,7 +150,10 @@ def collect(
         bool, typer.Option("--dry-run", help="Show the first request without sending or writing anything.")
     ] = False,
 ) -> None:
-    """Ask an application the queries of a test set; a second run goes on. Exit code 1: not all are answered."""
+    """Send a test set to an application; run it again to resume.
+
+    Exit code 0: every query has an answer. Exit code 1: some queries have no answer yet.
+    """
     import os
 
     from hcat.collection import queries as test_sets
@@ -171,14 +179,14 @@ def export_test_set(
         typer.Option("--output", help="File to write; by default test_set/queries.jsonl in the warehouse folder."),
     ] = None,
     file_format: Annotated[
-        str | None, typer.Option("--format", help="jsonl or csv; by default as the file's name says.")
+        str | None, typer.Option("--format", help="jsonl or csv; by default the extension of the file.")
     ] = None,
     only: Annotated[
         str | None, typer.Option("--only", help="queries (no variants) or variants; by default both.")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds another test set.")] = False,
 ) -> None:
-    """Write the test set of the last build, queries and variants, to a file that `hcat collect` and a build read."""
+    """Write the test set of the last build, queries and variants, to a file for `hcat collect` and `dbt build`."""
     from hcat.test_set.export import write_test_set
 
     written = write_test_set(warehouse, output, file_format=file_format, only=only, is_replacing=replace)
@@ -194,7 +202,7 @@ def export_grammar_queries(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds other queries.")] = False,
 ) -> None:
-    """Write the queries made from tables, with true answers, to a file that `hcat collect` and a build read."""
+    """Write the queries made from tables, with true answers, to a file for `hcat collect` and `dbt build`."""
     from hcat.grammar.export import write_queries
 
     _print_lines(write_queries(warehouse, output, is_replacing=replace).describe())
@@ -209,10 +217,13 @@ def export_labels(
     ] = None,
     review_round: RoundOption = None,
     separator: Annotated[
-        str, typer.Option("--separator", help="Of cells: `,` or `;`, whatever the raters' spreadsheets expect.")
+        str,
+        typer.Option(
+            "--separator", help="Separator of the cells, `,` or `;`: the one that the raters' spreadsheets expect."
+        ),
     ] = ",",
 ) -> None:
-    """Write the sheet of a review round for raters: query, contexts, answer and guideline; no scores."""
+    """Export the review sheet of a round for raters: query, contexts, answer and guideline, without scores."""
     from hcat.review import sheets as review_files
 
     exported = review_files.export_labels(warehouse, output, review_round, separator)
@@ -229,25 +240,25 @@ def export_labels(
 
 @labels.command("import")
 def import_labels(
-    sheet: Annotated[Path, typer.Argument(help="CSV file that raters have filled.")],
+    sheet: Annotated[Path, typer.Argument(help="CSV file that raters have filled in.")],
     warehouse: WarehouseOption = Path("warehouse"),
     raw_logs: Annotated[
         Path | None,
-        typer.Option("--raw-logs", envvar="HCAT_RAW_LOGS", help="Folder of raw logs, where the ratings are written."),
+        typer.Option("--raw-logs", envvar="HCAT_RAW_LOGS", help="Folder of raw logs that receives the ratings."),
     ] = None,
     review_round: RoundOption = None,
     skip_invalid: Annotated[
-        bool, typer.Option("--skip-invalid", help="Import the good rows and write the others to a rejects file.")
+        bool, typer.Option("--skip-invalid", help="Import the usable rows and write the others to a rejects file.")
     ] = False,
     rejects: Annotated[
         Path | None, typer.Option("--rejects", help="Rejects file; by default <sheet>_rejected.csv beside the sheet.")
     ] = None,
 ) -> None:
-    """Check a filled sheet and land its ratings in the raw logs; the next build reads them."""
+    """Import a review sheet that is filled in: check it and write its ratings to the raw logs for the next build."""
     from hcat.review import sheets as review_files
 
     if raw_logs is None:
-        raise ValueError("the folder of raw logs must be named with --raw-logs or HCAT_RAW_LOGS, got neither")
+        raise ValueError("no folder of raw logs: set --raw-logs or HCAT_RAW_LOGS")
     imported = review_files.import_labels(
         sheet, warehouse, raw_logs, review_round, skip_invalid=skip_invalid, rejects=rejects
     )
@@ -255,15 +266,14 @@ def import_labels(
         typer.echo(f"row {problem.row}: {problem.reason}", err=True)
     if imported.problems and imported.rejects is None:
         raise ValueError(
-            f"every row of {sheet} must be usable, got {len(imported.problems)} that are not: nothing was imported; "
-            "mend them or use --skip-invalid"
+            f"{sheet}: unusable rows: {len(imported.problems)}; nothing was imported; fix them, or use --skip-invalid"
         )
     raters = f" by {len(imported.raters)} raters into {imported.path}" if imported.path else ""
     skipped = [("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []
     _print_lines(
         [
             ("imported", f"{imported.count_new} ratings{raters}"),
-            ("known", f"{imported.count_known} ratings imported before"),
+            ("known", f"{imported.count_known} ratings were imported before"),
             ("not rated", f"{imported.count_unrated} rows without a scale point"),
             *skipped,
             *[
@@ -271,7 +281,7 @@ def import_labels(
                 for criterion, (rated, count) in imported.missing.items()
             ],
             *[("labels", f"{need} (as of the last build)") for need in imported.needs],
-            *([("next", "dbt build")] if imported.path else []),
+            *([("next", "run `dbt build`")] if imported.path else []),
         ]
     )
 
@@ -284,16 +294,16 @@ def _print_lines(lines: list[tuple[str, str]]) -> None:
     console = Console(highlight=False)
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
-        # Text and not markup: a name in square brackets from the logs is no instruction
+        # Text and not markup, because names from the logs may contain square brackets
         console.print(Text.assemble((f"{name:<{width}}  ", "bold"), text), soft_wrap=True)
 
 
 def main() -> None:
-    """Run the command line; exit with 2 and one line on standard error when something is wrong."""
+    """Run the command line; an error exits with code 2 and one line on standard error."""
     try:
         app()
     except Exception as error:
-        # the outermost frame: whatever it is, people get one line
+        # the outermost frame: every error becomes one line
         from hcat.engine.warehouse import WarehouseError
 
         message = " ".join(str(error).split())

@@ -1,4 +1,4 @@
-"""Data and sampling: what landed, what was rejected, what is made up of whom, and what could not be scored."""
+"""Data and sampling: records landed and rejected, composition of the interactions, and interactions without a score."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ order by reject_reason, source_file, source_row, record_id
 MAXIMUM_SEGMENTS = 8
 MAXIMUM_UNTESTED = 30
 
-# Every metric applies to its own interactions; the one that applies to most shows the composition.
+# Each metric applies to interactions of its own; the metric that applies to most of them shows the composition.
 DESCRIBE_COMPOSITION = """
 select
     dimension,
@@ -126,7 +126,7 @@ group by dimension
 order by dimension
 """
 
-# What lies furthest from production, and what production asks and the test set does not.
+# Untested segments first, then the largest deviations from production.
 LIST_DEVIATIONS = """
 select dimension, segment, status, count_test_set, count_production, share_test_set, share_production, difference,
     difference_lower, difference_upper, is_untested
@@ -139,14 +139,14 @@ COUNT_COMPARED = "select dimension from fct_representativeness where status = 'c
 
 REPRESENTATIVENESS_STATUSES = {
     "compared": "compared",
-    "too_few_sources": "too few sources to compare",
+    "too_few_sources": "too few clusters to compare",
     "no_production": "no production logs",
     "no_test_set": "no test set",
 }
 
 
 def describe_data(source: Warehouse) -> dict[str, Any]:
-    """Return what was read, what was left out, and what the evaluated interactions are made of."""
+    """Return counts of landed and rejected records, and the composition of the evaluated interactions."""
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
     systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
     documents = source.rows(COUNT_DOCUMENTS, ["dim_documents"])
@@ -196,7 +196,7 @@ def _describe_composition(source: Warehouse) -> list[Row]:
 
 
 def _mask(text: str | None) -> str:
-    """Return a piece of a rejected record, which no model of the build has read, without what rules find in it."""
+    """Return an excerpt of a rejected record with the personal data that rules find in it masked."""
     return clean_label(mask_text(text or "", model=None, presidio_recognisers=()), EXCERPT_CHARACTERS)
 
 
@@ -299,23 +299,23 @@ def _find_gaps(source: Warehouse, has_counts: bool) -> list[Gap]:
     if not has_counts:
         gaps.append(
             Gap(
-                "Counts of landed and rejected records (int_records_counted): they are not in this copy of the"
-                " warehouse.",
+                "Counts of landed and rejected records: this copy of the warehouse lacks int_records_counted.",
                 "the full warehouse",
             )
         )
     if not source.has("fct_representativeness"):
         gaps.append(
             Gap(
-                "Representativeness: how the test set differs from what customers ask (fct_representativeness).",
-                "a build with a version of hcat that has this mart, and production logs beside the test set",
+                "Representativeness: how the test set differs from the queries of customers. This warehouse lacks"
+                " the mart fct_representativeness.",
+                "`dbt build` with the current version of hcat, over production logs and a test set",
             )
         )
     elif not source.rows(COUNT_COMPARED, ["fct_representativeness"]):
         gaps.append(
             Gap(
                 "Representativeness: no dimension could be compared between test set and production.",
-                "production logs beside a test set, with sources enough on both sides",
+                "production logs and a test set, each with enough clusters",
             )
         )
     return gaps

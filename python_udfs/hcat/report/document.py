@@ -1,4 +1,4 @@
-"""The document: sections in the order in which a validator reads them, put into one HTML file."""
+"""The document: all sections in the order in which a validator reads them, in one HTML file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from hcat.engine.warehouse import Warehouse, open_warehouse
 from hcat.language.display import clean_label
-from hcat.report.calibration import describe_calibration
+from hcat.report.calibration.section import describe_calibration
 from hcat.report.data import describe_data
 from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build, describe_ledger, read_build
@@ -64,14 +64,14 @@ def write_report(warehouse: Path, output: Path, metric_name: str | None = None) 
         HTML file, replaced atomically; its folder is made when missing.
     metric_name : str, optional
         Primary metric of the maps of pairs; by default the first of :data:`hcat.report.maps.HEATMAP_METRICS` that has a
-        decision and scores.
+        decided threshold and scores.
 
     Raises
     ------
     WarehouseError
         If the warehouse cannot be read.
     ValueError
-        If ``metric_name`` is no primary metric of the warehouse.
+        If ``metric_name`` is not a primary metric of the warehouse.
     """
     page = render_report(warehouse, metric_name)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def write_report(warehouse: Path, output: Path, metric_name: str | None = None) 
 
 
 def render_report(warehouse: Path, metric_name: str | None = None) -> str:
-    """Return the report as HTML text; parameters and errors as :func:`write_report`."""
+    """Return the report as HTML text; parameters and errors as in :func:`write_report`."""
     import jinja2
 
     with open_warehouse(warehouse) as source:
@@ -99,7 +99,7 @@ def render_report(warehouse: Path, metric_name: str | None = None) -> str:
 
 
 def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str, Any]:
-    """Return everything that the templates show, by section; parameters and errors as :func:`write_report`."""
+    """Return everything that the templates show, by section; ``metric_name`` and errors as in :func:`write_report`."""
     build = read_build(source)
     sections: dict[str, Any] = {
         "scope": describe_scope(source, build),
@@ -114,7 +114,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
         "safety": describe_safety(source),
         "monitoring": describe_monitoring(source, build),
     }
-    # a part of the section robustness: what it lacks is missing there
+    # query groups are a part of the section on robustness, which lists their missing evidence
     query_groups = describe_query_groups(source)
     sections["robustness"]["gaps"] += query_groups["gaps"]
     return {

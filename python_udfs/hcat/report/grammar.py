@@ -1,4 +1,4 @@
-"""Queries with true answers from tables (GRAMMAR): templates, their criteria, what was asked and what was rejected."""
+"""Queries with true answers from tables (GRAMMAR, Li et al. 2024): templates, criteria, queries and rejections."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from hcat.report.showing import format_percent, group_by, ratio
 MAXIMUM_TEMPLATES: Final = 40
 SQL_CHARACTERS: Final = 300
 
-#: The criteria of GRAMMAR, Table 4, in words; the two that are no criteria of it stand first.
+#: The criteria of GRAMMAR, Table 4, in words. The first two are criteria of hcat and not in Table 4.
 CRITERIA: Final = {
-    "well_formed": "can be read: select, project, join and equality with placeholders",
-    "follows_schema": "tables and columns exist, joins go along foreign keys",
+    "well_formed": "can be parsed: SELECT, projection, joins and equality with placeholders",
+    "follows_schema": "tables and columns exist, and joins follow foreign keys",
     "placeholder_format": "a placeholder is a table and a column in square brackets",
-    "select_only": "only SELECT",
-    "columns_named": "columns by name, never *",
-    "projection_not_in_predicate": "nothing projected that the predicate gives",
+    "select_only": "only SELECT statements",
+    "columns_named": "columns are named, no *",
+    "projection_not_in_predicate": "no projected column that the predicate already fixes",
     "columns_meaningful": "columns are meaningful to people",
     "columns_not_technical": "no technical columns",
-    "not_redundant": "nothing redundant, no two of one meaning",
+    "not_redundant": "not redundant: no two templates of the same meaning",
     "has_placeholder": "at least one placeholder in WHERE",
     "single_answer": "a specific and single answer",
-    "specific_requirements": "specific requirements of the person who asks",
+    "specific_requirements": "specific requirements of the user",
     "one_line": "one line, no prefix or suffix",
 }
 REASONS: Final = {
-    "no_answer": "no row: the values do not go together",
-    "several_answers": "several distinct rows",
-    "null_answer": "the cell is empty",
+    "no_answer": "no row matches the values",
+    "several_answers": "several distinct answers",
+    "null_answer": "the answer is empty",
 }
 
 ORIGINS: Final = {
@@ -193,7 +193,7 @@ def _describe_template(row: Row) -> Row:
 
 
 def _describe_origins(rows: list[Row]) -> list[Row]:
-    """Return one row per kind and origin, with what became of its members in words."""
+    """Return one row per kind and origin, with the statuses of its members in words."""
     named = [{**row, "name": f"{row['kind']} of {ORIGINS.get(row['origin'], row['origin'])}"} for row in rows]
     return [
         {

@@ -1,4 +1,4 @@
-"""Judges: how far a language model and the metrics without one agree with people, and what it costs to ask."""
+"""Judges: how far a language model and the other metrics agree with people, and what the judge costs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ order by criterion nulls last, method, metric_name, reference, statistic
 SHOWN = ("percent_agreement", "cohen_kappa", "ranking_accuracy")
 
 STATUSES = {
-    "no_threshold": "no threshold decided",
-    "no_criterion": "people rate no such thing",
-    "no_labels": "nobody rated",
+    "no_threshold": "no threshold has been decided",
+    "no_criterion": "no matching criterion is rated",
+    "no_labels": "no labels",
     "no_scores": "no scores",
-    "no_variation": "all labels alike",
+    "no_variation": "all labels are equal",
     "no_pairs": "no pairs",
 }
 
@@ -65,5 +65,7 @@ def _describe(members: list[Row]) -> Row:
 def _figure(row: Row | None) -> dict[str, str]:
     if row is None or row["value"] is None:
         return {"value": "–", "interval": STATUSES.get(row["status"], str(row["status"])) if row else ""}
-    interval = format_interval(row["low"], row["high"]) if row["low"] is not None else "few sources"
+    interval = (
+        format_interval(row["low"], row["high"]) if row["low"] is not None else "too few clusters for an interval"
+    )
     return {"value": format_number(row["value"]), "interval": interval}

@@ -1,4 +1,4 @@
-"""The build that the report is about, and the section that names everything it depends on."""
+"""The build that the report describes, and the section that lists everything that it depends on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hcat.language.display import clean_label
 from hcat.report.showing import EXCERPT_CHARACTERS, format_time, read_json
 
 MAXIMUM_BUILDS = 10
-#: Why a decision is not applied.
+#: Reason why a decision is void.
 VOID_DECISIONS = {
     "void_encoder": "made on scores of another encoder",
     "void_classifier": "made on scores of another classifier",

@@ -1,4 +1,4 @@
-"""Limitations that the evidence itself shows: what was not scored, not tested, not decided, or is not there at all."""
+"""Limitations that the evidence shows: missing scores, tests, decisions and marts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ order by count_cells desc, test_status
 
 
 def describe_limitations(source: Warehouse, build: Build, sections: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the limits that the build itself shows.
+    """Return the limits of this build, and the missing evidence of all sections.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def describe_limitations(source: Warehouse, build: Build, sections: Mapping[str,
 
 
 def _gather_unscored(rows: Sequence[Row]) -> list[Row]:
-    """Return the metrics without a score somewhere, those with the same counts in one row."""
+    """Return the metrics that lack scores; metrics with the same counts share a row."""
     gathered: dict[tuple[int, ...], list[str]] = {}
     for row in rows:
         if row["count_missing_input"] or row["count_failed"]:

@@ -1,4 +1,4 @@
-"""Maps of weakness: segments by metric, and pairs of segments for one metric, each with the table behind it."""
+"""Maps of weakness: segments by metric, and pairs of segments for one metric, each with its table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hcat.report.showing import (
     format_percent,
 )
 
-#: Rows and columns of a map, and maps; what is left out is counted below.
+#: Rows and columns of a map, and number of maps; the number left out is shown below them.
 MAXIMUM_ROWS = 24
 MAXIMUM_COLUMNS = 8
 MAXIMUM_MAPS = 4
@@ -74,14 +74,23 @@ order by weaknesses.dimension, weaknesses.segment, weaknesses.metric_name
 def describe_maps(source: Warehouse, build: Build, metric_name: str | None) -> dict[str, Any]:
     """Return the maps of segments and of pairs of segments.
 
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    metric_name : str or None
+        Primary metric of the maps of pairs; None chooses one as :func:`choose_metric`.
+
     Raises
     ------
     ValueError
-        If ``metric_name`` is given and no primary metric.
+        If ``metric_name`` is given and is not a primary metric.
     """
     chosen = choose_metric(source, build.metrics, metric_name)
     declared = [(row["first_dimension"], row["second_dimension"]) for row in source.rows(LIST_PAIRS, [BIVARIATE])]
-    # the first two are looked for in every warehouse, so that their absence is said
+    # the first two pairs are always listed, so that the report says where they are missing
     pairs = [*HEATMAP_PAIRS, *(pair for pair in declared if pair not in HEATMAP_PAIRS)]
     return {
         "metric": chosen,
@@ -94,12 +103,22 @@ def describe_maps(source: Warehouse, build: Build, metric_name: str | None) -> d
 
 
 def choose_metric(source: Warehouse, metrics: Sequence[Row], metric_name: str | None) -> Row | None:
-    """Return the metric of the heatmaps; None in a warehouse without a scored primary metric.
+    """Return the metric of the maps of pairs; None in a warehouse without a scored primary metric.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    metrics : sequence of dict
+        Rows of dim_metrics.
+    metric_name : str or None
+        Primary metric that the reader chose; None takes the first of :data:`HEATMAP_METRICS` that has a decided
+        threshold and scores.
 
     Raises
     ------
     ValueError
-        If ``metric_name`` is given and no primary metric.
+        If ``metric_name`` is given and is not a primary metric.
     """
     primary = {metric["metric_name"]: metric for metric in metrics if metric["is_primary"]}
     if metric_name is not None:
@@ -158,7 +177,7 @@ def _describe_segment_maps(source: Warehouse, build: Build) -> list[Row]:
             [by_place[place] for place in drawn],
             names,
             charts.FAILURE_RAMP,
-            "Share failing by segment and metric, with interval and n; the table holds the same figures",
+            "Share failing by segment and metric, with interval and n; see the table below",
         )
         maps.append(
             {
@@ -292,10 +311,10 @@ def _shade(cells: Sequence[Row], value: str, is_rate: bool, direction: str) -> l
 
 
 def _is_unsure(cell: Row, value: str, reference: float | None) -> bool:
-    """Return whether ``cell`` cannot be told from the others.
+    """Return whether ``cell`` does not differ clearly from the other interactions.
 
-    The interval of its tested difference to the rest holds 0 or, where ``value`` was not tested, the interval of
-    ``value`` holds that of the whole, ``reference``.
+    This is so where the interval of the tested difference contains 0. Where ``value`` was not tested, it is so where
+    the interval of ``value`` contains ``reference``, the value of all interactions.
     """
     if cell.get("measurement") == value and cell.get("difference_lower") is not None:
         return bool(cell["difference_lower"] <= 0 <= cell["difference_upper"])

@@ -1,4 +1,4 @@
-"""Conceptual soundness of the metrics: what each computes, on which scale, from what, after whom, what it misses."""
+"""Conceptual soundness of the metrics: formula, scale, inputs, reference and limits of each."""
 
 from __future__ import annotations
 
@@ -9,60 +9,62 @@ from hcat.language.display import clean_label
 from hcat.report.ledger import Build
 from hcat.report.showing import EXCERPT_CHARACTERS, Gap, format_number, group_by
 
-#: By family of the catalogue: how its scores come about, and what they cannot tell. docs/metrics.md says more.
+#: Formula and limits by metric family; docs/metrics.md has the details.
 FAMILIES = {
     "similarity": (
         "S(x) is the largest cosine of the embedding of sentence x with the sentences of the other side;"
         " the metric is its mean, its weighted mean or its minimum over the sentences of the first side.",
-        "Meanings are compared, not facts: a sentence with a changed figure, name or negation lies close to its"
+        "It compares meanings, not facts: a sentence with a changed figure, name or negation is still similar to its"
         " evidence.",
     ),
     "entailment": (
-        "1 / (1 + exp(−D)), D the signed distance of an answer sentence with its window of evidence from the border of"
-        " entailment; mean, weighted mean or minimum over sentences.",
-        "A score and no probability. Small classifiers read past numbers and records; a window of evidence that was"
-        " chosen badly makes a true sentence look unsupported.",
+        "1 / (1 + exp(−D)), where D is the signed distance of an answer sentence and its evidence window from the"
+        " border of entailment; mean, weighted mean or minimum over sentences.",
+        "It is a score, not a probability. Small classifiers overlook numbers and records. A badly chosen evidence"
+        " window makes a true sentence look unsupported.",
     ),
     "groundedness": (
         "Product over sentences of the probability that the sentence is supported: a monotone logistic of entailment,"
         " similarity, support of words, numbers and names, and contradicted records.",
-        "The shipped parameters are a prior fitted on public labels and no calibration for these data. It says whether"
-        " the answer follows what was retrieved, not whether that is correct or current.",
+        "The shipped parameters were fitted on public labels and are not calibrated for these data. The score shows"
+        " whether the answer follows from what was retrieved, not whether that is correct or current.",
     ),
     "selfcheck": (
-        "Answers of the same run to the same query, held against each other: probability of entailment by that of"
-        " entailment or contradiction, mean over the other answers and the sentences (SelfCheckGPT with NLI).",
-        "What an application says every time may still be false; only queries that were asked several times have it.",
+        "Comparison of answers of the same run to the same query: probability of entailment divided by that of"
+        " entailment or contradiction, as a mean over the other answers and the sentences (SelfCheckGPT with NLI).",
+        "An answer that an application repeats every time may still be false. Only queries that were asked several"
+        " times have this score.",
     ),
     "judged": (
-        "A language model reads query, context and answer: share of supported statements, similarity of generated"
-        " questions, share of extracted context sentences (RAGAS), scale points by the raters' guideline, and the"
-        " baselines. What cannot be read strictly is no number.",
-        "Only as good as its agreement with people, shown with the calibration evidence; it may share the faults of the"
-        " model that it judges, and another model gives other numbers.",
+        "A language model reads query, context and answer. Scores are the share of supported statements, similarity of"
+        " generated questions, share of extracted context sentences (RAGAS), scale points by the raters' guideline, and"
+        " baselines. A reply that does not match the required form gives no score.",
+        "It is only as good as its agreement with people, which the calibration evidence shows. The judge may share the"
+        " faults of the model that it judges. Another judge gives other numbers.",
     ),
     "transport": (
         "Optimal transport cost between the sentences of context and answer under cosine distance, or the mean distance"
         " over all pairs.",
-        "Long contexts are far from every short answer: compare only answers to contexts of like length.",
+        "Long contexts are far from every short answer. Compare only answers to contexts of similar length.",
     ),
     "support": (
-        "Share of the words, numbers and names of the answer that occur in context or query; placement: one minus how"
-        " much better another place in the context fits.",
-        "Words are found, not facts: an invented fact made of words of the context is supported, a correct conversion"
-        " is not.",
+        "Share of the words, numbers and names of the answer that occur in context or query. Placement is one minus the"
+        " advantage of a better fitting place in the context.",
+        "It compares words, not facts: an invented fact that uses words of the context counts as supported, and a"
+        " correct conversion does not.",
     ),
     "reference": (
         "Agreement of the answer with a reference: cosine of the whole texts, F1 of the longest common subsequence,"
         " BLEU up to bigrams, or equality after normalisation.",
-        "Only as good as the reference: another correct answer in other words scores low.",
+        "It is only as good as the reference: a correct answer in other words scores low.",
     ),
     "retrieval": (
         "Recall, precision, discounted gain and reciprocal rank of the judged chunks among the first k retrieved.",
-        "Chunks that nobody judged count as irrelevant; without judgements nothing is scored.",
+        "Chunks without a judgement count as irrelevant. Interactions without judgements have no score.",
     ),
     "behaviour": (
-        "Indicators by rule: does the answer hold text, does it decline, does it decline exactly when it should.",
+        "Indicators by rule: whether the answer has text, whether it is a refusal, and whether it refuses exactly when"
+        " it should.",
         "A refusal in unusual words counts as an answer, and an answer that resembles a refusal counts as one.",
     ),
 }
@@ -78,21 +80,23 @@ def describe_metrics(build: Build) -> dict[str, Any]:
     unknown = [row["family"] for row in families if not row["formula"]]
     gaps = []
     if not families:
-        gaps.append(Gap("The catalogue of metrics: dim_metrics holds no row.", "a build with the seed metric_catalog"))
+        gaps.append(
+            Gap("The catalogue of metrics: dim_metrics has no row.", "`dbt build` with rows in the seed metric_catalog")
+        )
     if unknown:
         gaps.append(
             Gap(
-                f"Formula and limits of the families {', '.join(unknown)}.",
-                "a version of hcat that knows them: the catalogue describes their metrics one by one",
+                f"Formula and limits of the metric families {', '.join(unknown)}: the report has no text for them.",
+                "the descriptions of their metrics in the catalogue, or an entry in hcat.report.metrics.FAMILIES",
             )
         )
     undecided = [name for name, metric in build.primary.items() if metric["threshold"] is None]
     if undecided:
         gaps.append(
             Gap(
-                f"Thresholds of {len(undecided)} primary metrics: {', '.join(undecided)}. They have levels and no"
+                f"Thresholds of {len(undecided)} primary metrics: {', '.join(undecided)}. They have scores but no"
                 " failure rate.",
-                "rows in the seed threshold_decisions, decided on labels",
+                "rows in the seed threshold_decisions, decided on human labels",
             )
         )
     return {

@@ -1,4 +1,4 @@
-"""Monitoring plan: what is watched, what has drifted, which decisions run out, and whom to ask for labels next."""
+"""Monitoring plan: gates and drift, expiry of decisions and calibrations, and the next labels to collect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hcat.report.showing import (
     format_number,
 )
 
-#: Series and weeks drawn (the last ones), and rows listed; what is left out is counted.
+#: Series and latest weeks drawn, and rows listed; the number left out is shown below them.
 MAXIMUM_SERIES = 6
 MAXIMUM_WEEKS = 26
 MAXIMUM_DRIFTS = 40
@@ -33,8 +33,8 @@ DRIFT_TESTS = {
     "mean_shift": "shift of the mean",
     "population_stability": "population stability index",
     "kolmogorov_smirnov": "Kolmogorov-Smirnov distance",
-    "sequential_mean": "shift of the mean, repeated looks",
-    "mix_shift": "shift of the mix",
+    "sequential_mean": "shift of the mean, sequential test",
+    "mix_shift": "shift of the mix of segments",
 }
 
 COUNT_DRIFT = """
@@ -104,7 +104,7 @@ where
 order by week_start
 """
 
-# The band of the shortest window: where a week's mean may lie without an alarm.
+# The band of the shortest window: the range in which the mean of a week raises no alarm.
 FIND_BAND = """
 select band_lower, band_upper, reference_start, reference_end
 from fct_metric_drift
@@ -125,7 +125,7 @@ where metric_name = $metric_name and dimension = $dimension and segment = $segme
 order by window_start, window_end
 """
 
-#: A published copy does not hold it, only what dim_metrics repeats.
+#: A published copy lacks this table; dim_metrics repeats a part of it.
 DECISIONS = "int_threshold_decisions"
 LIST_DECISIONS = f"select * from {DECISIONS} order by valid_until nulls first, decision_name"
 
@@ -150,20 +150,28 @@ order by metric_name, test
 
 
 def describe_monitoring(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return weeks and drift, dates on which decisions and calibrations end, and what the rules of the plan are."""
+    """Return weekly scores and drift, expiry dates of decisions and calibrations, and the settings of the plan.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    """
     gaps = []
     if not source.has("fct_metric_drift"):
         gaps.append(
             Gap(
-                "Tests of drift (fct_metric_drift).",
-                "a build with a version of hcat that has this mart, over logs of several weeks",
+                "Tests of drift: this warehouse lacks the mart fct_metric_drift.",
+                "`dbt build` with the current version of hcat, over logs of several weeks",
             )
         )
     if not source.has("fct_calibration_validity"):
         gaps.append(
             Gap(
-                "How long the calibration of each version stays valid (fct_calibration_validity).",
-                "a build with a version of hcat that has this mart",
+                "Validity of the calibration of each version: this warehouse lacks the mart fct_calibration_validity.",
+                "`dbt build` with the current version of hcat",
             )
         )
     return {
@@ -192,7 +200,7 @@ def describe_monitoring(source: Warehouse, build: Build) -> dict[str, Any]:
 
 
 def _describe_weeks(source: Warehouse, build: Build) -> dict[str, Any] | None:
-    """Return the weeks of the drifting and the main series, with the table behind the picture; None without weeks."""
+    """Return the weeks of the drifting and the main series, with the table behind the figure; None without weeks."""
     needed = ["fct_metric_weeks", "fct_metric_drift"]
     names = list(WEEKLY_METRICS)
     chosen = source.rows(LIST_WEEKLY_SERIES, needed, metric_names=names, maximum=MAXIMUM_SERIES)
@@ -234,8 +242,8 @@ def _describe_weeks(source: Warehouse, build: Build) -> dict[str, Any] | None:
         )
         for one in series
     ]
-    # segments are text of logs and stand in the picture, not in its name
-    label = f"Weekly means with intervals of {len(panels)} series over their reference; the table holds the figures"
+    # segments are text from the logs: they are drawn, but not part of the name of the figure
+    label = f"Weekly means with intervals of {len(panels)} series and their reference band; see the table"
     by_day = [{week["week_start"]: week for week in one["weeks"]} for one in series]
     return {
         "chart": as_markup(charts.draw_weeks(panels, [_format_day(day) for day in days], label)),
@@ -254,7 +262,7 @@ def _show_week(week: Row | None) -> str:
 
 
 def _clip_band(reference: Row, metric: Row | None) -> tuple[float, float]:
-    """Return the band inside the range of the metric: what lies beyond, no week can reach."""
+    """Return the band clipped to the range of the metric."""
     band = (reference["band_lower"], reference["band_upper"])
     if metric is None:
         return band
@@ -302,7 +310,7 @@ def _describe_drift(source: Warehouse) -> dict[str, Any] | None:
 
 
 def _describe_decisions(source: Warehouse, build: Build) -> list[Row]:
-    """Return the decisions, the first to run out first; from dim_metrics where this copy does not hold them."""
+    """Return the threshold decisions by date of expiry; from dim_metrics where this copy lacks the decisions."""
     if not source.has(f"{DECISIONS}.valid_until", f"{DECISIONS}.decided_by"):
         decided = [metric for metric in build.metrics if metric["decision_name"] is not None]
         rows = [{**metric, "rationale": metric.get("decision_rationale")} for metric in decided]
@@ -314,7 +322,7 @@ def _describe_decisions(source: Warehouse, build: Build) -> list[Row]:
         {
             "decision_name": clean_label(row["decision_name"]),
             "threshold": format_number(row.get("decided_threshold", row["threshold"])),
-            "decided_by": clean_label(row["decided_by"]) if row["decided_by"] else "nobody",
+            "decided_by": clean_label(row["decided_by"]) if row["decided_by"] else "not recorded",
             "decided_on": _format_day(row.get("decided_on")),
             "valid_until": _format_day(row["valid_until"]),
             "days_left": None if started is None or row["valid_until"] is None else (row["valid_until"] - started).days,

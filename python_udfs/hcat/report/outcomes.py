@@ -1,4 +1,4 @@
-"""Outcomes analysis: levels by system, gates, where the scores lie, and retrieval."""
+"""Outcomes analysis: gates, scores and failure rates by system, distributions, and retrieval quality."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAXIMUM_GATES = 120
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
 MAXIMUM_VIOLIN_SCORES = 1000
 MAXIMUM_VIOLINS = 16
-#: Points and topics of the picture with one point per query.
+#: Points and topics of the figure with one point per query.
 MAXIMUM_POINTS = 80
 MAXIMUM_POINT_TOPICS = 16
 
@@ -43,7 +43,7 @@ VIOLIN_METRICS = (
     "semantic_similarity",
 )
 
-#: What the source text draws per query, and the metrics that are it here, in order of preference.
+#: Quantities drawn per query (Sudjianto et al. 2024), with the metrics that measure them in order of preference.
 POINT_METRICS = (
     ("recall", ("recall_at_5", "recall_at_10", "recall_at_3", "context_relevancy__mean")),
     ("precision", ("precision_at_5", "precision_at_10", "precision_at_3")),
@@ -92,7 +92,7 @@ qualify row_number() over (
 order by segment, evaluations.raw_score
 """
 
-# One score per query: the mean over its interactions (systems, repetitions), so that no query stands twice.
+# One score per query: the mean over its interactions (systems, repetitions), so that each query counts once.
 SAMPLE_QUERIES = """
 with queries as (
     select
@@ -153,23 +153,31 @@ order by described.metric_name, described.k nulls last, described.system
 
 
 def describe_outcomes(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return levels, gates, distributions and retrieval of the last build."""
+    """Return scores and failure rates, gates, distributions and retrieval quality of the last build.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    """
     retrieval = _describe_retrieval(source, build.confidence)
     points = _describe_points(source, build)
     gaps = []
     if points["absent"]:
         gaps.append(
             Gap(
-                f"{', '.join(points['absent']).capitalize()} per query: no metric of the kind has a score.",
-                "logged retrievals with relevant chunks per query, contexts and answers; sentence precision needs the"
-                " decision context_sentence_relevance",
+                f"Scores of {', '.join(points['absent'])} per query: no metric of these quantities has a score.",
+                "logged retrievals with the relevant chunks of each query, contexts and answers; sentence precision"
+                " also needs the decision context_sentence_relevance in the seed threshold_decisions",
             )
         )
     if not retrieval["rows"]:
         gaps.append(
             Gap(
-                "Retrieval quality.",
-                "logged retrievals and, per query, the chunks that are relevant (source chunks or judgements)",
+                "Retrieval quality: no retrieval metric has a score.",
+                "logged retrievals and the relevant chunks of each query (source chunks or relevance judgements)",
             )
         )
     return {
@@ -191,7 +199,7 @@ def _describe_overview(source: Warehouse) -> dict[str, Any]:
     for row in measured:
         if row["dimension"] == "system" and row["segment"] not in labels:
             continue
-        # with one system the row of all interactions would say the same twice
+        # with one system, the row of all interactions would repeat its row
         if row["dimension"] == "all" and len(systems) == 1:
             continue
         name = "all systems" if row["dimension"] == "all" else labels[row["segment"]]
@@ -223,12 +231,20 @@ def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> 
     if not estimates:
         return None
     rows = list(dict.fromkeys(estimate.position for estimate in estimates))
-    label = "Share failing with interval, by metric and system; the table below holds the numbers"
+    label = "Share failing with interval, by metric and system; see the table below"
     return as_markup(charts.draw_estimates(estimates, rows, series, "share of scored interactions that fail", label))
 
 
 def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
-    """Return the gates of the last build, those that do not pass first."""
+    """Return the gates of the last build; gates that do not pass come first.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    run : dict or None
+        Row of dim_runs; None takes the build of the latest gates.
+    """
     last = source.rows(FIND_LAST_GATE_RUN, ["fct_threshold_gates"])
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
     rows = [] if run_id is None else source.rows(LIST_GATES, ["fct_threshold_gates"], run_id=run_id)
@@ -314,7 +330,7 @@ def _describe_violins(source: Warehouse, build: Build, dimension: str) -> dict[s
 
 
 def _describe_points(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return one point per query by topic, a panel per metric of the source text that has scores."""
+    """Return one point per query by topic, one panel per quantity of :data:`POINT_METRICS` that has scores."""
     chosen: list[tuple[str, list[Row]]] = []
     absent = []
     needed = ["fct_evaluations", "fct_interactions"]
@@ -351,7 +367,7 @@ def _describe_points(source: Warehouse, build: Build) -> dict[str, Any]:
             )
         )
     names = [name for name, _ in chosen]
-    label = f"One point per query by topic for {', '.join(names)}; the table holds quartiles and counts"
+    label = f"One point per query by topic for {', '.join(names)}; see the table for quartiles and counts"
     return {
         "chart": as_markup(charts.draw_points(panels, list(labels.values()), label)) if panels else None,
         "table": _lay_out(names, table),
@@ -391,7 +407,7 @@ def _describe_retrieval(source: Warehouse, confidence: float | None) -> dict[str
             continue
         lower = upper = None
         if confidence is not None and row["deviation"] is not None and row["count_effective"]:
-            # the same interval as the weakness marts: normal, on the effective number of sources
+            # the same interval as in the weakness marts: normal, on the effective number of clusters
             half = NormalDist().inv_cdf(0.5 + confidence / 2) * row["deviation"] / math.sqrt(row["count_effective"])
             lower, upper = max(0.0, row["mean"] - half), min(1.0, row["mean"] + half)
         measured.append({**row, "system": labels[row["system"]], "lower": lower, "upper": upper})
@@ -423,5 +439,5 @@ def _draw_retrieval(measured: Sequence[Row], labels: Sequence[str]) -> Any:
     if not panels:
         return None
     named = [(f"{name} at k", estimates) for name, estimates in sorted(panels.items())]
-    label = "Retrieval quality against k, by system; the table holds the numbers"
+    label = "Retrieval quality by number of retrieved chunks k and by system; see the table"
     return as_markup(charts.draw_by_rank(named, series, label))

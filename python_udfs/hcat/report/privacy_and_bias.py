@@ -1,4 +1,4 @@
-"""Personal data in answers, and gaps between people: what was found, what was shown, and what nothing was read for."""
+"""Personal data in answers, and differences in the treatment of groups of people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report.showing import Gap, format_interval, format_number
 
-#: Leaked values and gaps that are listed; what is left out is counted.
+#: Leaked values and gaps listed; the number left out is shown below them.
 MAXIMUM_LEAKS = 25
 MAXIMUM_GAPS = 60
 
@@ -43,7 +43,7 @@ from fct_evaluations
 where metric_name = 'privacy'
 """
 
-# Claims first, then what could not be told, then what could not be measured.
+# Gaps and equivalences first, then inconclusive comparisons.
 LIST_GAPS = """
 select *
 from fct_bias_gaps
@@ -82,23 +82,28 @@ VERDICTS = {
     "equivalent": ("passed", "equivalent"),
     "inconclusive": ("undecided", "inconclusive"),
 }
-DESIGNS = {"counterfactual": "same query, another person", "logged_groups": "logged traffic"}
+DESIGNS = {"counterfactual": "same query for two people", "logged_groups": "logged traffic"}
 
 
 def describe_privacy(source: Warehouse) -> dict[str, Any]:
-    """Return what answers hold of personal data, in masked form, for the template of that section."""
+    """Return the personal data found in answers, masked, for the template of that section."""
     is_there = source.has("fct_privacy_findings")
     reads = source.rows(COUNT_READ, ["fct_evaluations"])
     read = reads[0] if reads else {"count_read": 0, "count_leaking": 0, "count_not_read": 0}
     leaks = source.rows(LIST_LEAKS, ["fct_privacy_findings", "fct_interactions"])
     gaps = []
     if not is_there:
-        gaps.append(Gap("Personal data in answers.", "a build with this version of hcat"))
+        gaps.append(
+            Gap(
+                "Personal data in answers: this warehouse lacks fct_privacy_findings.",
+                "`dbt build` with the current version of hcat",
+            )
+        )
     elif not read["count_read"]:
         gaps.append(
             Gap(
-                "Names in answers: none was read for them, only identifiers were looked for.",
-                "a build with hcat_tagger = packaged over logs in one of hcat_tagger_languages",
+                "Names in answers: no answer was searched for names, only for identifiers.",
+                "`dbt build` with hcat_tagger = packaged, over logs in one of hcat_tagger_languages",
             )
         )
     return {
@@ -115,17 +120,19 @@ def describe_privacy(source: Warehouse) -> dict[str, Any]:
 
 
 def describe_bias(source: Warehouse) -> dict[str, Any]:
-    """Return the gaps between people with their verdicts, for the template of that section."""
+    """Return the gaps between groups of people with their verdicts, for the template of that section."""
     rows = source.rows(LIST_GAPS, ["fct_bias_gaps"])
     unmeasured = source.rows(COUNT_UNMEASURED, ["fct_bias_gaps"])
     gaps = []
     if not source.has("fct_bias_gaps"):
-        gaps.append(Gap("Equal treatment.", "a build with this version of hcat"))
+        gaps.append(
+            Gap("Equal treatment: this warehouse lacks fct_bias_gaps.", "`dbt build` with the current version of hcat")
+        )
     elif not any(row["design"] == "counterfactual" for row in rows):
         gaps.append(
             Gap(
-                "The same query asked for different people.",
-                "a test set with its counterfactual variants, asked of the application (hcat test-set, hcat collect)",
+                "Answers to the same query asked for different people.",
+                "a test set with counterfactual variants, sent to the application (`hcat test-set`, `hcat collect`)",
             )
         )
     shown = [_show(row) for row in rows[:MAXIMUM_GAPS]]
@@ -166,5 +173,5 @@ def _show(row: Row) -> dict[str, Any]:
         "p_value": format_number(row["adjusted_p_value"]),
         "equivalence": format_number(row["adjusted_equivalence_p_value"]),
         "state": "not_evaluated" if row["status"] != "tested" else state,
-        "words": "too few sources" if row["status"] != "tested" else words,
+        "words": "too few clusters" if row["status"] != "tested" else words,
     }

@@ -1,4 +1,4 @@
-"""Query groups: which answers change with the wording, which module failed, and which metrics can be believed."""
+"""Query groups: robustness of answers to the wording, the faulty module, and precision and recall of the metrics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hcat.language.display import clean_label, clean_text
 from hcat.report import charts
 from hcat.report.showing import QUERY_CHARACTERS, Gap, as_markup, format_interval, format_number, format_percent
 
-#: Rows of each table; what is left out is counted.
+#: Rows of each table; the number left out is shown below it.
 MAXIMUM_CLUSTERS = 24
 MAXIMUM_DIFFERENCES = 20
 MAXIMUM_GROUPS = 12
@@ -18,37 +18,41 @@ MAXIMUM_VARIANTS = 40
 MAXIMUM_RELIABILITIES = 40
 
 SCOPES = {
-    "all": "every answer",
-    "language_model_errors_removed": "language-model errors left out",
-    "language_model_errors_counted_right": "language-model errors counted right",
+    "all": "all answers",
+    "language_model_errors_removed": "without language-model errors",
+    "language_model_errors_counted_right": "language-model errors counted as right",
 }
-GAP_RULES = {"own_cluster": "", "every_cluster": "; gaps of every cluster"}
+GAP_RULES = {"own_cluster": "", "every_cluster": "; gap only if wrong on all sides"}
 RATE_STATUSES = {
-    "groups_of_one": "groups of one answer: no robustness",
+    "groups_of_one": "one answer per group: robustness is not defined",
     "estimated": "",
-    "too_few_groups": "few groups: no interval",
-    "no_answerable_group": "every group is a gap, or none is decided",
+    "too_few_groups": "too few groups for an interval",
+    "no_answerable_group": "every group is a gap, or no group is decided",
 }
 DIFFERENCE_STATUSES = {
-    "groups_of_one": "groups of one answer: no robustness",
+    "groups_of_one": "one answer per group: robustness is not defined",
     "compared": "",
-    "unequal_group_sizes": "group sizes differ: not compared",
-    "too_few_groups": "few groups: no test",
-    "no_answerable_group": "one side has no answerable group",
+    "unequal_group_sizes": "group sizes differ, so they are not compared",
+    "too_few_groups": "too few groups for a test",
+    "no_answerable_group": "one side has no group with a right answer",
 }
-VARIANT_STATUSES = {"estimated": "", "too_few_sources": "few parents: no interval", "no_pairs": "no decided pair"}
+VARIANT_STATUSES = {
+    "estimated": "",
+    "too_few_sources": "too few original queries for an interval",
+    "no_pairs": "no decided pair",
+}
 RELIABILITY_STATUSES = {
     "estimated": "",
-    "too_few_groups": "few groups: no interval",
-    "nothing_accepted": "nothing accepted",
-    "nothing_correct": "nothing right",
-    "no_verdicts": "no verdict: the decision is void, or nothing is decided",
+    "too_few_groups": "too few groups for an interval",
+    "nothing_accepted": "no answer is accepted",
+    "nothing_correct": "no answer is right",
+    "no_verdicts": "no verdict: the threshold decision is void, or no answer is decided",
 }
 MODULES = {
     "retrieval": "retrieval",
     "language_model": "language model",
-    "both": "both alike",
-    "unknown": "unknown: no context to compare",
+    "both": "both equally",
+    "unknown": "unknown: the logs hold no context",
 }
 
 COUNT_CORRECTNESS = """
@@ -80,7 +84,7 @@ select
     count(*) filter (where group_type is null) as undecided
 from fct_robustness_groups
 group by hypothesis, cluster, system
--- a group of one query has no type that says anything
+-- a group of one query has no meaningful type
 having max(count_queries) > 1
 order by hypothesis <> 'all', hypothesis, system, cluster
 """
@@ -88,7 +92,7 @@ order by hypothesis <> 'all', hypothesis, system, cluster
 LIST_RATES = """
 select *
 from fct_robustness_rates
--- by the gaps of its own cluster, but where groups have one answer there
+-- gaps of the own cluster come first, except where groups have one answer there
 qualify row_number() over (
     partition by system, hypothesis, cluster, scope order by status = 'groups_of_one', gap_rule desc
 ) = 1
@@ -147,9 +151,9 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
     if not source.has("fct_robustness_groups", "fct_answer_correctness"):
         gaps.append(
             Gap(
-                "Answers to paraphrased, misspelled or otherwise changed queries (fct_robustness_pairs,"
-                " fct_robustness_groups).",
-                "a build with a version of hcat that has these marts",
+                "Robustness to paraphrased, misspelled or otherwise changed queries: this warehouse lacks"
+                " fct_robustness_groups or fct_answer_correctness.",
+                "`dbt build` with the current version of hcat",
             )
         )
     correctness = source.rows(COUNT_CORRECTNESS, ["fct_answer_correctness"])
@@ -158,8 +162,8 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
         gaps.append(
             Gap(
                 "Query groups: whether an answer depends on the wording of the query.",
-                "logs in which one fact is asked in several wordings (query_group, or variants with parent_query_id)"
-                " and has a reference answer",
+                "logs that ask for one fact in several wordings (query_group, or variants with parent_query_id) and"
+                " hold its reference answer",
             )
         )
     rates = _with_contexts(source.rows(LIST_RATES, ["fct_robustness_rates"], scopes=list(SCOPES)))
@@ -191,7 +195,7 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
 
 
 def _with_contexts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose scope says something: in groups of one answer no contexts can be compared."""
+    """Return the rows with a meaningful scope: groups of one answer have no contexts to compare."""
     return [row for row in rows if row["gap_rule"] == "own_cluster" or row["scope"] == "all"]
 
 
@@ -231,7 +235,7 @@ def _draw(rows: Sequence[Row]) -> Any:
         for row in rows
     ]
     return as_markup(
-        charts.draw_group_types(bars, "Types of query groups by system and cluster; the table holds the same figures")
+        charts.draw_group_types(bars, "Types of query groups by system and side of the hypothesis; see the table")
     )
 
 

@@ -1,4 +1,4 @@
-"""What people rated, and how their labels stand beside the scores before anything is calibrated."""
+"""Human ratings, and the mean scores of accepted and other answers before calibration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Robustness: is a newer version better, is an answer the same twice, do findings survive other settings."""
+"""Robustness: comparison of versions, variation between answers to one query, sensitivity of the findings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hcat.report.showing import (
 )
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS, MEASUREMENTS
 
-#: Pairs of versions with a picture, segments and regressions listed for each; what is left out is counted.
+#: Pairs of versions drawn, and segments and regressions listed for each; the number left out is shown below them.
 MAXIMUM_PAIRS = 3
 MAXIMUM_SEGMENTS = 15
 MAXIMUM_REGRESSIONS = 10
@@ -33,17 +33,17 @@ MAXIMUM_SENSITIVITIES = 40
 VERDICTS = {
     "better": ("passed", "better"),
     "worse": ("failed", "worse"),
-    "no_difference_shown": ("undecided", "no difference shown"),
+    "no_difference_shown": ("undecided", "no significant difference"),
     "not_evaluated": ("not_evaluated", "not evaluated"),
 }
 COMPARISON_STATUSES = {
     "tested": "",
-    "no_change": "no source has another value",
-    "not_in_family": "no rule: shown, not judged",
-    "too_few_sources": "too few sources",
+    "no_change": "no cluster changed its value",
+    "not_in_family": "outside the declared family of tests: shown, not tested",
+    "too_few_sources": "too few clusters",
     "no_scores": "no scores",
-    "no_threshold": "nobody has decided a threshold",
-    "no_pairs": "no query was asked of both",
+    "no_threshold": "no threshold has been decided",
+    "no_pairs": "no query was asked of both versions",
 }
 
 LIST_PAIRS = """
@@ -58,7 +58,7 @@ group by application, baseline_version, candidate_version
 order by is_latest desc, application, baseline_version, candidate_version
 """
 
-# One row per metric: the measurement that a rule judges, else the share that fails, else the mean.
+# One row per metric: the measurement that is tested, else the share failing, else the mean.
 LIST_COMPARISONS = """
 select *
 from fct_version_comparisons
@@ -130,7 +130,7 @@ order by share_surviving nulls first, metric_name, finding_id
 
 REPLICATE_STATUSES = {
     "measured": "",
-    "too_few_sources": "few sources: not to be relied on",
+    "too_few_sources": "too few clusters: not reliable",
     "no_replicates": "no query has two answers",
 }
 
@@ -142,19 +142,24 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
     if not source.has("fct_version_comparisons"):
         gaps.append(
             Gap(
-                "Comparison of versions (fct_version_comparisons).",
-                "a build with a version of hcat that has this mart",
+                "Comparison of versions: this warehouse lacks the mart fct_version_comparisons.",
+                "`dbt build` with the current version of hcat",
             )
         )
     elif not pairs:
-        gaps.append(Gap("Comparison of versions.", "logs of two versions of an application that share queries"))
+        gaps.append(
+            Gap(
+                "Comparison of versions: no query was asked of two versions.",
+                "logs in which two versions of an application answer the same queries",
+            )
+        )
     variation = source.rows(LIST_VARIATION, ["fct_replicate_variation"])
     replicated = [row for row in variation if row["status"] != "no_replicates"]
     if not replicated:
         gaps.append(
             Gap(
                 "Replicates: whether the same query gets the same answer.",
-                "logs in which a query is asked several times of one system"
+                "logs in which one system answers the same query several times"
                 + ("" if source.has("fct_replicate_variation") else ", and the mart fct_replicate_variation"),
             )
         )
@@ -162,9 +167,9 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
     for mart, what, supply in (
         (
             "fct_finding_sensitivity",
-            "Whether findings survive another threshold, other halves of the sources, and answers of one length"
-            " (fct_finding_sensitivity).",
-            "a build with a version of hcat that has this mart",
+            "Sensitivity of the findings to the threshold, to the halves of the clusters and to the length of answers:"
+            " this warehouse lacks the mart fct_finding_sensitivity.",
+            "`dbt build` with the current version of hcat",
         ),
     ):
         if not source.has(mart):
@@ -184,9 +189,9 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
 def _show_sensitivity(row: Row) -> Row:
     words = []
     if row["is_explained_by_length"]:
-        words.append("not flagged among answers of one length")
+        words.append("not flagged among answers of similar length")
     if row["is_found_by_length"]:
-        words.append("length alone finds the cell")
+        words.append("length alone also flags the cell")
     return {
         "finding_id": clean_label(row["finding_id"])[:IDENTIFIER_CHARACTERS],
         "segment": describe_segment(row),
@@ -196,7 +201,7 @@ def _show_sensitivity(row: Row) -> Row:
         "surviving": format_percent(row["share_surviving"]),
         "thresholds": f"{row['count_thresholds_flagging']} of {row['count_thresholds']}",
         "splits": f"{row['count_splits_flagging']} of {row['count_splits']}",
-        "length": "; ".join(words) or ("–" if row["is_explained_by_length"] is None else "not length"),
+        "length": "; ".join(words) or ("–" if row["is_explained_by_length"] is None else "not explained by length"),
     }
 
 
@@ -280,7 +285,7 @@ def _draw_pair(rows: Sequence[Row]) -> list[Any]:
             f"gain of the candidate: {words}",
             ("candidate worse", "candidate better"),
             is_share,
-            f"Two versions compared by {words}: gain with interval by metric; the table holds the same figures",
+            f"Two versions compared by {words}: gain with interval by metric; see the table",
         )
         pictures.append(as_markup(picture))
     return pictures

@@ -1,4 +1,4 @@
-"""Risk and safety: toxicity, refusals, screened queries and adversarial behaviour; one function per part."""
+"""Risk and safety: toxicity, refusals, screened queries and behaviour under attack; one function per part."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ order by is_adversarial desc, system, variant_type
 """
 
 ERROR_KINDS = {
-    "false_alarm": "harmless sentence, flagged",
-    "missed": "toxic sentence, missed",
-    "answered_when_due_to_refuse": "answered, should have declined",
-    "refused_when_due_to_answer": "declined, should have answered",
+    "false_alarm": "harmless sentence was flagged",
+    "missed": "toxic sentence was missed",
+    "answered_when_due_to_refuse": "answered but should have refused",
+    "refused_when_due_to_answer": "refused but should have answered",
 }
 FLAGS = {
     "injection": "injection or jailbreak",
-    "restricted_topic": "restricted advice",
+    "restricted_topic": "restricted topic",
     "off_topic": "off topic",
     "canary_leak": "canary in the answer",
 }
@@ -93,7 +93,7 @@ def _describe_toxicity(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
 
 def _describe_refusals(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
     rows = source.rows(LIST_REFUSALS, ["fct_refusal_errors"])
-    gaps = [] if rows else [_missing("Refusals against what was expected", "fct_refusal_errors")]
+    gaps = [] if rows else [_missing("Refusals compared with the expected behaviour", "fct_refusal_errors")]
     shown = [
         {
             "system": clean_label(row["system"]),
@@ -133,9 +133,9 @@ def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]
     if not any(row["is_adversarial"] for row in rows):
         gaps.append(
             Gap(
-                "Behaviour under attack (fct_adversarial_behaviour).",
+                "Behaviour under attack: fct_adversarial_behaviour has no adversarial variant.",
                 "logs of adversarial variants (prompt_injection, contradicting_context, out_of_distribution) and of"
-                " their parent queries; hcat makes them from a test set",
+                " their original queries; hcat generates such variants with a test set",
             )
         )
     shown = [
@@ -162,4 +162,7 @@ def _share(row: Row, name: str) -> dict[str, str]:
 
 
 def _missing(what: str, mart: str) -> Gap:
-    return Gap(f"{what} ({mart}).", "a build with a version of hcat that has this mart")
+    return Gap(
+        f"{what}: {mart} is missing or has no row.",
+        "`dbt build` with the current version of hcat, over logs with these data",
+    )

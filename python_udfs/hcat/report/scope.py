@@ -1,4 +1,4 @@
-"""Purpose and scope: what no data can tell and the seeds say, set against what was in fact evaluated."""
+"""Purpose and scope: the use, risks and risk appetite that the seeds state, and the versions evaluated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hcat.language.display import clean_label, clean_text
 from hcat.report.ledger import Build
 from hcat.report.showing import ANSWER_CHARACTERS, Gap, format_number, format_percent
 
-#: Applications, versions and risks shown; what is left out is counted.
+#: Applications, versions and risks shown; the number left out is shown below them.
 MAXIMUM_APPLICATIONS = 12
 MAXIMUM_VERSIONS = 20
 MAXIMUM_RISKS = 60
@@ -42,7 +42,15 @@ order by gate_name
 
 
 def describe_scope(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return purpose, limits, owner, risks and appetite as the seeds state them, and the versions evaluated."""
+    """Return purpose, limits, owner, risks and appetite as the seeds state them, and the versions evaluated.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    """
     stated = source.rows(LIST_APPLICATIONS, ["applications"])
     versions = source.rows(COUNT_VERSIONS, ["fct_interactions"])
     risks = source.rows(LIST_RISKS, ["risks"])
@@ -103,7 +111,7 @@ def _describe_risks(source: Warehouse, build: Build, risks: list[Row]) -> list[R
             "metric_name": row["metric_name"] or "",
             "criterion": row["criterion"] or "",
             "gate": clean_label(row["control_gate"]) if row["control_gate"] else "",
-            # a risk whose gate did not run is not a controlled risk
+            # a risk whose gate did not run has no control
             "verdict": verdicts.get(row["control_gate"], "not_evaluated") if row["control_gate"] else "",
             "is_made_up": row["is_made_up"],
         }
@@ -116,24 +124,30 @@ def _find_gaps(source: Warehouse, stated: list[Row], risks: list[Row], unstated:
     if not source.has("applications"):
         gaps.append(
             Gap(
-                "Purpose, limits, owner and materiality of the application: this copy of the warehouse does not hold"
-                " the seed applications.",
-                "the full warehouse, in which the seeds stand",
+                "Purpose, limits, owner and materiality of the application: this copy of the warehouse lacks the seed"
+                " applications.",
+                "the full warehouse with the seed applications",
             )
         )
     elif not stated:
-        gaps.append(Gap("Purpose, limits, owner and materiality.", "a row per application in the seed applications"))
+        gaps.append(
+            Gap(
+                "Purpose, limits, owner and materiality of the application: the seed applications has no row.",
+                "a row per application in the seed applications",
+            )
+        )
     elif unstated:
         gaps.append(
             Gap(
-                f"Purpose and owner of what was evaluated as {', '.join(unstated[:MAXIMUM_APPLICATIONS])}.",
-                "a row of that name in the seed applications",
+                f"Purpose and owner of {', '.join(unstated[:MAXIMUM_APPLICATIONS])}: the seed applications has no"
+                " row for them.",
+                "a row per application in the seed applications",
             )
         )
     if not risks:
         gaps.append(
             Gap(
-                "Risks and what controls them.",
+                "Risks and their controls.",
                 "rows in the seed risks" if source.has("risks") else "the full warehouse with the seed risks",
             )
         )

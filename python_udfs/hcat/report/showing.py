@@ -1,4 +1,4 @@
-"""Text and numbers as the report shows them, and what a section owes its reader when there is no evidence."""
+"""Texts and numbers as the report shows them, and the record of missing evidence."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from hcat.engine.warehouse import Row
 from hcat.language.display import LABEL_CHARACTERS, clean_label
 
-#: Characters of a text from the logs that are shown; the rest is cut with an ellipsis. The report says so.
+#: Characters shown of a text from the logs; longer texts are cut with an ellipsis, which the report explains.
 QUERY_CHARACTERS = 400
 ANSWER_CHARACTERS = 900
 SENTENCE_CHARACTERS = 400
 EXCERPT_CHARACTERS = 240
-#: Rows that a table shows; what is left out is counted below it. They bound the size of the file, not the analysis.
+#: Rows that a table shows; the number left out is shown below it. These limits bound the size of the file only.
 MAXIMUM_SYSTEMS = 12
 MAXIMUM_TABLE_CELLS = 240
-#: Shares below it are the rounding of a nought.
+#: Shares below it are rounding errors of 0.
 NEGLIGIBLE_SHARE = 1e-12
 
 
@@ -40,7 +40,12 @@ def format_number(value: float | None, unit: str | None = None) -> str:
     value : float or int or None
         Number; not finite counts as None.
     unit : str, optional
-        ``share`` gives percent of one.
+        ``share`` gives a percentage; 1 is 100 %.
+
+    Examples
+    --------
+    >>> format_number(0.12345), format_number(1234567), format_number(-0.5), format_number(None)
+    ('0.123', '1,234,567', '−0.500', '–')
     """
     if value is None or not math.isfinite(value):
         return "–"
@@ -54,7 +59,13 @@ def format_number(value: float | None, unit: str | None = None) -> str:
 
 
 def format_percent(share: float | None) -> str:
-    """Return ``share`` (1 is all) in percent with three significant digits; never 100 % for less than all."""
+    """Return ``share`` (1 is all) in percent with three significant digits; never 100 % for less than all.
+
+    Examples
+    --------
+    >>> format_percent(0.2883), format_percent(0.99999), format_percent(1.0), format_percent(None)
+    ('28.8 %', '> 99.9 %', '100 %', '–')
+    """
     if share is None or not math.isfinite(share):
         return "–"
     if abs(share) < NEGLIGIBLE_SHARE:
@@ -65,8 +76,25 @@ def format_percent(share: float | None) -> str:
     return "> 99.9 %" if text == "100" and share < 1 else f"{text} %".replace("-", "−")
 
 
+def format_level(share: float) -> str:
+    """Return a chosen level in percent, as it was chosen: 90 % and not 90.0 %.
+
+    Examples
+    --------
+    >>> format_level(0.9)
+    '90 %'
+    """
+    return f"{100 * share:.6g} %"
+
+
 def format_points(difference: float | None) -> str:
-    """Return a difference of shares in percentage points with its sign; an en dash for None."""
+    """Return a difference of shares in percentage points with its sign; an en dash for None.
+
+    Examples
+    --------
+    >>> format_points(0.1), format_points(-0.025), format_points(0.0)
+    ('+10.0', '−2.50', '0')
+    """
     if difference is None or not math.isfinite(difference):
         return "–"
     points = format_number(abs(difference) * 100)
@@ -74,7 +102,13 @@ def format_points(difference: float | None) -> str:
 
 
 def describe_segment(row: Row) -> str:
-    """Return the segment of a marginal or bivariate row on one line, cleaned."""
+    """Return the segment of a marginal or bivariate row on one line, cleaned.
+
+    Examples
+    --------
+    >>> describe_segment({"dimension": "topic", "segment": "cards"})
+    'topic = cards'
+    """
     if row.get("first_dimension") is None:
         return f"{row['dimension']} = {clean_label(row['segment'])}"
     first = f"{row['first_dimension']} = {clean_label(row['first_segment'])}"
@@ -84,7 +118,20 @@ def describe_segment(row: Row) -> str:
 
 
 def format_interval(lower: float | None, upper: float | None, unit: str | None = None) -> str:
-    """Return ``[lower, upper]`` as :func:`format_number`; the empty string when a bound is missing."""
+    """Return ``[lower, upper]`` as :func:`format_number`; the empty string when a bound is missing.
+
+    Parameters
+    ----------
+    lower, upper : float or None
+        Bounds; a bound that is not finite counts as missing.
+    unit : str, optional
+        ``share`` gives percentages; 1 is 100 %.
+
+    Examples
+    --------
+    >>> format_interval(0.2, 0.35), format_interval(0.2, 0.35, "share"), format_interval(0.2, None)
+    ('[0.200, 0.350]', '[20.0, 35.0] %', '')
+    """
     if lower is None or upper is None or not (math.isfinite(lower) and math.isfinite(upper)):
         return ""
     if unit == "share":
@@ -93,17 +140,51 @@ def format_interval(lower: float | None, upper: float | None, unit: str | None =
 
 
 def format_value(value: float | None, measurement: str) -> str:
-    """Return a mean score as a number and a share in percent."""
+    """Return a mean score as a number, and a share in percent.
+
+    Parameters
+    ----------
+    value : float or None
+        Mean score or share.
+    measurement : str
+        ``mean_score``, or the name of a share.
+
+    Examples
+    --------
+    >>> format_value(0.5, "mean_score"), format_value(0.5, "share_failing")
+    ('0.500', '50.0 %')
+    """
     return format_number(value) if measurement == "mean_score" else format_percent(value)
 
 
 def format_difference(difference: float | None, measurement: str | None) -> str:
-    """Return a difference of mean scores as a number and one of shares in percentage points."""
+    """Return a difference of mean scores as a number, and a difference of shares in percentage points.
+
+    Parameters
+    ----------
+    difference : float or None
+        Difference of two mean scores or of two shares.
+    measurement : str or None
+        ``mean_score``, or the name of a share.
+    """
     return format_number(difference) if measurement == "mean_score" else format_points(difference)
 
 
 def format_difference_interval(lower: float | None, upper: float | None, measurement: str) -> str:
-    """Return the interval of a difference as :func:`format_difference`; the empty string when a bound is missing."""
+    """Return the interval of a difference as :func:`format_difference`; the empty string when a bound is missing.
+
+    Parameters
+    ----------
+    lower, upper : float or None
+        Bounds of the difference.
+    measurement : str
+        ``mean_score``, or the name of a share.
+
+    Examples
+    --------
+    >>> format_difference_interval(-0.1, 0.3, "share_failing")
+    '[−10.0, +30.0]'
+    """
     if lower is None or upper is None:
         return ""
     return f"[{format_difference(lower, measurement)}, {format_difference(upper, measurement)}]"
@@ -114,21 +195,48 @@ def _percent_digits(share: float) -> str:
 
 
 def clip(value: float | None, low: float | None, high: float | None) -> float | None:
-    """Return a bound inside the metric's range: a normal interval may step out of it, the metric cannot."""
+    """Return ``value`` clipped to [``low``, ``high``], the range of the metric.
+
+    A normal interval can reach beyond the range of its metric; the metric itself cannot.
+
+    Parameters
+    ----------
+    value : float or None
+        Bound of an interval; None stays None.
+    low, high : float or None
+        Range of the metric; None is no limit.
+
+    Examples
+    --------
+    >>> clip(1.2, 0.0, 1.0), clip(-3.0, None, 1.0)
+    (1.0, -3.0)
+    """
     if value is None:
         return None
     return min(max(value, -math.inf if low is None else low), math.inf if high is None else high)
 
 
 def break_name(text: object) -> Any:
-    """Return a name as escaped HTML that may break after its underscores."""
+    """Return a name as escaped HTML that may break after its underscores.
+
+    Examples
+    --------
+    >>> str(break_name("support_words"))
+    'support_<wbr>words'
+    """
     import markupsafe
 
     return markupsafe.escape(text).replace("_", markupsafe.Markup("_<wbr>"))
 
 
 def distinct_labels(names: Sequence[str]) -> dict[str, str]:
-    """Return a short label for every name; names that look alike when cut are numbered."""
+    """Return a short label for every name; names that are equal after cutting get numbers.
+
+    Examples
+    --------
+    >>> distinct_labels(["bot 1.0", "bot 1.1"])
+    {'bot 1.0': 'bot 1.0', 'bot 1.1': 'bot 1.1'}
+    """
     labels: dict[str, str] = {}
     for name in names:
         label = clean_label(name)
@@ -164,7 +272,13 @@ def describe_cell(row: Row) -> Row:
 
 
 def as_markup(svg: str) -> Any:
-    """Return ``svg`` marked as safe for the template, once it is seen to hold nothing that runs or reaches out."""
+    """Return ``svg`` marked as safe for the template, after a check that it holds no script and no reference.
+
+    Raises
+    ------
+    ValueError
+        If ``svg`` holds a script, a link, an image or an event handler.
+    """
     import markupsafe
 
     # the drawing library escapes text, so that any of these would be an element or attribute and no text of a log
@@ -177,7 +291,20 @@ def as_markup(svg: str) -> Any:
 
 
 def group_by(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:
-    """Return the rows by their value of ``key``, both in their order."""
+    """Return the rows by their value of ``key``; values and rows keep their order.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows with ``key``.
+    key : str
+        Column to group by.
+
+    Examples
+    --------
+    >>> group_by([{"topic": "cards", "n": 1}, {"topic": "loans", "n": 2}, {"topic": "cards", "n": 3}], "topic")
+    {'cards': [{'topic': 'cards', 'n': 1}, {'topic': 'cards', 'n': 3}], 'loans': [{'topic': 'loans', 'n': 2}]}
+    """
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row[key], []).append(row)
@@ -185,23 +312,40 @@ def group_by(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:
 
 
 def ratio(part: int, whole: int) -> float | None:
-    """Return ``part / whole``; None for a whole of nothing."""
+    """Return ``part / whole``; None where ``whole`` is 0.
+
+    Parameters
+    ----------
+    part, whole : int
+        Counts.
+
+    Examples
+    --------
+    >>> ratio(1, 4), ratio(0, 0)
+    (0.25, None)
+    """
     return part / whole if whole else None
 
 
 def format_time(value: Any) -> str:
-    """Return a time with its zone; unknown for None."""
+    """Return a time in UTC as text; ``unknown`` for None."""
     return "unknown" if value is None else f"{value:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def format_period(counts: Row) -> str:
-    """Return the first and last day that anything was asked."""
+    """Return the first and last day of the logged queries."""
     first, last = counts["first_asked_at"], counts["last_asked_at"]
     return "time not logged" if first is None or last is None else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
 def read_json(text: str | None) -> dict[str, Any]:
-    """Return a JSON object; empty when there is none (a ledger of an older version)."""
+    """Return a JSON object; an empty one where ``text`` is none, as in a ledger of an older version.
+
+    Examples
+    --------
+    >>> read_json('{"seed": 1}'), read_json(None), read_json("[1]")
+    ({'seed': 1}, {}, {})
+    """
     try:
         value = json.loads(text or "{}")
     except json.JSONDecodeError:

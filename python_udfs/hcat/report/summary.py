@@ -1,4 +1,4 @@
-"""The summary: what the last build found, in about ten lines for a terminal."""
+"""The summary: the results of the last build in about ten lines for a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from hcat.report.weaknesses import rank_segments
 
 
 def summarise(warehouse: Path) -> list[tuple[str, str]]:
-    """Return about ten lines (name, text) about the last build, fit for a terminal: no control characters.
+    """Return about ten lines (name, text) on the last build, without control characters.
+
+    Parameters
+    ----------
+    warehouse : Path
+        Folder that holds ``hcat.duckdb`` (also a published copy), or the file.
 
     Raises
     ------
@@ -40,7 +45,7 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
     lines = [
         (
             "build",
-            f"{verdict['word']}: {verdict['text']} ({format_time(run['started_at']) if run else 'no time known'})",
+            f"{verdict['word']}: {verdict['text']} ({format_time(run['started_at']) if run else 'time not recorded'})",
         ),
         *overview,
         *_summarise_metrics(measured),
@@ -52,7 +57,7 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
     folder = find_folder(warehouse)
     published = folder / "published" / "hcat.duckdb"
     report = folder / "report.html"
-    lines.append(("published copy", str(published) if published.is_file() else "none yet"))
+    lines.append(("published copy", str(published) if published.is_file() else "none yet: run `dbt build`"))
     lines.append(("report", str(report) if report.is_file() else "none yet: run `hcat report`"))
     return lines
 
@@ -60,7 +65,7 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
 def _describe_overview_counts(source: Warehouse) -> list[tuple[str, str]]:
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
     if not counts or not counts[0]["count_interactions"]:
-        return [("interactions", "none")]
+        return [("interactions", "none: load logs and run `dbt build`")]
     count = counts[0]
     systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
     named = ", ".join(f"{clean_label(row['system'])} ({row['count_interactions']:,})" for row in systems[:3])
@@ -68,10 +73,10 @@ def _describe_overview_counts(source: Warehouse) -> list[tuple[str, str]]:
     total = count["count_interactions"]
     return [
         ("systems", named + more),
-        ("interactions", f"{total:,} from {count['count_sources']:,} sources, {format_period(count)}"),
+        ("interactions", f"{total:,} from {count['count_sources']:,} clusters, {format_period(count)}"),
         (
             "answered",
-            f"{format_percent(count['count_answered'] / total)};"
+            f"{format_percent(count['count_answered'] / total)} of interactions;"
             f" refusals {format_percent(count['count_refusals'] / total)}",
         ),
     ]
@@ -94,21 +99,21 @@ def _summarise_gates(gates: Mapping[str, Any]) -> str:
         f"{row['gate_name']} {row['verdict']} ({row['severity']})" for row in gates["rows"] if not row["is_passing"]
     )
     failing = gates["count_all"] - gates["count_passing"]
-    return f"{gates['count_passing']} pass, {failing} do not" + (f": {named}" if named else "")
+    return f"{gates['count_passing']} pass, {failing} do not pass" + (f": {named}" if named else "")
 
 
 def _summarise_records(records: Sequence[Row], run: Row | None) -> str:
     if records:
         rejected = sum(row["count_rejected"] for row in records)
-        return f"{rejected:,} of {sum(row['count_landed'] for row in records):,} landed"
-    return f"{run['count_rejected']:,} of {run['count_landed']:,} landed" if run else "unknown"
+        return f"{rejected:,} of {sum(row['count_landed'] for row in records):,} landed records"
+    return f"{run['count_rejected']:,} of {run['count_landed']:,} landed records" if run else "unknown"
 
 
 def _summarise_weakness(weak: Sequence[Row]) -> str:
     if not weak:
-        return "none whose failure rate is shown to lie above the whole"
+        return "no segment fails significantly more often than average"
     row = weak[0]
     return (
         f"{row['dimension']} = {row['segment']}: {row['failing']} {row['failing_interval']} fail {row['metric_name']}"
-        f" (n {row['count_scored']:,}; all {row['whole']})"
+        f" (n {row['count_scored']:,}; {row['whole']} of all interactions fail)"
     )

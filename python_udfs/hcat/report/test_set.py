@@ -1,4 +1,4 @@
-"""The test set made from documents: its topics, what was sampled, generated and rejected, and its variants."""
+"""The test set generated from documents: topics, sampling, accepted and rejected queries, and variants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hcat.language.display import clean_label
 from hcat.report.charts.topics import TopicCloud, draw_topics
 from hcat.report.showing import format_number, format_percent, group_by, ratio
 
-#: Chunks drawn in the picture at most; the chart thins them further.
+#: Largest number of chunks drawn; the chart thins them further.
 MAXIMUM_POINTS = 4000
 MAXIMUM_TOPICS = 25
 MAXIMUM_STRATA = 25
@@ -22,7 +22,7 @@ where count_chunks > 0
 order by is_noise, count_chunks desc, topic_id
 """
 
-# An even share by hash: what is left out is the same in every run.
+# A hash order chooses the chunks, so that every run draws the same ones.
 LIST_POINTS = """
 select topic_id, x, y
 from fct_chunk_topics
@@ -87,7 +87,7 @@ order by model, call_status
 
 
 def describe_test_set(source: Warehouse) -> dict[str, Any] | None:
-    """Return topics, strata, queries and variants of the test set; None where this warehouse made none."""
+    """Return topics, strata, queries and variants of the test set; None where this warehouse has no test set."""
     if not source.has("dim_topics", "fct_test_queries"):
         return None
     topics = source.rows(LIST_TOPICS, ["dim_topics"])

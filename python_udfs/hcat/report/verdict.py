@@ -6,12 +6,19 @@ from hcat.engine.warehouse import Row
 
 
 def describe_verdict(run: Row | None) -> dict[str, str]:
-    """Return the verdict of a build in a word, its state, and a sentence."""
+    """Return the verdict of a build: a word, its state (a class of the style sheet) and a sentence.
+
+    Examples
+    --------
+    >>> counts = {"count_gates": 3, "count_gates_not_passing": 1, "count_error_gates_not_passing": 0}
+    >>> describe_verdict({**counts, "is_passing": True})["text"]
+    'No gate of severity error fails; 1 of severity warn does not pass.'
+    """
     if run is None:
         return {
             "word": "unknown",
             "state": "not_evaluated",
-            "text": "The warehouse holds no row of a build (dim_runs).",
+            "text": "The warehouse holds no build: dim_runs has no row.",
         }
     warned = run["count_gates_not_passing"] - run["count_error_gates_not_passing"]
     warnings = f"{warned} of severity warn {'does' if warned == 1 else 'do'} not pass" if warned else ""
@@ -19,7 +26,7 @@ def describe_verdict(run: Row | None) -> dict[str, str]:
         return {
             "word": "Failed",
             "state": "failed",
-            "text": "No gate was evaluated; a build without gates proves nothing.",
+            "text": "No gate was evaluated. A build without gates proves nothing.",
         }
     if run["is_passing"]:
         text = (

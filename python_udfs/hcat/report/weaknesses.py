@@ -1,4 +1,4 @@
-"""Weaknesses: the register of findings, the weakest segments, examples by id, and where failures come from."""
+"""Weaknesses: the register of findings, the weakest segments with their worst interactions, and causes of failures."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from hcat.report.showing import (
 )
 from hcat.report.worst import describe_worst
 
-#: Cells in the picture of the weakest segments; weak ones first, others fill up to the smaller number.
+#: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES = 20
 MINIMUM_DIFFERENCES = 8
-#: Characters of an id that are enough to find it.
+#: Characters of an id that identify it.
 IDENTIFIER_CHARACTERS = 12
 #: Cells whose worst interactions are named, rows of the register, of the causes, and of the ranking without tests.
 MAXIMUM_EXAMPLE_CELLS = 12
@@ -49,18 +49,18 @@ TESTED = tuple(
 
 TEST_STATUSES = {
     "tested": "tested",
-    "too_few_sources": "not tested: too few sources",
-    "no_threshold": "not tested: nobody has decided a threshold",
+    "too_few_sources": "not tested: too few clusters",
+    "no_threshold": "not tested: no threshold has been decided",
     "no_scores": "not tested: no scores",
-    "constant": "not tested: all scores are the same",
-    "no_rest": "not tested: nothing to compare with",
+    "constant": "not tested: all scores are equal",
+    "no_rest": "not tested: no other interactions to compare with",
     "not_in_family": "not tested: metric outside the declared family of tests",
 }
 CONFIRMATIONS = {
     "confirmed": "confirmed",
     "not_confirmed": "not confirmed",
-    "not_selected": "not selected",
-    "not_confirmable": "too few sources to confirm",
+    "not_selected": "not selected for confirmation",
+    "not_confirmable": "too few clusters to confirm",
 }
 MEASUREMENTS = {
     "mean_score": "mean score",
@@ -70,8 +70,8 @@ MEASUREMENTS = {
 RETESTS = {
     "weak": "weak",
     "no_longer_weak": "no longer weak",
-    "not_shown": "not shown weak; may be as weak as it was",
-    "not_retested": "not tested again",
+    "not_shown": "not shown weak; the weakness may persist",
+    "not_retested": "not tested in this build",
 }
 FINDING_STATES = {"open": "failed", "in_progress": "undecided", "accepted": "not_evaluated", "closed_by_data": "passed"}
 
@@ -201,12 +201,21 @@ order by count_interactions desc, system
 
 
 def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None) -> dict[str, Any]:
-    """Return findings, maps, weakest segments, examples and causes.
+    """Return findings, maps, weakest segments, worst interactions and causes of failures.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    metric_name : str or None
+        Primary metric of the maps of pairs; None chooses one.
 
     Raises
     ------
     ValueError
-        If ``metric_name`` is given and no primary metric.
+        If ``metric_name`` is given and is not a primary metric.
     """
     ranked = source.rows(LIST_TESTED, TESTED, maximum=MAXIMUM_DIFFERENCES)
     cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
@@ -233,7 +242,10 @@ def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None
 
 
 def rank_segments(source: Warehouse) -> list[Row]:
-    """Return segments whose whole interval lies above the failure rate of all, by how far; no test, no correction."""
+    """Return segments whose interval lies above the failure rate of all interactions, largest distance first.
+
+    This ranking is not a test and corrects for no multiple comparisons.
+    """
     rows = source.rows(RANK_SEGMENTS, [MARGINAL, "dim_metrics"])
     return [
         {
@@ -252,18 +264,19 @@ def _find_gaps(source: Warehouse) -> list[Gap]:
     if not source.has(*TESTED):
         gaps.append(
             Gap(
-                "Tests of weakness with differences to the rest, and their confirmation: the marts of weakness do not"
-                " hold them.",
-                "a build with a version of hcat that tests every cell",
+                "Tests of weakness and their confirmation: the weakness marts of this warehouse lack these columns.",
+                "`dbt build` with the current version of hcat",
             )
         )
     for mart, what in (
         ("fct_findings", "The register of findings"),
-        ("fct_weakness_examples", "Worst interactions of the weak segments"),
-        ("fct_failure_causes", "Retrieval fault or generation fault of every failing interaction"),
+        ("fct_weakness_examples", "Worst interactions of the weakest segments"),
+        ("fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"),
     ):
         if not source.has(mart):
-            gaps.append(Gap(f"{what} ({mart}).", "a build with a version of hcat that has this mart"))
+            gaps.append(
+                Gap(f"{what}: this warehouse lacks the mart {mart}.", "`dbt build` with the current version of hcat")
+            )
     return gaps
 
 
@@ -292,7 +305,7 @@ def _show_finding(row: Row) -> Row:
         "status": str(row["status"]).replace("_", " "),
         "state": FINDING_STATES.get(row["status"], "not_evaluated"),
         "severity": row["severity"] or "–",
-        "owner": clean_label(row["owner"]) if row["owner"] else "nobody",
+        "owner": clean_label(row["owner"]) if row["owner"] else "no owner",
         "note": clean_text(row["note"], EXCERPT_CHARACTERS),
         "difference": format_difference(
             row["confirmed_difference"] if is_confirmed else row["difference"], measurement
@@ -307,7 +320,7 @@ def _show_finding(row: Row) -> Row:
 
 
 def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
-    """Return a picture per unit (shares, scores) of the differences to the rest, and one table behind them."""
+    """Return one figure per unit (shares, scores) of the differences to the rest, and one table for both."""
     pictures = []
     for is_share in (True, False):
         chosen = [cell for cell in cells if (cell["measurement"] != "mean_score") is is_share]
@@ -326,10 +339,10 @@ def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
                 )
                 for cell in chosen
             ],
-            f"difference to the rest: {words}",
+            f"difference to all other interactions: {words}",
             ("better", "worse"),
             is_share,
-            f"Weakest segments by {words}: difference to the rest with interval; the table holds the same figures",
+            f"Weakest segments by {words}: difference to all other interactions with interval; see the table",
         )
         pictures.append({"chart": as_markup(picture), "is_share": is_share})
     return {
@@ -362,8 +375,7 @@ def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
 
 
 def _name_cell(cell: Row) -> tuple[str, str]:
-    """Return the two lines that name a cell in the picture: its segment; its second segment, and what was measured."""
-    # the axis says the rest
+    """Return the two lines that name a cell in the figure: its segment, and its second segment with the metric."""
     measured = cell["metric_name"] + (", refusals counted" if cell["measurement"] == "share_failing_of_all" else "")
     if cell["second_dimension"] is None:
         return describe_segment(cell), measured
@@ -374,15 +386,15 @@ def _name_cell(cell: Row) -> tuple[str, str]:
 
 def _describe_standing(cell: Row, with_counts: bool = True) -> str:
     if not cell["is_weak"] and not cell["is_confirmed"]:
-        words = "not shown weak"
+        words = "not shown to be weak"
     else:
         words = CONFIRMATIONS.get(cell["confirmation_status"], "weak")
         words = words if cell["is_confirmed"] else f"weak, {words}"
-    return f"n {cell['count_scored']:,}, {cell['count_sources']:,} sources: {words}" if with_counts else words
+    return f"n {cell['count_scored']:,}, {cell['count_sources']:,} clusters: {words}" if with_counts else words
 
 
 def _describe_examples(source: Warehouse, cells: Sequence[Row]) -> list[Row]:
-    """Return the ids and scores of the worst interactions of the cells that the picture shows, weak ones first."""
+    """Return the ids and scores of the worst interactions of the cells that the figure shows, weak ones first."""
     keys = [cell["weakness_id"] for cell in cells[:MAXIMUM_EXAMPLE_CELLS]]
     found = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
     return [

@@ -1,4 +1,4 @@
-"""The worst interactions with their text and evidence, so that a reader judges answers and not numbers."""
+"""The worst interactions with their text and evidence, so that a reader can judge the answers themselves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hcat.report.showing import (
 MAXIMUM_WORST = 15
 MAXIMUM_SENTENCES = 3
 
-#: Metrics by whose worst scores interactions are listed: grounds, figures, reference, words, and refusing or not.
+#: Metrics whose worst scores are listed: groundedness, numbers, agreement with a reference, words, and refusals.
 WORST_METRICS = (
     "groundedness",
     "groundedness_similarity__mean",
@@ -30,9 +30,9 @@ WORST_METRICS = (
 )
 
 
-# Ranked within each metric; one interaction per source first, so that variants of one query do not fill the list.
-# Perfect scores are not worst of anything; scores given to refusals would fill the list with one sentence
-# (refusal_as_expected brings the refusals that were not due).
+# Ranked within each metric; one interaction per cluster first, so that variants of one query do not fill the list.
+# Perfect scores are left out. Scores of refusals are left out too: they would fill the list with one sentence, and
+# refusal_as_expected brings the refusals of queries that should have been answered.
 LIST_WORST = """
 with ranked as (
     select
@@ -102,7 +102,7 @@ order by evaluations.interaction_id, metrics.family, evaluations.metric_name
 """
 
 
-# The least grounded sentence first, then those with numbers, names or words that were found nowhere.
+# The least grounded sentence first, then sentences with numbers, names or words that context and query lack.
 LIST_EVIDENCE_OF = """
 select
     interaction_id,
@@ -144,7 +144,7 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
         needed,
         metric_names=names,
         maximum=MAXIMUM_WORST,
-        # one more than is shown, so that what is cut is known to be cut
+        # one character more than is shown, so that a cut text is recognised
         query_characters=QUERY_CHARACTERS + 1,
         answer_characters=ANSWER_CHARACTERS + 1,
         sentence_characters=SENTENCE_CHARACTERS + 1,
@@ -204,7 +204,7 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
 def _explain_listing(row: Row) -> str:
     if row["metric_name"] == "refusal_as_expected":
         refused = row["expected_behaviour"] == "answer"
-        return "refused though an answer was due" if refused else "answered though a refusal was due"
+        return "refused but should have answered" if refused else "answered but should have refused"
     return f"{_ordinal(row['metric_rank'])} {row['metric_name']}"
 
 

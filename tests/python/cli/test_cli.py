@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from test_report import HOSTILE, make_warehouse
-from test_review_files import fill
-from test_review_files import make_warehouse as make_review_warehouse
+from test_sheets import fill
+from test_sheets import make_warehouse as make_review_warehouse
 
 from hcat import cli
 
@@ -63,13 +63,13 @@ def test_summary_says_what_was_found(
     text = "\n".join(lines)
     assert 9 <= len(lines) <= 14
     assert "systems system 0 (30), system 1 (30)" in text
-    assert "interactions 60 from 30 sources, 2026-05-01 to 2026-05-01" in text
-    assert "answered 100 %; refusals 0 %" in text
+    assert "interactions 60 from 30 clusters, 2026-05-01 to 2026-05-01" in text
+    assert "answered 100 % of interactions; refusals 0 %" in text
     assert "groundedness_similarity__mean 0.500 (n 60, 60.0 % failing)" in text
-    assert "gates 1 pass, 1 do not: gate 1 undecided (warn)" in text
-    assert "rejected records 1 of 3 landed" in text
+    assert "gates 1 pass, 1 do not pass: gate 1 undecided (warn)" in text
+    assert "rejected records 1 of 3 landed records" in text
     assert f"warehouse {tmp_path / 'hcat.duckdb'}" in text
-    assert "published copy none yet" in text
+    assert "published copy none yet: run `dbt build`" in text
     assert "report none yet: run `hcat report`" in text
 
 
@@ -197,21 +197,19 @@ def test_labels_go_out_and_come_back(
     ]
     fill(tmp_path, sheet, lambda number, row: row.update(scale_point="2" if number < 5 else ""))
     assert run(monkeypatch, "labels", "import", str(sheet)) == 2
-    assert capsys.readouterr().err == (
-        "hcat: the folder of raw logs must be named with --raw-logs or HCAT_RAW_LOGS, got neither\n"
-    )
+    assert capsys.readouterr().err == ("hcat: no folder of raw logs: set --raw-logs or HCAT_RAW_LOGS\n")
     (tmp_path / "raw").mkdir()
     assert run(monkeypatch, "labels", "import", str(sheet), "--raw-logs", str(tmp_path / "raw")) == 0
     (written,) = (tmp_path / "raw").iterdir()
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
     assert lines == [
         f"imported 3 ratings by 1 raters into {written}",
-        "known 0 ratings imported before",
+        "known 0 ratings were imported before",
         "not rated 5 rows without a scale point",
         "round round_1, faithfulness: 2 of 4 interactions rated",
         "round round_1, relevance: 1 of 4 interactions rated",
         "labels groundedness, half width 0.05: 81 of 381, 300 missing (as of the last build)",
-        "next dbt build",
+        "next run `dbt build`",
     ]
 
 
@@ -227,8 +225,7 @@ def test_rows_that_cannot_be_imported_are_listed_or_skipped(
     assert shown.out == ""
     assert shown.err.splitlines() == [
         "row 3: rater must be named where scale_point is filled, got (empty)",
-        f"hcat: every row of {sheet} must be usable, got 1 that are not: nothing was imported; "
-        "mend them or use --skip-invalid",
+        f"hcat: {sheet}: unusable rows: 1; nothing was imported; fix them, or use --skip-invalid",
     ]
     assert list((tmp_path / "raw").iterdir()) == []
     assert run(monkeypatch, *command, "--skip-invalid") == 0

@@ -259,7 +259,7 @@ def test_pictures_refuse_nothing_to_draw_and_too_many_series() -> None:
         charts.draw_heatmap([], [], ["a"], charts.FAILURE_RAMP, "label")
     with pytest.raises(ValueError, match="at least one group"):
         charts.draw_violins([], None, (0, 1), "cosine", "label")
-    with pytest.raises(ValueError, match="at most 5 series can be told apart, got 6"):
+    with pytest.raises(ValueError, match="at most 5 series can be distinguished, got 6"):
         charts.draw_estimates([], ["row"], list("abcdef"), "share", "label")
     with pytest.raises(ValueError, match="needs panels and rows, got 0 and 1"):
         charts.draw_points([], ["a"], "label")

@@ -615,7 +615,7 @@ def test_perfect_scores_and_scored_refusals_are_not_worst(tmp_path: Path) -> Non
         )
     with report.open_warehouse(warehouse) as source:
         rows = describe_worst(source)["rows"]
-    assert [(row["interaction_id"], row["why"]) for row in rows] == [("i00007", "refused though an answer was due")]
+    assert [(row["interaction_id"], row["why"]) for row in rows] == [("i00007", "refused but should have answered")]
 
 
 def test_retrieval_interval_by_hand(tmp_path: Path) -> None:
@@ -674,7 +674,7 @@ def test_rejects_ratings_and_statuses_are_shown(page: str) -> None:
     assert "interaction_id is empty" in page
     assert "interactions.jsonl, row 7" in page
     assert "Ratings: 1; rated interactions: 1; raters: 1." in page
-    assert "With one rater no agreement between people can be stated." in page
+    assert "With one rater, agreement between raters cannot be measured." in page
 
 
 # What is not there
@@ -693,13 +693,13 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
         add_metrics(connection)
     assert_says_what_is_missing(
         report.render_report(tmp_path),
-        "There are no interactions in this warehouse: nothing has been evaluated.",
+        "This warehouse holds no interactions, so nothing has been evaluated.",
         "No gate was evaluated in this build",
         "No map: no interaction has a score of a primary metric",
         "No distribution by topic: no primary metric has scores.",
-        "No interaction has a groundedness, support or reference score",
-        "Retrieval quality. It would come from",
-        "There is no evaluation row",
+        "No interaction has a score of groundedness, support or agreement with a reference.",
+        "Retrieval quality: no retrieval metric has a score. What would supply it:",
+        "No evaluation row: without interactions there is nothing to score.",
         "No human ratings:",
     )
 
@@ -710,8 +710,8 @@ def test_database_without_any_table(tmp_path: Path) -> None:
         report.render_report(tmp_path),
         "Verdict of the build: unknown.",
         "The warehouse holds no ledger row",
-        "There are no interactions in this warehouse",
-        "(int_records_counted): they are not in this copy of the warehouse.",
+        "This warehouse holds no interactions",
+        "this copy of the warehouse lacks int_records_counted.",
     )
 
 
@@ -728,10 +728,10 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
     text = report.render_report(tmp_path)
     assert_says_what_is_missing(
         text,
-        "no documents were given",
-        "no queries were given; query texts come from the interactions",
+        "no documents in the logs",
+        "no queries in the logs; query texts come from the interactions",
         "interactions time not logged",
-        "Retrieval quality. It would come from",
+        "Retrieval quality: no retrieval metric has a score. What would supply it:",
         "No human ratings:",
     )
     assert ">missing_input</th>" in text

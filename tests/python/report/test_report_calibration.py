@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
 
 from hcat import report
-from hcat.report import calibration, charts
+from hcat.report import charts
+from hcat.report.calibration import curve
+from hcat.report.calibration.section import choose_calibrated_metric
+from hcat.report.calibration.trust import judge_calibration
 from hcat.report.charts.base import shorten, stagger
 
 METRIC = "groundedness_similarity__mean"
@@ -441,33 +444,33 @@ def test_every_figure_and_table_is_there(section: str) -> None:
         "0.0400 limit 0.110",
         "0.950 [0.700, 1.30]",
         "No calibrator: too few labels: a class has fewer than 20 labels. Labels in fold fit: 60 (50).",
-        "in 1 of 2 bins they miss the line",
+        "in 1 of 2 bins they do not contain the line",
         "At 90 % there is no quantile for failed answers",
-        "✗ below what chance allows",
-        "too few labelled sources: the machine may accept nothing on its own",
-        "probabilities flatter the system",
-        "too few labelled sources to say",
-        "No threshold: no score keeps the promise: it would accept none.",
+        "✗ coverage below what chance allows",
+        "too few labelled clusters: no answer may be accepted without review",
+        "probabilities are too high for the system",
+        "too few labelled clusters",
+        "No threshold: no threshold keeps the promise: it would accept none.",
         "5.00 % [1.00, 9.00] %",
         "n 20, tolerated 10 %",
         "because of",
-        "Nobody has decided a threshold: the metric has no failure rate.",
+        "No threshold has been decided, so the metric has no failure rate.",
         "25.0 % [20.0, 30.0] %",
-        "no rate: too few labelled sources",
-        "failure rate to ± 5 percentage points (95 % confidence)",
+        "no rate: too few labelled clusters",
+        "failure rate within ± 5 percentage points (95 % confidence)",
         "325 labels missing",
-        "Between people: no interaction was rated by two people: agreement between people is unknown.",
-        "same rater twice, percent agreement (rater_1)",
+        "Agreement between raters: no interaction has two raters, so agreement is unknown.",
+        "two passes of one rater, percent agreement (rater_1)",
         "no interval: all pairs agree",
-        "rater_2 (faithfulness): agrees with the majority of the others on 40.0 % of 90 shared interactions",
+        "rater_2 (faithfulness): agrees with the majority of the other raters on 40.0 % of 90 shared interactions",
     ):
         assert sentence in text, sentence
     # one sentence for all figures between people, and not one per statistic
-    assert text.count("no interaction was rated by two people") == 1
+    assert text.count("no interaction has two raters") == 1
 
 
 def test_checks_of_merged_groups_stand_beside_their_label(section: str) -> None:
-    assert "accepted by people per label and group 90 % 92.5 % 40 (30) ✓ kept, within chance" in re.sub(
+    assert "accepted by people one per label and group 90 % 92.5 % 40 (30) ✓ coverage kept, within chance" in re.sub(
         r"\s+", " ", re.sub(r"<[^>]*>", " ", section)
     )
 
@@ -482,7 +485,7 @@ def test_the_section_is_small_and_the_same_twice(tmp_path: Path, section: str) -
     assert render(make_calibrated(tmp_path / "again")) == section
     large = render(make_calibrated(tmp_path / "large", count=4000, count_topics=10, count_systems=30))
     assert max(len(section.encode()), len(large.encode())) < 200_000
-    assert "a random part of them" in read_text(large)
+    assert "a random sample is drawn" in read_text(large)
     assert "25 smaller systems are not drawn" in read_text(large)
 
 
@@ -519,9 +522,9 @@ def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> No
         connection.execute("delete from fct_rater_agreement")
     section = render(tmp_path)
     text = read_text(section)
-    assert "No answer has a label from people yet" in text
+    assert "No answer has a human label yet" in text
     assert "hcat labels export" in text
-    assert "385 labels are planned: failure rate to ± 5 percentage points" in text
+    assert "385 labels are needed. Target: failure rate within ± 5 percentage points" in text
     # the other paragraph counts ratings
     assert section.count("<p") == 2
     assert not re.search("<svg|<table", section)
@@ -532,7 +535,7 @@ def test_a_warehouse_from_before_calibration_says_so_in_one_line(tmp_path: Path)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("drop table fct_calibrators")
     section = render(warehouse)
-    assert "this warehouse was built before scores were calibrated with people" in read_text(section)
+    assert "this warehouse was built before hcat calibrated scores with human labels" in read_text(section)
     # the other paragraph counts ratings
     assert section.count("<p") == 2
 
@@ -571,9 +574,9 @@ def test_without_a_calibrator_in_force_thresholds_and_rates_remain(tmp_path: Pat
         connection.execute("update fct_evaluations set calibrated_probability = null, prediction_set = null")
     section = render(warehouse)
     text = read_text(section)
-    assert "No calibrator: people gave one verdict only: only one verdict." in text
-    assert "No figure of a calibrator: no metric has one in force." in text
-    assert f"Where to cut: thresholds of {METRIC}" in text
+    assert "No calibrator: people accepted all labelled answers or none: only one verdict." in text
+    assert "No figure of a calibrator: no metric has a calibrator in force." in text
+    assert f"Thresholds of {METRIC}" in text
     assert section.count("<svg") == 1
     assert_reads_well(section)
 
@@ -601,7 +604,7 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
     text = read_text(section)
     assert_reads_well(section)
     assert "– too few labels" in text
-    assert "The calibration error cannot be judged: one verdict only." in text
+    assert "The calibration error cannot be judged: people accepted all of them or none." in text
     assert "not measured: no labels in fold test" in text
     assert "No reliability diagram: fold test has no labels of this metric." in text
 
@@ -613,10 +616,10 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
     ("changes", "state", "words"),
     [
         ({}, "passed", "✓ calibrated within chance"),
-        ({"log_loss_difference_high": 0.05}, "undecided", "? not shown better than the base rate"),
+        ({"log_loss_difference_high": 0.05}, "undecided", "? not shown to be better than the base rate"),
         ({"log_loss_difference_low": 0.01, "log_loss_difference_high": 0.2}, "failed", "✗ worse than the base rate"),
         ({"calibration_slope_high": 0.9}, "failed", "✗ too extreme"),
-        ({"calibration_slope_low": 1.1, "calibration_slope_high": 1.9}, "failed", "✗ too timid"),
+        ({"calibration_slope_low": 1.1, "calibration_slope_high": 1.9}, "failed", "✗ too cautious"),
         ({"is_within_chance": False}, "failed", "✗ beyond chance"),
         ({"is_within_chance": None, "calibration_error_status": "insufficient"}, "not_evaluated", "– too few labels"),
         ({"log_loss_difference_low": None, "log_loss_difference_high": None}, "not_evaluated", "– too few labels"),
@@ -624,16 +627,16 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
     ],
 )
 def test_verdict_by_hand(changes: dict[str, Any], state: str, words: str) -> None:
-    found_state, found_words, sentence = calibration.judge_calibration({**QUALITY, **changes})
+    found_state, found_words, sentence = judge_calibration({**QUALITY, **changes})
     assert (found_state, found_words) == (state, words)
     assert sentence.endswith(".")
 
 
 def test_a_failed_calibration_also_says_that_it_does_not_beat_the_base_rate() -> None:
     changes = {"is_within_chance": False, "log_loss_difference_high": 0.1}
-    _, _, sentence = calibration.judge_calibration({**QUALITY, **changes})
+    _, _, sentence = judge_calibration({**QUALITY, **changes})
     assert "larger than chance explains" in sentence
-    assert "the interval holds 0" in sentence
+    assert "the interval contains 0" in sentence
 
 
 def test_the_metric_with_most_labels_is_drawn_and_groundedness_among_equals() -> None:
@@ -642,10 +645,10 @@ def test_the_metric_with_most_labels_is_drawn_and_groundedness_among_equals() ->
         for name, is_chosen in [("answer_relevancy__mean", True), ("groundedness", True), ("support_words", False)]
     ]
     equal = {"answer_relevancy__mean": 50, "groundedness": 50, "support_words": 90}
-    assert calibration.choose_calibrated_metric(rows, equal)["metric_name"] == "groundedness"  # type: ignore[index]
+    assert choose_calibrated_metric(rows, equal)["metric_name"] == "groundedness"  # type: ignore[index]
     more = {**equal, "answer_relevancy__mean": 51}
-    assert calibration.choose_calibrated_metric(rows, more)["metric_name"] == "answer_relevancy__mean"  # type: ignore[index]
-    assert calibration.choose_calibrated_metric(rows[2:], more) is None
+    assert choose_calibrated_metric(rows, more)["metric_name"] == "answer_relevancy__mean"  # type: ignore[index]
+    assert choose_calibrated_metric(rows[2:], more) is None
 
 
 def test_a_staircase_rises_half_way_between_two_scores() -> None:
@@ -653,14 +656,14 @@ def test_a_staircase_rises_half_way_between_two_scores() -> None:
         {"first_score": 0.0, "first_probability": 0.2, "last_score": 0.1, "last_probability": 0.2},
         {"first_score": 0.2, "first_probability": 0.2, "last_score": 0.4, "last_probability": 0.8},
     ]
-    assert calibration._trace_curve(rows, is_staircase=True) == [
+    assert curve._trace_curve(rows, is_staircase=True) == [
         (0.0, 0.2),
         (0.2, 0.2),
         (pytest.approx(0.3), 0.2),
         (pytest.approx(0.3), 0.8),
         (0.4, 0.8),
     ]
-    assert calibration._trace_curve(rows, is_staircase=False) == [(0.0, 0.2), (0.1, 0.2), (0.2, 0.2), (0.4, 0.8)]
+    assert curve._trace_curve(rows, is_staircase=False) == [(0.0, 0.2), (0.1, 0.2), (0.2, 0.2), (0.4, 0.8)]
 
 
 def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score() -> None:
@@ -669,13 +672,13 @@ def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score()
         {"system": "a", "prediction_set": "accepted|failed", "low": 0.4, "high": 0.5},
         {"system": "b", "prediction_set": "accepted", "low": 0.1, "high": 0.9},
     ]
-    assert calibration._find_bands(stretches) == [
+    assert curve._find_bands(stretches) == [
         charts.Band("a", "failed", 0.0, pytest.approx(0.3)),
         charts.Band("a", "undecided", pytest.approx(0.3), 0.5),
         charts.Band("b", "accepted", 0.1, 0.9),
     ]
-    many = [{**stretches[0], "low": number, "high": number} for number in range(calibration.MAXIMUM_STRETCHES + 1)]
-    assert calibration._find_bands(many) == []
+    many = [{**stretches[0], "low": number, "high": number} for number in range(curve.MAXIMUM_STRETCHES + 1)]
+    assert curve._find_bands(many) == []
 
 
 @given(st.text())
@@ -683,8 +686,8 @@ def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score()
 def test_jitter_is_between_nought_and_one_and_the_same_twice(interaction_id: str) -> None:
     # a lone surrogate is no text of a warehouse
     interaction_id = interaction_id.encode(errors="replace").decode()
-    assert 0 <= calibration._jitter(interaction_id) <= 1
-    assert calibration._jitter(interaction_id) == calibration._jitter(interaction_id)
+    assert 0 <= curve._jitter(interaction_id) <= 1
+    assert curve._jitter(interaction_id) == curve._jitter(interaction_id)
 
 
 # Charts

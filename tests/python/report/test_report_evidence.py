@@ -434,12 +434,12 @@ def test_every_picture_has_a_name_a_caption_and_a_table_behind_it(fixture: str, 
 def test_a_database_without_any_table_is_a_report_of_what_is_missing(bare_page: str) -> None:
     text = read_text(bare_page)
     assert len(re.findall("<h2>", bare_page)) == len(SECTIONS)
-    assert bare_page.count("Evidence missing.") >= 10
+    assert bare_page.count("Missing evidence.") >= 10
     for mart in ("fct_representativeness", "fct_findings", "fct_version_comparisons", "fct_metric_drift"):
         assert mart in text
     # the limitations gather what the sections say
     listed = read_section(bare_page, "limitations").count('<th scope="row">')
-    assert listed >= bare_page.count("Evidence missing.")
+    assert listed >= bare_page.count("Missing evidence.")
 
 
 def test_a_published_copy_without_seeds_says_so(tmp_path: Path) -> None:
@@ -448,9 +448,9 @@ def test_a_published_copy_without_seeds_says_so(tmp_path: Path) -> None:
         for seed in ("applications", "risks", "risk_appetites", "int_threshold_decisions"):
             connection.execute(f"drop table {seed}")
     page = report.render_report(warehouse)
-    assert "this copy of the warehouse does not hold the seed applications" in read_text(read_section(page, "scope"))
+    assert "this copy of the warehouse lacks the seed applications" in read_text(read_section(page, "scope"))
     # decisions then come from the catalogue of metrics
-    assert "Dates on which decisions end" in page
+    assert "Validity of threshold decisions" in page
 
 
 def test_an_older_warehouse_is_no_error(tmp_path: Path) -> None:
@@ -474,9 +474,9 @@ def test_marts_of_weakness_without_tests_fall_back_to_the_ranking(tmp_path: Path
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("alter table fct_marginal_weaknesses drop column is_weak")
     text = read_text(read_section(report.render_report(warehouse), "weaknesses"))
-    assert "No segment with enough sources is shown to fail more often than the whole." in text
-    assert "Tests of weakness with differences to the rest" in text
-    assert "framed: weak by the test" not in text
+    assert "No segment fails significantly more often than average." in text
+    assert "Tests of weakness and their confirmation" in text
+    assert "framed: the test finds the cell weak" not in text
 
 
 # Sections
@@ -498,12 +498,14 @@ def test_an_application_without_a_purpose_is_a_gap(tmp_path: Path) -> None:
     warehouse = make_evidence(tmp_path)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("update fct_interactions set application = 'other' where interaction_id = 'i00000'")
-    assert "Purpose and owner of what was evaluated as other." in read_text(report.render_report(warehouse))
+    assert "Purpose and owner of other: the seed applications has no row for them." in read_text(
+        report.render_report(warehouse)
+    )
 
 
 def test_data_show_what_the_test_set_leaves_out(page: str) -> None:
     text = read_text(read_section(page, "data"))
-    assert "What the interactions are made of" in text
+    assert "Composition of the interactions" in text
     assert "differs" in text
     assert "untested" in text
     assert "+30.0 [+10.0, +50.0]" in text
@@ -515,7 +517,7 @@ def test_every_metric_of_the_catalogue_is_explained(page: str) -> None:
     for name in ("semantic_ similarity", "support_ words", "refusal_ as_ expected"):
         assert f"what {name.replace('_ ', '_')} says" in text
     assert "cosine, −1 to 1" in text
-    assert "Meanings are compared, not facts" in text
+    assert "It compares meanings, not facts" in text
 
 
 def test_points_are_means_of_queries(tmp_path: Path) -> None:
@@ -530,17 +532,18 @@ def test_points_are_means_of_queries(tmp_path: Path) -> None:
     text = read_text(read_section(report.render_report(warehouse), "outcomes"))
     assert "0.500 [0.333, 0.667] n 2" in text
     assert (
-        "Recall, precision, sentence precision, answer relevancy per query: no metric of the kind has a score." in text
+        "Scores of recall, precision, sentence precision, answer relevancy per query: no metric of these quantities has"
+        " a score." in text
     )
 
 
 def test_weaknesses_are_marked_as_the_tests_say(page: str) -> None:
     section = read_section(page, "weaknesses")
     text = read_text(section)
-    assert "sources: confirmed" in text
-    assert "sources: weak, not confirmed" in text
-    assert "sources: not shown weak" in text
-    assert "framed: weak by the test" in text
+    assert "clusters: confirmed" in text
+    assert "clusters: weak, not confirmed" in text
+    assert "clusters: not shown to be weak" in text
+    assert "framed: the test finds the cell weak" in text
     # .3 in 1: the first cell of each mart, whose confirmed difference is .25
     assert text.count("+30.0") >= 2
     assert "+25.0" in text
@@ -555,11 +558,11 @@ def test_the_register_of_findings_stands_first_with_its_states(page: str) -> Non
     assert text.index("Register of findings") < text.index("Weakest segments") < text.index("Maps of segments")
     assert "f1-finding" in text
     assert "closed by data" in text
-    assert "nobody" in text
-    assert "not shown weak; may be as weak as it was" in text
+    assert "no owner" in text
+    assert "not shown weak; the weakness may persist" in text
     # an interval belongs to the difference of all sources, not to the confirming half
     assert text.count("+30.0 [+10.0, +50.0]") == 1
-    assert "2 findings not closed, 1 confirmed" in read_text(page)
+    assert "2 open findings, 1 of them confirmed on other questions" in read_text(page)
 
 
 def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
@@ -567,10 +570,10 @@ def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     text = read_text(section)
     assert "1.0 → 1.1" in text
     assert "worse" in text
-    assert "no difference shown" in text
-    assert "too few sources" in text
+    assert "no significant difference" in text
+    assert "too few clusters" in text
     assert "−10.0 [−18.0, −2.00]" in text
-    assert "2 more sources with regressions" in text
+    assert "2 more clusters with regressions" in text
     assert "1 metric worse in a newer version" in read_text(page)
     # the worst loss first: from .9 to 0
     assert section.index(">0.900<") < section.index(">0.100<")
@@ -580,7 +583,7 @@ def test_replicates_and_sensitivity_are_shown(page: str) -> None:
     text = read_text(read_section(page, "robustness"))
     # standard deviations of .04 and .01
     assert "8 (8) 0.200 0.100 20.0 % 12.5 % 25.0 % [10.0, 50.0] %" in text
-    assert "75.0 % 1 of 2 1 of 1 not flagged among answers of one length" in text
+    assert "75.0 % 1 of 2 1 of 1 not flagged among answers of similar length" in text
 
 
 def test_limitations_count_what_was_not_evaluated(page: str) -> None:
@@ -588,7 +591,7 @@ def test_limitations_count_what_was_not_evaluated(page: str) -> None:
     assert "Gates undecided" in text
     assert "Provisional decisions" in text
     assert "Small marginal cells : 0 of" in text or "Small marginal cells: 0 of" in text
-    assert "one fact is asked in several wordings" in text
+    assert "ask for one fact in several wordings" in text
 
 
 def test_monitoring_shows_drift_and_the_dates_of_decisions(page: str) -> None:
@@ -597,7 +600,7 @@ def test_monitoring_shows_drift_and_the_dates_of_decisions(page: str) -> None:
     assert "topic = cards" in text
     assert "mix of segments" in text
     assert "from 10 % to 40 %" in text
-    assert "2 tests of drift fire" in read_text(page)
+    assert "2 drift alarms" in read_text(page)
     # the build started on 2026-06-01: one day too late for the first, ten days before the second
     assert re.search(r"old .* −1(\.00)? ✗ expired", text)
     assert re.search(r"new .* 10 \? provisional", text)

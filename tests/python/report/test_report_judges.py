@@ -40,10 +40,10 @@ def test_figures_stand_beside_their_cost(tmp_path: Path) -> None:
         judges = describe_judges(source)
     assert judges is not None
     rows = {row["metric_name"]: row for row in judges["metrics"]}
-    assert rows["faithfulness_llm"]["figures"][0] == {"value": "–", "interval": "no threshold decided"}
+    assert rows["faithfulness_llm"]["figures"][0] == {"value": "–", "interval": "no threshold has been decided"}
     assert rows["faithfulness_llm"]["figures"][1]["value"] == "0.250"
     assert (rows["faithfulness_llm"]["count_tokens"], rows["faithfulness_llm"]["cost"]) == (1000, "1.50 EUR")
-    assert rows["support_words"]["figures"][2] == {"value": "0.750", "interval": "few sources"}
+    assert rows["support_words"]["figures"][2] == {"value": "0.750", "interval": "too few clusters for an interval"}
     assert (rows["correctness_llm"]["against"], rows["correctness_llm"]["cost"]) == ("rule", "not known")
 
     environment = jinja2.Environment(

@@ -123,17 +123,17 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_figures_of_groups_variants_and_metrics_are_shown(page: str) -> None:
     text = " ".join("".join(parse(page).text).split())
-    assert "1 of 4 groups have fewer than two judged queries" in text
+    assert "1 of 4 groups have fewer than two decided queries" in text
     assert "50.0 %[40.0, 60.0] %45.0 %" in text.replace(" [", "[").replace("% ", "%")
-    assert "groups of one answer" not in text  # the gaps of every cluster are shown in their place
-    assert "every answer; gaps of every cluster" in text
+    assert "one answer per group" not in text  # the gaps of every cluster are shown in their place
+    assert "all answers; gap only if wrong on all sides" in text
     assert "90.0 %[80.0, 95.0] %" not in text.replace(" [", "[")  # no context can be compared in groups of one
     assert "−20.0" in text or "-20.0" in text
     assert "25.0 %" in text
-    assert "No threshold is decided for open: without a verdict" in text
+    assert "No threshold has been decided for open, so these metrics" in text
     assert "3 / 1" in text
-    assert "by lot 80.0 %" in text
-    assert "nothing right" in text
+    assert "at random 80.0 %" in text
+    assert "no answer is right" in text
     assert "retrieval" in text
 
 
@@ -146,8 +146,8 @@ def test_hostile_text_makes_no_tag(tmp_path: Path, page: str) -> None:
 
 def test_a_warehouse_without_groups_says_what_is_missing(tmp_path: Path) -> None:
     page = report.render_report(make_warehouse(tmp_path))
-    assert "one fact is asked in several wordings" in page
-    assert "Which metrics can be believed" not in page
+    assert "ask for one fact in several wordings" in page
+    assert "Precision and recall of the metrics against true correctness" not in page
 
 
 def test_counts_stand_where_they_have_room_and_read_well() -> None:

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, text and the way from a chart to SVG that stands in a page."""
+"""What all figures share: colours, text and the conversion of a chart to SVG for an HTML page."""
 
 from __future__ import annotations
 
@@ -31,10 +31,24 @@ _FONT = "Helvetica, Arial, sans-serif"
 def shade_colour(shade: float, ramp: Sequence[str], is_unsure: bool = False) -> str:
     """Return the hex colour of ``shade`` (0 best, 1 worst) on ``ramp``, mixed with white when ``is_unsure``.
 
+    Parameters
+    ----------
+    shade : float
+        Place on the ramp, in [0, 1].
+    ramp : sequence of str
+        Hex colours from best to worst, at least two.
+    is_unsure : bool, optional
+        Whether the cell does not differ clearly from the other interactions.
+
     Raises
     ------
     ValueError
         If ``shade`` lies outside [0, 1].
+
+    Examples
+    --------
+    >>> shade_colour(0.5, ("#000000", "#ffffff"))
+    '#808080'
     """
     if not 0 <= shade <= 1:
         raise ValueError(f"shade must lie in [0, 1], got {shade}")
@@ -49,7 +63,18 @@ def shade_colour(shade: float, ramp: Sequence[str], is_unsure: bool = False) -> 
 
 
 def contrast_ratio(first: str, second: str) -> float:
-    """Return the contrast of two hex colours, 1 to 21 (WCAG 2.2; text needs 4.5)."""
+    """Return the contrast of two hex colours, 1 to 21 (WCAG 2.2; text needs 4.5).
+
+    Parameters
+    ----------
+    first, second : str
+        Hex colours, for instance ``#0072b2``.
+
+    Examples
+    --------
+    >>> round(contrast_ratio("#ffffff", "#000000"), 6)
+    21.0
+    """
     lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -64,7 +89,13 @@ def luminance(colour: str) -> float:
 
 
 def text_colour(background: str) -> str:
-    """Return black or white, whichever reads better on ``background``."""
+    """Return black or white, whichever has the higher contrast with ``background``.
+
+    Examples
+    --------
+    >>> text_colour("#fff7ec")
+    '#000000'
+    """
     return max(("#000000", "#ffffff"), key=lambda colour: contrast_ratio(colour, background))
 
 
@@ -74,12 +105,12 @@ def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
     Raises
     ------
     ValueError
-        If there are more series than colours and shapes can tell apart.
+        If there are more series than distinct colours and shapes.
     """
     import altair as alt
 
     if len(series) > len(SERIES_COLOURS):
-        raise ValueError(f"at most {len(SERIES_COLOURS)} series can be told apart, got {len(series)}")
+        raise ValueError(f"at most {len(SERIES_COLOURS)} series can be distinguished, got {len(series)}")
     legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
     colours = alt.Scale(domain=list(series), range=list(SERIES_COLOURS[: len(series)]))
     shapes = alt.Scale(domain=list(series), range=list(SERIES_SHAPES[: len(series)]))
@@ -87,7 +118,20 @@ def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
 
 
 def stagger(positions: Sequence[float], width: float) -> list[int]:
-    """Return a row for every position, so that texts of ``width`` in one row do not touch; 0 where there is room."""
+    """Return a row (from 0) for every position, so that texts in the same row do not overlap.
+
+    Parameters
+    ----------
+    positions : sequence of float
+        Centres of the texts.
+    width : float
+        Width of each text, in the unit of ``positions``.
+
+    Examples
+    --------
+    >>> stagger([0.0, 0.5, 3.0], 1.0)
+    [0, 1, 0]
+    """
     ends: list[float] = []
     rows = [0] * len(positions)
     for index in sorted(range(len(positions)), key=lambda one: (positions[one], one)):
@@ -101,7 +145,22 @@ def stagger(positions: Sequence[float], width: float) -> list[int]:
 
 
 def shorten(text: str, length: int) -> str:
-    """Return ``text`` in at most ``length`` characters, cut in the middle: versions stand at the end of names."""
+    """Return ``text`` in at most ``length`` characters; longer texts are cut in the middle.
+
+    The end of a name often holds the version and is kept.
+
+    Parameters
+    ----------
+    text : str
+        Text to shorten.
+    length : int
+        Largest number of characters, at least 4.
+
+    Examples
+    --------
+    >>> shorten("harbour-assistant 1.0", 12)
+    'harbour… 1.0'
+    """
     if len(text) <= length:
         return text
     tail = length // 3
@@ -109,7 +168,20 @@ def shorten(text: str, length: int) -> str:
 
 
 def wrap(text: str, length: int) -> str:
-    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible."""
+    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible.
+
+    Parameters
+    ----------
+    text : str
+        Text to break.
+    length : int
+        Largest number of characters in a line.
+
+    Examples
+    --------
+    >>> wrap("groundedness of answers", 14)
+    'groundedness\\nof answers'
+    """
     if len(text) <= length:
         return text
     breaks = [match.end() for match in re.finditer(r"[\s_/-]+", text[: length + 1])]
@@ -119,7 +191,13 @@ def wrap(text: str, length: int) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Return ``value`` with three significant digits."""
+    """Return ``value`` with three significant digits.
+
+    Examples
+    --------
+    >>> three_digits(0.5), three_digits(12.345)
+    ('0.500', '12.3')
+    """
     return "0" if value == 0 else f"{value:#.3g}".rstrip(".")
 
 
@@ -131,12 +209,12 @@ def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def draw_dots(points: Sequence[tuple[float, float]], x: Any, y: Any, colour: str, size: float, opacity: float) -> Any:
-    """Return a layer of round dots that is one path of the SVG: a path per dot would be ten times the bytes.
+    """Return a layer of round dots as a single path of the SVG, which takes a tenth of the bytes of one path per dot.
 
     Parameters
     ----------
     points : sequence of (x, y)
-        Where the dots stand, in the units of the channels.
+        Positions of the dots, in the units of the channels.
     x, y : altair.X, altair.Y
         Channels of the fields ``x`` and ``y``.
     colour : str
@@ -156,7 +234,7 @@ def draw_strokes(
     opacity: float,
     cap: str = "butt",
 ) -> Any:
-    """Return a layer of straight strokes (x, y, x2, y2) that is one path of the SVG; the rest as :func:`draw_dots`."""
+    """Return a layer of strokes (x, y, x2, y2) as a single path of the SVG; parameters as in :func:`draw_dots`."""
     rows: list[dict[str, float | None]] = []
     for left, top, right, bottom in strokes:
         ends = [(left, top)] if (left, top) == (right, bottom) else [(left, top), (right, bottom)]
@@ -173,7 +251,7 @@ def draw_strokes(
 
 
 def draw_row_names(rows: Sequence[dict[str, Any]], y: Any, size: float, line_height: float) -> list[Any]:
-    """Return the names of rows left of a picture, of one or two lines about the middle of the row.
+    """Return the names of rows to the left of a figure, in one or two lines centred on the row.
 
     Parameters
     ----------
@@ -197,7 +275,15 @@ def draw_row_names(rows: Sequence[dict[str, Any]], y: Any, size: float, line_hei
 
 
 def finish(chart: Any, label: str) -> str:
-    """Return ``chart`` as SVG in the house's style, with ``label`` for readers who do not see it."""
+    """Return ``chart`` as SVG in the common style.
+
+    Parameters
+    ----------
+    chart : altair.Chart
+        Finished chart.
+    label : str
+        Description of the figure for screen readers.
+    """
     configured = (
         chart.configure(font=_FONT, background="transparent", aria=False, padding=4)
         .configure_view(stroke=None)
@@ -218,18 +304,18 @@ def finish(chart: Any, label: str) -> str:
 
 
 def _inline(svg: str, label: str) -> str:
-    """Return ``svg`` fit to stand in an HTML page: no name spaces (HTML knows SVG), short, named for screen readers."""
+    """Return ``svg`` for an HTML page: without name spaces, which HTML does not need, and with a label."""
     body = svg[svg.index("<svg") :]
     end = body.index(">")
     opening = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body[:end])
     opening = re.sub(r'\sclass="[^"]*"', "", opening)
     opening += f' role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FONT}"'
-    # text holds no < that is not escaped, so that this meets tags alone
+    # every < in a text is escaped, so the pattern matches tags only
     return opening + re.sub(r"<[^>]*>", _shorten_tag, body[end:])
 
 
 def _shorten_tag(tag: re.Match[str]) -> str:
-    """Return a tag without names of its parts, which nothing styles, and with coordinates in tenths of a pixel."""
+    """Return a tag without unused attributes, and with coordinates in tenths of a pixel."""
     bare = re.sub(r'\s(?:class|role|aria-[a-z]+|font-family)="[^"]*"', "", tag[0])
     return re.sub(
         r'\s(?:d|transform)="[^"]*"',

@@ -81,12 +81,12 @@ def draw_score_against_label(
     domain : tuple of float
         Ends of the score axis.
     axis_title, label : str
-        Title of the axis; what the picture shows, for readers who do not see it.
+        Title of the axis; description of the figure for screen readers.
     """
     import altair as alt
 
     if not points and not curve:
-        raise ValueError("a picture of score against label needs points or a curve, got neither")
+        raise ValueError("a figure of score against label needs points or a curve, got neither")
     groups = list(dict.fromkeys(band.group for band in bands))
     strip, gap, jitter_height = 0.075, 0.02, 0.10
     floor = -0.17 - len(groups) * (strip + gap)
@@ -154,7 +154,7 @@ def draw_reliability(bins: Sequence[ReliabilityBin], label: str) -> str:
     bins : sequence of ReliabilityBin
         At least one.
     label : str
-        What the picture shows, for readers who do not see it.
+        Description of the figure for screen readers.
     """
     import altair as alt
 
@@ -209,12 +209,12 @@ def draw_conformity(panels: Sequence[tuple[str, Sequence[float], Sequence[Cut]]]
     panels : sequence of (title, scores, cuts)
         Scores and cuts in [0, 1]; a panel without scores keeps its cuts.
     axis_title, label : str
-        Title of the axis; what the picture shows, for readers who do not see it.
+        Title of the axis; description of the figure for screen readers.
     """
     import altair as alt
 
     if not panels:
-        raise ValueError("a picture of conformity scores needs at least one panel, got none")
+        raise ValueError("a figure of conformity scores needs at least one panel, got none")
     width, height = 560, 92
     x_scale = alt.Scale(domain=[0, 1], nice=False)
     charts = []
@@ -290,12 +290,12 @@ def draw_thresholds(
     domain : tuple of float
         Ends of the score axis.
     axis_title, label : str
-        Title of the axis; what the picture shows, for readers who do not see it.
+        Title of the axis; description of the figure for screen readers.
     """
     import altair as alt
 
     if not any(scores for _, scores in densities):
-        raise ValueError("a picture of thresholds needs scores, got none")
+        raise ValueError("a figure of thresholds needs scores, got none")
     width = 520
     x_scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
     bare_axis = alt.Axis(title=None, labels=False, ticks=False, domain=False, tickCount=5)

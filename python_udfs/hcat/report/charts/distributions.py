@@ -140,7 +140,7 @@ def draw_violins(
     domain : tuple of float
         Ends of the score axis.
     axis_title, label : str
-        Title of the axis; what the picture shows, for readers who do not see it.
+        Title of the axis; description of the figure for screen readers.
     """
     import altair as alt
 
@@ -204,12 +204,12 @@ def draw_points(panels: Sequence[PointPanel], rows: Sequence[str], label: str) -
     rows : sequence of str
         Groups, top to bottom.
     label : str
-        What the picture shows, for readers who do not see it.
+        Description of the figure for screen readers.
     """
     import altair as alt
 
     if not panels or not rows:
-        raise ValueError(f"a picture of points needs panels and rows, got {len(panels)} and {len(rows)}")
+        raise ValueError(f"a figure of points needs panels and rows, got {len(panels)} and {len(rows)}")
     width, height = 156, 34
     y = alt.Y("y:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False, zero=False), axis=None)
     borders = [{"y": number} for number in range(len(rows) + 1)]

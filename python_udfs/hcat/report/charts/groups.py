@@ -38,7 +38,7 @@ def draw_group_types(bars: Sequence[GroupBar], label: str) -> str:
     bars : sequence of GroupBar
         Rows from top to bottom; a row without groups is empty.
     label : str
-        What the picture shows, for readers who do not see it.
+        Description of the figure for screen readers.
     """
     import altair as alt
 

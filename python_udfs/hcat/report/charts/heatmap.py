@@ -68,7 +68,7 @@ def draw_heatmap(
     ramp : sequence of str
         Hex colours from best to worst.
     label : str
-        What the picture shows, for readers who do not see it.
+        Description of the figure for screen readers.
     """
     import altair as alt
 

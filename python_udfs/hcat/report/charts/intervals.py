@@ -50,7 +50,7 @@ class Difference:
     value : float
         Difference in the unit of the axis.
     lower, upper : float or None
-        Bounds; None where nobody could estimate them: drawn as an open point without a bar.
+        Bounds; None where they could not be estimated; the point is then open and has no bar.
     is_marked : bool
         The difference stands out by a test: a filled diamond; others are open circles.
     text : str
@@ -89,7 +89,7 @@ def draw_estimates(
     rows, series : sequence of str
         Positions top to bottom; series in the order of the legend, at most as many as there are series colours.
     axis_title, label : str
-        Title of the axis; what the picture shows, for readers who do not see it.
+        Title of the axis; description of the figure for screen readers.
     """
     import altair as alt
 
@@ -136,7 +136,7 @@ def draw_by_rank(panels: Sequence[tuple[str, Sequence[Estimate]]], series: Seque
     series : sequence of str
         Series in the order of the legend, at most as many as there are series colours.
     label : str
-        What the picture shows, for readers who do not see it.
+        Description of the figure for screen readers.
     """
     import altair as alt
 
@@ -192,12 +192,12 @@ def draw_differences(
     is_share : bool
         Differences of shares: the axis shows percentage points.
     label : str
-        What the picture shows, for readers who do not see it.
+        Description of the figure for screen readers.
     """
     import altair as alt
 
     if not differences:
-        raise ValueError("a picture of differences needs at least one, got none")
+        raise ValueError("a figure of differences needs at least one, got none")
     width, text_left = 430, 442
     bounds = [one.value for one in differences]
     bounds += [bound for one in differences for bound in (one.lower, one.upper) if bound is not None]
@@ -285,12 +285,12 @@ def draw_weeks(
     weeks : sequence of str
         Weeks in their order; the values name them.
     label : str
-        What the picture shows, for readers who do not see it.
+        Description of the figure for screen readers.
     """
     import altair as alt
 
     if not panels or not weeks:
-        raise ValueError(f"a picture of weeks needs panels and weeks, got {len(panels)} and {len(weeks)}")
+        raise ValueError(f"a figure of weeks needs panels and weeks, got {len(panels)} and {len(weeks)}")
     numbers = {week: number for number, week in enumerate(weeks)}
     width, height = 620, 96
     x_scale = alt.Scale(domain=[-0.5, len(weeks) - 0.5], nice=False, zero=False)

@@ -77,7 +77,7 @@ def draw_topics(clouds: Sequence[TopicCloud], label: str) -> str:
     clouds : sequence of TopicCloud
         In the order of the numbers and the key; at least one with a point.
     label : str
-        What the picture shows, for readers who do not see it.
+        Description of the figure for screen readers.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def draw_topics(clouds: Sequence[TopicCloud], label: str) -> str:
 
     points = np.array([point for cloud in clouds for point in cloud.points], dtype=np.float64).reshape(-1, 2)
     if not len(points):
-        raise ValueError("a picture of topics needs at least one point, got none")
+        raise ValueError("a figure of topics needs at least one point, got none")
     low, high = np.quantile(points, [OUTLYING_SHARE, 1 - OUTLYING_SHARE], axis=0)
     span = np.where(high > low, high - low, 1.0)
     height = max(SIDE, KEY_ROW * (len(clouds) + 1))

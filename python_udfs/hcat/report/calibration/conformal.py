@@ -1,0 +1,287 @@
+"""Conformity scores, coverage of prediction sets, and limits on the risk of accepting answers without review."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.report import charts
+from hcat.report.calibration.labelled import MAXIMUM_SCORES, SAMPLE_LABELLED
+from hcat.report.showing import as_markup, distinct_labels, format_level, format_number, format_percent
+
+#: Rows of the table; the number of rows left out is shown below it.
+MAXIMUM_COVERAGE_ROWS = 40
+
+#: Quantiles drawn per panel.
+MAXIMUM_QUANTILES = 4
+
+CHECK_SENTENCES = {
+    "passed": "✓ coverage kept, within chance",
+    "failed": "✗ coverage below what chance allows",
+    "insufficient": "no promise: too few labelled clusters, so sets contain both labels",
+}
+
+# Labels that the calibrator was not fitted on.
+SAMPLE_UNSEEN = """
+select evaluations.interaction_id, evaluations.raw_score, evaluations.calibrated_probability, evaluations.label
+from fct_evaluations as evaluations
+inner join int_labels as labels
+    on evaluations.interaction_id = labels.interaction_id and evaluations.metric_name = labels.metric_name
+where
+    evaluations.metric_name = $metric_name
+    and evaluations.label is not null
+    and evaluations.calibrated_probability is not null
+    and labels.fold <> 'fit'
+qualify row_number() over (
+    partition by evaluations.label order by md5('calibration' || evaluations.interaction_id), evaluations.interaction_id
+) <= $maximum
+order by evaluations.label, evaluations.interaction_id
+"""
+
+LIST_QUANTILES = """
+select stratification, stratum, alpha, label, quantile, count_sources
+from int_conformal_quantiles
+where metric_name = $metric_name and quantile is not null
+order by alpha, stratification, stratum, label
+"""
+
+LIST_PUBLISHED_QUANTILES = """
+select stratification, stratum, alpha, label, quantile, count_calibration_sources as count_sources
+from fct_conformal_coverage
+where metric_name = $metric_name and quantile is not null
+order by alpha, stratification, stratum, label
+"""
+
+LIST_COVERAGE = """
+select *
+from fct_conformal_coverage
+where metric_name = $metric_name and (
+    stratification = 'label_conditional'
+    or (stratification = 'marginal' and scope in ('marginal', 'label'))
+)
+order by
+    alpha,
+    stratification,
+    list_position(['marginal', 'label', 'group', 'label_and_group'], scope),
+    stratum nulls first,
+    label desc nulls first
+"""
+
+LIST_CHECKS = """
+select alpha, label, check_status, count(*) over (partition by alpha, label) as count_strata
+from int_conformal_quantiles
+where metric_name = $metric_name and stratification = 'label_conditional' and check_status is not null
+order by alpha, label, stratum
+"""
+
+LIST_RISK_CONTROLS = """
+select * from fct_risk_controls where metric_name = $metric_name order by promise, level
+"""
+
+
+def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | None) -> dict[str, Any] | None:
+    """Return the figure of conformity scores with its table; None without a calibrator or without labels.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    chosen : dict or None
+        Row of fct_calibrators that is in force.
+    alpha : float or None
+        Level in force, inside (0, 1); None draws every level.
+    """
+    if chosen is None:
+        return None
+    name = chosen["metric_name"]
+    has_folds = source.has("int_labels")
+    rows = (
+        source.rows(SAMPLE_UNSEEN, ["fct_evaluations", "int_labels"], metric_name=name, maximum=MAXIMUM_SCORES)
+        if has_folds
+        else [
+            row
+            for row in source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_SCORES)
+            if row["calibrated_probability"] is not None
+        ]
+    )
+    if not rows:
+        return None
+    quantiles = source.rows(LIST_QUANTILES, ["int_conformal_quantiles"], metric_name=name) or source.rows(
+        LIST_PUBLISHED_QUANTILES, ["fct_conformal_coverage"], metric_name=name
+    )
+    panels = []
+    for label, title in ((1, "answers accepted by people"), (0, "answers failed by people")):
+        # 1 - P(label given by people): 0 where the probability agrees with them fully
+        scores = [
+            1 - row["calibrated_probability"] if label else row["calibrated_probability"]
+            for row in rows
+            if row["label"] == label
+        ]
+        panels.append((f"{title} (n {len(scores):,})", scores, _find_cuts(quantiles, label, alpha)))
+    text = f"Conformity scores of {name} for accepted and failed answers with the quantiles that cut prediction sets"
+    chart = charts.draw_conformity(panels, "1 − probability of the label that people gave", text)
+    return {
+        "chart": as_markup(chart),
+        "rows": [
+            {
+                "title": title,
+                "quartiles": ", ".join(
+                    format_number(value) for value in np.quantile(scores, (0.25, 0.5, 0.75)).tolist()
+                )
+                if scores
+                else "–",
+                "cuts": "; ".join(f"{cut.text} {format_number(cut.value)}" for cut in cuts) or "none",
+            }
+            for title, scores, cuts in panels
+        ],
+        "has_folds": has_folds,
+        "count_labels": len(rows),
+        "without_own": [
+            words
+            for label, words in ((1, "accepted"), (0, "failed"))
+            if not any(
+                row["stratification"] == "label_conditional" and row["label"] == label and alpha in (None, row["alpha"])
+                for row in quantiles
+            )
+        ],
+    }
+
+
+def _find_cuts(quantiles: Sequence[Row], label: int, alpha: float | None) -> list[charts.Cut]:
+    """Return the quantiles of ``label`` that are drawn: those in force first, then the marginal ones, dashed."""
+    own = [row for row in quantiles if row["stratification"] == "label_conditional" and row["label"] == label]
+    if len({row["stratum"] for row in own}) > 1:
+        # one line per stratum can only be read at one level: the level in force
+        own = [row for row in own if alpha is None or row["alpha"] == alpha]
+        own.sort(key=lambda row: (-(row["count_sources"] or 0), row["stratum"], row["alpha"]))
+        names = distinct_labels(list(dict.fromkeys(row["stratum"] for row in own)))
+        cuts = [
+            charts.Cut(row["quantile"], f"{format_level(1 - row['alpha'])} {charts.shorten(names[row['stratum']], 20)}")
+            for row in own[:MAXIMUM_QUANTILES]
+        ]
+    else:
+        cuts = [charts.Cut(row["quantile"], format_level(1 - row["alpha"])) for row in own[:MAXIMUM_QUANTILES]]
+    marginal = [row for row in quantiles if row["stratification"] == "marginal" and alpha in (None, row["alpha"])]
+    return cuts + [
+        charts.Cut(row["quantile"], f"marginal {format_level(1 - row['alpha'])}", is_main=False) for row in marginal
+    ]
+
+
+def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None) -> dict[str, Any]:
+    """Return promised and measured coverage of prediction sets: ``rows`` in force and ``other`` rows.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    chosen : dict or None
+        Row of fct_calibrators that is in force.
+    alpha : float or None
+        Level in force, inside (0, 1); None takes every level as in force.
+    """
+    rows = (
+        []
+        if chosen is None
+        else source.rows(LIST_COVERAGE, ["fct_conformal_coverage"], metric_name=chosen["metric_name"])
+    )
+    labels = distinct_labels(list(dict.fromkeys(row["stratum"] for row in rows if row["stratum"] is not None)))
+    merged = {} if chosen is None else _find_merged_checks(source, chosen["metric_name"])
+    shown = []
+    for row in rows:
+        # label and stratum together have a coverage to check only where they have a quantile of their own
+        if row["scope"] == "label_and_group" and row["quantile_status"] is None:
+            continue
+        stratum = "" if row["stratum"] is None else labels[row["stratum"]]
+        verdict = {1: "accepted by people", 0: "failed by people"}.get(row["label"], "")
+        status = row["check_status"]
+        if status is None and row["stratification"] == "label_conditional" and row["scope"] == "label":
+            status = merged.get((row["alpha"], row["label"]))
+        if status is not None:
+            check = CHECK_SENTENCES.get(status, status)
+        elif row["share_all"] == 1:
+            check = "no quantile, so sets contain both labels"
+        else:
+            check = "measured, without a promise of its own"
+        shown.append(
+            {
+                "is_in_force": row["stratification"] == "label_conditional" and alpha in (None, row["alpha"]),
+                "promised": format_level(1 - row["alpha"]),
+                "sets": {
+                    "label_conditional": "one per label and group",
+                    "marginal": "one for all answers",
+                }.get(row["stratification"], row["stratification"]),
+                "answers": ", ".join(part for part in (stratum, verdict) if part) or "all answers",
+                "is_measured": row["status"] == "measured" and row["coverage"] is not None,
+                "coverage": format_percent(row["coverage"]),
+                "count_labels": row["count_labels"],
+                "count_sources": row["count_sources"],
+                "check": check if row["status"] == "measured" else "not measured: no labels in fold test",
+                "state": {"passed": "passed", "failed": "failed"}.get(str(status), ""),
+                "decided": format_percent(row["share_single"]),
+                "undecided": format_percent(row["share_all"]),
+                "empty": format_percent(row["share_empty"]),
+            }
+        )
+    force = [row for row in shown if row["is_in_force"]]
+    other = [row for row in shown if not row["is_in_force"]]
+    return {
+        "rows": force[:MAXIMUM_COVERAGE_ROWS],
+        "count_left_out": max(0, len(force) - MAXIMUM_COVERAGE_ROWS) + max(0, len(other) - MAXIMUM_COVERAGE_ROWS),
+        "other": other[:MAXIMUM_COVERAGE_ROWS],
+    }
+
+
+def _find_merged_checks(source: Warehouse, metric_name: str) -> dict[tuple[float, int], str]:
+    """Return the check by level and label where all strata were too small and share one quantile per label."""
+    rows = source.rows(LIST_CHECKS, ["int_conformal_quantiles"], metric_name=metric_name)
+    merged: dict[tuple[float, int], str] = {}
+    for row in rows:
+        if row["count_strata"] == 1:
+            merged[row["alpha"], row["label"]] = row["check_status"]
+    return merged
+
+
+def describe_risk_controls(source: Warehouse, chosen: Row | None) -> list[Row]:
+    """Return one row per promised limit on a risk, with the threshold that keeps it or the reason why none does.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    chosen : dict or None
+        Row of fct_calibrators that is in force.
+    """
+    rows = (
+        []
+        if chosen is None
+        else source.rows(LIST_RISK_CONTROLS, ["fct_risk_controls"], metric_name=chosen["metric_name"])
+    )
+    promises = {
+        "share_bad_and_accepted": "share of all answers that are accepted without review although people fail them",
+        "share_accepted_among_bad": "share of the answers failed by people that are accepted without review",
+        "share_bad_among_accepted": "share of the answers accepted without review that people fail",
+    }
+    reasons = {
+        "insufficient": "too few labelled clusters: no answer may be accepted without review",
+        "no_threshold": "no threshold keeps the risk: no answer may be accepted without review",
+        "not_calibrated": "no calibrator is in force",
+    }
+    return [
+        {
+            "promise": promises[row["promise"]],
+            "level": format_level(row["level"]),
+            "confidence": "" if row["confidence"] is None else f"with probability {format_level(row['confidence'])}",
+            "is_controlled": row["status"] == "controlled",
+            "reason": reasons.get(row["status"], row["status"]),
+            "threshold": format_number(row["threshold"]),
+            "risk": format_percent(row["test_risk"]),
+            "share": format_percent(row["test_share_accepted"]),
+            "count_labels": row["count_test_labels"],
+            "count_sources": row["count_test_sources"],
+        }
+        for row in rows
+        if row["promise"] in promises
+    ]

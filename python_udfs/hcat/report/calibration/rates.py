@@ -1,0 +1,151 @@
+"""Failure rates from labels and scores, and the number of labels that are still needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.report import charts
+from hcat.report.calibration.labelled import PREFERRED_METRIC
+from hcat.report.showing import (
+    EXCERPT_CHARACTERS,
+    MAXIMUM_SYSTEMS,
+    as_markup,
+    distinct_labels,
+    format_interval,
+    format_level,
+    format_number,
+    format_percent,
+)
+
+MAXIMUM_RATE_ROWS = 60
+
+RATE_METHODS = {
+    "score": "variance over clusters",
+    "normal": "normal, over clusters",
+    "wilson": "Wilson, on the effective number",
+    "known": "all answers labelled",
+}
+
+LIST_RATES = """
+select * from fct_failure_rates where dimension = 'all' order by metric_name, count_interactions desc, system
+"""
+
+
+def describe_rates(source: Warehouse, chosen: Row | None, names: Sequence[str]) -> dict[str, Any]:
+    """Return failure rates by system, from labels alone and from labels and scores together.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    chosen : dict or None
+        Row of fct_calibrators that is in force; its metric comes first.
+    names : sequence of str
+        Metrics that human labels can calibrate.
+    """
+    rows = [row for row in source.rows(LIST_RATES, ["fct_failure_rates"]) if row["metric_name"] in names]
+    labels = distinct_labels(list(dict.fromkeys(row["system"] for row in rows)))
+    first = chosen["metric_name"] if chosen else PREFERRED_METRIC
+    rows.sort(key=lambda row: row["metric_name"] != first)
+    shown = [_show_rate(row, labels[row["system"]]) for row in rows[:MAXIMUM_RATE_ROWS]]
+    drawn = [row for row in rows if row["metric_name"] == first][:MAXIMUM_SYSTEMS]
+    return {
+        "rows": [row for row in shown if row["metric_name"] == first],
+        "other": [row for row in shown if row["metric_name"] != first],
+        "count_left_out": max(0, len(rows) - MAXIMUM_RATE_ROWS),
+        "metric_name": first,
+        "is_process": all(row["target"] == "process" for row in rows),
+        "count_labels": sum(row["count_labels"] for row in drawn),
+        "chart": _draw_rates(drawn, labels),
+    }
+
+
+def _show_rate(row: Row, label: str) -> Row:
+    def show(name: str) -> dict[str, str]:
+        rate = row[f"{name}_rate"]
+        return {
+            "rate": "" if rate is None else format_percent(rate),
+            "interval": "none"
+            if rate is None
+            else format_interval(row[f"{name}_lower"], row[f"{name}_upper"], "share"),
+            "method": RATE_METHODS.get(str(row[f"{name}_method"]), ""),
+        }
+
+    message = clean_label(row["message"], EXCERPT_CHARACTERS) if row["message"] else ""
+    words = {
+        "prediction_powered": "prediction-powered",
+        "labels_only": "labels only",
+        "insufficient": "no rate: too few labelled clusters",
+    }
+    return {
+        "metric_name": row["metric_name"],
+        "criterion": clean_label(row["criterion"]),
+        "system": label,
+        "status": words.get(row["status"], row["status"]),
+        "message": message,
+        "count_scored": row["count_scored"],
+        "count_labels": row["count_labels"],
+        "count_sources": row["count_sources"],
+        "is_small": row["is_small"],
+        "labels_only": show("labels_only"),
+        "powered": show("prediction_powered"),
+        "ratio": "" if row["width_ratio"] is None else format_number(row["width_ratio"]),
+    }
+
+
+def _draw_rates(rows: Sequence[Row], labels: Mapping[str, str]) -> Any:
+    series = {"labels_only": "labels alone", "prediction_powered": "labels and calibrated scores"}
+    estimates = [
+        charts.Estimate(
+            charts.shorten(labels[row["system"]], 40),
+            words,
+            row[f"{name}_rate"],
+            row[f"{name}_lower"],
+            row[f"{name}_upper"],
+        )
+        for row in rows
+        for name, words in series.items()
+        if row[f"{name}_rate"] is not None
+    ]
+    if not estimates:
+        return None
+    systems = list(dict.fromkeys(estimate.position for estimate in estimates))
+    label = "Failure rate by system, from labels alone and prediction-powered, with intervals; see the table"
+    return as_markup(
+        charts.draw_estimates(estimates, systems, list(series.values()), "share of answers that people fail", label)
+    )
+
+
+def describe_labels_needed(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of fct_labels_needed as text: how many labels each precision takes and how many are missing."""
+    described = []
+    for row in rows:
+        points = f"{100 * row['target']:g} percentage points"
+        if row["purpose"] == "half_width":
+            purpose = f"failure rate within ± {points}"
+        else:
+            power = "" if row["power"] is None else f", detected with probability {format_level(row['power'])}"
+            purpose = f"difference of {points} between two groups{power}"
+        described.append(
+            {
+                "metric_name": row["metric_name"],
+                "purpose": f"{purpose} ({format_level(row['confidence'])} confidence)",
+                "count_needed": row["count_labels_needed"],
+                "count_labels": row["count_labels"],
+                "count_missing": row["count_labels_missing"],
+                "planning_rate": format_percent(row["planning_rate"]),
+                "words": {
+                    "reached": "✓ reached",
+                    "labels_missing": f"{row['count_labels_missing']:,} labels missing",
+                    "no_labels": "no labels yet: planned with a failure rate of one half",
+                }.get(row["label_status"], row["label_status"]),
+                "rate": ""
+                if row["failure_rate"] is None
+                else f"{format_percent(row['failure_rate'])} "
+                f"{format_interval(row['failure_rate_low'], row['failure_rate_high'], 'share')}",
+            }
+        )
+    return described

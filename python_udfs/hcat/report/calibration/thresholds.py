@@ -1,0 +1,225 @@
+"""Thresholds by method with their error rates, and the decisions on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label
+from hcat.report import charts
+from hcat.report.calibration.labelled import MAXIMUM_SCORES, PREFERRED_METRIC, SAMPLE_LABELLED, find_score_range
+from hcat.report.showing import (
+    EXCERPT_CHARACTERS,
+    as_markup,
+    distinct_labels,
+    format_interval,
+    format_level,
+    format_number,
+    format_percent,
+    group_by,
+)
+
+THRESHOLD_REASONS = {
+    "insufficient": "too few labels",
+    "one_class": "people accepted all labelled answers or none",
+    "constant_score": "all labelled answers have the same score",
+    "no_unique_crossing": "the densities do not cross exactly once",
+    "not_monotone": "the share accepted does not rise with the score",
+    "out_of_range": "it lies outside the range of the scores",
+    "no_threshold": "no threshold keeps the promise",
+}
+
+THRESHOLD_VERDICTS = {
+    "within": ("passed", "✓ within tolerance"),
+    "beyond": ("failed", "✗ beyond tolerance"),
+    "not_shown": ("undecided", "? too few labels to decide"),
+    "no_threshold": ("not_evaluated", "– no threshold"),
+}
+
+METHOD_NAMES = {
+    "roc_youden": "ROC, Youden",
+    "roc_cost": "ROC, cost weighted",
+    "logistic": "logistic",
+    "polynomial_logistic": "polynomial logistic",
+    "gam": "additive model",
+    "kde_crossing": "crossing of the densities",
+    "conformal": "conformal",
+    "normal_floor": "mean − z × standard deviation",
+    "normal_floor_fold_mean": "mean − z × standard deviation, mean of folds",
+    "normal_floor_fold_strictest": "mean − z × standard deviation, strictest fold",
+    "pass_quantile": "quantile of accepted answers",
+}
+
+LIST_THRESHOLDS = """
+select *
+from fct_metric_thresholds
+where metric_name = $metric_name
+order by kind, method, confidence, risk_appetite
+"""
+
+
+def choose_threshold_metric(chosen: Row | None, labelled: Mapping[str, int], names: Sequence[str]) -> str | None:
+    """Return the metric whose thresholds are drawn: the calibrated metric, or else the metric with most labels.
+
+    Parameters
+    ----------
+    chosen : dict or None
+        Row of fct_calibrators that is in force.
+    labelled : mapping of str to int
+        Number of labelled interactions by metric.
+    names : sequence of str
+        Metrics that human labels can calibrate.
+
+    Examples
+    --------
+    >>> choose_threshold_metric(None, {"groundedness": 40, "support_words": 60}, ["groundedness", "support_words"])
+    'support_words'
+    """
+    if chosen is not None:
+        return str(chosen["metric_name"])
+    with_labels = [name for name in names if labelled.get(name)]
+    return min(with_labels, key=lambda name: (-labelled[name], name != PREFERRED_METRIC, name), default=None)
+
+
+def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Mapping[str, Row]) -> dict[str, Any]:
+    """Return the thresholds of a metric by method, with their error rates on fold test and their figure.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    metric_name : str or None
+        Metric; None gives an empty description.
+    metrics : mapping of str to dict
+        Rows of dim_metrics by name.
+    """
+    described: dict[str, Any] = {"metric_name": metric_name, "chart": None, "acceptance": [], "monitoring": []}
+    if metric_name is None:
+        return described
+    rows = source.rows(LIST_THRESHOLDS, ["fct_metric_thresholds"], metric_name=metric_name)
+    order = list(METHOD_NAMES)
+    rows.sort(key=lambda row: order.index(row["method"]) if row["method"] in order else len(order))
+    for kind in ("acceptance", "monitoring"):
+        described[kind] = [
+            {"method": _name_method(method), "rows": [_show_threshold(row) for row in chosen]}
+            for method, chosen in group_by([row for row in rows if row["kind"] == kind], "method").items()
+        ]
+    labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=metric_name, maximum=MAXIMUM_SCORES)
+    levels = sorted({row["interval_level"] for row in rows if row["kind"] == "acceptance"})
+    counts = {row["label"]: row["count_labels"] for row in labelled}
+    return {
+        **described,
+        "chart": _draw_thresholds(rows, labelled, metric_name, metrics.get(metric_name)),
+        "count_accepted": counts.get(1, 0),
+        "count_failed": counts.get(0, 0),
+        "interval_level": format_percent(levels[0]) if levels else "–",
+        "is_decided": bool(metrics.get(metric_name, {}).get("threshold") is not None),
+        "fit": f"{rows[0]['count_fit_accepted']:,} accepted and {rows[0]['count_fit_failed']:,} failed answers of "
+        f"{rows[0]['count_fit_sources']:,} clusters"
+        if rows
+        else "",
+    }
+
+
+def _name_method(method: str) -> str:
+    return METHOD_NAMES.get(method, method)
+
+
+def _show_threshold(row: Row) -> Row:
+    state, words = THRESHOLD_VERDICTS.get(row["verdict"], ("not_evaluated", row["verdict"]))
+    reason = THRESHOLD_REASONS.get(row["status"], "")
+    if row["accepts"]:
+        reason += f": it would accept {row['accepts']}"
+    return {
+        "appetite": clean_label(row["risk_appetite"]),
+        "confidence": format_level(row["confidence"]),
+        "threshold": format_number(row["threshold"]) if row["threshold"] is not None else "",
+        "reason": reason,
+        "is_decided": row["is_decided"],
+        "accept": _show_error(row, "false_accept"),
+        "reject": _show_error(row, "false_reject"),
+        "state": state,
+        "words": words,
+        "held_out": "" if row["held_out_flag_share"] is None else format_percent(row["held_out_flag_share"]),
+    }
+
+
+def _show_error(row: Row, name: str) -> dict[str, str]:
+    """Return an error rate on fold test as text, with its interval, its number of labels and the tolerated share."""
+    rate, tolerated = row[f"{name}_rate"], row[f"{name}_tolerated_share"]
+    if rate is None:
+        reason = "no such label in fold test" if row[f"{name}_status"] == "one_class" else "–"
+        return {"rate": "", "interval": reason, "count": "", "tolerated": ""}
+    return {
+        "rate": format_percent(rate),
+        "interval": format_interval(row[f"{name}_rate_lower"], row[f"{name}_rate_upper"], "share"),
+        "count": f"n {row[f'{name}_count_labels']:,}",
+        "tolerated": "" if tolerated is None else f"tolerated {format_level(tolerated)}",
+    }
+
+
+def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: str, metric: Row | None) -> Any:
+    if not labelled:
+        return None
+    found = [row for row in rows if row["kind"] == "acceptance" and row["threshold"] is not None]
+    appetites = list(
+        dict.fromkeys(
+            row["risk_appetite"] for row in sorted(found, key=lambda row: (row["confidence"], row["risk_appetite"]))
+        )
+    )[: len(charts.SERIES_COLOURS)]
+    names = {appetite: f"{label} risk appetite" for appetite, label in distinct_labels(appetites).items()}
+    estimates = [
+        charts.Estimate(_name_method(row["method"]), names[row["risk_appetite"]], row["threshold"], None, None)
+        for row in found
+        if row["risk_appetite"] in names
+    ]
+    decided = None if metric is None else metric["threshold"]
+    scores = [row["raw_score"] for row in labelled]
+    values = [*scores, *(estimate.value for estimate in estimates), *([] if decided is None else [decided])]
+    chart = charts.draw_thresholds(
+        [
+            (words, [row["raw_score"] for row in labelled if row["label"] == label])
+            for label, words in ((1, "accepted by people"), (0, "failed by people"))
+        ],
+        estimates,
+        list(dict.fromkeys(estimate.position for estimate in estimates)),
+        list(names.values()),
+        decided,
+        find_score_range(metric, values),
+        f"score of {metric_name}",
+        f"Scores of accepted and failed answers of {metric_name} with thresholds by method; see the table",
+    )
+    return as_markup(chart)
+
+
+def describe_decisions(names: Sequence[str], metrics: Mapping[str, Row]) -> dict[str, Any]:
+    """Return the threshold decision of each metric: who decided, why, and until when it is valid.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Metrics that human labels can calibrate.
+    metrics : mapping of str to dict
+        Rows of dim_metrics by name.
+    """
+    rows = []
+    for name in names:
+        metric = metrics.get(name)
+        if metric is None or metric["threshold"] is None:
+            rows.append({"metric_name": name, "is_decided": False})
+            continue
+        reason = metric.get("decision_rationale")
+        rows.append(
+            {
+                "metric_name": name,
+                "is_decided": True,
+                "threshold": format_number(metric["threshold"]),
+                "decided_by": clean_label(metric["decided_by"]) if metric["decided_by"] else "not recorded",
+                "reason": clean_label(reason, EXCERPT_CHARACTERS) if reason else "not recorded",
+                "valid_until": str(metric["valid_until"]) if metric["valid_until"] else "no date",
+                "is_provisional": bool(metric["is_provisional"]),
+                "is_expired": bool(metric["is_decision_expired"]),
+            }
+        )
+    return {"rows": rows}

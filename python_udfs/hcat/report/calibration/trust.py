@@ -1,0 +1,161 @@
+"""How far the probabilities of a calibrator can be trusted, metric by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hcat.engine.warehouse import Row
+from hcat.language.display import clean_label
+from hcat.report.showing import EXCERPT_CHARACTERS, format_interval, format_number, group_by
+
+CALIBRATOR_REASONS = {
+    "no_labels": "no answer has a label for it yet",
+    "one_class": "people accepted all labelled answers or none",
+    "insufficient": "too few labels",
+    "constant_score": "all labelled answers have the same score",
+    "wrong_direction": "people do not accept more often where the score is better",
+    "not_converged": "the fit did not converge",
+    "out_of_range": "scores lie outside the range in the catalogue",
+}
+
+MEASURE_REASONS = {
+    "insufficient": "too few labels",
+    "one_class": "people accepted all of them or none",
+    "constant_score": "all probabilities are equal",
+    "separated": "accepted and failed answers do not overlap",
+    "no_threshold": "no threshold",
+    "no_labels": "no labels",
+}
+
+
+def judge_calibration(row: Row) -> tuple[str, str, str]:
+    """Return (state, words, sentence): whether the probabilities of a row of fct_calibration_quality can be trusted.
+
+    The worst finding comes first. ``state`` is a class of the style sheet: passed, failed, undecided or not_evaluated.
+    Only findings that an interval supports are reported.
+
+    Examples
+    --------
+    >>> judge_calibration({"status": "no_labels"})
+    ('not_evaluated', '– not measured', 'Not measured: no labels.')
+    """
+    if row["status"] != "measured":
+        reason = MEASURE_REASONS.get(row["status"], "no calibrator is in force")
+        return "not_evaluated", "– not measured", f"Not measured: {reason}."
+    low, high = row["log_loss_difference_low"], row["log_loss_difference_high"]
+    slope_low, slope_high = row["calibration_slope_low"], row["calibration_slope_high"]
+    findings: list[tuple[str, str, str]] = []
+    if low is not None and low > 0:
+        findings.append(
+            (
+                "failed",
+                "✗ worse than the base rate",
+                "The base rate alone predicts the labels of fold test better than these probabilities.",
+            )
+        )
+    if slope_high is not None and slope_high < 1:
+        findings.append(
+            (
+                "failed",
+                "✗ too extreme",
+                "High probabilities are too high, and low ones are too low.",
+            )
+        )
+    if slope_low is not None and slope_low > 1:
+        findings.append(("failed", "✗ too cautious", "High probabilities are too low, and low ones are too high."))
+    if row["is_within_chance"] is False:
+        findings.append(
+            (
+                "failed",
+                "✗ beyond chance",
+                "The calibration error is larger than chance explains for this number of labels.",
+            )
+        )
+    if row["is_within_chance"] is None:
+        reason = MEASURE_REASONS.get(row["calibration_error_status"], "there is no limit by chance")
+        findings.append(("not_evaluated", "– too few labels", f"The calibration error cannot be judged: {reason}."))
+    if not findings and high is not None and high < 0:
+        sentence = "The calibration error is within chance, and the probabilities are better than the base rate."
+        return "passed", "✓ calibrated within chance", sentence
+    if low is None or high is None:
+        findings.append(
+            ("not_evaluated", "– too few labels", "There is no interval for the comparison with the base rate.")
+        )
+    elif low <= 0 <= high:
+        findings.append(
+            (
+                "undecided",
+                "? not shown to be better than the base rate",
+                "The probabilities are not shown to be better than the base rate: the interval contains 0.",
+            )
+        )
+    state, words, _ = findings[0]
+    return state, words, " ".join(sentence for _, _, sentence in findings)
+
+
+def _show_measure(row: Row, name: str) -> dict[str, str]:
+    """Return a measure with its interval as text, or the reason why there is none."""
+    value = row.get(name)
+    if value is None:
+        reason = MEASURE_REASONS.get(str(row.get(f"{name}_status")), "not measured")
+        return {"value": "", "interval": reason}
+    return {
+        "value": format_number(value),
+        "interval": format_interval(row[f"{name}_low"], row[f"{name}_high"]) or "no interval",
+    }
+
+
+def describe_trust(calibrators: Sequence[Row], quality: Sequence[Row]) -> list[Row]:
+    """Return one group of rows per metric: the calibrator in force, and the score itself where it is a probability."""
+    measured = group_by(quality, "metric_name")
+    described = []
+    for metric_name, rows in sorted(group_by(calibrators, "metric_name").items()):
+        chosen = next((row for row in rows if row["is_chosen"]), None)
+        # the status of the simplest family is the clearest reason why none is in force
+        reference = chosen or next((row for row in rows if row["family"] == "logistic"), rows[0])
+        shown = []
+        if chosen is None:
+            reason = CALIBRATOR_REASONS.get(reference["status"], "no family could be fitted")
+            message = clean_label(reference["message"], EXCERPT_CHARACTERS) if reference["message"] else ""
+            state = "not_evaluated"
+            words = "– too few labels" if reference["status"] in ("insufficient", "no_labels") else "– no calibrator"
+            shown.append(
+                {
+                    "calibrator": "none",
+                    "is_measured": False,
+                    "state": state,
+                    "words": words,
+                    "sentence": f"No calibrator: {reason}{': ' + message if message else ''}.",
+                }
+            )
+        for row in measured.get(metric_name, []):
+            if row["calibrator"] == "none" or not (row["is_chosen"] or row["calibrator"] == "uncalibrated"):
+                continue
+            state, words, sentence = judge_calibration(row)
+            error, limit = row["calibration_error"], row["calibration_error_limit"]
+            shown.append(
+                {
+                    "calibrator": "the score itself" if row["calibrator"] == "uncalibrated" else row["calibrator"],
+                    "is_measured": True,
+                    "state": state,
+                    "words": words,
+                    "sentence": sentence,
+                    "test": f"{row['count_labels']:,} ({row['count_sources']:,})",
+                    "difference": _show_measure(row, "log_loss_difference"),
+                    "error": format_number(error) if error is not None else "",
+                    "limit": f"limit {format_number(limit)}"
+                    if limit is not None
+                    else MEASURE_REASONS.get(str(row["calibration_error_status"]), "not measured"),
+                    "slope": _show_measure(row, "calibration_slope"),
+                    "auroc": _show_measure(row, "auroc"),
+                }
+            )
+        described.append(
+            {
+                "metric_name": metric_name,
+                "criterion": clean_label(reference["criterion"]),
+                "fit": f"{reference['count_labels']:,} ({reference['count_sources']:,})",
+                "rows": shown,
+            }
+        )
+    return described
