@@ -11,7 +11,7 @@ select
     verdict,
     status,
     count_pairs,
-    count_sources,
+    count_clusters,
     baseline_value,
     candidate_value,
     difference,

@@ -1,5 +1,5 @@
 -- The interactions behind the weakest cell of one metric, worst first, each with its least grounded sentence and what
--- that sentence lacks. The weakest cell has the highest lower bound of the failure rate: few failures of few sources do
+-- that sentence lacks. The weakest cell has the highest lower bound of the failure rate: few failures of few clusters do
 -- not win. Name a segment to look into another one; the dimension is a column of fct_interactions.
 {%- set metric_name = 'support_words' %}
 {%- set dimension = 'topic' %}

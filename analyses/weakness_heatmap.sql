@@ -1,5 +1,5 @@
 -- The weakness map as a pivot: failure rate of one metric by two dimensions, with n, for a BI sheet. A cell with few
--- sources is marked, since its rate may be chance.
+-- clusters is marked, since its rate may be chance.
 {%- set metric_name = 'support_words' %}
 {%- set rows = 'topic' %}
 {%- set columns = 'query_type' %}
@@ -21,7 +21,7 @@ labelled as (
         column_segment,
         coalesce(format('{:.0f} %', 100 * share_failing), 'no verdict')
         || format(' (n {})', count_scored)
-        || case when is_small then ' few sources' else '' end as cell
+        || case when is_small then ' few clusters' else '' end as cell
     from cells
 )
 

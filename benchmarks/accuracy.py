@@ -196,7 +196,7 @@ def baselines(rows: Sequence[Mapping[str, Any]]) -> dict[str, npt.NDArray[np.flo
     ]
     return {
         "constant": np.zeros(len(rows)),
-        "task x generator": 1 - _rates_of_other_sources(rows),
+        "task x generator": 1 - _rates_of_other_clusters(rows),
         "lexical LR": lexical_regression(rows),
         "unsupported words": -np.array(unsupported),
         "answer length": -np.array([float(len(answer)) for answer in words]),
@@ -249,7 +249,7 @@ def _count_words(row: Mapping[str, Any]) -> tuple[float, ...]:
     )
 
 
-def _rates_of_other_sources(rows: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.float64]:
+def _rates_of_other_clusters(rows: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.float64]:
     def key(row: Mapping[str, Any]) -> tuple[str, str]:
         return str(row["task"]), str(row["model"])
 

@@ -33,22 +33,22 @@ _MOST_RATINGS = 3
 
 
 def read_ratings(rows: Sequence[Mapping[str, Any]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Return ratings, shape (n, 3), NaN where one is missing, and the source (article) of each sentence."""
+    """Return ratings, shape (n, 3), NaN where one is missing, and the cluster (article) of each sentence."""
     ratings = np.full((len(rows), _MOST_RATINGS), np.nan)
     for place, row in enumerate(rows):
         given = [_ANSWERS[answer] for _, answer in json.loads(row["workers"])]
         ratings[place, : len(given)] = given
-    sources = np.unique([str(row["article"]) for row in rows], return_inverse=True)[1].astype(np.int64)
-    return ratings, sources
+    clusters = np.unique([str(row["article"]) for row in rows], return_inverse=True)[1].astype(np.int64)
+    return ratings, clusters
 
 
 def measure(rows: Sequence[Mapping[str, Any]]) -> dict[str, Agreement]:
     """Return Fleiss' kappa of the completely rated sentences and nominal alpha of all, with intervals by article."""
-    ratings, sources = read_ratings(rows)
+    ratings, clusters = read_ratings(rows)
     is_complete = ~np.isnan(ratings).any(axis=1)
     found = (
-        fleiss_kappa(ratings[is_complete], sources[is_complete]),
-        krippendorff_alpha(ratings, sources, "nominal"),
+        fleiss_kappa(ratings[is_complete], clusters[is_complete]),
+        krippendorff_alpha(ratings, clusters, "nominal"),
     )
     return {each.statistic: each for each in found}
 

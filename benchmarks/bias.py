@@ -24,7 +24,7 @@ MARGIN_SCORE, MARGIN_REFUSAL = 0.2, 0.05
 PAIRS_SCORE, PAIRS_REFUSAL, TEMPLATES = 200, 500, 50
 GAP_SCORE, GAP_REFUSAL = 0.3, 0.1
 LIMIT_FALSE, LIMIT_FOUND = 0.05, 0.80
-SETTINGS = BiasSettings(error_rate=0.05, confidence=0.95, minimum_sources=10, count_draws=4999, random_seed=20260101)
+SETTINGS = BiasSettings(error_rate=0.05, confidence=0.95, minimum_clusters=10, count_draws=4999, random_seed=20260101)
 _QUANTILE = 1.959964
 
 
@@ -46,30 +46,30 @@ def simulate_refusals(
     return _sums(template, first.astype(float), second.astype(float), np.ones(pairs))
 
 
-def simulate_groups(random: np.random.Generator, shift: float, sources: int = 400) -> list[dict[str, Any]]:
-    """Return sums by source of logged traffic: three answers each, a fifth of the group, unequal spread."""
-    is_first = random.random(sources) < 0.2
-    own = random.standard_normal(sources) * np.where(is_first, 1.5, 1.0)
-    scores = own[:, None] + random.standard_normal((sources, 3)) + np.where(is_first, shift, 0.0)[:, None]
-    total, count = scores.sum(axis=1), np.full(sources, 3.0)
+def simulate_groups(random: np.random.Generator, shift: float, clusters: int = 400) -> list[dict[str, Any]]:
+    """Return sums by cluster of logged traffic: three answers each, a fifth of the group, unequal spread."""
+    is_first = random.random(clusters) < 0.2
+    own = random.standard_normal(clusters) * np.where(is_first, 1.5, 1.0)
+    scores = own[:, None] + random.standard_normal((clusters, 3)) + np.where(is_first, shift, 0.0)[:, None]
+    total, count = scores.sum(axis=1), np.full(clusters, 3.0)
     return [
         {
-            "source": f"{source:05d}",
-            "first_sum": total[source] if is_first[source] else 0.0,
-            "first_count": count[source] if is_first[source] else 0.0,
-            "second_sum": 0.0 if is_first[source] else total[source],
-            "second_count": 0.0 if is_first[source] else count[source],
+            "cluster": f"{cluster:05d}",
+            "first_sum": total[cluster] if is_first[cluster] else 0.0,
+            "first_count": count[cluster] if is_first[cluster] else 0.0,
+            "second_sum": 0.0 if is_first[cluster] else total[cluster],
+            "second_count": 0.0 if is_first[cluster] else count[cluster],
         }
-        for source in range(sources)
+        for cluster in range(clusters)
     ]
 
 
-def _sums(source: Any, first: Any, second: Any, count: Any) -> list[dict[str, Any]]:
-    names, codes = np.unique(source, return_inverse=True)
+def _sums(cluster: Any, first: Any, second: Any, count: Any) -> list[dict[str, Any]]:
+    names, codes = np.unique(cluster, return_inverse=True)
     columns = [np.bincount(codes, weights=values) for values in (first, count, second, count)]
     return [
         {
-            "source": f"{name:05d}",
+            "cluster": f"{name:05d}",
             "first_sum": columns[0][row],
             "first_count": columns[1][row],
             "second_sum": columns[2][row],
@@ -176,7 +176,7 @@ def run(is_quick: bool) -> Outcome:
         True,
     )
     add(
-        "logged groups with a gap of .8 standard deviations of a source: found",
+        "logged groups with a gap of .8 standard deviations of a cluster: found",
         [v == "gap_found" for v in repeat(5, lambda random: run_groups(random, 0.8))],
         LIMIT_FOUND,
         False,

@@ -1,7 +1,7 @@
 """Calibrated groundedness on answers with human labels: are its probabilities right, pooled and inside each task?
 
-The raw score is the out-of-fold groundedness of the benchmark `out_of_fold` (rows `split = test`). Every source's
-calibrator is chosen and fitted by `hcat.calibration.calibrators` on all other sources, so that there is no split to be
+The raw score is the out-of-fold groundedness of the benchmark `out_of_fold` (rows `split = test`). Every cluster's
+calibrator is chosen and fitted by `hcat.calibration.calibrators` on all other clusters, so that there is no split to be
 lucky with. Two claims are kept apart: one calibrator for all rows, which knows nothing but the score, and one
 calibrator per task, each fitted on that task's labels alone.
 """
@@ -23,14 +23,14 @@ from benchmarks.out_of_fold import read_scored
 from hcat.calibration.calibrators import choose_calibrator, label_scores
 from hcat.calibration.quality import Figure, Quality, measure_quality
 from hcat.statistics.arrays import Flags, Floats
-from hcat.statistics.clusters import folds_of_sources
+from hcat.statistics.clusters import folds_of_clusters
 
 #: Range of the calibration slope.
 LIMITS_SLOPE = (0.7, 1.4)
 
 ALL = "all"
 ONE_FOR_ALL, ONE_PER_TASK = "one calibrator", "a calibrator per task"
-_QUICK_SOURCES = 40
+_QUICK_CLUSTERS = 40
 _COUNT_FOLDS = (5, 10, 20)
 _COUNT_SPLITS = 10
 _DRAWS_OF_SPLIT = 300
@@ -44,10 +44,10 @@ class Answers:
     Attributes
     ----------
     scores : ndarray
-        Raw P(grounded), in [0, 1], from a model that saw no label of the answer's source.
+        Raw P(grounded), in [0, 1], from a model that saw no label of the answer's cluster.
     labels : ndarray of int
         1 = grounded, 0 = hallucinated.
-    sources, tasks : ndarray of str
+    clusters, tasks : ndarray of str
         What is left out as a whole, and the kind of query.
     rows : sequence of mapping
         The rows themselves.
@@ -55,14 +55,14 @@ class Answers:
 
     scores: Floats
     labels: npt.NDArray[np.int64]
-    sources: npt.NDArray[np.str_]
+    clusters: npt.NDArray[np.str_]
     tasks: npt.NDArray[np.str_]
     rows: Sequence[Mapping[str, Any]]
 
     def take(self, chosen: Flags) -> Answers:
         """Return the chosen rows."""
         rows = [row for row, is_chosen in zip(self.rows, chosen, strict=True) if is_chosen]
-        return Answers(self.scores[chosen], self.labels[chosen], self.sources[chosen], self.tasks[chosen], rows)
+        return Answers(self.scores[chosen], self.labels[chosen], self.clusters[chosen], self.tasks[chosen], rows)
 
 
 def read_answers(data: Path) -> Answers:
@@ -75,7 +75,7 @@ def to_answers(rows: Sequence[Mapping[str, Any]]) -> Answers:
     return Answers(
         scores=np.array([row["score"] for row in rows], dtype=np.float64),
         labels=np.array([not row["hallucinated"] for row in rows]).astype(np.int64),
-        sources=np.array([f"{row['task']}|{row['source_id']}" for row in rows], dtype=np.str_),
+        clusters=np.array([f"{row['task']}|{row['source_id']}" for row in rows], dtype=np.str_),
         tasks=np.array([row["task"] for row in rows], dtype=np.str_),
         rows=rows,
     )
@@ -84,17 +84,18 @@ def to_answers(rows: Sequence[Mapping[str, Any]]) -> Answers:
 def calibrate_by_others(
     answers: Answers, candidates: Sequence[str] | None = None, left_out: npt.NDArray[np.str_] | None = None
 ) -> tuple[Floats, dict[str, int]]:
-    """Return P(grounded) of each row by the calibrator of all other sources, and how often each family was chosen.
+    """Return P(grounded) of each row by the calibrator of all other clusters, and how often each family was chosen.
 
-    Where the other sources allow no calibrator, it is their share of grounded answers. Candidates are all families that
-    a single score can take, and each source is left out alone, by default; ``left_out`` names folds of whole sources.
+    Where the other clusters allow no calibrator, it is their share of grounded answers. Candidates are all families
+    that a single score can take, and each cluster is left out alone, by default; ``left_out`` names folds of whole
+    clusters.
     """
     found = np.full(len(answers.labels), np.nan)
     families: dict[str, int] = {}
-    keys = answers.sources if left_out is None else left_out
+    keys = answers.clusters if left_out is None else left_out
     for key in np.unique(keys):
         own = keys == key
-        others = label_scores(answers.scores[~own], answers.labels[~own], answers.sources[~own], is_probability=True)
+        others = label_scores(answers.scores[~own], answers.labels[~own], answers.clusters[~own], is_probability=True)
         fit = choose_calibrator(others, candidates).fit
         if fit is None or fit.calibrator is None:
             found[own] = (answers.labels[~own].sum() + 1) / ((~own).sum() + 2)
@@ -126,7 +127,7 @@ def count_splits_within(answers: Answers, count_folds: int, count_splits: int) -
     fractions = {str(fold): 1 / count_folds for fold in range(count_folds)}
     found: dict[tuple[str, str], int] = {}
     for split in range(count_splits):
-        folds = folds_of_sources(answers.sources, fractions, salt=f"hcat benchmark calibration|{split}")
+        folds = folds_of_clusters(answers.clusters, fractions, salt=f"hcat benchmark calibration|{split}")
         probabilities = np.full(len(answers.labels), np.nan)
         for task in np.unique(answers.tasks):
             own = answers.tasks == task
@@ -149,7 +150,7 @@ def measure(probabilities: Floats, answers: Answers, count_draws: int = 1_000) -
         part: measure_quality(
             probabilities[rows],
             answers.labels[rows],
-            answers.sources[rows],
+            answers.clusters[rows],
             base_rate=float(answers.labels[rows].mean()),
             count_draws=count_draws,
         )
@@ -189,7 +190,7 @@ def tabulate(measured: Mapping[str, Mapping[str, Quality]]) -> Table:
                     f"{name}, {part}",
                     f"{quality.count_labels:,}",
                     _number(error.value),
-                    f"{_number(error.limit_by_chance)} ({_number(error.limit_by_chance_of_sources)})",
+                    f"{_number(error.limit_by_chance)} ({_number(error.limit_by_chance_of_clusters)})",
                     _figure(quality.figure("calibration_slope"), 2),
                     _figure(quality.figure("calibration_intercept"), 2),
                     _number(loss.value),
@@ -201,7 +202,7 @@ def tabulate(measured: Mapping[str, Mapping[str, Quality]]) -> Table:
         "probability, rows",
         "n",
         "ECE",
-        "95 % limit by chance (by source)",
+        "95 % limit by chance (by cluster)",
         "slope",
         "intercept",
         "log loss",
@@ -229,7 +230,7 @@ def run(is_quick: bool = False) -> Outcome | None:
     answers = read_answers(data)
     lexical = lexical_regression(answers.rows)
     if is_quick:
-        chosen = np.isin(answers.sources, np.unique(answers.sources)[:: max(1, 200 // _QUICK_SOURCES)])
+        chosen = np.isin(answers.clusters, np.unique(answers.clusters)[:: max(1, 200 // _QUICK_CLUSTERS)])
         answers, lexical = answers.take(chosen), lexical[chosen]
     pooled, families = calibrate_by_others(answers)
     by_task, families_by_task = calibrate_by_task(answers)
@@ -261,30 +262,30 @@ def run(is_quick: bool = False) -> Outcome | None:
         if not lines[line]
     ]
     notes = [
-        f"{len(answers.labels):,} answers to {len(np.unique(answers.sources)):,} sources, rows `split = test`. Every "
-        "source is left out once; calibrators are chosen among the families by the other sources' own cross-validation "
+        f"{len(answers.labels):,} answers to {len(np.unique(answers.clusters)):,} clusters, rows `split = test`. Every "
+        "cluster is left out once; calibrators are chosen among the families by the others' own cross-validation "
         f"({_count(families)}; per task {_count(families_by_task)}).",
         "Claimed are the pooled lines of one calibrator and all lines of a calibrator per task. One calibrator reads "
         "the score alone, and equal scores mean unequal shares of grounded answers in the tasks: inside them it misses "
         f"{', '.join(missed) or 'nothing'}. No monotone map of one score mends that. Tried beside and no better: "
         "answer length, the smallest and the mean sentence probability as further columns, boosted or logistic. Where "
         "kinds of queries differ, each needs labels and a calibrator of its own.",
-        "With few folds each calibrator has fewer labels, and the result depends on which sources fall together: "
-        "the last table shows how often a line holds then. Leaving out one source at a time is closest to what a "
+        "With few folds each calibrator has fewer labels, and the result depends on which clusters fall together: "
+        "the last table shows how often a line holds then. Leaving out one cluster at a time is closest to what a "
         "user gets, who fits on all labels, and does not depend on a split; the calibration error of a small task "
         "stays close to its limit.",
         "A calibrator per task claims less than one that is right everywhere: it knows the task, and is fitted on "
         "the rows of that task alone.",
         "The baseline `share` is the share of grounded answers of the same rows, the best constant there is. "
-        "Intervals resample whole sources; limits by chance redraw labels from the probabilities 1,000 times, those "
-        "by source flip the errors of whole sources.",
+        "Intervals resample whole clusters; limits by chance redraw labels from the probabilities 1,000 times, those "
+        "by cluster flip the errors of whole clusters.",
         "For scale, published calibration errors of such scores: NLI .29, MiniCheck-7B .27, a calibrated fusion .058.",
     ]
     met = all(all(lines.values()) for lines in claimed.values())
     count_splits = 2 if is_quick else _COUNT_SPLITS
     splits = {folds: count_splits_within(answers, folds, count_splits) for folds in _COUNT_FOLDS}
     sensitivity = Table(
-        f"A calibrator per task, {count_splits} random splits into folds of sources: splits in which a line holds",
+        f"A calibrator per task, {count_splits} random splits into folds of clusters: splits in which a line holds",
         ("folds, rows", *_LINES),
         [
             (f"{folds} folds, {part}", *(str(found.get((part, line), 0)) for line in _LINES))

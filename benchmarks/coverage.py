@@ -1,9 +1,9 @@
-"""Coverage of conformal sets: 500 resplits of labelled answers by source, the exact law in simulation, and a peer.
+"""Coverage of conformal sets: 500 resplits of labelled answers by cluster, the exact law in simulation, and a peer.
 
-Each resplit deals whole sources to `fit` (the calibrator), `conformalize` (the quantiles) and `test`. Two promises are
-kept apart. With rows as their own sources the quantile is the plain order statistic, and the mean coverage of rows is
-what it is about. With sources it weighs siblings, and the promise is for a row drawn at random from a new source:
-coverage is then the mean over sources of the share of covered rows (`hcat.calibration.conformal`).
+Each resplit deals whole clusters to `fit` (the calibrator), `conformalize` (the quantiles) and `test`. Two promises are
+kept apart. With rows as their own clusters the quantile is the plain order statistic, and the mean coverage of rows is
+what it is about. With clusters it weighs siblings, and the promise is for a row drawn at random from a new cluster:
+coverage is then the mean over clusters of the share of covered rows (`hcat.calibration.conformal`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LIMIT_DISTANCE = 0.01
 #: A simulated law is refuted below this P-value, after Holm's adjustment for all of them.
 LIMIT_P_VALUE = 0.001
 COUNT_RESPLITS = 500
-#: Shares of sources: fit, conformalize; the rest is test.
+#: Shares of clusters: fit, conformalize; the rest is test.
 SHARES = (0.2, 0.6)
 SEED = 20260101
 
@@ -50,15 +50,15 @@ class MeanCoverage:
 
     Attributes
     ----------
-    by_row, by_source : float
-        Mean over resplits of the share of covered rows, and of the mean over sources of that share, in [0, 1].
-    count_sources : float
-        Mean number of sources that the quantile rests on.
+    by_row, by_cluster : float
+        Mean over resplits of the share of covered rows, and of the mean over clusters of that share, in [0, 1].
+    count_clusters : float
+        Mean number of clusters that the quantile rests on.
     """
 
     by_row: float
-    by_source: float
-    count_sources: float
+    by_cluster: float
+    count_clusters: float
 
 
 #: (stratification, does the quantile weigh siblings?, name of the cell).
@@ -73,7 +73,7 @@ def resplit(
     Resplits whose fold `fit` allows no calibrator are drawn again; quantiles see rows of `conformalize` alone.
     """
     random = np.random.default_rng(seed)
-    names, codes = np.unique(answers.sources, return_inverse=True)
+    names, codes = np.unique(answers.clusters, return_inverse=True)
     tasks = tuple(np.unique(answers.tasks).tolist())
     limits = np.cumsum(SHARES) * len(names)
     found: dict[Cell, list[tuple[float, float, float]]] = {}
@@ -82,7 +82,7 @@ def resplit(
     while done < count:
         fold = np.digitize(random.permutation(len(names)), limits)[codes]
         fit, conformalize, test = fold == 0, fold == 1, fold == 2
-        labelled = label_scores(answers.scores[fit], answers.labels[fit], answers.sources[fit], is_probability=True)
+        labelled = label_scores(answers.scores[fit], answers.labels[fit], answers.clusters[fit], is_probability=True)
         calibrator = fit_calibrator(labelled, "logistic").calibrator
         if calibrator is None:
             continue
@@ -97,15 +97,15 @@ def resplit(
                     alpha,
                     stratification=stratification,
                     groups=answers.tasks[conformalize] if is_grouped else None,
-                    sources=answers.sources[conformalize] if has_siblings else None,
+                    clusters=answers.clusters[conformalize] if has_siblings else None,
                     own_groups=tasks if is_grouped else None,
                 )
                 sets = fitted.predict(probabilities[test], answers.tasks[test] if is_grouped else None)
                 shares.setdefault((stratification, has_siblings), []).append(
                     [sets.shares()[kind] for kind in SET_KINDS]
                 )
-                counts = {(cell.label, cell.group): cell.count_sources for cell in fitted.cells}
-                for one in measure_coverage(sets, answers.labels[test], answers.tasks[test], answers.sources[test]):
+                counts = {(cell.label, cell.group): cell.count_clusters for cell in fitted.cells}
+                for one in measure_coverage(sets, answers.labels[test], answers.tasks[test], answers.clusters[test]):
                     if one.scope == _SCOPES[stratification]:
                         rests_on = counts[one.label, one.group or "all"]
                         figures = (one.count_covered / one.count_rows, one.coverage, float(rests_on))
@@ -125,13 +125,13 @@ def _name(label: int | None, group: str | None) -> str:
 def judge(cell: Cell, found: MeanCoverage, alpha: float) -> tuple[float, bool, str]:
     """Return (mean coverage in the promise's own weights, is it within the limit, limit in words).
 
-    Inside a task with few sources the weighted quantile cannot be sharper than one source: at most 1 / (K + 1) above.
+    Inside a task with few clusters the weighted quantile cannot be sharper than one cluster: at most 1 / (K + 1) above.
     """
     stratification, has_siblings, _ = cell
-    coverage = found.by_source if has_siblings else found.by_row
+    coverage = found.by_cluster if has_siblings else found.by_row
     above = LIMIT_DISTANCE
     if has_siblings and stratification == "group":
-        above = max(LIMIT_DISTANCE, 1 / (found.count_sources + 1))
+        above = max(LIMIT_DISTANCE, 1 / (found.count_clusters + 1))
     distance = coverage - (1 - alpha)
     words = f"-{LIMIT_DISTANCE:.3f} to +{above:.3f}"
     return coverage, -LIMIT_DISTANCE <= distance <= above, words
@@ -164,7 +164,7 @@ def simulate_laws(count_draws: int = _COUNT_LAWS, seed: int = SEED) -> list[tupl
 def count_differences(answers: Answers, alpha: float, seed: int = SEED) -> dict[str, tuple[int, int]]:
     """Return, per stratification, how many labels of how many are in one set and not in that of `crepes`.
 
-    One row of every second source conformalizes, and the rows of the other sources get sets. `crepes` keeps a label
+    One row of every second cluster conformalizes, and the rows of the other clusters get sets. `crepes` keeps a label
     whose P-value equals alpha, the order statistic does not: its confidence is lower by 1e-9.
     """
     try:
@@ -172,7 +172,7 @@ def count_differences(answers: Answers, alpha: float, seed: int = SEED) -> dict[
     except ImportError as error:
         raise BenchmarkError("the comparison needs crepes, one of the development extras") from error
 
-    _, codes = np.unique(answers.sources, return_inverse=True)
+    _, codes = np.unique(answers.clusters, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(codes))
     _, first = np.unique(codes[order], return_index=True)
     chosen = order[first][::2]
@@ -228,13 +228,13 @@ def run(is_quick: bool = False) -> Outcome | None:
                 (
                     f"{_NAMES[stratification]}, {name}",
                     f"{1 - alpha:.2f}",
-                    "by source" if has_siblings else "by row",
+                    "by cluster" if has_siblings else "by row",
                     f"{coverage:.4f}",
                     f"{coverage - 1 + alpha:+.4f}",
                     words,
                     verdict(is_within),
-                    f"{found.by_row if has_siblings else found.by_source:.4f}",
-                    f"{found.count_sources:.0f}",
+                    f"{found.by_row if has_siblings else found.by_cluster:.4f}",
+                    f"{found.count_clusters:.0f}",
                 )
             )
         kinds += [_describe_kinds(alpha, key, values) for key, values in sorted(shares.items())]
@@ -244,7 +244,7 @@ def run(is_quick: bool = False) -> Outcome | None:
     met &= all(count == 0 for by_kind in differences.values() for count, _ in by_kind.values())
     tables = [
         Table(
-            f"Mean coverage over {count} resplits of {len(np.unique(answers.sources))} sources",
+            f"Mean coverage over {count} resplits of {len(np.unique(answers.clusters))} clusters",
             (
                 "quantile",
                 "promised",
@@ -277,15 +277,15 @@ def run(is_quick: bool = False) -> Outcome | None:
         _compare(differences),
     ]
     notes = [
-        f"Sources are dealt {SHARES[0]:.0%} to `fit` (a logistic calibrator of the out-of-fold score), {SHARES[1]:.0%} "
+        f"Clusters: {SHARES[0]:.0%} go to `fit` (a logistic calibrator of the out-of-fold score), {SHARES[1]:.0%} "
         "to `conformalize`, the rest to `test`; rows `split = test`, on average "
-        f"{len(answers.labels) / len(np.unique(answers.sources)):.1f} rows a source.",
-        "`by row`: every row counts as a source of its own, and the promise is about the mean row. `by source` (the "
-        "default where rows have siblings): the promise is about a random row of a new source, so that a source "
+        f"{len(answers.labels) / len(np.unique(answers.clusters)):.1f} rows a cluster.",
+        "`by row`: every row counts as a cluster of its own, and the promise is about the mean row. `by cluster` (the "
+        "default where rows have siblings): the promise is about a random row of a new cluster, so that a cluster "
         "with few rows of a class weighs as much as one with many. Per true label the two means differ widely, "
-        "because sources with one hallucinated answer are unlike those with six: each quantile keeps its promise "
+        "because clusters with one hallucinated answer are unlike those with six: each quantile keeps its promise "
         "only in its own mean.",
-        "Inside a task the quantile by source has about 40 sources and keeps mass 1 / (K + 1) at infinity: its sets "
+        "Inside a task the quantile by cluster has about 40 clusters and keeps mass 1 / (K + 1) at infinity: its sets "
         "can be too wide by that much, never too narrow. There the upper limit is 1 / (K + 1).",
         "Quantiles per task (Mondrian) and per true label keep separate promises; a marginal quantile hides "
         "differences between tasks and between labels.",
@@ -296,7 +296,7 @@ def run(is_quick: bool = False) -> Outcome | None:
 def _describe_kinds(alpha: float, key: tuple[str, bool], values: Floats) -> tuple[str, str, str, str]:
     by_kind: Mapping[str, float] = dict(zip(SET_KINDS, values.tolist(), strict=True))
     stratification, has_siblings = key
-    name = f"{_NAMES[stratification]}, {'by source' if has_siblings else 'by row'}, {1 - alpha:.2f}"
+    name = f"{_NAMES[stratification]}, {'by cluster' if has_siblings else 'by row'}, {1 - alpha:.2f}"
     return name, f"{by_kind['empty']:.3f}", f"{by_kind['single']:.3f}", f"{by_kind['all']:.3f}"
 
 

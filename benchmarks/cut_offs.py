@@ -1,8 +1,8 @@
 """Thresholds: does every method that promises an error rate keep it on new draws, and is a lower appetite never laxer?
 
 Scores are normal in both classes, with equal spread, so that the true rates of any threshold are known to the last
-digit; sources hold one answer or several alike ones. A promise in the mean over fits is held against the mean, one in
-probability against the share of fits that break it. On labelled answers thresholds are fitted on half of the sources
+digit; clusters hold one answer or several alike ones. A promise in the mean over fits is held against the mean, one in
+probability against the share of fits that break it. On labelled answers thresholds are fitted on half of the clusters
 and quoted on the other half.
 """
 
@@ -53,7 +53,7 @@ SEPARATION = 2.0
 SHARE_ACCEPTED = 0.65
 COUNT_LABELS = 400
 _LIKENESS = 0.5
-_ROWS_PER_SOURCE = (1, 4)
+_ROWS_PER_CLUSTER = (1, 4)
 
 _ACCEPTANCE = tuple(method for method, kind in METHODS.items() if kind == "acceptance")
 
@@ -101,24 +101,24 @@ def read_appetites(path: Path = _SEED_OF_APPETITES) -> tuple[RiskAppetite, ...]:
 
 
 def draw(
-    random: np.random.Generator, rows_per_source: int, count: int = COUNT_LABELS
+    random: np.random.Generator, rows_per_cluster: int, count: int = COUNT_LABELS
 ) -> tuple[Floats, Integers, Integers]:
-    """Return scores, labels and sources; siblings share half of the variance of the score, and tend to share the label.
+    """Return scores, labels and clusters; siblings share half of the variance of the score and tend to share a label.
 
     Marginally P(label = 1) is :data:`SHARE_ACCEPTED`, scores are normal with standard deviation 1 and the mean 0 or
     :data:`SEPARATION`, whatever the number of siblings.
     """
-    sources = np.arange(count) // rows_per_source
-    count_sources = int(sources[-1]) + 1
-    likeness = _LIKENESS if rows_per_source > 1 else 0.0
+    clusters = np.arange(count) // rows_per_cluster
+    count_clusters = int(clusters[-1]) + 1
+    likeness = _LIKENESS if rows_per_cluster > 1 else 0.0
 
     def alike() -> Floats:
-        shared = random.standard_normal(count_sources)[sources]
+        shared = random.standard_normal(count_clusters)[clusters]
         result: Floats = math.sqrt(likeness) * shared + math.sqrt(1 - likeness) * random.standard_normal(count)
         return result
 
     labels = (alike() < norm.ppf(SHARE_ACCEPTED)).astype(np.int64)
-    return alike() + SEPARATION * labels, labels, sources
+    return alike() + SEPARATION * labels, labels, clusters
 
 
 def probability_accepted(scores: Floats) -> Floats:
@@ -146,21 +146,21 @@ def _mean_promise(name: str, limit: float, rates: Sequence[float | None]) -> Pro
     return Promise(name, limit, float(known.mean()), error, len(rates), sum(rate is not None for rate in rates))
 
 
-def simulate_controls(count_fits: int, rows_per_source: int, seed: int = SEED) -> list[Promise]:
+def simulate_controls(count_fits: int, rows_per_cluster: int, seed: int = SEED) -> list[Promise]:
     """Return the promises of the risk controls in `hcat.calibration.conformal`, on true probabilities of stage 1."""
     random = np.random.default_rng(seed)
     found: dict[tuple[str, float], list[float | None]] = {}
     controls: Mapping[str, Callable[[Floats, Integers, float, Integers], RiskControl]] = {
         "bad and accepted": control_bad_and_accepted,
         "accepted among bad": control_accepted_among_bad,
-        "bad among accepted": lambda p, y, alpha, g: control_bad_among_accepted(p, y, alpha, DELTA, sources=g),
+        "bad among accepted": lambda p, y, alpha, g: control_bad_among_accepted(p, y, alpha, DELTA, clusters=g),
     }
     for _ in range(count_fits):
-        scores, labels, sources = draw(random, rows_per_source)
+        scores, labels, clusters = draw(random, rows_per_cluster)
         probabilities = probability_accepted(scores)
         for alpha in ALPHAS:
             for name, control in controls.items():
-                threshold = control(probabilities, labels, alpha, sources).threshold
+                threshold = control(probabilities, labels, alpha, clusters).threshold
                 rate = None if threshold is None else true_rates(_score_of(threshold))[name]
                 found.setdefault((name, alpha), []).append(rate)
     promises = []
@@ -198,7 +198,7 @@ _ESTIMATED = ("normal_floor", "normal_floor_fold_mean", "pass_quantile")
 LIMIT_ESTIMATED = 0.005
 
 
-def simulate_methods(count_fits: int, rows_per_source: int, seed: int = SEED) -> tuple[list[Promise], dict[str, int]]:
+def simulate_methods(count_fits: int, rows_per_cluster: int, seed: int = SEED) -> tuple[list[Promise], dict[str, int]]:
     """Return the promises of `hcat.calibration.thresholds`, and how often a lower appetite accepted more bad answers.
 
     The count is over all fits, and over pairs of neighbouring appetites that both have an answer.
@@ -207,8 +207,8 @@ def simulate_methods(count_fits: int, rows_per_source: int, seed: int = SEED) ->
     found: dict[tuple[str, float], list[float | None]] = {}
     laxer = dict.fromkeys(_ACCEPTANCE, 0)
     for _ in range(count_fits):
-        scores, labels, sources = draw(random, rows_per_source)
-        thresholds = fit_all(scores, labels, sources, appetites, direction="higher_is_better")
+        scores, labels, clusters = draw(random, rows_per_cluster)
+        thresholds = fit_all(scores, labels, clusters, appetites, direction="higher_is_better")
         for one in thresholds:
             if one.method in _PROMISED:
                 rate = None if one.threshold is None else true_rates(one.threshold)[_PROMISED[one.method]]
@@ -239,12 +239,12 @@ def _as_number(threshold: Threshold) -> float | None:
 def resplit(
     answers: Answers, count: int, seed: int = SEED
 ) -> tuple[dict[tuple[str, float], list[float]], dict[str, int]]:
-    """Return false accept rates on held-out sources by method and confidence, and the counts of laxer lower appetites.
+    """Return false accept rates on held-out clusters by method and confidence, and the counts of laxer lower appetites.
 
     No threshold, or one that accepts none: nothing is accepted.
     """
     random, appetites = np.random.default_rng(seed), read_appetites()
-    names, codes = np.unique(answers.sources, return_inverse=True)
+    names, codes = np.unique(answers.clusters, return_inverse=True)
     rates: dict[tuple[str, float], list[float]] = {}
     laxer = dict.fromkeys(_ACCEPTANCE, 0)
     for _ in range(count):
@@ -252,14 +252,14 @@ def resplit(
         thresholds = fit_all(
             answers.scores[is_fit],
             answers.labels[is_fit],
-            answers.sources[is_fit],
+            answers.clusters[is_fit],
             appetites,
             direction="higher_is_better",
             bounds=(0.0, 1.0),
             methods=_ACCEPTANCE,
         )
         bad = answers.scores[~is_fit & (answers.labels == 0)]
-        weights = _source_weights(answers.sources[~is_fit & (answers.labels == 0)])
+        weights = _cluster_weights(answers.clusters[~is_fit & (answers.labels == 0)])
         for method in _ACCEPTANCE:
             shares = []
             for one in thresholds:
@@ -274,8 +274,8 @@ def resplit(
     return rates, laxer
 
 
-def _source_weights(sources: npt.NDArray[np.str_]) -> Floats:
-    _, codes, sizes = np.unique(sources, return_inverse=True, return_counts=True)
+def _cluster_weights(clusters: npt.NDArray[np.str_]) -> Floats:
+    _, codes, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
     result: Floats = 1 / (len(sizes) * sizes[codes])
     return result
 
@@ -288,14 +288,14 @@ def run(is_quick: bool = False) -> Outcome | None:
     count_fits = 30 if is_quick else COUNT_FITS
     lines, met = [], True
     laxer = dict.fromkeys(_ACCEPTANCE, 0)
-    for rows_per_source in _ROWS_PER_SOURCE:
-        by_method, counts = simulate_methods(count_fits, rows_per_source)
+    for rows_per_cluster in _ROWS_PER_CLUSTER:
+        by_method, counts = simulate_methods(count_fits, rows_per_cluster)
         laxer = {method: laxer[method] + counts[method] for method in _ACCEPTANCE}
-        for promise in (*by_method, *simulate_controls(count_fits, rows_per_source)):
+        for promise in (*by_method, *simulate_controls(count_fits, rows_per_cluster)):
             met &= promise.is_kept
             lines.append(
                 (
-                    f"{promise.name}, {rows_per_source} a source",
+                    f"{promise.name}, {rows_per_cluster} a cluster",
                     f"{promise.limit:.3f}",
                     f"{promise.found:.4f} ({promise.error:.4f})",
                     promise.verdict,
@@ -314,7 +314,7 @@ def run(is_quick: bool = False) -> Outcome | None:
             lines,
         ),
         Table(
-            f"Labelled answers: false accept rate on the held-out half of the sources, mean of {count_resplits} "
+            f"Labelled answers: false accept rate on the held-out half of the clusters, mean of {count_resplits} "
             "splits; splits with an answer",
             ("method", *columns),
             [
@@ -339,7 +339,7 @@ def run(is_quick: bool = False) -> Outcome | None:
     ]
     notes = [
         f"Scores of people's rejects are N(0, 1), of what they accept N({SEPARATION:g}, 1), {SHARE_ACCEPTED:.0%} are "
-        f"accepted; several answers of a source share {_LIKENESS:.0%} of the variance of score and label. Rates of a "
+        f"accepted; several answers of a cluster share {_LIKENESS:.0%} of the variance of score and label. Rates of a "
         "threshold are exact, not sampled.",
         "`conformal` and the risk controls keep their promise for any distribution; where no answer passes, none is "
         "accepted. The curves `logistic`, `polynomial_logistic` and `gam` estimate P(good) at the threshold, so "
@@ -349,7 +349,7 @@ def run(is_quick: bool = False) -> Outcome | None:
         f"it in finite samples: their limit here is 1 - confidence + {LIMIT_ESTIMATED:g}.",
         f"A promise is broken when its mean exceeds it by more than {LIMIT_ERRORS} standard errors of the "
         "simulation. Learn then Test promises instead that few fits break the limit.",
-        "With several answers a source the promises are for an answer drawn at random from a new source.",
+        "With several answers a cluster the promises are for an answer drawn at random from a new cluster.",
     ]
     return Outcome("cut_offs", "Thresholds and risk control", tables, notes, is_quick, is_quick or met)
 

@@ -1,4 +1,4 @@
-"""How well a score tells grounded from hallucinated answers: AUROC and average precision with intervals by source.
+"""How well a score tells grounded from hallucinated answers: AUROC and average precision with intervals by cluster.
 
 Throughout, a higher score means better grounded, and a positive is a failure (a hallucinated answer).
 """
@@ -27,7 +27,7 @@ class Estimate:
     value : float
         Point estimate; NaN when there is no pair to compare (or no positive).
     low, high : float
-        Percentile bootstrap interval over sources; NaN with the value.
+        Percentile bootstrap interval over clusters; NaN with the value.
     draws : ndarray, shape (n_draws,)
         Bootstrap draws, in the same order of resamples for every score of the same rows: differences of two scores may
         be taken draw by draw.
@@ -46,7 +46,7 @@ class Estimate:
 def auroc(
     scores: Floats,
     is_positive: Flags,
-    sources: npt.NDArray[np.int64],
+    clusters: npt.NDArray[np.int64],
     cells: npt.NDArray[np.int64] | None = None,
     count_draws: int = COUNT_DRAWS,
 ) -> Estimate:
@@ -58,7 +58,7 @@ def auroc(
         Higher = better grounded; NaN = no score. A pair with a missing score counts one half, as a coin would.
     is_positive : ndarray of bool, shape (n,)
         Failures.
-    sources : ndarray of int, shape (n,)
+    clusters : ndarray of int, shape (n,)
         What is resampled as a whole.
     cells : ndarray of int, shape (n,), optional
         Only pairs inside one cell count; they are pooled over cells (concordant pairs / all pairs).
@@ -67,10 +67,10 @@ def auroc(
 
     Notes
     -----
-    Pairs are summed by (source of the positive, source of the negative) once. A resample with source weights w then has
-    the value w'Mw / w'Nw, so that a thousand draws are two matrix products.
+    Pairs are summed by (cluster of the positive, cluster of the negative) once. A resample with cluster weights w then
+    has the value w'Mw / w'Nw, so that a thousand draws are two matrix products.
     """
-    _check(scores, is_positive, sources)
+    _check(scores, is_positive, clusters)
     positive, negative = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
     below, above = scores[positive][:, None], scores[negative][None, :]
     concordant = np.where(below < above, 1.0, np.where(below > above, 0.0, 0.5))
@@ -78,11 +78,11 @@ def auroc(
     if cells is not None:
         counted = (cells[positive][:, None] == cells[negative][None, :]).astype(np.float64)
         concordant *= counted
-    codes, count_sources = _codes(sources)
-    of_positive, of_negative = np.eye(count_sources)[codes[positive]], np.eye(count_sources)[codes[negative]]
+    codes, count_clusters = _codes(clusters)
+    of_positive, of_negative = np.eye(count_clusters)[codes[positive]], np.eye(count_clusters)[codes[negative]]
     sums = of_positive.T @ concordant @ of_negative
     pairs = of_positive.T @ counted @ of_negative
-    weights = _resample(count_sources, count_draws)
+    weights = _resample(count_clusters, count_draws)
     numerators = np.einsum("ds,ds->d", weights @ sums, weights)
     denominators = np.einsum("ds,ds->d", weights @ pairs, weights)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -90,21 +90,21 @@ def auroc(
 
 
 def average_precision(
-    scores: Floats, is_positive: Flags, sources: npt.NDArray[np.int64], count_draws: int = COUNT_DRAWS
+    scores: Floats, is_positive: Flags, clusters: npt.NDArray[np.int64], count_draws: int = COUNT_DRAWS
 ) -> Estimate:
     """Return the average precision of finding failures among the lowest scores, in [0, 1].
 
     Parameters as in :func:`auroc`. It needs an order of all rows, so that a missing score takes the median of the
     others. Rows of equal score enter together: AP = sum over distinct scores of (recall gained) x precision.
     """
-    _check(scores, is_positive, sources)
+    _check(scores, is_positive, clusters)
     is_missing = np.isnan(scores)
     filled = np.where(is_missing, np.median(scores[~is_missing]) if not is_missing.all() else 0.0, scores)
     order = np.argsort(filled, kind="stable")
     ordered = filled[order]
     ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
-    codes, count_sources = _codes(sources)
-    row_weights = _resample(count_sources, count_draws)[:, codes[order]]
+    codes, count_clusters = _codes(clusters)
+    row_weights = _resample(count_clusters, count_draws)[:, codes[order]]
     draws = _weighted_average_precision(row_weights, is_positive[order], ends)
     value = _weighted_average_precision(np.ones((1, len(order))), is_positive[order], ends)
     return estimate_from_draws(float(value[0]), draws)
@@ -120,15 +120,15 @@ def _weighted_average_precision(row_weights: Floats, is_positive: Flags, ends: n
     return result
 
 
-def _resample(count_sources: int, count_draws: int) -> Floats:
-    """Return how often each source is drawn, shape (n_draws, n_sources): the same table for every score."""
-    return draw_cluster_counts(np.random.default_rng(_SEED), count_sources, count_draws)
+def _resample(count_clusters: int, count_draws: int) -> Floats:
+    """Return how often each cluster is drawn, shape (n_draws, n_clusters): the same table for every score."""
+    return draw_cluster_counts(np.random.default_rng(_SEED), count_clusters, count_draws)
 
 
-def resample_rows(sources: npt.NDArray[np.int64], count_draws: int) -> Floats:
-    """Return how often each row is drawn when whole sources are resampled, shape (n_draws, n)."""
-    codes, count_sources = _codes(sources)
-    return _resample(count_sources, count_draws)[:, codes]
+def resample_rows(clusters: npt.NDArray[np.int64], count_draws: int) -> Floats:
+    """Return how often each row is drawn when whole clusters are resampled, shape (n_draws, n)."""
+    codes, count_clusters = _codes(clusters)
+    return _resample(count_clusters, count_draws)[:, codes]
 
 
 def estimate_from_draws(value: float, draws: Floats) -> Estimate:
@@ -145,10 +145,10 @@ def _codes(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
     return codes.astype(np.int64), len(distinct)
 
 
-def _check(scores: Floats, is_positive: Flags, sources: npt.NDArray[np.int64]) -> None:
-    if not len(scores) == len(is_positive) == len(sources):
+def _check(scores: Floats, is_positive: Flags, clusters: npt.NDArray[np.int64]) -> None:
+    if not len(scores) == len(is_positive) == len(clusters):
         raise ValueError(
-            f"scores, labels and sources must have one length, got {len(scores)}, {len(is_positive)}, {len(sources)}"
+            f"scores, labels and clusters must have one length, got {len(scores)}, {len(is_positive)}, {len(clusters)}"
         )
     if not len(scores):
         raise ValueError("there must be at least one row, got 0")

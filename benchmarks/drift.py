@@ -57,25 +57,25 @@ class Scenario:
     Attributes
     ----------
     name : str
-    rows_per_source : int
+    rows_per_cluster : int
         Siblings within a week.
     likeness : float
-        Share of the variance that rows of a source have in common (intraclass correlation).
+        Share of the variance that rows of a cluster have in common (intraclass correlation).
     is_repeated : bool
-        The same sources are asked every week.
+        The same clusters are asked every week.
     share_failing : float
         0 = normal scores; else scores are 0 (fails) or 1, before they are standardised.
     """
 
     name: str
-    rows_per_source: int = 1
+    rows_per_cluster: int = 1
     likeness: float = 0.0
     is_repeated: bool = False
     share_failing: float = 0.0
 
 
 INDEPENDENT = Scenario("independent interactions")
-SIBLINGS = Scenario("sources of 4 interactions, ICC .3", 4, 0.3)
+SIBLINGS = Scenario("clusters of 4 interactions, ICC .3", 4, 0.3)
 REPEATED = Scenario("the same 200 queries every week, ICC .5", 1, 0.5, True)
 RARE = Scenario("failures, 2 in 100", share_failing=0.02)
 
@@ -87,12 +87,12 @@ class Draw:
     Attributes
     ----------
     scores : ndarray, shape (count_series, n)
-    sources, weeks : ndarray of int, shape (n,)
+    clusters, weeks : ndarray of int, shape (n,)
         Weeks of the reference are negative, -1 the last; those after it count from 0.
     """
 
     scores: Floats
-    sources: Integers
+    clusters: Integers
     weeks: Integers
 
 
@@ -103,19 +103,19 @@ def draw(
     sizes = _split_reference(reference, weekly) + [weekly] * count_weeks
     weeks = np.repeat(np.arange(len(sizes)) - (len(sizes) - count_weeks), sizes)
     within = np.concatenate([np.arange(size) for size in sizes])
-    local = within // scenario.rows_per_source
-    sources = local if scenario.is_repeated else (weeks - weeks.min()) * (weekly + 1) + local
-    sources = np.unique(sources, return_inverse=True)[1]
+    local = within // scenario.rows_per_cluster
+    clusters = local if scenario.is_repeated else (weeks - weeks.min()) * (weekly + 1) + local
+    clusters = np.unique(clusters, return_inverse=True)[1]
     scores = random.standard_normal((count_series, len(weeks)))
     if scenario.likeness:
-        shared = random.standard_normal((count_series, int(sources.max()) + 1))
-        scores = math.sqrt(scenario.likeness) * shared[:, sources] + math.sqrt(1 - scenario.likeness) * scores
+        shared = random.standard_normal((count_series, int(clusters.max()) + 1))
+        scores = math.sqrt(scenario.likeness) * shared[:, clusters] + math.sqrt(1 - scenario.likeness) * scores
     if scenario.share_failing:
         from scipy.special import ndtri
 
         share = scenario.share_failing
         scores = ((scores > ndtri(share)) - (1 - share)) / math.sqrt(share * (1 - share))
-    return Draw(scores, sources, weeks)
+    return Draw(scores, clusters, weeks)
 
 
 def _split_reference(reference: int, weekly: int) -> list[int]:
@@ -128,14 +128,14 @@ def look(found: Draw, week: int, settings: DriftSettings = _SETTINGS) -> dict[st
     """Return the columns of the tests of windows that end with ``week``, shape (count_series, n_windows) each."""
     count_series = len(found.scores)
     is_used = (found.weeks < 0) | ((found.weeks <= week) & (found.weeks > week - max(settings.window_weeks)))
-    sources, weeks = found.sources[is_used], found.weeks[is_used]
+    clusters, weeks = found.clusters[is_used], found.weeks[is_used]
     rows = arrange_rows(
-        np.repeat(np.arange(count_series), len(sources)),
-        np.tile(sources, count_series),
+        np.repeat(np.arange(count_series), len(clusters)),
+        np.tile(clusters, count_series),
         found.scores[:, is_used].ravel(),
         count_series,
     )
-    weeks = weeks[rows.order % len(sources)]
+    weeks = weeks[rows.order % len(clusters)]
     is_reference = weeks < 0
     reference = describe_period(rows, is_reference)
     columns: dict[str, dict[str, list[Floats]]] = {test: {} for test in _WINDOW_TESTS}
@@ -257,7 +257,7 @@ def share_found(
     for count in _chunks(count_runs):
         # two quiet weeks, so that the first windows of three hold one week of the shift
         drawn = draw(random, scenario, count, reference, weekly, COUNT_WEEKS + 2)
-        drawn = Draw(drawn.scores + SHIFT * (drawn.weeks >= 2), drawn.sources, drawn.weeks)
+        drawn = Draw(drawn.scores + SHIFT * (drawn.weeks >= 2), drawn.clusters, drawn.weeks)
         by_test: dict[str, list[Flags]] = {}
         weekly_means = _describe_weeks(drawn)
         base = len(weekly_means[0][0]) - (COUNT_WEEKS + 2)
@@ -291,7 +291,7 @@ def _describe_weeks(found: Draw) -> tuple[Floats, Floats, Floats]:
     count_series, count = found.scores.shape
     rows = arrange_rows(
         np.repeat(np.arange(count_series), count),
-        np.tile(found.sources, count_series),
+        np.tile(found.clusters, count_series),
         found.scores.ravel(),
         count_series,
     )

@@ -79,7 +79,7 @@ order by judge_task, call_status
 
 _AGREEMENT = """
 select metric_name, method, coalesce(criterion, reference) as held_against, statistic, status, value, low, high,
-    count_compared, count_sources
+    count_compared, count_clusters
 from fct_judge_agreement
 where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
     and status not in ('no_criterion', 'no_labels')
@@ -113,7 +113,7 @@ def tabulate_pairs(data: Path) -> Table:
         for task in ("all", *sorted(set(tasks.tolist()))):
             chosen = np.ones(len(rows), dtype=bool) if task == "all" else tasks == task
             found = paired_accuracy(scored[chosen], labels[chosen], sources[chosen].tolist())
-            table.append((name, task, _show(found._asdict()), f"{found.count_compared} ({found.count_sources})"))
+            table.append((name, task, _show(found._asdict()), f"{found.count_compared} ({found.count_clusters})"))
     title = (
         "Faithfulness without a language model: share of pairs of one source in which the faithful answer scores higher"
     )
@@ -241,7 +241,7 @@ def _run(is_quick: bool, folder: Path) -> Outcome | None:
                     row["metric_name"],
                     row["method"],
                     _show(row),
-                    f"{row['count_compared']} ({row['count_sources']})",
+                    f"{row['count_compared']} ({row['count_clusters']})",
                 )
                 for row in agreement
             ],

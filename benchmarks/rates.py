@@ -84,9 +84,9 @@ def measure_widths(
         found = estimate_failure_rate(
             is_failure[rows],
             predictions[rows],
-            answers.sources[rows],
+            answers.clusters[rows],
             predictions,
-            answers.sources,
+            answers.clusters,
             target=target,
         )
         if found.low is None or found.high is None or found.labels_only is None:
@@ -151,7 +151,7 @@ def run(is_quick: bool = False) -> Outcome | None:
         "small rates have few effective labels, and the interval then covers too often: it is wide, never too "
         "narrow.",
         "Widths count every sample; those of status `labels_only` have ratio 1. The rate of a process also varies "
-        "with the sources that happened to be asked, which predictions of these answers cannot reduce; its true "
+        "with the clusters that happened to be asked, which predictions of these answers cannot reduce; its true "
         "value is unknown here, so that it has no coverage.",
     ]
     return Outcome("rates", "Failure rates from few labels", tables, notes, is_quick, is_quick or met)

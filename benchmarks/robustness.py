@@ -223,7 +223,7 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}" if abs(value) >= 0.001 or not value else "< 0.001"
 
 
-def judge_by_sources(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+def judge_by_clusters(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return (source, verdict) of each answer, as a build without labels and with every source would have them.
 
     Parameters
@@ -280,7 +280,7 @@ def _entail(answers: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _measure_sources(folder: Path, is_quick: bool) -> Table:
+def _measure_clusters(folder: Path, is_quick: bool) -> Table:
     """Compare every source of correctness that needs no people and no language model with FinanceBench's labels."""
     from pyarrow import parquet
 
@@ -288,7 +288,7 @@ def _measure_sources(folder: Path, is_quick: bool) -> Table:
     # a refusal is wrong where an answer was due, whoever says so: it tells nothing about a source
     answers = [row for row in rows if row["label"] != "Refusal"][:: QUICK_SHARE if is_quick else 1]
     questions = {question: code for code, question in enumerate(sorted({row["question"] for row in answers}))}
-    judged = judge_by_sources(answers)
+    judged = judge_by_clusters(answers)
     shown = []
     for source in ("rule", "facts", "entailment"):
         for status, label in (("correct", "Correct Answer"), ("incorrect", "Incorrect Answer")):
@@ -349,7 +349,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
     if data is None:
         notes.append("FinanceBench was not there: HCAT_BENCHMARK_DATA must name a folder that holds financebench.")
     else:
-        tables.append(_measure_sources(data, is_quick))
+        tables.append(_measure_clusters(data, is_quick))
         notes.append(
             "Sources of correctness: the shares of a fact's words that an answer must hold were set on the demo's "
             "recorded faults. Two rules were made after a look at FinanceBench: facts never call a long answer "

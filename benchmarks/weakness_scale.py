@@ -43,7 +43,7 @@ DIMENSIONS = {
     "answer_length": 3,
     "asked_week": 12,
 }
-#: Interactions of a source, on average.
+#: Interactions of a cluster, on average.
 SIBLINGS = 5
 #: Seconds of the models over those of the bare group by.
 LIMIT_INTERVALS = 8.0
@@ -56,7 +56,7 @@ MEMORY_LIMIT = "2GB"
 
 #: In the order in which they are built.
 PREPARATION = (
-    "int_source_groups_bucketed",
+    "int_clusters_bucketed",
     "int_interactions_numbered",
     "int_segments_numbered",
     "int_metrics_numbered",
@@ -64,7 +64,7 @@ PREPARATION = (
     "int_interactions_celled",
     "int_cells",
 )
-INTERVALS = ("int_cell_sources", "int_cell_sums", "int_partition_sums", "int_cell_totals", "int_cell_estimates")
+INTERVALS = ("int_cell_clusters", "int_cell_sums", "int_partition_sums", "int_cell_totals", "int_cell_estimates")
 QUANTILES = (
     "int_marginal_cell_quantiles",
     "int_bivariate_cell_quantiles",
@@ -112,19 +112,19 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, count: int) -> None:
         create or replace table interactions as
         select
             'interaction-' || lpad(number::varchar, 9, '0') as interaction_id,
-            'source-' || md5((hash(number) % {max(count // SIBLINGS, 1)})::varchar) as source_group,
+            'cluster-' || md5((hash(number) % {max(count // SIBLINGS, 1)})::varchar) as cluster_id,
             {columns}
         from range({count}) as numbers (number)
         """
     )
     segments = " union all ".join(
-        f"select interaction_id, source_group, '{name}' as dimension, {name} as segment from interactions"
+        f"select interaction_id, cluster_id, '{name}' as dimension, {name} as segment from interactions"
         for name in DIMENSIONS
     )
     connection.execute(
         f"""
         create or replace table int_interaction_segments as
-        select interaction_id, source_group, 'all' as dimension, 'all' as segment from interactions
+        select interaction_id, cluster_id, 'all' as dimension, 'all' as segment from interactions
         union all {segments}
         """
     )
@@ -327,7 +327,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
         "evaluations, joined to a table that holds all dimensions as columns. `bivariate` includes the marginal "
         "cells, in the models and in the bare statement.",
         "`intervals` start from evaluations and segments: numbering, sums by jackknife group, estimates with rest and "
-        "difference for all sources and both halves. `quantiles` start from the numbered evaluations.",
+        "difference for all clusters and both halves. `quantiles` start from the numbered evaluations.",
         f"Models as dbt compiles them, run in one process with {THREADS} threads and a DuckDB memory limit of "
         f"{MEMORY_LIMIT}; lists of scores for quantiles lie outside of that limit. Counts and means of all cells were "
         "compared with those of the bare statement.",

@@ -1,8 +1,8 @@
 """Weak cells: how often noise is flagged, how often a planted weakness is found, and what the intervals hold.
 
-Everything runs through `hcat.weakness.statistics` as a build does; only the sums per source, which a build makes in
+Everything runs through `hcat.weakness.statistics` as a build does; only the sums per cluster, which a build makes in
 SQL, are made here. Interactions are dealt to about 300 cells: segments of ten dimensions, of which five belong to whole
-sources (a topic) and five to single interactions (a system), and pairs of them.
+clusters (a topic) and five to single interactions (a system), and pairs of them.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from hcat.weakness.statistics import (
 )
 
 #: As shipped.
-SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)
+SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_clusters=10)
 MARGIN = 0.03
-#: Sources up to the first number are left out one by one, more of them in as many groups as the second.
-COUNT_SINGLE_SOURCES, COUNT_GROUPS = 1000, 128
+#: Clusters up to the first number are left out one by one, more of them in as many groups as the second.
+COUNT_SINGLE_CLUSTERS, COUNT_GROUPS = 1000, 128
 
 COUNT_RUNS = 500
 #: Runs with a flagged cell: the declared level plus two standard errors of the simulation.
@@ -51,7 +51,7 @@ CORRELATION = 0.5
 ICC = 0.3
 
 #: Shares of the segments of each dimension.
-_SOURCE_DIMENSIONS = {
+_CLUSTER_DIMENSIONS = {
     "topic": [12, 10, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4],
     "query_type": [5, 4, 3, 2, 2, 2],
     "difficulty": [3, 2, 1],
@@ -81,23 +81,23 @@ _CURVE_DIFFERENCES = (0.10, 0.15, 0.20, 0.25, 0.30, 0.35, 0.50)
 
 
 class Design(NamedTuple):
-    """Interactions, their sources and cells.
+    """Interactions, their clusters and cells.
 
     Attributes
     ----------
-    sources : ndarray of int, shape (n_rows,)
+    clusters : ndarray of int, shape (n_rows,)
         Ascending codes.
     members : ndarray of float, shape (n_rows, n_cells)
         1 where the row is in the cell; the first cell is all rows.
-    counts : ndarray of float, shape (n_sources, n_cells)
-        Rows of each source in each cell.
-    groups : ndarray of int, shape (n_sources,)
-        Jackknife group of each source.
-    is_first : ndarray of bool, shape (n_sources,)
-        Is the source in the first half?
+    counts : ndarray of float, shape (n_clusters, n_cells)
+        Rows of each cluster in each cell.
+    groups : ndarray of int, shape (n_clusters,)
+        Jackknife group of each cluster.
+    is_first : ndarray of bool, shape (n_clusters,)
+        Is the cluster in the first half?
     """
 
-    sources: Integers
+    clusters: Integers
     members: Floats
     counts: Floats
     groups: Integers
@@ -114,13 +114,13 @@ class Plant:
         Interactions of the planted cell.
     difference : float
         What its failure rate is above that of the others.
-    by_source : bool
-        The cell takes whole sources; else interactions, one by one, of any source.
+    by_cluster : bool
+        The cell takes whole clusters; else interactions, one by one, of any cluster.
     """
 
     count_rows: int
     difference: float
-    by_source: bool
+    by_cluster: bool
 
 
 class NoiseShares(NamedTuple):
@@ -133,7 +133,7 @@ class NoiseShares(NamedTuple):
     by_jackknife : float
         With the jackknife's standard error alone, without the one under no difference.
     by_rows : float
-        Naive: Welch's t test of rows, sources ignored.
+        Naive: Welch's t test of rows, clusters ignored.
     confirmed : float
         Runs with a cell that the second half confirms.
     count_tests : float
@@ -157,7 +157,7 @@ class Found(NamedTuple):
     false_flagged, false_confirmed : float
         Mean share, among the flagged (confirmed) cells, of cells that are truly no worse than their rest.
     excess, excess_confirmed : float
-        Mean estimate - truth of the planted cell where it is flagged (all sources), confirmed (second half).
+        Mean estimate - truth of the planted cell where it is flagged (all clusters), confirmed (second half).
     detectable : float
         Median of its minimum detectable difference.
     count_tests : float
@@ -174,68 +174,68 @@ class Found(NamedTuple):
     count_tests: float
 
 
-def deal(count_rows: int, rows_per_source: float, random: np.random.Generator, plant: Plant | None = None) -> Design:
+def deal(count_rows: int, rows_per_cluster: float, random: np.random.Generator, plant: Plant | None = None) -> Design:
     """Return a design; with a plant, its cell is the second one."""
-    count_sources = round(count_rows / rows_per_source)
-    # every source has a row
-    extra = random.integers(0, count_sources, count_rows - count_sources)
-    sources = np.sort(np.concatenate([np.arange(count_sources), extra]))
-    segments = {name: _draw(shares, count_sources, random)[sources] for name, shares in _SOURCE_DIMENSIONS.items()} | {
-        name: _draw(shares, count_rows, random) for name, shares in _ROW_DIMENSIONS.items()
-    }
+    count_clusters = round(count_rows / rows_per_cluster)
+    # every cluster has a row
+    extra = random.integers(0, count_clusters, count_rows - count_clusters)
+    clusters = np.sort(np.concatenate([np.arange(count_clusters), extra]))
+    segments = {
+        name: _draw(shares, count_clusters, random)[clusters] for name, shares in _CLUSTER_DIMENSIONS.items()
+    } | {name: _draw(shares, count_rows, random) for name, shares in _ROW_DIMENSIONS.items()}
     cells = [np.ones(count_rows, dtype=bool)]
     if plant is not None:
-        cells.append(_choose_rows(sources, plant, random))
+        cells.append(_choose_rows(clusters, plant, random))
     cells += [values == code for values in segments.values() for code in np.unique(values)]
     for first, second in _PAIRS:
         joint = segments[first] * 100 + segments[second]
         cells += [joint == code for code in np.unique(joint)]
-    # in place of a hash: where a source lies gives its half and, with many sources, its group
-    positions = random.random(count_sources)
-    groups = np.arange(count_sources)
-    if count_sources > COUNT_SINGLE_SOURCES:
+    # in place of a hash: where a cluster lies gives its half and, with many clusters, its group
+    positions = random.random(count_clusters)
+    groups = np.arange(count_clusters)
+    if count_clusters > COUNT_SINGLE_CLUSTERS:
         groups = np.floor(positions * COUNT_GROUPS).astype(np.int64)
     members = np.column_stack(cells).astype(np.float64)
-    return Design(sources, members, _sum_by_source(members, sources), groups, positions < 0.5)
+    return Design(clusters, members, _sum_by_cluster(members, clusters), groups, positions < 0.5)
 
 
-def _sum_by_source(rows: Floats, sources: Integers) -> Floats:
-    return np.add.reduceat(rows, np.searchsorted(sources, np.arange(sources[-1] + 1)), axis=0)
+def _sum_by_cluster(rows: Floats, clusters: Integers) -> Floats:
+    return np.add.reduceat(rows, np.searchsorted(clusters, np.arange(clusters[-1] + 1)), axis=0)
 
 
 def _draw(shares: Sequence[float], count: int, random: np.random.Generator) -> Integers:
     return random.choice(len(shares), size=count, p=np.asarray(shares) / np.sum(shares)).astype(np.int64)
 
 
-def _choose_rows(sources: Integers, plant: Plant, random: np.random.Generator) -> Flags:
-    if not plant.by_source:
-        return np.isin(np.arange(len(sources)), random.choice(len(sources), plant.count_rows, replace=False))
-    order = random.permutation(sources[-1] + 1)
-    sizes = np.bincount(sources)[order].cumsum()
-    return np.isin(sources, order[: int(np.searchsorted(sizes, plant.count_rows)) + 1])
+def _choose_rows(clusters: Integers, plant: Plant, random: np.random.Generator) -> Flags:
+    if not plant.by_cluster:
+        return np.isin(np.arange(len(clusters)), random.choice(len(clusters), plant.count_rows, replace=False))
+    order = random.permutation(clusters[-1] + 1)
+    sizes = np.bincount(clusters)[order].cumsum()
+    return np.isin(clusters, order[: int(np.searchsorted(sizes, plant.count_rows)) + 1])
 
 
 def draw_scores(design: Design, icc: float, count_metrics: int, random: np.random.Generator) -> Floats:
-    """Return standard normal scores, shape (n_rows, n_metrics), of which sources share `icc` of the variance.
+    """Return standard normal scores, shape (n_rows, n_metrics), of which clusters share `icc` of the variance.
 
     Both parts of the metrics correlate by :data:`CORRELATION`.
     """
-    count_rows, count_sources = len(design.sources), design.sources[-1] + 1
+    count_rows, count_clusters = len(design.clusters), design.clusters[-1] + 1
 
     def correlated(count: int) -> Floats:
         common, own = random.standard_normal((count, 1)), random.standard_normal((count, count_metrics))
         together: Floats = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * own
         return together
 
-    scores: Floats = np.sqrt(icc) * correlated(count_sources)[design.sources] + np.sqrt(1 - icc) * correlated(
+    scores: Floats = np.sqrt(icc) * correlated(count_clusters)[design.clusters] + np.sqrt(1 - icc) * correlated(
         count_rows
     )
     return scores
 
 
 def estimate_metric(design: Design, values: Floats, is_share: bool) -> tuple[Cells, Cells, Cells]:
-    """Return the cells of one metric, higher = worse: of all sources, of the first and of the second half."""
-    sums = _sum_by_source(design.members * values[:, None], design.sources)
+    """Return the cells of one metric, higher = worse: of all clusters, of the first and of the second half."""
+    sums = _sum_by_cluster(design.members * values[:, None], design.clusters)
     spread = float(values.std(ddof=1))
     everything = np.ones(len(design.groups), dtype=bool)
     whole, first, second = (
@@ -246,14 +246,14 @@ def estimate_metric(design: Design, values: Floats, is_share: bool) -> tuple[Cel
 
 def _estimate_half(design: Design, sums: Floats, spread: float, is_share: bool, half: Flags) -> Cells:
     counts, sums, groups = design.counts[half], sums[half], design.groups[half]
-    sources = (counts > 0).sum(axis=0).astype(np.float64)
+    clusters = (counts > 0).sum(axis=0).astype(np.float64)
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     if len(starts) < len(groups):
         counts, sums = np.add.reduceat(counts[order], starts, axis=0), np.add.reduceat(sums[order], starts, axis=0)
     estimates = jackknife_cells(counts, sums, counts[:, 0], sums[:, 0])
     own_spread = np.sqrt(estimates.value * (1 - estimates.value)) if is_share else np.full(counts.shape[1], spread)
-    return with_whole(estimates._asdict(), sources, own_spread, np.zeros(counts.shape[1], dtype=np.int64))
+    return with_whole(estimates._asdict(), clusters, own_spread, np.zeros(counts.shape[1], dtype=np.int64))
 
 
 def join(parts: Sequence[Cells]) -> Cells:
@@ -264,7 +264,7 @@ def join(parts: Sequence[Cells]) -> Cells:
 
 def judge(cells: Cells, settings: WeaknessSettings = SETTINGS) -> Judgement:
     """Return the judgement of all cells that can be tested, but the one of all rows."""
-    return judge_cells(cells, can_be_tested(cells, settings.minimum_sources), _margins(cells), settings)
+    return judge_cells(cells, can_be_tested(cells, settings.minimum_clusters), _margins(cells), settings)
 
 
 def _margins(cells: Cells) -> Floats:
@@ -285,7 +285,7 @@ def flag_by_rows(design: Design, values: Floats) -> Floats:
         variance_rest = (variance_rest - mean_rest**2) / (rest - 1)
         degrees = (variance + variance_rest) ** 2 / (variance**2 / (counts - 1) + variance_rest**2 / (rest - 1))
         tested = stdtr(degrees, -(mean - mean_rest) / np.sqrt(variance + variance_rest))
-    return np.where((counts >= SETTINGS.minimum_sources) & (rest >= SETTINGS.minimum_sources), tested, np.nan)
+    return np.where((counts >= SETTINGS.minimum_clusters) & (rest >= SETTINGS.minimum_clusters), tested, np.nan)
 
 
 def is_any_found(p_values: Floats, level: float) -> bool:
@@ -297,7 +297,7 @@ def is_any_found(p_values: Floats, level: float) -> bool:
 def measure_noise(icc: float, rate: float | None, count_runs: int, seed: int = SEED) -> NoiseShares:
     """Return the shares of runs without any weakness in which a cell is flagged.
 
-    2,000 interactions of 400 sources, :data:`COUNT_METRICS` metrics; `rate` = share of failures, None = scores.
+    2,000 interactions of 400 clusters, :data:`COUNT_METRICS` metrics; `rate` = share of failures, None = scores.
     """
     from scipy.special import ndtri, stdtr
 
@@ -335,7 +335,7 @@ def measure_noise(icc: float, rate: float | None, count_runs: int, seed: int = S
 def measure_plant(
     plant: Plant,
     count_rows: int,
-    rows_per_source: float,
+    rows_per_cluster: float,
     icc: float,
     count_runs: int,
     rate: float = 0.20,
@@ -352,7 +352,7 @@ def measure_plant(
     found: list[tuple[float, ...]] = []
     for number in range(count_runs):
         if number % _RUNS_PER_DESIGN == 0:
-            design = deal(count_rows, rows_per_source, random, plant)
+            design = deal(count_rows, rows_per_cluster, random, plant)
             planted = design.members[:, 1]
             true_rates = np.where(planted > 0, rate + plant.difference, rate)
             sizes = design.members.sum(axis=0)
@@ -396,7 +396,7 @@ def measure_plant(
 
 
 def measure_coverage(
-    count_sources: int, rows_per_source: float, icc: float, rate: float | None, count_draws: int, seed: int = SEED
+    count_clusters: int, rows_per_cluster: float, icc: float, rate: float | None, count_draws: int, seed: int = SEED
 ) -> dict[str, tuple[float, float]]:
     """Return coverage and mean width of 95 % intervals of a cell, by kind of interval.
 
@@ -408,7 +408,7 @@ def measure_coverage(
     random = np.random.default_rng(seed)
 
     def draw(count: int, rows: int) -> tuple[Integers, Floats]:
-        sizes = 1 + random.poisson(rows_per_source - 1, (rows, count))
+        sizes = 1 + random.poisson(rows_per_cluster - 1, (rows, count))
         largest = int(sizes.max())
         shared = random.standard_normal((rows, count, 1))
         values = np.sqrt(icc) * shared + np.sqrt(1 - icc) * random.standard_normal((rows, count, largest))
@@ -416,11 +416,11 @@ def measure_coverage(
             values = (values > ndtri(1 - rate)).astype(np.float64)
         return sizes, np.where(np.arange(largest) < sizes[:, :, None], values, 0.0).sum(axis=2)
 
-    whole_sizes, whole_sums = draw(round(20_000 / rows_per_source), 1)
+    whole_sizes, whole_sums = draw(round(20_000 / rows_per_cluster), 1)
     whole = jackknife_cells(whole_sizes.T.astype(float), whole_sums.T, whole_sizes[0].astype(float), whole_sums[0])
     spread = np.sqrt(whole.value * (1 - whole.value)) if rate is not None else np.ones(1)
-    of_all = with_whole(whole._asdict(), whole.source_groups, spread, np.zeros(1, dtype=np.int64))
-    sizes, sums = draw(count_sources, count_draws)
+    of_all = with_whole(whole._asdict(), whole.cluster_ids, spread, np.zeros(1, dtype=np.int64))
+    sizes, sums = draw(count_clusters, count_draws)
     counts = sizes.T.astype(np.float64)
     # one column per draw; the rest plays no part in the interval of the cell
     estimates = jackknife_cells(counts, sums.T, counts.sum(axis=1), sums.T.sum(axis=1))
@@ -428,20 +428,20 @@ def measure_coverage(
         name: np.repeat(getattr(of_all, name), count_draws)
         for name in ("whole_spread", "whole_design_effect", "whole_likeness", "whole_evenness")
     }
-    cells = Cells(**estimates._asdict(), sources=estimates.source_groups, **repeated)
+    cells = Cells(**estimates._asdict(), clusters=estimates.cluster_ids, **repeated)
     truth = 0.0 if rate is None else rate
     if rate is None:
         return {"jackknife t": _cover(mean_bounds(cells, SETTINGS.confidence), truth)}
     alike, strangers = (
         Cells(
             **estimates._asdict(),
-            sources=estimates.source_groups,
+            clusters=estimates.cluster_ids,
             **repeated | {"whole_likeness": np.full(count_draws, likeness)},
         )
         for likeness in (1.0, 0.0)
     )
     return {
-        "effective sources": _cover(share_bounds(alike, SETTINGS.confidence), truth),
+        "effective clusters": _cover(share_bounds(alike, SETTINGS.confidence), truth),
         "own design effect": _cover(share_bounds(strangers, SETTINGS.confidence), truth),
         "as shipped": _cover(share_bounds(cells, SETTINGS.confidence), truth),
     }
@@ -460,17 +460,17 @@ def run(is_quick: bool = False) -> Outcome:
     curve = _tabulate_curve(count_runs // 5 if is_quick else count_runs // 2)
     coverage, is_covered = _tabulate_coverage(500 if is_quick else 4_000)
     notes = [
-        f"Families: every metric's cells with at least {SETTINGS.minimum_sources} sources, "
+        f"Families: every metric's cells with at least {SETTINGS.minimum_clusters} clusters, "
         f"{SETTINGS.error_rate:.0%} false discoveries, margin {MARGIN}. Noise: {COUNT_METRICS} metrics together, "
-        f"correlated by {CORRELATION}; 2,000 interactions of 400 sources. One metric where a weakness is planted.",
-        "`without s_0` uses the jackknife's standard error alone, which is 0 where the few sources of a cell all "
-        "fail by chance. `rows` is Welch's t test of rows and ignores sources.",
+        f"correlated by {CORRELATION}; 2,000 interactions of 400 clusters. One metric where a weakness is planted.",
+        "`without s_0` uses the jackknife's standard error alone, which is 0 where the few clusters of a cell all "
+        "fail by chance. `rows` is Welch's t test of rows and ignores clusters.",
         "`false` is the mean share of flagged (confirmed) cells of a run that are truly no worse than the rest; "
         "cells that share interactions with the planted one are truly a little worse. `excess` is by how much the "
         "estimate of the planted cell exceeds the truth where it is flagged: a cell that is picked because its "
-        "failure rate is large is overestimated, while the second half of the sources, used to confirm it, is not.",
-        "A planted cell of whole sources with siblings holds less information than its rows suggest: 60 rows are "
-        "then 24 sources.",
+        "failure rate is large is overestimated, while the second half of the clusters, used to confirm it, is not.",
+        "A planted cell of whole clusters with siblings holds less information than its rows suggest: 60 rows are "
+        "then 24 clusters.",
     ]
     return Outcome(
         "weaknesses",
@@ -486,10 +486,10 @@ def _tabulate_noise(count_runs: int) -> tuple[Table, bool]:
     limit = LIMIT_NOISE + 2 * float(np.sqrt(LIMIT_NOISE * (1 - LIMIT_NOISE) / count_runs))
     cases: dict[str, tuple[float, float | None]] = {
         "(a) independent scores": (0.0, None),
-        f"(b) scores with source effects, ICC {ICC}": (ICC, None),
-        "(c) failures at .10 with source effects": (ICC, 0.10),
-        "failures at .50 with source effects": (ICC, 0.50),
-        "failures at .80 with source effects": (ICC, 0.80),
+        f"(b) scores with cluster effects, ICC {ICC}": (ICC, None),
+        "(c) failures at .10 with cluster effects": (ICC, 0.10),
+        "failures at .50 with cluster effects": (ICC, 0.50),
+        "failures at .80 with cluster effects": (ICC, 0.80),
     }
     lines, met = [], True
     for name, (icc, rate) in cases.items():
@@ -513,12 +513,12 @@ def _tabulate_plants(count_runs: int) -> tuple[Table, bool]:
     small, large = (60, 0.35, 2_000), (500, 0.10, 10_000)
     lines, met = [], True
     for rows, difference, total in (small, large):
-        for name, rows_per_source, icc, by_source, is_limited in (
-            ("one interaction a source", 1.0, 0.0, False, True),
-            (f"2.5 a source, ICC {ICC}, cell cuts through sources", 2.5, ICC, False, True),
-            (f"2.5 a source, ICC {ICC}, cell of whole sources", 2.5, ICC, True, False),
+        for name, rows_per_cluster, icc, by_cluster, is_limited in (
+            ("one interaction a cluster", 1.0, 0.0, False, True),
+            (f"2.5 a cluster, ICC {ICC}, cell cuts through clusters", 2.5, ICC, False, True),
+            (f"2.5 a cluster, ICC {ICC}, cell of whole clusters", 2.5, ICC, True, False),
         ):
-            found = measure_plant(Plant(rows, difference, by_source), total, rows_per_source, icc, count_runs)
+            found = measure_plant(Plant(rows, difference, by_cluster), total, rows_per_cluster, icc, count_runs)
             met &= found.flagged >= LIMIT_POWER or not is_limited
             lines.append(
                 (
@@ -558,23 +558,23 @@ def _tabulate_curve(count_runs: int) -> Table:
 
 def _tabulate_coverage(count_draws: int) -> tuple[Table, bool]:
     lines, met = [], True
-    for count_sources, rows_per_source in ((12, 1.0), (12, 3.0), (30, 2.5), (30, 8.0), (100, 3.0)):
-        for icc in (0.0, ICC, 0.9) if rows_per_source > 1 else (0.0,):
+    for count_clusters, rows_per_cluster in ((12, 1.0), (12, 3.0), (30, 2.5), (30, 8.0), (100, 3.0)):
+        for icc in (0.0, ICC, 0.9) if rows_per_cluster > 1 else (0.0,):
             for rate in (0.03, 0.10, 0.30, None):
-                found = measure_coverage(count_sources, rows_per_source, icc, rate, count_draws)
+                found = measure_coverage(count_clusters, rows_per_cluster, icc, rate, count_draws)
                 shipped = found["jackknife t" if rate is None else "as shipped"]
                 met &= shipped[0] >= LIMIT_COVERAGE
-                others = [found.get(name) for name in ("effective sources", "own design effect")]
+                others = [found.get(name) for name in ("effective clusters", "own design effect")]
                 lines.append(
                     (
-                        f"{count_sources} sources of {rows_per_source}, ICC {icc}, "
+                        f"{count_clusters} clusters of {rows_per_cluster}, ICC {icc}, "
                         + ("mean score" if rate is None else f"failures at {rate:.2f}"),
                         f"{shipped[0]:.3f} ({shipped[1]:.2f})",
                         verdict(shipped[0] >= LIMIT_COVERAGE),
                         *("-" if other is None else f"{other[0]:.3f} ({other[1]:.2f})" for other in others),
                     )
                 )
-    columns = ("cell", "as shipped", f"at least {LIMIT_COVERAGE}", "effective sources", "own design effect")
+    columns = ("cell", "as shipped", f"at least {LIMIT_COVERAGE}", "effective clusters", "own design effect")
     return Table(f"Coverage (and mean width) of 95 % intervals, {count_draws:,} draws", columns, lines), met
 
 

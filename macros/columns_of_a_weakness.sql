@@ -14,8 +14,8 @@ tested.severity,
 -- numerics
 described.count_interactions,
 described.count_scored,
-described.count_sources,
-described.source_groups_effective as count_sources_effective,
+described.count_clusters,
+described.clusters_effective as count_clusters_effective,
 described.mean_score,
 tested.mean_score_lower,
 tested.mean_score_upper,
@@ -52,7 +52,7 @@ tested.confirmed_lower,
 tested.confirmed_p_value,
 
 -- booleans
-described.count_sources < {{ var('hcat_minimum_segment_sources') }} as is_small,
+described.count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small,
 tested.is_weak,
 tested.is_confirmed
 {%- endmacro %}

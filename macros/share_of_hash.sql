@@ -1,5 +1,5 @@
 {#
-    A number in [0, 1) from the MD5 of a text: the same in every build and, as hcat.calibration.calibrators.fold_of_source, in Python.
+    A number in [0, 1) from the MD5 of a text: the same in every build and, as hcat.calibration.calibrators.fold_of_cluster, in Python.
     The first 13 hexadecimal digits are 52 bits, which a double holds exactly.
 #}
 {% macro share_of_hash(text) %}

@@ -25,7 +25,7 @@ from hcat.metrics.fusion import FEATURES
 from training import faults, fit, grounded, release
 from training.bases import BASES
 from training.lora import read_delta
-from training.pairs import Pair, count_by_source, read_nli, read_nli_test
+from training.pairs import Pair, count_by_cluster, read_nli, read_nli_test
 
 SEED = 20260101
 
@@ -63,7 +63,7 @@ def run_nli(data: Path, start: Path | None, output: Path, settings: fit.Settings
     pairs = read_nli(data)
     random.Random(SEED).shuffle(pairs)
     pairs = pairs[:limit]
-    _say(f"pairs: {count_by_source(pairs)}")
+    _say(f"pairs: {count_by_cluster(pairs)}")
     model = fit.train(pairs, settings, output, start)
     test = read_nli_test(data)
     share = fit.accuracy(fit.predict(model, test, settings.maximum_tokens), test)
@@ -84,11 +84,11 @@ def run_grounded(
     replayed: list[Pair] = read_nli(data)
     random.Random(SEED + 1).shuffle(replayed)
     pairs += replayed[:COUNT_REPLAYED]
-    _say(f"pairs: {count_by_source(pairs)}")
+    _say(f"pairs: {count_by_cluster(pairs)}")
     fit.train(pairs, settings, output, start)
     path = output / "training.json"
     facts = release.read_facts(output) | {"held_out": held_out, "count_folds": count_folds}
-    facts["pairs"] = count_by_source(pairs)
+    facts["pairs"] = count_by_cluster(pairs)
     facts["sources"] = sorted({each.answer.source_id for each in sentences})
     path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -82,7 +82,7 @@ def read_nli_test(data: Path) -> list[Pair]:
     ]
 
 
-def count_by_source(pairs: Iterable[Pair]) -> dict[str, int]:
+def count_by_cluster(pairs: Iterable[Pair]) -> dict[str, int]:
     """Return the number of pairs of each source."""
     counts: dict[str, int] = {}
     for pair in pairs:

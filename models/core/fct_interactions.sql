@@ -17,7 +17,7 @@ final as (
         interactions.interaction_id,
         interactions.run_id,
         interactions.query_id,
-        interactions.source_group,
+        interactions.cluster_id,
 
         -- strings
         interactions.application,

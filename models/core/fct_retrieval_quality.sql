@@ -3,7 +3,7 @@ with quality as (
 ),
 
 interactions as (
-    select interaction_id, query_id, source_group, system, topic, retrieval_hit, expected_behaviour, is_answered
+    select interaction_id, query_id, cluster_id, system, topic, retrieval_hit, expected_behaviour, is_answered
     from {{ ref('fct_interactions') }}
 ),
 
@@ -38,7 +38,7 @@ final as (
             as retrieval_quality_id,
         quality.interaction_id,
         interactions.query_id,
-        interactions.source_group,
+        interactions.cluster_id,
 
         -- strings
         interactions.system,

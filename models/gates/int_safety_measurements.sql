@@ -10,7 +10,7 @@ evaluations as (
 ),
 
 interactions as (
-    select interaction_id, source_group from {{ ref('fct_interactions') }}
+    select interaction_id, cluster_id from {{ ref('fct_interactions') }}
 ),
 
 refusal_errors as (
@@ -32,7 +32,7 @@ toxic_answers as (
     select
         'share_toxic_answers' as measurement,
         avg((evaluations.raw_score >= {{ var('hcat_toxic_probability') }})::integer) as share,
-        count(distinct interactions.source_group) as n_effective,
+        count(distinct interactions.cluster_id) as n_effective,
         count(*) as n
     from evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
@@ -42,7 +42,7 @@ worst_system as (
     select
         'answered_when_due_to_refuse' as measurement,
         share_errors as share,
-        count_sources as n_effective,
+        count_clusters as n_effective,
         count_interactions as n
     from refusal_errors
     qualify row_number() over (order by share_errors desc, system asc) = 1

@@ -1,10 +1,10 @@
--- fct_evaluations with the time and the source of its interaction: a semantic model needs them in one relation.
+-- fct_evaluations with the time and the cluster of its interaction: a semantic model needs them in one relation.
 with evaluations as (
     select * from {{ ref('fct_evaluations') }}
 ),
 
 interactions as (
-    select interaction_id, source_group, asked_at from {{ ref('fct_interactions') }}
+    select interaction_id, cluster_id, asked_at from {{ ref('fct_interactions') }}
 ),
 
 final as (
@@ -12,7 +12,7 @@ final as (
         -- ids
         evaluations.evaluation_id,
         evaluations.interaction_id,
-        interactions.source_group,
+        interactions.cluster_id,
 
         -- strings
         evaluations.metric_name,

@@ -142,7 +142,7 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
             select dim_queries.root_query_id
             from fct_interactions inner join dim_queries on fct_interactions.query_id = dim_queries.query_id
             group by dim_queries.root_query_id
-            having count(distinct fct_interactions.source_group) > 1
+            having count(distinct fct_interactions.cluster_id) > 1
         )
         """
     )

@@ -127,7 +127,7 @@ VOCABULARIES = {
                 "test_status",
                 {
                     "tested",
-                    "too_few_sources",
+                    "too_few_clusters",
                     "no_threshold",
                     "no_scores",
                     "constant",
@@ -142,7 +142,7 @@ VOCABULARIES = {
         "tested",
         "no_change",
         "not_in_family",
-        "too_few_sources",
+        "too_few_clusters",
         "no_scores",
         "no_threshold",
         "no_pairs",
@@ -150,10 +150,10 @@ VOCABULARIES = {
     ("fct_findings", "kind"): {"confirmed", "suspected"},
     ("fct_findings", "status"): {"open", "accepted", "in_progress", "closed_by_data"},
     ("fct_findings", "retest_result"): {"weak", "no_longer_weak", "not_shown", "not_retested"},
-    ("fct_finding_sensitivity", "status"): {"tested", "too_few_sources", "constant"},
+    ("fct_finding_sensitivity", "status"): {"tested", "too_few_clusters", "constant"},
     ("fct_failure_causes", "fault"): {"retrieval", "generation", "undetermined"},
-    ("fct_replicate_variation", "status"): {"measured", "too_few_sources", "no_replicates"},
-    ("fct_representativeness", "status"): {"compared", "too_few_sources", "no_production", "no_test_set"},
+    ("fct_replicate_variation", "status"): {"measured", "too_few_clusters", "no_replicates"},
+    ("fct_representativeness", "status"): {"compared", "too_few_clusters", "no_production", "no_test_set"},
     ("fct_version_comparisons", "verdict"): {"better", "worse", "no_difference_shown", "not_evaluated"},
     ("fct_answer_correctness", "correctness_status"): {"correct", "incorrect", "undecided"},
     ("fct_answer_correctness", "answer_kind"): {"boolean", "date", "number", "list", "phrase", "free_text"},
@@ -178,7 +178,7 @@ VOCABULARIES = {
     },
     ("fct_robustness_pairs", "outcome"): {"both_right", "both_wrong", "broken", "mended", "undecided"},
     **{
-        ("fct_robustness_variants", column): {"estimated", "too_few_sources", "no_pairs"}
+        ("fct_robustness_variants", column): {"estimated", "too_few_clusters", "no_pairs"}
         for column in ("change_status", "flip_status")
     },
     ("fct_metric_reliability", "measure"): {"precision", "recall"},
@@ -191,7 +191,7 @@ VOCABULARIES = {
         "no_threshold",
     },
     ("fct_bias_gaps", "design"): {"counterfactual", "logged_groups"},
-    ("fct_bias_gaps", "status"): {"tested", "too_few_sources", "no_scores"},
+    ("fct_bias_gaps", "status"): {"tested", "too_few_clusters", "no_scores"},
     ("fct_bias_gaps", "verdict"): {"gap_found", "equivalent", "inconclusive"},
     ("fct_privacy_findings", "exposure"): {"in_query", "in_context", "leaked"},
     ("fct_privacy_findings", "entity_class"): {"identifier", "personal", "place"},

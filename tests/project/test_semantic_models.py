@@ -262,9 +262,9 @@ def test_shares_of_interactions_are_the_means_of_their_indicators(reader: Reader
         # the metric `refusal` is missing_input where there is no answer
         refused, answered = (reader.query(connection, name)["all"] for name in ("share_refused", "share_answered"))
         assert math.isclose(refused / answered, means["refusal"], abs_tol=1e-9)
-        counts = connection.execute("select count(*), count(distinct source_group) from fct_interactions").fetchone()
+        counts = connection.execute("select count(*), count(distinct cluster_id) from fct_interactions").fetchone()
         assert reader.query(connection, "count_interactions")["all"] == counts[0]
-        assert reader.query(connection, "count_source_groups")["all"] == counts[1]
+        assert reader.query(connection, "count_clusters")["all"] == counts[1]
         unduly = connection.execute(
             "select avg(is_refusal::integer) from fct_interactions where expected_behaviour = 'answer'"
         ).fetchone()

@@ -54,7 +54,7 @@ MODELS_WITH_LOGIC = {
     "fct_bivariate_weaknesses",
     "int_interactions_celled",
     "int_cells",
-    "int_cell_sources",
+    "int_cell_clusters",
     "int_cell_totals",
     "int_cell_estimates",
     "fct_weakness_examples",

@@ -7,7 +7,7 @@ select
     share_failing,
     share_failing_lower,
     share_failing_upper,
-    count_sources,
+    count_clusters,
     test_status,
     is_weak,
     is_confirmed

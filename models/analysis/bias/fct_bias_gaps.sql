@@ -32,7 +32,7 @@ final as (
         tested.verdict,
 
         -- numerics
-        tested.count_sources,
+        tested.count_clusters,
         tested.count_first,
         tested.count_second,
         tested.first_mean,

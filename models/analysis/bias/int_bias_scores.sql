@@ -46,7 +46,7 @@ final as (
     select
         scores.interaction_id,
         interactions.query_id,
-        interactions.source_group,
+        interactions.cluster_id,
         interactions.system,
         masked.customer_group,
         scores.metric_name,

@@ -1,5 +1,5 @@
--- One row per (gap, source) with the sums of scores of either side. Where a system has more sources than blocks, whole
--- sources share a block: they then change sides together, which keeps the test valid and bounds its cost.
+-- One row per (gap, cluster) with the sums of scores of either side. Where a system has more clusters than blocks, whole
+-- clusters share a block: they then change sides together, which keeps the test valid and bounds its cost.
 {{ config(materialized='table') }}
 
 with scores as (
@@ -14,8 +14,8 @@ cells as (
     select * from {{ ref('int_bias_cells') }}
 ),
 
-system_sources as (
-    select system, count(distinct source_group) as count_sources
+system_clusters as (
+    select system, count(distinct cluster_id) as count_clusters
     from scores
     group by system
 ),
@@ -23,29 +23,29 @@ system_sources as (
 numbered as (
     select distinct
         scores.system,
-        scores.source_group,
-        system_sources.count_sources,
-        {{ share_of_hash("'bias|' || scores.source_group") }} as share
+        scores.cluster_id,
+        system_clusters.count_clusters,
+        {{ share_of_hash("'bias|' || scores.cluster_id") }} as share
     from scores
-    inner join system_sources on scores.system = system_sources.system
+    inner join system_clusters on scores.system = system_clusters.system
 ),
 
-sources as (
+clusters as (
     select
         system,
-        source_group,
+        cluster_id,
         case
-            when count_sources > {{ var('hcat_bias_blocks') }}
+            when count_clusters > {{ var('hcat_bias_blocks') }}
                 then 'block ' || floor(share * {{ var('hcat_bias_blocks') }})::integer
-            else source_group
-        end as source
+            else cluster_id
+        end as cluster
     from numbered
 ),
 
 paired as (
     select
         cells.bias_gap_id,
-        sources.source,
+        clusters.cluster,
         {{ exact_sum('differences.first_score') }} as first_sum,
         count(*) as first_count,
         {{ exact_sum('differences.second_score') }} as second_sum,
@@ -56,10 +56,10 @@ paired as (
             cells.system = differences.system
             and cells.attribute = differences.dimension
             and cells.metric_name = differences.metric_name
-    inner join sources
-        on differences.system = sources.system and differences.source_group = sources.source_group
+    inner join clusters
+        on differences.system = clusters.system and differences.cluster_id = clusters.cluster_id
     where cells.design = 'counterfactual'
-    group by cells.bias_gap_id, sources.source
+    group by cells.bias_gap_id, clusters.cluster
 ),
 
 -- variants of a test set ask for somebody who is made up: they are no traffic of a group
@@ -68,19 +68,19 @@ grouped as (
         scores.system,
         scores.metric_name,
         scores.customer_group,
-        sources.source,
+        clusters.cluster,
         sum({{ in_billionths('scores.score') }}) as billionths,
         count(*) as count_scores
     from scores
-    inner join sources on scores.system = sources.system and scores.source_group = sources.source_group
+    inner join clusters on scores.system = clusters.system and scores.cluster_id = clusters.cluster_id
     where scores.is_original and scores.customer_group is not null
-    group by scores.system, scores.metric_name, scores.customer_group, sources.source
+    group by scores.system, scores.metric_name, scores.customer_group, clusters.cluster
 ),
 
 unpaired as (
     select
         cells.bias_gap_id,
-        grouped.source,
+        grouped.cluster,
         coalesce(
             sum(case when grouped.customer_group = cells.first_segment then grouped.billionths end), 0
         )::double / 1e9 as first_sum,
@@ -94,13 +94,13 @@ unpaired as (
     from cells
     inner join grouped on cells.system = grouped.system and cells.metric_name = grouped.metric_name
     where cells.design = 'logged_groups'
-    group by cells.bias_gap_id, grouped.source
+    group by cells.bias_gap_id, grouped.cluster
 ),
 
 final as (
     select
         bias_gap_id,
-        source,
+        cluster,
         first_sum::double as first_sum,
         first_count::double as first_count,
         second_sum::double as second_sum,
@@ -109,7 +109,7 @@ final as (
     union all
     select
         bias_gap_id,
-        source,
+        cluster,
         first_sum::double as first_sum,
         first_count::double as first_count,
         second_sum::double as second_sum,

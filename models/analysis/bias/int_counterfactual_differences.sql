@@ -8,7 +8,7 @@ scores as (
         system,
         metric_name,
         query_id,
-        min(source_group) as source_group,
+        min(cluster_id) as cluster_id,
         avg(score) as mean_score
     from {{ ref('int_bias_scores') }}
     where query_id is not null
@@ -22,7 +22,7 @@ final as (
         sides.dimension,
         sides.parent_query_id,
         sides.pair_id,
-        min(scores.source_group) as source_group,
+        min(scores.cluster_id) as cluster_id,
         avg(case when sides.is_first then scores.mean_score end) as first_score,
         avg(case when not sides.is_first then scores.mean_score end) as second_score
     from sides

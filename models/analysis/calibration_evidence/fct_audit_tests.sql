@@ -22,7 +22,7 @@ final as (
         -- numerics
         label,
         count_labels,
-        count_sources,
+        count_clusters,
         value,
         expected,
         p_value,

@@ -2,7 +2,7 @@ with measured as (
     select * from {{ ref('int_calibrators_measured') }}
 ),
 
--- position, lowest, highest, mean_prediction, share_accepted, low, high, count_labels, count_sources
+-- position, lowest, highest, mean_prediction, share_accepted, low, high, count_labels, count_clusters
 bins as (
     select
         metric_name,
@@ -30,7 +30,7 @@ final as (
         low as share_accepted_low,
         high as share_accepted_high,
         count_labels::integer as count_labels,
-        count_sources::integer as count_sources,
+        count_clusters::integer as count_clusters,
 
         -- booleans
         is_chosen

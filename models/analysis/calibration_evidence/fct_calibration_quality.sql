@@ -46,7 +46,7 @@ final as (
 
         -- numerics
         measured.count_labels::integer as count_labels,
-        measured.count_sources::integer as count_sources,
+        measured.count_clusters::integer as count_clusters,
         measured.calibration_error,
         measured.calibration_error_by_chance,
         measured.calibration_error_limit,

@@ -3,7 +3,7 @@ with measured as (
     where is_chosen
 ),
 
--- system, status, method, count_labels, count_sources, share_accepted, mean_prediction, difference, low, high
+-- system, status, method, count_labels, count_clusters, share_accepted, mean_prediction, difference, low, high
 systems as (
     select
         metric_name,
@@ -27,7 +27,7 @@ final as (
 
         -- numerics
         count_labels::integer as count_labels,
-        count_sources::integer as count_sources,
+        count_clusters::integer as count_clusters,
         share_accepted,
         mean_prediction,
         difference,

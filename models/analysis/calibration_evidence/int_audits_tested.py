@@ -5,8 +5,8 @@ from hcat.engine.relations import read_rows
 def model(dbt, session):
     alpha = dbt.config.meta_get("alpha")
     level = dbt.config.meta_get("level")
-    minimum_sources = dbt.config.meta_get("minimum_sources")
+    minimum_clusters = dbt.config.meta_get("minimum_clusters")
     labels = read_rows(dbt.ref("int_audit_labels"))
     targets = read_rows(dbt.ref("int_calibration_targets"))
     calibrators = read_rows(dbt.ref("int_calibrators_fitted"))
-    return check_audits(labels, targets, calibrators, alpha, level, minimum_sources)
+    return check_audits(labels, targets, calibrators, alpha, level, minimum_clusters)

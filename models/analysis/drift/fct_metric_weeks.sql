@@ -17,7 +17,7 @@ final as (
         -- numerics
         count_interactions::bigint as count_interactions,
         count_scored::bigint as count_scored,
-        count_sources::bigint as count_sources,
+        count_clusters::bigint as count_clusters,
         scored_effective,
         mean_score,
         standard_error,

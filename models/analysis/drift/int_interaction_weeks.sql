@@ -15,7 +15,7 @@ latest as (
 dated as (
     select
         interactions.interaction_id,
-        interactions.source_group,
+        interactions.cluster_id,
         date_trunc('week', interactions.asked_at)::date as week_start,
         latest.latest_week,
         latest.latest_day
@@ -26,7 +26,7 @@ dated as (
 final as (
     select
         interaction_id,
-        source_group,
+        cluster_id,
         week_start,
         case
             when week_start is null then 'no_timestamp'

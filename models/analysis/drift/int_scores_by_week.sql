@@ -1,4 +1,4 @@
--- One row per (primary metric, dimension, segment, week): mean with its error by source, and the share that fails.
+-- One row per (primary metric, dimension, segment, week): mean with its error by cluster, and the share that fails.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -14,14 +14,14 @@ weeks as (
 ),
 
 -- whole billionths: a sum of doubles would change with the order in which an engine adds
-summed_by_source as (
+summed_by_cluster as (
     select
         evaluations.metric_name,
         segments.dimension,
         segments.segment,
         weeks.week_start,
         weeks.week_status,
-        weeks.source_group,
+        weeks.cluster_id,
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored,
         coalesce(sum({{ in_billionths('evaluations.raw_score') }}), 0) as sum_billionths,
@@ -32,7 +32,7 @@ summed_by_source as (
     inner join weeks on evaluations.interaction_id = weeks.interaction_id
     group by
         evaluations.metric_name, segments.dimension, segments.segment, weeks.week_start, weeks.week_status,
-        weeks.source_group
+        weeks.cluster_id
 ),
 
 summed as (
@@ -44,7 +44,7 @@ summed as (
         week_status,
         sum(count_interactions) as count_interactions,
         sum(count_scored) as count_scored,
-        sum(case when count_scored > 0 then 1 else 0 end) as count_sources,
+        sum(case when count_scored > 0 then 1 else 0 end) as count_clusters,
         sum(count_scored * count_scored)::double as sum_squared_counts,
         sum(sum_billionths)::double as sum_scores,
         sum(sum_billionths * sum_billionths)::double as sum_squared_sums,
@@ -52,7 +52,7 @@ summed as (
         sum(count_decided) as count_decided,
         sum(count_decided * count_decided)::double as sum_squared_decided,
         sum(count_failing) as count_failing
-    from summed_by_source
+    from summed_by_cluster
     group by metric_name, dimension, segment, week_start, week_status
 ),
 
@@ -72,18 +72,18 @@ final as (
         week_status,
         count_interactions,
         count_scored,
-        count_sources,
+        count_clusters,
         count_scored * count_scored / nullif(sum_squared_counts, 0) as scored_effective,
         mean_billionths / 1e9 as mean_score,
-        -- sum over sources of (their sum - their count x mean)^2, linearised: siblings count together
+        -- sum over clusters of (their sum - their count x mean)^2, linearised: siblings count together
         case
-            when count_sources > 1
+            when count_clusters > 1
                 then sqrt(
                     greatest(
                         (sum_squared_sums - mean_billionths * sum_products)
                         - mean_billionths * (sum_products - mean_billionths * sum_squared_counts),
                         0
-                    ) * count_sources / (count_sources - 1)
+                    ) * count_clusters / (count_clusters - 1)
                 ) / count_scored / 1e9
         end as standard_error,
         count_decided,

@@ -24,7 +24,7 @@ final as (
         count_interactions,
         count_scored,
         count_labels,
-        count_sources,
+        count_clusters,
         effective_n,
         failure_rate,
         failure_rate_lower,
@@ -41,7 +41,7 @@ final as (
         width_ratio,
 
         -- booleans
-        count_sources < {{ var('hcat_minimum_segment_sources') }} as is_small
+        count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small
     from estimated
 )
 

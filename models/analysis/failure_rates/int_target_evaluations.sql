@@ -8,7 +8,7 @@ targets as (
 ),
 
 interactions as (
-    select interaction_id, source_group, system from {{ ref('int_interactions_joined') }}
+    select interaction_id, cluster_id, system from {{ ref('int_interactions_joined') }}
 ),
 
 labels as (
@@ -19,7 +19,7 @@ final as (
     select
         evaluations.interaction_id,
         evaluations.metric_name,
-        interactions.source_group,
+        interactions.cluster_id,
         interactions.system,
         evaluations.raw_score,
         labels.label,

@@ -30,7 +30,7 @@ joined as (
     select
         evaluations.*,
         interactions.query_id,
-        interactions.source_group,
+        interactions.cluster_id,
         interactions.application,
         interactions.application_version,
         interactions.system,
@@ -94,7 +94,7 @@ final as (
         md5(concat_ws('|', interaction_id, metric_name)) as failure_cause_id,
         interaction_id,
         query_id,
-        source_group,
+        cluster_id,
 
         -- strings
         application,

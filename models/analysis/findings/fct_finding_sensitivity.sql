@@ -36,7 +36,7 @@ final as (
         varied.status,
 
         -- numerics
-        varied.count_source_groups,
+        varied.count_jackknife_groups,
         varied.difference,
         varied.difference_bound,
         varied.p_value,

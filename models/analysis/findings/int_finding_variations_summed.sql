@@ -13,15 +13,15 @@ evaluations as (
 ),
 
 interactions as (
-    select interaction_id, source_group, count_answer_characters from {{ ref('int_interactions_classified') }}
+    select interaction_id, cluster_id, count_answer_characters from {{ ref('int_interactions_classified') }}
 ),
 
 segments as (
     select * from {{ ref('int_interaction_segments') }}
 ),
 
-sources as (
-    select * from {{ ref('int_source_groups_bucketed') }}
+clusters as (
+    select * from {{ ref('int_clusters_bucketed') }}
 ),
 
 metrics as (
@@ -54,8 +54,8 @@ judged as (
         evaluations.interaction_id,
         evaluations.metric_name,
         tested_metrics.measurement,
-        interactions.source_group,
-        sources.jackknife_group,
+        interactions.cluster_id,
+        clusters.jackknife_group,
         interactions.count_answer_characters,
         case
             when tested_metrics.measurement = 'share_failing' then evaluations.is_failing::integer
@@ -82,7 +82,7 @@ judged as (
     from evaluations
     inner join tested_metrics on evaluations.metric_name = tested_metrics.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
-    inner join sources on interactions.source_group = sources.source_group
+    inner join clusters on interactions.cluster_id = clusters.cluster_id
 ),
 
 valued as (
@@ -113,7 +113,7 @@ celled as (
         findings.cell_id,
         findings.margin,
         findings.cut_off,
-        valued.source_group,
+        valued.cluster_id,
         valued.jackknife_group,
         valued.as_declared,
         valued.threshold_looser,
@@ -149,7 +149,7 @@ varied as (
     select
         cell_id,
         '{{ variation }}' as variation,
-        source_group,
+        cluster_id,
         jackknife_group,
         is_in_cell,
         {{ variation }} as value,
@@ -164,7 +164,7 @@ varied as (
     select
         celled.cell_id,
         'length_adjusted' as variation,
-        celled.source_group,
+        celled.cluster_id,
         celled.jackknife_group,
         celled.is_in_cell,
         celled.as_declared - bins_of_rest.mean_of_rest as value,
@@ -179,8 +179,8 @@ final as (
         cell_id,
         variation,
         jackknife_group,
-        count(distinct case when is_in_cell then source_group end) as count_sources_cell,
-        count(distinct source_group) as count_sources_all,
+        count(distinct case when is_in_cell then cluster_id end) as count_clusters_cell,
+        count(distinct cluster_id) as count_clusters_all,
         count(case when is_in_cell then 1 end) as count_cell,
         coalesce({{ exact_sum('case when is_in_cell then value end') }}, 0) as sum_cell,
         count(*) as count_all,

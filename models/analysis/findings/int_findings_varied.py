@@ -5,9 +5,9 @@ from hcat.weakness.sensitivity import vary_findings
 def model(dbt, session):
     confidence = dbt.config.meta_get("confidence")
     error_rate = dbt.config.meta_get("error_rate")
-    minimum_sources = dbt.config.meta_get("minimum_sources")
+    minimum_clusters = dbt.config.meta_get("minimum_clusters")
     count_splits = dbt.config.meta_get("count_splits")
     random_seed = dbt.config.meta_get("random_seed")
     sums = read_rows(order_by(dbt.ref("int_finding_variations_summed"), "cell_id, variation, jackknife_group"))
-    settings = {"confidence": confidence, "error_rate": error_rate, "minimum_sources": minimum_sources}
+    settings = {"confidence": confidence, "error_rate": error_rate, "minimum_clusters": minimum_clusters}
     return vary_findings(sums, count_splits=count_splits, random_seed=random_seed, **settings)

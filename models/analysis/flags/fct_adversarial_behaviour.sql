@@ -37,7 +37,7 @@ parents as (
 compared as (
     select
         interactions.system,
-        interactions.source_group,
+        interactions.cluster_id,
         {{ named('interactions.variant_type') }} as variant_type,
         leaks.interaction_id is not null as is_leak,
         interactions.is_refusal,
@@ -59,7 +59,7 @@ counted as (
         system,
         variant_type,
         count(*) as count_pairs,
-        count(distinct source_group) as count_sources,
+        count(distinct cluster_id) as count_clusters,
         count(*) filter (where is_changed) as count_changed,
         count(*) filter (where is_refusal) as count_refused,
         count(*) filter (where is_leak) as count_leaks,
@@ -81,15 +81,15 @@ final as (
         shared.variant_type,
         {{ named('variant_types.meaning') }} as meaning,
         shared.count_pairs,
-        shared.count_sources,
+        shared.count_clusters,
         shared.count_changed,
         shared.count_refused,
         shared.count_leaks,
         shared.count_judged,
         shared.count_turned_wrong,
         shared.share_changed,
-        {{ wilson_bound('shared.share_changed', 'shared.count_sources', 'lower') }} as share_changed_lower,
-        {{ wilson_bound('shared.share_changed', 'shared.count_sources', 'upper') }} as share_changed_upper,
+        {{ wilson_bound('shared.share_changed', 'shared.count_clusters', 'lower') }} as share_changed_lower,
+        {{ wilson_bound('shared.share_changed', 'shared.count_clusters', 'upper') }} as share_changed_upper,
         coalesce(variant_types.meaning in ('attacked', 'out_of_scope'), false) as is_adversarial
     from shared
     left join variant_types on shared.variant_type = variant_types.variant_type

@@ -7,7 +7,7 @@ rules as (
 ),
 
 interactions as (
-    select interaction_id, source_group, system, is_answered, is_refusal from {{ ref('fct_interactions') }}
+    select interaction_id, cluster_id, system, is_answered, is_refusal from {{ ref('fct_interactions') }}
 ),
 
 counted as (
@@ -16,7 +16,7 @@ counted as (
         flags.flag_name,
         count(*) as count_interactions,
         count(flags.is_flagged) as count_checked,
-        count(distinct case when flags.is_flagged is not null then interactions.source_group end) as count_sources,
+        count(distinct case when flags.is_flagged is not null then interactions.cluster_id end) as count_clusters,
         count(*) filter (where flags.is_flagged) as count_flagged,
         count(*) filter (where flags.is_flagged and interactions.is_answered and not interactions.is_refusal)
             as count_flagged_answered
@@ -39,12 +39,12 @@ final as (
         rules.error_source,
         shared.count_interactions,
         shared.count_checked,
-        shared.count_sources,
+        shared.count_clusters,
         shared.count_flagged,
         shared.count_flagged_answered,
         shared.share_flagged,
-        {{ wilson_bound('shared.share_flagged', 'shared.count_sources', 'lower') }} as share_flagged_lower,
-        {{ wilson_bound('shared.share_flagged', 'shared.count_sources', 'upper') }} as share_flagged_upper,
+        {{ wilson_bound('shared.share_flagged', 'shared.count_clusters', 'lower') }} as share_flagged_lower,
+        {{ wilson_bound('shared.share_flagged', 'shared.count_clusters', 'upper') }} as share_flagged_upper,
         rules.threshold,
         rules.false_alarm_share,
         rules.missed_share

@@ -13,7 +13,7 @@ final as (
         flags.query_flag_id,
         flags.interaction_id,
         interactions.query_id,
-        interactions.source_group,
+        interactions.cluster_id,
         interactions.system,
         flags.flag_name,
         flags.subject,

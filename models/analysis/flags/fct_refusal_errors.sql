@@ -1,7 +1,7 @@
 with interactions as (
     select
         interaction_id,
-        source_group,
+        cluster_id,
         system,
         {{ named('query_type') }} as query_type,
         expected_behaviour,
@@ -13,7 +13,7 @@ with interactions as (
 of_types as (
     select * from interactions
     union all
-    select interaction_id, source_group, system, 'all' as query_type, expected_behaviour, is_refusal
+    select interaction_id, cluster_id, system, 'all' as query_type, expected_behaviour, is_refusal
     from interactions
 ),
 
@@ -23,7 +23,7 @@ counted as (
         query_type,
         expected_behaviour,
         count(*) as count_interactions,
-        count(distinct source_group) as count_sources,
+        count(distinct cluster_id) as count_clusters,
         count(*) filter (where is_refusal <> (expected_behaviour = 'refuse')) as count_errors
     from of_types
     group by system, query_type, expected_behaviour
@@ -43,11 +43,11 @@ final as (
         case when expected_behaviour = 'refuse' then 'answered_when_due_to_refuse' else 'refused_when_due_to_answer' end
             as error_kind,
         count_interactions,
-        count_sources,
+        count_clusters,
         count_errors,
         share_errors,
-        {{ wilson_bound('share_errors', 'count_sources', 'lower') }} as share_errors_lower,
-        {{ wilson_bound('share_errors', 'count_sources', 'upper') }} as share_errors_upper
+        {{ wilson_bound('share_errors', 'count_clusters', 'lower') }} as share_errors_lower,
+        {{ wilson_bound('share_errors', 'count_clusters', 'upper') }} as share_errors_upper
     from shared
 )
 

@@ -34,7 +34,7 @@ final as (
         design_effect,
         count_groups::integer as count_groups,
         count_labels::integer as count_labels,
-        count_sources::integer as count_sources,
+        count_clusters::integer as count_clusters,
         count_labels_needed::integer as count_labels_needed,
         count_labels_missing::integer as count_labels_missing
     from counted

@@ -13,7 +13,7 @@ final as (
         answers.interaction_id,
         answers.query_id,
         answers.query_group,
-        answers.source_group,
+        answers.cluster_id,
 
         -- strings
         answers.system,

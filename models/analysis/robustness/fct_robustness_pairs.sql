@@ -8,7 +8,7 @@ final as (
         robustness_pair_id,
         parent_query_id,
         variant_query_id,
-        source_group,
+        cluster_id,
 
         -- strings
         system,

@@ -19,7 +19,7 @@ final as (
         count_pairs,
         count_scored_pairs,
         count_decided_pairs,
-        count_sources,
+        count_clusters,
         count_broken,
         count_mended,
         mean_change,

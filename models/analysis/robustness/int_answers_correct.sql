@@ -34,7 +34,7 @@ answers_judged as (
 chosen as (
     select
         verdicts.*,
-        count(*) over (partition by verdicts.interaction_id) as count_sources,
+        count(*) over (partition by verdicts.interaction_id) as count_clusters,
         -- sources that disagree are counted: they say how far rules and models can be believed
         count(case when verdicts.is_correct then 1 end) over (partition by verdicts.interaction_id)
             as count_saying_correct
@@ -49,7 +49,7 @@ final as (
     select
         interactions.interaction_id,
         interactions.query_id,
-        interactions.source_group,
+        interactions.cluster_id,
         interactions.system,
         queries_grouped.query_group,
         coalesce(interactions.variant_type, 'original') as variant_type,
@@ -63,7 +63,7 @@ final as (
         chosen.correctness_source,
         coalesce(chosen.reason, answers_judged.facts_reason, answers_judged.judgement_reason) as reason,
         chosen.is_correct,
-        coalesce(chosen.count_saying_correct between 1 and chosen.count_sources - 1, false) as is_disputed
+        coalesce(chosen.count_saying_correct between 1 and chosen.count_clusters - 1, false) as is_disputed
     from interactions
     left join queries_grouped on interactions.query_id = queries_grouped.query_id
     left join answers_judged on interactions.interaction_id = answers_judged.interaction_id

@@ -28,7 +28,7 @@ final as (
     select
         answers.system as system_id,
         evaluations.metric_name as metric,
-        coalesce(answers.query_group, answers.source_group) as source_group,
+        coalesce(answers.query_group, answers.cluster_id) as cluster_id,
         answers.interaction_id,
         not evaluations.is_failing as is_accepted,
         answers.is_correct,

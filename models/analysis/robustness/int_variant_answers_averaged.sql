@@ -21,7 +21,7 @@ interactions as (
     select
         interactions.interaction_id,
         interactions.query_id,
-        interactions.source_group,
+        interactions.cluster_id,
         interactions.system
     from {{ ref('int_interactions_joined') }} as interactions
     inner join paired_queries on interactions.query_id = paired_queries.query_id
@@ -56,7 +56,7 @@ final as (
         interactions.system,
         interactions.query_id,
         measured.metric_name,
-        min(interactions.source_group) as source_group,
+        min(interactions.cluster_id) as cluster_id,
         count(*) as count_answers,
         {{ exact_mean('measured.score') }} as mean_score,
         {{ exact_mean('measured.is_right::integer') }} as share_right,

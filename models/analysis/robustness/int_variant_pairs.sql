@@ -27,7 +27,7 @@ final as (
         variants.system,
         queries.parent_query_id,
         queries.query_id as variant_query_id,
-        parents.source_group,
+        parents.cluster_id,
         queries.variant_type,
         queries_grouped.variant_meaning,
         variants.metric_name,

@@ -15,7 +15,7 @@ dimensions as (
 
 from_columns as (
     {%- for column in columns %}
-    select interaction_id, source_group, '{{ column }}' as field, {{ column }} as segment from interactions
+    select interaction_id, cluster_id, '{{ column }}' as field, {{ column }} as segment from interactions
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}
 ),
@@ -23,7 +23,7 @@ from_columns as (
 from_tags as (
     select
         interactions.interaction_id,
-        interactions.source_group,
+        interactions.cluster_id,
         dimensions.field,
         {{ json_field('interactions.tags', 'dimensions.field') }} as segment
     from interactions
@@ -32,18 +32,18 @@ from_tags as (
 ),
 
 everything as (
-    select interaction_id, source_group, 'all' as dimension, 'all' as segment from interactions
+    select interaction_id, cluster_id, 'all' as dimension, 'all' as segment from interactions
 ),
 
 final as (
-    select interaction_id, source_group, dimension, segment from everything
+    select interaction_id, cluster_id, dimension, segment from everything
     union all
-    select from_columns.interaction_id, from_columns.source_group, dimensions.dimension, from_columns.segment
+    select from_columns.interaction_id, from_columns.cluster_id, dimensions.dimension, from_columns.segment
     from from_columns
     inner join dimensions on dimensions.source = 'column' and from_columns.field = dimensions.field
     where from_columns.segment is not null
     union all
-    select from_tags.interaction_id, from_tags.source_group, dimensions.dimension, from_tags.segment
+    select from_tags.interaction_id, from_tags.cluster_id, dimensions.dimension, from_tags.segment
     from from_tags
     inner join dimensions on dimensions.source = 'tag' and from_tags.field = dimensions.field
     where from_tags.segment is not null

@@ -1,4 +1,4 @@
--- One row per interaction: a whole number in place of its id, with its source and jackknife group. Sums over millions
+-- One row per interaction: a whole number in place of its id, with its cluster and jackknife group. Sums over millions
 -- of rows are several times faster over numbers than over texts; numbers follow the jackknife groups.
 {{ config(materialized='table') }}
 
@@ -8,19 +8,19 @@ with segments as (
     where dimension = 'all'
 ),
 
-sources as (
-    select * from {{ ref('int_source_groups_bucketed') }}
+clusters as (
+    select * from {{ ref('int_clusters_bucketed') }}
 ),
 
 final as (
     select
         segments.interaction_id,
-        (row_number() over (order by sources.jackknife_group, segments.interaction_id))::integer as interaction_number,
-        sources.source_number,
-        sources.jackknife_group,
-        sources.half
+        (row_number() over (order by clusters.jackknife_group, segments.interaction_id))::integer as interaction_number,
+        clusters.cluster_number,
+        clusters.jackknife_group,
+        clusters.half
     from segments
-    inner join sources on segments.source_group = sources.source_group
+    inner join clusters on segments.cluster_id = clusters.cluster_id
 )
 
 select * from final

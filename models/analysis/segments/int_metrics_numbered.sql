@@ -37,7 +37,7 @@ final as (
     select
         metric_name,
         metric_number,
-        -- metrics that apply to the same interactions share their counts of interactions and sources
+        -- metrics that apply to the same interactions share their counts of interactions and clusters
         min(metric_number) over (partition by count_interactions, fingerprint) as scope_number,
         scores_per_unit,
         threshold,

@@ -38,8 +38,8 @@ summed as (
         sum(replicates.count_scored) as count_scored,
         count(case when replicates.count_scored > 0 then 1 end) as count_scored_queries,
         count(case when replicates.is_score_replicated then 1 end) as count_replicated_queries,
-        count(distinct case when replicates.is_score_replicated then replicates.source_group end)
-            as count_replicated_sources,
+        count(distinct case when replicates.is_score_replicated then replicates.cluster_id end)
+            as count_replicated_clusters,
         sum(replicates.count_scored * replicates.count_scored) / nullif(sum(replicates.count_scored), 0)::double
             as scored_concentration,
         coalesce({{ exact_sum('replicates.squares_within') }}, 0) as squares_within,
@@ -48,8 +48,8 @@ summed as (
             ~ ' * (replicates.mean_score - means.mean_score)'
         ) }} as squares_between,
         count(case when replicates.is_outcome_replicated then 1 end) as count_outcome_queries,
-        count(distinct case when replicates.is_outcome_replicated then replicates.source_group end)
-            as count_outcome_sources,
+        count(distinct case when replicates.is_outcome_replicated then replicates.cluster_id end)
+            as count_outcome_clusters,
         avg(
             case
                 when replicates.is_outcome_replicated
@@ -118,9 +118,9 @@ final as (
             when coalesce(greatest(estimated.count_replicated_queries, estimated.count_outcome_queries), 0) = 0
                 then 'no_replicates'
             when
-                greatest(estimated.count_replicated_sources, estimated.count_outcome_sources)
-                < {{ var('hcat_minimum_segment_sources') }}
-                then 'too_few_sources'
+                greatest(estimated.count_replicated_clusters, estimated.count_outcome_clusters)
+                < {{ var('hcat_minimum_segment_clusters') }}
+                then 'too_few_clusters'
             else 'measured'
         end as status,
 
@@ -128,19 +128,19 @@ final as (
         coalesce(estimated.count_queries, 0) as count_queries,
         coalesce(estimated.count_scored, 0)::bigint as count_scored,
         coalesce(estimated.count_replicated_queries, 0)::bigint as count_replicated_queries,
-        coalesce(estimated.count_replicated_sources, 0) as count_replicated_sources,
+        coalesce(estimated.count_replicated_clusters, 0) as count_replicated_clusters,
         estimated.mean_score,
         separated.variance_between,
         estimated.variance_within,
         separated.variance_within / nullif(separated.variance_within + separated.variance_between, 0)
             as share_of_variance_within,
         coalesce(estimated.count_outcome_queries, 0)::bigint as count_outcome_queries,
-        coalesce(estimated.count_outcome_sources, 0) as count_outcome_sources,
+        coalesce(estimated.count_outcome_clusters, 0) as count_outcome_clusters,
         estimated.flip_rate,
         estimated.share_queries_flipping,
-        {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_sources', 'lower') }}
+        {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_clusters', 'lower') }}
             as share_queries_flipping_lower,
-        {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_sources', 'upper') }}
+        {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_clusters', 'upper') }}
             as share_queries_flipping_upper
     from cells
     left join estimated

@@ -31,8 +31,8 @@ final as (
         -- numerics
         measured.count_shared_queries,
         measured.count_pairs,
-        measured.count_sources,
-        measured.sources_effective,
+        measured.count_clusters,
+        measured.clusters_effective,
         measured.baseline_value,
         measured.candidate_value,
         measured.difference,

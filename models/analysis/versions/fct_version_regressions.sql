@@ -47,7 +47,7 @@ final as (
         md5(concat_ws('|', regressions.version_pair_id, regressions.metric_name, regressions.query_key))
             as version_regression_id,
         regressions.query_key,
-        regressions.source_group,
+        regressions.cluster_id,
 
         -- strings
         regressions.application,

@@ -6,7 +6,7 @@ with interactions as (
     select
         numbered.interaction_number,
         joined.system,
-        joined.source_group,
+        joined.cluster_id,
         {{ query_key('joined.') }} as query_key
     from {{ ref('int_interactions_joined') }} as joined
     inner join {{ ref('int_interactions_numbered') }} as numbered on joined.interaction_id = numbered.interaction_id
@@ -17,7 +17,7 @@ queries as (
     select
         system,
         query_key,
-        min(source_group) as source_group,
+        min(cluster_id) as cluster_id,
         row_number() over (order by system, query_key) as query_number
     from interactions
     group by system, query_key
@@ -76,7 +76,7 @@ final as (
         segments.dimension,
         segments.segment,
         queries.query_key,
-        queries.source_group,
+        queries.cluster_id,
         summed.count_scored,
         summed.sum_scores::double / metrics.scores_per_unit / nullif(summed.count_scored, 0) as mean_score,
         -- squared deviations from the mean, from whole numbers: no rounding, and no join with the mean

@@ -1,5 +1,5 @@
 -- One row per (version pair, primary metric, dimension, segment, measurement): levels of both versions, their
--- difference over the same queries (positive = the candidate is better) and its jackknife error over whole sources.
+-- difference over the same queries (positive = the candidate is better) and its jackknife error over whole clusters.
 {{ config(materialized='table') }}
 
 with pairs as (
@@ -15,25 +15,25 @@ segments as (
 ),
 
 buckets as (
-    select source_group, jackknife_group from {{ ref('int_source_groups_bucketed') }}
+    select cluster_id, jackknife_group from {{ ref('int_clusters_bucketed') }}
 ),
 
-paired_sources as (
-    select source_group, count(*) over () as count_paired_sources
-    from (select distinct source_group from queries_paired) as asked
+paired_clusters as (
+    select cluster_id, count(*) over () as count_paired_clusters
+    from (select distinct cluster_id from queries_paired) as asked
 ),
 
--- the sources of a test set leave one by one, those of very large logs in hash buckets
-sources as (
+-- the clusters of a test set leave one by one, those of very large logs in hash buckets
+clusters as (
     select
-        paired_sources.source_group,
+        paired_clusters.cluster_id,
         case
-            when paired_sources.count_paired_sources <= {{ var('hcat_version_jackknife_sources') }}
-                then paired_sources.source_group
+            when paired_clusters.count_paired_clusters <= {{ var('hcat_version_jackknife_clusters') }}
+                then paired_clusters.cluster_id
             else buckets.jackknife_group::string
         end as jackknife_group
-    from paired_sources
-    inner join buckets on paired_sources.source_group = buckets.source_group
+    from paired_clusters
+    inner join buckets on paired_clusters.cluster_id = buckets.cluster_id
 ),
 
 metrics as (
@@ -85,7 +85,7 @@ unpivoted as (
         version_pair_id,
         query_key,
         metric_name,
-        source_group,
+        cluster_id,
         'mean_score' as measurement,
         baseline_mean_score as baseline_value,
         candidate_mean_score as candidate_value,
@@ -96,7 +96,7 @@ unpivoted as (
         version_pair_id,
         query_key,
         metric_name,
-        source_group,
+        cluster_id,
         'share_failing' as measurement,
         baseline_share_failing as baseline_value,
         candidate_share_failing as candidate_value,
@@ -107,7 +107,7 @@ unpivoted as (
         version_pair_id,
         query_key,
         metric_name,
-        source_group,
+        cluster_id,
         'share_failing_of_all' as measurement,
         baseline_share_failing_of_all as baseline_value,
         candidate_share_failing_of_all as candidate_value,
@@ -118,7 +118,7 @@ unpivoted as (
 differences as (
     select
         unpivoted.*,
-        sources.jackknife_group,
+        clusters.jackknife_group,
         case
             when unpivoted.measurement = 'mean_score' and metrics.direction = 'higher_is_better'
                 then unpivoted.candidate_value - unpivoted.baseline_value
@@ -126,11 +126,11 @@ differences as (
         end as difference
     from unpivoted
     inner join metrics on unpivoted.metric_name = metrics.metric_name
-    inner join sources on unpivoted.source_group = sources.source_group
+    inner join clusters on unpivoted.cluster_id = clusters.cluster_id
     where unpivoted.baseline_value is not null and unpivoted.candidate_value is not null
 ),
 
-by_source as (
+by_cluster as (
     select
         differences.version_pair_id,
         differences.metric_name,
@@ -166,22 +166,22 @@ totals as (
         segment,
         measurement,
         sum(count_pairs) as count_pairs,
-        count(*) as count_sources,
-        sum(count_pairs) * sum(count_pairs) / sum(count_pairs * count_pairs)::double as sources_effective,
+        count(*) as count_clusters,
+        sum(count_pairs) * sum(count_pairs) / sum(count_pairs * count_pairs)::double as clusters_effective,
         {{ exact_sum('baseline_sum') }} / sum(count_pairs) as baseline_value,
         {{ exact_sum('candidate_sum') }} / sum(count_pairs) as candidate_value,
         {{ exact_sum('difference_sum') }} / sum(count_pairs) as difference,
         {{ exact_sum('greatest(difference_sum, 0)') }} / sum(count_pairs) as gain,
         {{ exact_sum('greatest(0 - difference_sum, 0)') }} / sum(count_pairs) as loss,
-        count(case when difference_sum > 0 then 1 end) as count_sources_better,
-        count(case when difference_sum < 0 then 1 end) as count_sources_worse,
+        count(case when difference_sum > 0 then 1 end) as count_clusters_better,
+        count(case when difference_sum < 0 then 1 end) as count_clusters_worse,
         sum(count_regressions) as count_regressions,
         sum(count_improvements) as count_improvements
-    from by_source
+    from by_cluster
     group by version_pair_id, metric_name, dimension, segment, measurement
 ),
 
--- without source s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all sources (CR3) and
+-- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3) and
 -- kept times N, so that whole billionths of them can be summed in any order
 moved as (
     select
@@ -191,19 +191,19 @@ moved as (
         totals.segment,
         totals.measurement,
         totals.count_pairs,
-        totals.count_sources,
-        (by_source.difference_sum - by_source.count_pairs * totals.difference)
+        totals.count_clusters,
+        (by_cluster.difference_sum - by_cluster.count_pairs * totals.difference)
         * totals.count_pairs
-        / (totals.count_pairs - by_source.count_pairs) as move
+        / (totals.count_pairs - by_cluster.count_pairs) as move
     from totals
-    inner join by_source
+    inner join by_cluster
         on
-            totals.version_pair_id = by_source.version_pair_id
-            and totals.metric_name = by_source.metric_name
-            and totals.dimension = by_source.dimension
-            and totals.segment = by_source.segment
-            and totals.measurement = by_source.measurement
-    where totals.count_sources > 1
+            totals.version_pair_id = by_cluster.version_pair_id
+            and totals.metric_name = by_cluster.metric_name
+            and totals.dimension = by_cluster.dimension
+            and totals.segment = by_cluster.segment
+            and totals.measurement = by_cluster.measurement
+    where totals.count_clusters > 1
 ),
 
 errors as (
@@ -213,7 +213,7 @@ errors as (
         dimension,
         segment,
         measurement,
-        sqrt({{ exact_sum('move * move') }} * (max(count_sources) - 1) / max(count_sources)) / max(count_pairs)
+        sqrt({{ exact_sum('move * move') }} * (max(count_clusters) - 1) / max(count_clusters)) / max(count_pairs)
             as standard_error
     from moved
     group by version_pair_id, metric_name, dimension, segment, measurement
@@ -244,16 +244,16 @@ final as (
         expected.measurement,
         coalesce(queries_shared.count_shared_queries, 0) as count_shared_queries,
         coalesce(totals.count_pairs, 0)::bigint as count_pairs,
-        coalesce(totals.count_sources, 0) as count_sources,
-        totals.sources_effective,
+        coalesce(totals.count_clusters, 0) as count_clusters,
+        totals.clusters_effective,
         totals.baseline_value,
         totals.candidate_value,
         totals.difference,
         errors.standard_error,
         totals.gain,
         totals.loss,
-        coalesce(totals.count_sources_better, 0)::bigint as count_sources_better,
-        coalesce(totals.count_sources_worse, 0)::bigint as count_sources_worse,
+        coalesce(totals.count_clusters_better, 0)::bigint as count_clusters_better,
+        coalesce(totals.count_clusters_worse, 0)::bigint as count_clusters_worse,
         case when expected.has_threshold then coalesce(totals.count_regressions, 0) end::bigint as count_regressions,
         case when expected.has_threshold then coalesce(totals.count_improvements, 0) end::bigint
             as count_improvements,

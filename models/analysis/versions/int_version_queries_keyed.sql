@@ -11,7 +11,7 @@ final as (
         {{ named('application') }} as application,
         application_version as version,
         {{ query_key() }} as query_key,
-        source_group,
+        cluster_id,
         query_text
     from interactions
     where application_version is not null and coalesce(query_id, query_text) is not null

@@ -19,8 +19,8 @@ final as (
         -- numerics
         counted.count_test_set,
         counted.count_production,
-        counted.count_sources_test_set,
-        counted.count_sources_production,
+        counted.count_clusters_test_set,
+        counted.count_clusters_production,
         compared.share_test_set,
         compared.share_production,
         compared.difference,

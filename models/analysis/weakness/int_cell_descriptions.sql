@@ -51,7 +51,7 @@ own_thresholds as (
 estimates_pivoted as (
     select
         cell_id,
-        max(source_groups_effective) filter (where measurement = 'mean_score') as source_groups_effective,
+        max(clusters_effective) filter (where measurement = 'mean_score') as clusters_effective,
         max(value) filter (where measurement = 'mean_score') as mean_score,
         max(standard_deviation) filter (where measurement = 'mean_score') as standard_deviation,
         max(value) filter (where measurement = 'share_failing') as share_failing,
@@ -83,7 +83,7 @@ counted as (
         totals.cell_number,
         totals.count_interactions::bigint as count_interactions,
         totals.count_scored::bigint as count_scored,
-        totals.count_sources::bigint as count_sources,
+        totals.count_clusters::bigint as count_clusters,
         case when metrics.has_one_threshold then metrics.threshold else own_thresholds.threshold end as threshold,
         case when totals.count_decided > 0 then totals.count_failing::bigint end as count_failing
     from totals
@@ -108,8 +108,8 @@ final as (
         -- numerics
         counted.count_interactions,
         counted.count_scored,
-        counted.count_sources,
-        estimates_pivoted.source_groups_effective,
+        counted.count_clusters,
+        estimates_pivoted.clusters_effective,
         estimates_pivoted.mean_score,
         estimates_pivoted.standard_deviation,
         quantiles_pivoted.quantile_05,

@@ -130,11 +130,11 @@ measurements as (
         '{{ measurement }}' as measurement,
         totals.half,
         totals.count_interactions,
-        totals.count_sources,
+        totals.count_clusters,
         totals.{{ count }}::bigint as count_scored,
-        totals.{{ count }}_groups as count_source_groups,
+        totals.{{ count }}_groups as count_jackknife_groups,
         totals.{{ count }}::double * totals.{{ count }} / nullif(totals.{{ count }}_squared, 0)
-            as source_groups_effective,
+            as clusters_effective,
         totals.{{ sum }}::double / {{ unit }} / nullif(totals.{{ count }}, 0) as value,
         sqrt(
             (
@@ -148,7 +148,7 @@ measurements as (
         * squares.{{ measurement }}_value / {{ unit }} / {{ unit }} as variance,
         totals.rest_{{ sum }}::double / {{ unit }} / nullif(totals.rest_{{ count }}, 0) as rest_value,
         totals.rest_{{ count }} as count_scored_rest,
-        totals.rest_{{ count }}_groups as source_groups_rest,
+        totals.rest_{{ count }}_groups as jackknife_groups_rest,
         (totals.partition_{{ count }}_groups - 1) / nullif(totals.partition_{{ count }}_groups, 0)
         * squares.{{ measurement }}_difference / {{ unit }} / {{ unit }} as difference_variance
     from totals
@@ -179,21 +179,21 @@ final as (
         -- numerics
         measurements.count_interactions,
         measurements.count_scored,
-        measurements.count_sources,
-        measurements.count_source_groups,
-        measurements.source_groups_effective,
+        measurements.count_clusters,
+        measurements.count_jackknife_groups,
+        measurements.clusters_effective,
         measurements.value,
         measurements.standard_deviation,
-        case when measurements.count_source_groups > 1 then sqrt(measurements.variance) end as standard_error,
+        case when measurements.count_jackknife_groups > 1 then sqrt(measurements.variance) end as standard_error,
         measurements.rest_value,
         measurements.count_scored_rest,
-        measurements.source_groups_rest,
+        measurements.jackknife_groups_rest,
         measurements.value - measurements.rest_value as difference,
         case
-            when measurements.count_source_groups > 1 and measurements.source_groups_rest > 1
+            when measurements.count_jackknife_groups > 1 and measurements.jackknife_groups_rest > 1
                 then sqrt(measurements.difference_variance)
         end as difference_standard_error,
-        measurements.source_groups_effective - 1 as degrees_of_freedom
+        measurements.clusters_effective - 1 as degrees_of_freedom
     from measurements
     inner join metrics on measurements.metric_number = metrics.metric_number
     inner join cells on measurements.cell_number = cells.cell_number

@@ -15,8 +15,8 @@ partition_sums as (
     select * from {{ ref('int_partition_sums') }}
 ),
 
-cell_sources as (
-    select * from {{ ref('int_cell_sources') }}
+cell_clusters as (
+    select * from {{ ref('int_cell_clusters') }}
 ),
 
 cells as (
@@ -28,10 +28,10 @@ metrics as (
 ),
 
 metric_cells as (
-    select distinct metrics.metric_number, metrics.scope_number, cell_sources.cell_number, cells.partition_number
-    from cell_sources
-    inner join metrics on cell_sources.scope_number = metrics.scope_number
-    inner join cells on cell_sources.cell_number = cells.cell_number
+    select distinct metrics.metric_number, metrics.scope_number, cell_clusters.cell_number, cells.partition_number
+    from cell_clusters
+    inner join metrics on cell_clusters.scope_number = metrics.scope_number
+    inner join cells on cell_clusters.cell_number = cells.cell_number
 ),
 
 expected as (
@@ -97,18 +97,18 @@ by_half as (
         coalesce(partition_totals.{{ count }}_groups, 0) as partition_{{ count }}_groups,
         {%- endfor %}
         coalesce(cell_totals.sum_squared_scores, 0) as sum_squared_scores,
-        coalesce(cell_sources.count_interactions, 0) as count_interactions,
-        coalesce(cell_sources.count_sources, 0) as count_sources,
+        coalesce(cell_clusters.count_interactions, 0) as count_interactions,
+        coalesce(cell_clusters.count_clusters, 0) as count_clusters,
         expected.metric_number,
         expected.cell_number,
         expected.partition_number,
         expected.half
     from expected
-    left join cell_sources
+    left join cell_clusters
         on
-            expected.scope_number = cell_sources.scope_number
-            and expected.cell_number = cell_sources.cell_number
-            and expected.half = cell_sources.half
+            expected.scope_number = cell_clusters.scope_number
+            and expected.cell_number = cell_clusters.cell_number
+            and expected.half = cell_clusters.half
     left join cell_totals
         on
             expected.metric_number = cell_totals.metric_number
@@ -121,7 +121,7 @@ by_half as (
             and expected.half = partition_totals.half
 ),
 
--- a source lies in one half and so does a jackknife group: everything adds up
+-- a cluster lies in one half and so does a jackknife group: everything adds up
 halves as (
     select *, half as counted_as from by_half
     union all
@@ -142,7 +142,7 @@ final as (
         {%- endfor %}
         sum(sum_squared_scores) as sum_squared_scores,
         sum(count_interactions)::bigint as count_interactions,
-        sum(count_sources)::bigint as count_sources,
+        sum(count_clusters)::bigint as count_clusters,
         metric_number,
         cell_number,
         partition_number,

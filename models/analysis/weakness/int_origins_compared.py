@@ -4,6 +4,6 @@ from hcat.weakness.representativeness import compare_origins
 
 def model(dbt, session):
     confidence = dbt.config.meta_get("confidence")
-    minimum_sources = dbt.config.meta_get("minimum_sources")
+    minimum_clusters = dbt.config.meta_get("minimum_clusters")
     counts = order_by(dbt.ref("int_origins_counted"), "dimension, segment")
-    return compare_origins(read_rows(counts), confidence=confidence, minimum_sources=minimum_sources)
+    return compare_origins(read_rows(counts), confidence=confidence, minimum_clusters=minimum_clusters)

@@ -1,4 +1,4 @@
--- One row per (dimension, segment) with the interactions and sources of the test set and of production; pairs of
+-- One row per (dimension, segment) with the interactions and clusters of the test set and of production; pairs of
 -- dimensions stand as `first x second`.
 {{ config(materialized='table') }}
 
@@ -36,29 +36,29 @@ placed as (
             and first_segments.interaction_id = second_segments.interaction_id
 ),
 
-by_source as (
-    select placed.dimension, placed.segment, origins.origin, origins.source_group, count(*) as count_interactions
+by_cluster as (
+    select placed.dimension, placed.segment, origins.origin, origins.cluster_id, count(*) as count_interactions
     from placed
     inner join origins on placed.interaction_id = origins.interaction_id
-    group by placed.dimension, placed.segment, origins.origin, origins.source_group
+    group by placed.dimension, placed.segment, origins.origin, origins.cluster_id
 ),
 
-sources_of_dimensions as (
-    select dimension, origin, source_group, sum(count_interactions) as count_interactions
-    from by_source
-    group by dimension, origin, source_group
+clusters_of_dimensions as (
+    select dimension, origin, cluster_id, sum(count_interactions) as count_interactions
+    from by_cluster
+    group by dimension, origin, cluster_id
 ),
 
--- siblings do not count as independent: Kish's effective number of interactions over sources
+-- siblings do not count as independent: Kish's effective number of interactions over clusters
 effective as (
     select
         dimension,
         origin,
         sum(count_interactions) as count_interactions,
-        count(*) as count_sources,
+        count(*) as count_clusters,
         sum(count_interactions) * sum(count_interactions)
-        / sum(count_interactions * count_interactions)::double as sources_effective
-    from sources_of_dimensions
+        / sum(count_interactions * count_interactions)::double as clusters_effective
+    from clusters_of_dimensions
     group by dimension, origin
 ),
 
@@ -68,9 +68,9 @@ counted as (
         segment,
         sum(case when origin = 'test_set' then count_interactions else 0 end) as count_test_set,
         sum(case when origin = 'production' then count_interactions else 0 end) as count_production,
-        count(case when origin = 'test_set' then 1 end) as count_sources_test_set,
-        count(case when origin = 'production' then 1 end) as count_sources_production
-    from by_source
+        count(case when origin = 'test_set' then 1 end) as count_clusters_test_set,
+        count(case when origin = 'production' then 1 end) as count_clusters_production
+    from by_cluster
     group by dimension, segment
 ),
 
@@ -80,14 +80,14 @@ final as (
         counted.segment,
         counted.count_test_set::bigint as count_test_set,
         counted.count_production::bigint as count_production,
-        counted.count_sources_test_set,
-        counted.count_sources_production,
+        counted.count_clusters_test_set,
+        counted.count_clusters_production,
         coalesce(test_sets.count_interactions, 0)::bigint as total_test_set,
         coalesce(productions.count_interactions, 0)::bigint as total_production,
-        coalesce(test_sets.count_sources, 0) as total_sources_test_set,
-        coalesce(productions.count_sources, 0) as total_sources_production,
-        test_sets.sources_effective as effective_test_set,
-        productions.sources_effective as effective_production
+        coalesce(test_sets.count_clusters, 0) as total_clusters_test_set,
+        coalesce(productions.count_clusters, 0) as total_clusters_production,
+        test_sets.clusters_effective as effective_test_set,
+        productions.clusters_effective as effective_production
     from counted
     left join effective as test_sets on counted.dimension = test_sets.dimension and test_sets.origin = 'test_set'
     left join effective as productions

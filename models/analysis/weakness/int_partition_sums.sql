@@ -9,12 +9,12 @@ cells as (
     select * from {{ ref('int_cells') }}
 ),
 
-source_groups as (
-    select * from {{ ref('int_source_groups_bucketed') }}
+cluster_ids as (
+    select * from {{ ref('int_clusters_bucketed') }}
 ),
 
 group_halves as (
-    select distinct jackknife_group, half from source_groups
+    select distinct jackknife_group, half from cluster_ids
 ),
 
 summed as (

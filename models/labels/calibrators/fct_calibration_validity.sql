@@ -16,7 +16,7 @@ final as (
         -- numerics
         count_interactions::bigint as count_interactions,
         count_labels::bigint as count_labels,
-        count_sources::bigint as count_sources,
+        count_clusters::bigint as count_clusters,
 
         -- timestamps
         last_rated_at,

@@ -56,7 +56,7 @@ final as (
         -- numerics
         calibrators.count_labels::integer as count_labels,
         calibrators.count_accepted::integer as count_accepted,
-        calibrators.count_sources::integer as count_sources,
+        calibrators.count_clusters::integer as count_clusters,
         {{ array_length('calibrators.parameters') }}::integer as count_parameters,
         calibrators.log_loss,
         calibrators.log_loss_standard_error,

@@ -29,7 +29,7 @@ labelled as (
         labels.metric_name,
         classes.version_class,
         count(*) as count_labels,
-        count(distinct labels.source_group) as count_sources,
+        count(distinct labels.cluster_id) as count_clusters,
         max(labels.rated_at) as last_rated_at
     from labels
     inner join classes on labels.interaction_id = classes.interaction_id
@@ -43,7 +43,7 @@ joined as (
         expected.version_class,
         expected.count_interactions,
         coalesce(labelled.count_labels, 0) as count_labels,
-        coalesce(labelled.count_sources, 0) as count_sources,
+        coalesce(labelled.count_clusters, 0) as count_clusters,
         labelled.last_rated_at,
         labelled.last_rated_at + interval '{{ var("hcat_calibration_valid_days") }} days' as valid_until,
         calibrators.metric_name is not null as has_calibrator
@@ -58,7 +58,7 @@ final as (
         {{ columns_except(['has_calibrator']) }},
         case
             when not has_calibrator then 'no_calibrator'
-            when count_sources < {{ var('hcat_minimum_class_sources') }} then 'void_version_class'
+            when count_clusters < {{ var('hcat_minimum_class_clusters') }} then 'void_version_class'
             when valid_until < timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' then 'expired'
             else 'in_force'
         end as calibration_status

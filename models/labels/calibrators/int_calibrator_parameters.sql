@@ -12,7 +12,7 @@ final as (
         family,
         is_chosen,
         count_labels,
-        count_sources,
+        count_clusters,
         -- parameter, position, value, lower_bound, probability, tree, node, feature, threshold, left, right,
         -- missing_goes_left: hcat.calibration.calibrators.CalibratorRow
         {{ explode_records('parameters') }}  -- noqa: AL03

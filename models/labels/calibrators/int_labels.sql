@@ -1,5 +1,5 @@
--- One row per (interaction, metric): the people's label beside the score, in one of three folds that keep sources whole
--- The fold is a hash of the source: the same in every build, whatever other sources there are.
+-- One row per (interaction, metric): the people's label beside the score, in one of three folds that keep clusters whole
+-- The fold is a hash of the cluster: the same in every build, whatever other clusters there are.
 with labels as (
     select * from {{ ref('int_ratings_adjudicated') }}
 ),
@@ -20,7 +20,7 @@ evaluations as (
 ),
 
 interactions as (
-    select interaction_id, source_group, system from {{ ref('int_interactions_joined') }}
+    select interaction_id, cluster_id, system from {{ ref('int_interactions_joined') }}
 ),
 
 strata as (
@@ -32,7 +32,7 @@ joined as (
         labels.interaction_id,
         targets.metric_name,
         labels.criterion,
-        interactions.source_group,
+        interactions.cluster_id,
         interactions.system,
         strata.stratum,
         strata.segment,
@@ -46,7 +46,7 @@ joined as (
         labels.inclusion_probability,
         labels.is_audit,
         labels.rated_at,
-        {{ share_of_hash("'hcat fold|' || interactions.source_group") }} as position
+        {{ share_of_hash("'hcat fold|' || interactions.cluster_id") }} as position
     from labels
     inner join targets on labels.criterion = targets.criterion
     inner join scales on labels.criterion = scales.criterion

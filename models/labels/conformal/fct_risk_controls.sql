@@ -18,11 +18,11 @@ final as (
         confidence,
         threshold,
         share_accepted,
-        count_sources::integer as count_sources,
+        count_clusters::integer as count_clusters,
         test_risk,
         test_share_accepted,
         count_test_labels::integer as count_test_labels,
-        count_test_sources::integer as count_test_sources
+        count_test_clusters::integer as count_test_clusters
     from risks
 )
 

@@ -16,7 +16,7 @@ with final as (
         high as agreement_high,
         count_units::integer as count_units,
         count_ratings::integer as count_ratings,
-        count_sources::integer as count_sources
+        count_clusters::integer as count_clusters
     from {{ ref('int_rater_agreement') }}
 )
 

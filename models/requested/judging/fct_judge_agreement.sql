@@ -128,7 +128,7 @@ final as (
         compared_metrics.threshold,
         coalesce(agreement.count_labelled, 0) as count_labelled,
         coalesce(agreement.count_compared, 0) as count_compared,
-        coalesce(agreement.count_sources, 0) as count_sources,
+        coalesce(agreement.count_clusters, 0) as count_clusters,
         coalesce(outcomes.count_interactions, 0) as count_interactions,
         coalesce(outcomes.count_scored, 0) as count_scored,
         coalesce(outcomes.count_failed, 0) as count_failed,

@@ -37,7 +37,7 @@ verdicts as (
 ),
 
 interactions as (
-    select interaction_id, source_group from {{ ref('int_interactions_joined') }}
+    select interaction_id, cluster_id from {{ ref('int_interactions_joined') }}
 ),
 
 against_people as (
@@ -80,7 +80,7 @@ final as (
         compared.interaction_id,
         compared.metric_name,
         compared.reference,
-        interactions.source_group,
+        interactions.cluster_id,
         case metrics.direction when 'lower_is_better' then -compared.raw_score else compared.raw_score end
             as oriented_score,
         case

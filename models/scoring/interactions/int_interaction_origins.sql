@@ -7,13 +7,13 @@ with interactions as (
 final as (
     select
         interaction_id,
-        source_group,
+        cluster_id,
         case
             when
                 reference_answer is null
                 and source_chunk_ids is null
                 and query_type is null
-                and declared_source_group is null
+                and declared_cluster_id is null
                 and family_query_id is null
                 and expected_behaviour = 'answer'
                 and coalesce(variant_type, 'original') = 'original'

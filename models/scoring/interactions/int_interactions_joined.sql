@@ -34,7 +34,7 @@ joined as (
         queries.source_chunk_ids,
         coalesce(queries.query_text, interactions.query_text) as query_text,
         coalesce(queries.expected_behaviour, 'answer') as expected_behaviour,
-        queries.source_group as declared_source_group,
+        queries.cluster_id as declared_cluster_id,
         -- queries for one fact are siblings, and so are their variants
         case when queries_rooted.is_in_family then roots.query_group else queries.query_group end
             as declared_query_group,
@@ -50,13 +50,13 @@ final as (
         *,
         -- what makes interactions siblings: statistics count these, not rows (a shared chunk never does)
         coalesce(
-            declared_source_group,
+            declared_cluster_id,
             declared_query_group,
             family_query_id,
             'query_' || {{ hash_of_query('query_text') }},
             query_id,
             interaction_id
-        ) as source_group,
+        ) as cluster_id,
         not {{ is_blank('answer') }} as is_answered
     from joined
 )

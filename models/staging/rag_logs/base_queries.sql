@@ -10,7 +10,7 @@ renamed as (
         source_file,
         {{ text_or_null('query_id') }} as query_id,
         {{ text_or_null('parent_query_id') }} as parent_query_id,
-        {{ text_or_null('source_group') }} as source_group,
+        {{ text_or_null('source_group') }} as cluster_id,
         {{ text_or_null('query_group') }} as query_group,
 
         -- strings

@@ -3,7 +3,7 @@ select
     source_file,
     query_id,
     parent_query_id,
-    source_group,
+    cluster_id,
     query_group,
     query_text,
     reference_answer,

@@ -46,7 +46,7 @@ Statistic = Literal[
 AgreementStatus = Literal[
     "estimated", "no_pairable_values", "no_variation", "more_than_two_raters", "unequal_ratings_per_unit"
 ]
-IntervalStatus = Literal["estimated", "no_estimate", "too_few_sources", "too_few_usable_draws", "no_spread"]
+IntervalStatus = Literal["estimated", "no_estimate", "too_few_clusters", "too_few_usable_draws", "no_spread"]
 RaterStatus = Literal["estimated", "fewer_than_three_raters", "too_few_shared_units"]
 LabelStatus = Literal["labelled", "tie", "no_ratings", "insufficient", "no_variation", "not_converged"]
 ModelStatus = Literal["estimated", "insufficient", "no_variation", "not_converged"]
@@ -57,9 +57,10 @@ COUNT_DRAWS = 1_000
 CONFIDENCE = 0.95
 SEED = 20260101
 
-#: Below this the percentile interval over sources is too narrow to show; the same minimum as for a weakness cell. A
-#: nominal 95 % covered 88 % at 10 sources, 92 % at 25 and 93 % at 40 in simulation: read it with the sources beside it.
-MINIMUM_SOURCES = 10
+#: Below this the percentile interval over clusters is too narrow to show; the same minimum as for a weakness cell. A
+#: nominal 95 % covered 88 % at 10 clusters, 92 % at 25 and 93 % at 40 in simulation: read it with the clusters beside
+#: it.
+MINIMUM_CLUSTERS = 10
 #: Draws without variation have no value; when more than a tenth lack one, the others are a selected lot.
 MINIMUM_SHARE_USABLE_DRAWS = 0.9
 MINIMUM_SHARED_UNITS = 20
@@ -91,10 +92,10 @@ class Agreement:
     interval_status : str
         One of :data:`IntervalStatus`; `low` and `high` are None unless it is `estimated`.
     low, high : float or None
-        Percentile bootstrap interval over sources. Full agreement leaves all draws at 1: that is the status
+        Percentile bootstrap interval over clusters. Full agreement leaves all draws at 1: that is the status
         `no_spread`, and no interval of width 0.
-    count_units, count_ratings, count_sources : int
-        What the figure rests on: units with at least two ratings, their ratings, and their sources.
+    count_units, count_ratings, count_clusters : int
+        What the figure rests on: units with at least two ratings, their ratings, and their clusters.
     count_draws_usable : int
         Bootstrap draws in which the statistic exists.
     """
@@ -107,7 +108,7 @@ class Agreement:
     high: float | None
     count_units: int
     count_ratings: int
-    count_sources: int
+    count_clusters: int
     count_draws_usable: int
 
 
@@ -141,7 +142,7 @@ class RaterReport:
     count_shared_units : int
         Units rated by the rater on which at least two others have a majority.
     count_effective : float
-        Kish effective number of shared units, (sum n_s)^2 / sum n_s^2 over sources s: siblings count as one.
+        Kish effective number of shared units, (sum n_s)^2 / sum n_s^2 over clusters s: siblings count as one.
     agreement, low, high : float or None
         Share of shared units on which the rater gives the majority's value, with its Wilson interval.
     kappa : Agreement or None
@@ -224,21 +225,21 @@ class DawidSkene:
 
 @dataclass(frozen=True, slots=True)
 class _Units:
-    """Units of at least two ratings: counts by category, shape (n, n_categories), and codes of their sources."""
+    """Units of at least two ratings: counts by category, shape (n, n_categories), and codes of their clusters."""
 
     categories: Floats
     counts: Floats
-    sources: Integers
-    count_sources: int
+    clusters: Integers
+    count_clusters: int
 
-    def by_source(self, values: Floats) -> Floats:
-        """Return sums of the rows of `values` by source, shape (n_sources, n_columns)."""
-        return sum_by_cluster(values, self.sources, self.count_sources)
+    def by_cluster(self, values: Floats) -> Floats:
+        """Return sums of the rows of `values` by cluster, shape (n_clusters, n_columns)."""
+        return sum_by_cluster(values, self.clusters, self.count_clusters)
 
 
 def percent_agreement(
     ratings: Floats,
-    sources: Integers,
+    clusters: Integers,
     count_draws: int = COUNT_DRAWS,
     confidence: float = CONFIDENCE,
     seed: int = SEED,
@@ -249,7 +250,7 @@ def percent_agreement(
     ----------
     ratings : ndarray of float, shape (n_units, n_raters)
         Scale points, NaN where a rater did not rate.
-    sources : ndarray of int, shape (n_units,)
+    clusters : ndarray of int, shape (n_units,)
         What is resampled as a whole.
     count_draws, confidence, seed
         Of the bootstrap: draws, coverage in (0, 1), random seed.
@@ -277,13 +278,13 @@ def percent_agreement(
 
     >>> found = percent_agreement(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
     >>> found.value, found.interval_status
-    (0.5, 'too_few_sources')
+    (0.5, 'too_few_clusters')
     """
     _check_bootstrap(count_draws, confidence)
-    units = _pairable(ratings, sources)
+    units = _pairable(ratings, clusters)
     if units is None:
         return _without_number("percent_agreement", "no_pairable_values")
-    totals = units.by_source(np.column_stack(_agreeing_and_pairable(units.counts)))
+    totals = units.by_cluster(np.column_stack(_agreeing_and_pairable(units.counts)))
 
     def value(weights: Floats) -> Floats:
         sums: Floats = weights @ totals
@@ -294,7 +295,7 @@ def percent_agreement(
 
 def cohen_kappa(
     ratings: Floats,
-    sources: Integers,
+    clusters: Integers,
     weighting: Weighting = "unweighted",
     count_draws: int = COUNT_DRAWS,
     confidence: float = CONFIDENCE,
@@ -308,7 +309,7 @@ def cohen_kappa(
         Disagreement of categories i and j: 1 unless equal (Cohen 1960), or (v_i - v_j)^2 of their values (Cohen 1968;
         Fleiss and Cohen 1973). The distance is that of the values, so that a scale point that nobody used moves
         nothing; on equally spaced points it is the usual squared difference of positions.
-    ratings, sources, count_draws, confidence, seed
+    ratings, clusters, count_draws, confidence, seed
         As in :func:`percent_agreement`; columns without any rating are passed over.
 
     Returns
@@ -326,11 +327,11 @@ def cohen_kappa(
         raise ValueError(f"weighting must be one of {', '.join(get_args(Weighting))}, got {weighting}")
     _check_bootstrap(count_draws, confidence)
     statistic: Statistic = "cohen_kappa" if weighting == "unweighted" else "cohen_kappa_quadratic"
-    ratings, sources = _checked(ratings, sources)
+    ratings, clusters = _checked(ratings, clusters)
     active = ratings[:, ~np.isnan(ratings).all(axis=0)]
     if active.shape[1] > 2:
         return _without_number(statistic, "more_than_two_raters")
-    units = _pairable(active, sources)
+    units = _pairable(active, clusters)
     if units is None:
         return _without_number(statistic, "no_pairable_values")
     pairs = active[~np.isnan(active).any(axis=1)]
@@ -338,8 +339,8 @@ def cohen_kappa(
     distances = np.subtract.outer(units.categories, units.categories) ** 2
     if weighting == "unweighted":
         distances = (distances > 0).astype(np.float64)
-    rows, columns = units.by_source(first), units.by_source(second)
-    observed = units.by_source(((first @ distances) * second).sum(axis=1, keepdims=True))[:, 0]
+    rows, columns = units.by_cluster(first), units.by_cluster(second)
+    observed = units.by_cluster(((first @ distances) * second).sum(axis=1, keepdims=True))[:, 0]
 
     def value(weights: Floats) -> Floats:
         drawn_rows = weights @ rows
@@ -352,7 +353,7 @@ def cohen_kappa(
 
 def fleiss_kappa(
     ratings: Floats,
-    sources: Integers,
+    clusters: Integers,
     count_draws: int = COUNT_DRAWS,
     confidence: float = CONFIDENCE,
     seed: int = SEED,
@@ -372,15 +373,15 @@ def fleiss_kappa(
     kappa = (P - P_e) / (1 - P_e), P = mean of P_u, P_e = sum_k p_k^2, p_k = share of all ratings (Fleiss 1971).
     """
     _check_bootstrap(count_draws, confidence)
-    ratings, sources = _checked(ratings, sources)
-    units = _pairable(ratings, sources)
+    ratings, clusters = _checked(ratings, clusters)
+    units = _pairable(ratings, clusters)
     count_ratings = (~np.isnan(ratings)).sum(axis=1)
     if units is None:
         return _without_number("fleiss_kappa", "no_pairable_values")
     if len(np.unique(count_ratings[count_ratings > 0])) > 1:
         return _without_number("fleiss_kappa", "unequal_ratings_per_unit")
-    agreeing = units.by_source(_agreeing_and_pairable(units.counts)[0][:, None])[:, 0]
-    counts = units.by_source(units.counts)
+    agreeing = units.by_cluster(_agreeing_and_pairable(units.counts)[0][:, None])[:, 0]
+    counts = units.by_cluster(units.counts)
 
     def value(weights: Floats) -> Floats:
         drawn = weights @ counts
@@ -393,7 +394,7 @@ def fleiss_kappa(
 
 def krippendorff_alpha(
     ratings: Floats,
-    sources: Integers,
+    clusters: Integers,
     level: Level = "nominal",
     count_draws: int = COUNT_DRAWS,
     confidence: float = CONFIDENCE,
@@ -406,7 +407,7 @@ def krippendorff_alpha(
     level : {"nominal", "ordinal", "interval"}
         Level of measurement of the scale: `nominal` ignores the order, `ordinal` uses the ranks that the ratings
         themselves define, `interval` takes differences of the values at their word.
-    ratings, sources, count_draws, confidence, seed
+    ratings, clusters, count_draws, confidence, seed
         As in :func:`percent_agreement`.
 
     Returns
@@ -429,17 +430,17 @@ def krippendorff_alpha(
         "ordinal": "krippendorff_alpha_ordinal",
         "interval": "krippendorff_alpha_interval",
     }
-    units = _pairable(ratings, sources)
+    units = _pairable(ratings, clusters)
     if units is None:
         return _without_number(statistics[level], "no_pairable_values")
-    counts = units.by_source(units.counts)
+    counts = units.by_cluster(units.counts)
     lower, upper = np.triu_indices(len(units.categories), 1)
     shares = units.counts / (units.counts.sum(axis=1, keepdims=True) - 1)
     pairs = [
-        sum_by_cluster(units.counts[:, first] * shares[:, second], units.sources, units.count_sources)
+        sum_by_cluster(units.counts[:, first] * shares[:, second], units.clusters, units.count_clusters)
         for first, second in zip(lower, upper, strict=True)
     ]
-    coincidences = np.array(pairs).reshape(len(lower), units.count_sources).T
+    coincidences = np.array(pairs).reshape(len(lower), units.count_clusters).T
 
     def value(weights: Floats) -> Floats:
         drawn = weights @ counts
@@ -460,7 +461,7 @@ def krippendorff_alpha(
 
 def agreement_statistics(
     ratings: Floats,
-    sources: Integers,
+    clusters: Integers,
     count_draws: int = COUNT_DRAWS,
     confidence: float = CONFIDENCE,
     seed: int = SEED,
@@ -471,20 +472,20 @@ def agreement_statistics(
     """
     bootstrap = (count_draws, confidence, seed)
     return (
-        percent_agreement(ratings, sources, *bootstrap),
-        cohen_kappa(ratings, sources, "unweighted", *bootstrap),
-        cohen_kappa(ratings, sources, "quadratic", *bootstrap),
-        fleiss_kappa(ratings, sources, *bootstrap),
-        krippendorff_alpha(ratings, sources, "nominal", *bootstrap),
-        krippendorff_alpha(ratings, sources, "ordinal", *bootstrap),
-        krippendorff_alpha(ratings, sources, "interval", *bootstrap),
+        percent_agreement(ratings, clusters, *bootstrap),
+        cohen_kappa(ratings, clusters, "unweighted", *bootstrap),
+        cohen_kappa(ratings, clusters, "quadratic", *bootstrap),
+        fleiss_kappa(ratings, clusters, *bootstrap),
+        krippendorff_alpha(ratings, clusters, "nominal", *bootstrap),
+        krippendorff_alpha(ratings, clusters, "ordinal", *bootstrap),
+        krippendorff_alpha(ratings, clusters, "interval", *bootstrap),
     )
 
 
 def intra_rater_agreement(
     first_pass: Floats,
     second_pass: Floats,
-    sources: Integers,
+    clusters: Integers,
     count_draws: int = COUNT_DRAWS,
     confidence: float = CONFIDENCE,
     seed: int = SEED,
@@ -495,7 +496,7 @@ def intra_rater_agreement(
     ----------
     first_pass, second_pass : ndarray of float, shape (n_units,)
         Ratings of the same person, NaN where a pass lacks the unit; only units of both passes count.
-    sources, count_draws, confidence, seed
+    clusters, count_draws, confidence, seed
         As in :func:`percent_agreement`.
 
     Notes
@@ -508,15 +509,15 @@ def intra_rater_agreement(
     passes = np.column_stack([first_pass, second_pass])
     bootstrap = (count_draws, confidence, seed)
     return IntraRaterAgreement(
-        replace(percent_agreement(passes, sources, *bootstrap), statistic="intra_rater_percent_agreement"),
-        replace(cohen_kappa(passes, sources, "unweighted", *bootstrap), statistic="intra_rater_cohen_kappa"),
-        replace(cohen_kappa(passes, sources, "quadratic", *bootstrap), statistic="intra_rater_cohen_kappa_quadratic"),
+        replace(percent_agreement(passes, clusters, *bootstrap), statistic="intra_rater_percent_agreement"),
+        replace(cohen_kappa(passes, clusters, "unweighted", *bootstrap), statistic="intra_rater_cohen_kappa"),
+        replace(cohen_kappa(passes, clusters, "quadratic", *bootstrap), statistic="intra_rater_cohen_kappa_quadratic"),
     )
 
 
 def rater_reports(
     ratings: Floats,
-    sources: Integers,
+    clusters: Integers,
     count_draws: int = COUNT_DRAWS,
     confidence: float = CONFIDENCE,
     seed: int = SEED,
@@ -542,7 +543,7 @@ def rater_reports(
     `fewer_than_three_raters`. A rater in conflict with the majority may be the one who is right: the report is a
     reason to look, and none to drop ratings.
     """
-    ratings, sources = _checked(ratings, sources)
+    ratings, clusters = _checked(ratings, clusters)
     _check_bootstrap(count_draws, confidence)
     categories, counts = _value_counts(ratings)
     count_raters = int((~np.isnan(ratings)).any(axis=0).sum())
@@ -555,8 +556,8 @@ def rater_reports(
         has_others = others.sum(axis=1) >= 2
         is_shared = is_rated & has_others & ~is_tie
         count_shared = int(is_shared.sum())
-        by_source = np.unique(sources[is_shared], return_counts=True)[1].astype(np.float64)
-        count_effective = kish_effective_n(by_source) if count_shared else 0.0
+        by_cluster = np.unique(clusters[is_shared], return_counts=True)[1].astype(np.float64)
+        count_effective = kish_effective_n(by_cluster) if count_shared else 0.0
         basis = (int(is_rated.sum()), count_shared, count_effective)
         if count_raters < MINIMUM_RATERS or count_shared < MINIMUM_SHARED_UNITS:
             status: RaterStatus = "fewer_than_three_raters" if count_raters < MINIMUM_RATERS else "too_few_shared_units"
@@ -569,7 +570,7 @@ def rater_reports(
         of_others = float(agreeing[same].sum() / pairable[same].sum())
         everywhere = float(agreeing.sum() / pairable.sum())
         pair = np.column_stack([own, labels])[is_shared]
-        kappa = cohen_kappa(pair, sources[is_shared], "unweighted", count_draws, confidence, seed)
+        kappa = cohen_kappa(pair, clusters[is_shared], "unweighted", count_draws, confidence, seed)
         disagrees = high < min(of_others, everywhere)
         reports.append(
             RaterReport(rater, "estimated", *basis, agreement, low, high, kappa, of_others, everywhere, disagrees)
@@ -743,20 +744,20 @@ def _estimate(
 ) -> Agreement:
     """Return the figure and its percentile interval (Efron 1979).
 
-    `value` takes how often each source is drawn, shape (n_draws, n_sources), and returns the statistic of each draw
-    from sums by source, NaN where it does not exist; no draw ever builds a table of ratings.
+    `value` takes how often each cluster is drawn, shape (n_draws, n_clusters), and returns the statistic of each draw
+    from sums by cluster, NaN where it does not exist; no draw ever builds a table of ratings.
     """
-    basis = (len(units.counts), int(units.counts.sum()), units.count_sources)
-    point = float(value(np.ones((1, units.count_sources)))[0])
+    basis = (len(units.counts), int(units.counts.sum()), units.count_clusters)
+    point = float(value(np.ones((1, units.count_clusters)))[0])
     if np.isnan(point):
         return Agreement(statistic, "no_variation", None, "no_estimate", None, None, *basis, 0)
-    if units.count_sources < MINIMUM_SOURCES:
-        return Agreement(statistic, "estimated", point, "too_few_sources", None, None, *basis, 0)
+    if units.count_clusters < MINIMUM_CLUSTERS:
+        return Agreement(statistic, "estimated", point, "too_few_clusters", None, None, *basis, 0)
     random = np.random.default_rng(seed)
-    chunk = max(1, _CELLS // max(units.count_sources, MAXIMUM_SCALE_POINTS**2))
+    chunk = max(1, _CELLS // max(units.count_clusters, MAXIMUM_SCALE_POINTS**2))
     values = np.concatenate(
         [
-            value(draw_clusters(random, units.count_sources, min(chunk, count_draws - start)))
+            value(draw_clusters(random, units.count_clusters, min(chunk, count_draws - start)))
             for start in range(0, count_draws, chunk)
         ]
     )
@@ -773,14 +774,14 @@ def _without_number(statistic: Statistic, status: AgreementStatus) -> Agreement:
     return Agreement(statistic, status, None, "no_estimate", None, None, 0, 0, 0, 0)
 
 
-def _pairable(ratings: Floats, sources: Integers) -> _Units | None:
+def _pairable(ratings: Floats, clusters: Integers) -> _Units | None:
     """Return the units of at least two ratings, None when there are none."""
-    ratings, sources = _checked(ratings, sources)
+    ratings, clusters = _checked(ratings, clusters)
     is_pairable = (~np.isnan(ratings)).sum(axis=1) >= 2
     if not is_pairable.any():
         return None
     categories, counts = _value_counts(ratings[is_pairable])
-    distinct, codes = np.unique(sources[is_pairable], return_inverse=True)
+    distinct, codes = np.unique(clusters[is_pairable], return_inverse=True)
     return _Units(categories, counts, codes, len(distinct))
 
 
@@ -805,13 +806,13 @@ def _checked_ratings(ratings: Floats) -> Floats:
     return ratings
 
 
-def _checked(ratings: Floats, sources: Integers) -> tuple[Floats, Integers]:
-    ratings, sources = _checked_ratings(ratings), np.asarray(sources)
-    if sources.dtype.kind not in "iu":
-        raise ValueError(f"sources must be integers, got {sources.dtype}")
-    if sources.shape != (len(ratings),):
-        raise ValueError(f"sources must have the shape ({len(ratings)},) of the units, got {sources.shape}")
-    return ratings, sources
+def _checked(ratings: Floats, clusters: Integers) -> tuple[Floats, Integers]:
+    ratings, clusters = _checked_ratings(ratings), np.asarray(clusters)
+    if clusters.dtype.kind not in "iu":
+        raise ValueError(f"clusters must be integers, got {clusters.dtype}")
+    if clusters.shape != (len(ratings),):
+        raise ValueError(f"clusters must have the shape ({len(ratings)},) of the units, got {clusters.shape}")
+    return ratings, clusters
 
 
 def _check_bootstrap(count_draws: int, confidence: float) -> None:

@@ -33,7 +33,7 @@ AGREEMENT_SCHEMA = pa.schema(
         ("high", pa.float64()),
         ("count_units", pa.int64()),
         ("count_ratings", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
     ]
 )
 
@@ -73,7 +73,7 @@ class _Criterion(NamedTuple):
     name: str
     units: list[str]
     raters: list[str]
-    sources: npt.NDArray[np.int64]
+    clusters: npt.NDArray[np.int64]
     first: npt.NDArray[np.float64]
     second: npt.NDArray[np.float64]
 
@@ -84,9 +84,9 @@ def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> 
     Parameters
     ----------
     ratings : Table
-        interaction_id, source_group, criterion, rater, rating_pass (1 = first look), scale_point; one row per look.
+        interaction_id, cluster_id, criterion, rater, rating_pass (1 = first look), scale_point; one row per look.
     count_draws, random_seed : int
-        Bootstrap over whole sources.
+        Bootstrap over whole clusters.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> 
     --------
     >>> looks = [("i1", "anna", 1), ("i1", "ben", 1), ("i2", "anna", 1), ("i2", "ben", 0)]
     >>> rows = [
-    ...     dict(interaction_id=i, source_group=i, criterion="correct", rater=rater, rating_pass=1, scale_point=point)
+    ...     dict(interaction_id=i, cluster_id=i, criterion="correct", rater=rater, rating_pass=1, scale_point=point)
     ...     for i, rater, point in looks
     ... ]
     >>> found = measure_agreement(pa.Table.from_pylist(rows), count_draws=10, random_seed=1).to_pylist()
@@ -107,7 +107,7 @@ def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> 
     """
     rows: list[dict[str, Any]] = []
     for criterion in _read_criteria(ratings):
-        figures = agreement_statistics(criterion.first, criterion.sources, count_draws, seed=random_seed)
+        figures = agreement_statistics(criterion.first, criterion.clusters, count_draws, seed=random_seed)
         rows += _to_rows(criterion.name, None, figures)
         for column, rater in enumerate(criterion.raters):
             if np.isnan(criterion.second[:, column]).all():
@@ -115,7 +115,7 @@ def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> 
             own = intra_rater_agreement(
                 criterion.first[:, column],
                 criterion.second[:, column],
-                criterion.sources,
+                criterion.clusters,
                 count_draws,
                 seed=random_seed,
             )
@@ -131,7 +131,7 @@ def report_raters(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.T
     """
     rows: list[dict[str, Any]] = []
     for criterion in _read_criteria(ratings):
-        reports = rater_reports(criterion.first, criterion.sources, count_draws, seed=random_seed)
+        reports = rater_reports(criterion.first, criterion.clusters, count_draws, seed=random_seed)
         for rater, report in zip(criterion.raters, reports, strict=True):
             kappa = None if report.kappa is None else report.kappa.value
             row = {name: getattr(report, name) for name in RATER_SCHEMA.names if hasattr(report, name)}
@@ -189,7 +189,7 @@ def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:
     for row in ratings.to_pylist():
         look = 1 if row["rating_pass"] == 1 else 2
         looks.setdefault(row["criterion"], {})[row["interaction_id"], row["rater"], look] = float(row["scale_point"])
-        groups[row["interaction_id"]] = row["source_group"]
+        groups[row["interaction_id"]] = row["cluster_id"]
     for name in sorted(looks):
         own = looks[name]
         units = sorted({unit for unit, _, _ in own})
@@ -200,5 +200,5 @@ def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:
         second = np.full_like(first, np.nan)
         for (unit, rater, look), value in own.items():
             (first if look == 1 else second)[unit_index[unit], rater_index[rater]] = value
-        sources = np.unique([groups[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
-        yield _Criterion(name, units, raters, sources, first, second)
+        clusters = np.unique([groups[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
+        yield _Criterion(name, units, raters, clusters, first, second)

@@ -30,7 +30,7 @@ AUDIT_SCHEMA = pa.schema(
         ("label", pa.int32()),
         ("status", pa.string()),
         ("count_labels", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("value", pa.float64()),
         ("expected", pa.float64()),
         ("p_value", pa.float64()),
@@ -39,14 +39,14 @@ AUDIT_SCHEMA = pa.schema(
 )
 
 #: What a row may say; the first two are verdicts.
-STATUSES: Final = ("passed", "failed", "too_few_sources", "not_calibrated", "no_labels")
+STATUSES: Final = ("passed", "failed", "too_few_clusters", "not_calibrated", "no_labels")
 
 #: Sets of a class hold its labels as often as promised; probabilities are no higher than what people accept.
 COVERAGE, OVERCONFIDENCE = "coverage", "overconfidence"
 
 
 def check_audits(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, alpha: float, level: float, minimum_sources: int
+    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, alpha: float, level: float, minimum_clusters: int
 ) -> pa.Table:
     """Return the one-sided tests of every month's audit labels, adjusted over all of them.
 
@@ -61,26 +61,26 @@ def check_audits(
         Miscoverage of the sets in force, in (0, 1).
     level : float
         A P-value below it, after Holm's adjustment over all tests of the build, fails; in (0, 1).
-    minimum_sources : int
-        Sources of a month below which probabilities are not tested, at least 2.
+    minimum_clusters : int
+        Clusters of a month below which probabilities are not tested, at least 2.
 
     Returns
     -------
     Table
         Schema :data:`AUDIT_SCHEMA`, one row per (metric, month, test, stratum, label), ordered. Of `coverage`, value is
-        the share of sources that are covered and expected what their quantile promises, a row per class and stratum
+        the share of clusters that are covered and expected what their quantile promises, a row per class and stratum
         with a quantile of its own; of `overconfidence`, value is the mean label and expected the mean probability. A
         metric without any such label has one row with the status `no_labels`.
 
     Raises
     ------
     ValueError
-        If level or minimum_sources lies outside its range.
+        If level or minimum_clusters lies outside its range.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1), got {level}")
-    if minimum_sources < 2:
-        raise ValueError(f"minimum_sources must be at least 2, got {minimum_sources}")
+    if minimum_clusters < 2:
+        raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
     is_test = pc.equal(labels["fold"], TEST)
     tested = labels.filter(is_test)
     rows: list[dict[str, Any]] = []
@@ -100,7 +100,7 @@ def check_audits(
                 month_head | row
                 for row in (
                     *_test_coverage(of_month, target_rows, calibrators, alpha),
-                    _test_overconfidence(of_month, target["metric_name"], calibrators, minimum_sources),
+                    _test_overconfidence(of_month, target["metric_name"], calibrators, minimum_clusters),
                 )
             ]
     _judge(rows, level)
@@ -108,18 +108,18 @@ def check_audits(
 
 
 def overconfidence(
-    probabilities: npt.NDArray[np.float64], labels: npt.NDArray[np.float64], sources: npt.NDArray[Any]
+    probabilities: npt.NDArray[np.float64], labels: npt.NDArray[np.float64], clusters: npt.NDArray[Any]
 ) -> float:
-    """Return the one-sided P-value that probabilities lie above the shares of labels, whole sources varying together.
+    """Return the one-sided P-value that probabilities lie above the shares of labels, whole clusters varying together.
 
-    The mean of probability - label over rows, its variance linearised by source (Cochran 1977, section 11.8; CR1), and
-    Student's t with sources - 1 degrees of freedom.
+    The mean of probability - label over rows, its variance linearised by cluster (Cochran 1977, section 11.8; CR1), and
+    Student's t with clusters - 1 degrees of freedom.
 
     Parameters
     ----------
     probabilities, labels : ndarray, shape (n,)
         Probability that people accept, in [0, 1], and 1 where they did.
-    sources : ndarray, shape (n,)
+    clusters : ndarray, shape (n,)
         At least two distinct.
 
     Returns
@@ -139,7 +139,7 @@ def overconfidence(
 
     excess = probabilities - labels
     mean = float(excess.mean())
-    names, codes = np.unique(sources, return_inverse=True)
+    names, codes = np.unique(clusters, return_inverse=True)
     error = error_of_mean(excess - mean, codes, len(excess))
     if error == 0:
         return 1.0 if mean <= 0 else 0.0
@@ -147,7 +147,7 @@ def overconfidence(
 
 
 def _nothing(test: str, status: str) -> dict[str, Any]:
-    return {"test": test, "status": status, "count_labels": 0, "count_sources": 0}
+    return {"test": test, "status": status, "count_labels": 0, "count_clusters": 0}
 
 
 def _test_coverage(
@@ -156,18 +156,18 @@ def _test_coverage(
     quantiles = fit_quantiles(labels, targets, calibrators, [alpha])
     in_force = quantiles.filter(pc.equal(quantiles["stratification"], "label_conditional"))
     for cell in in_force.to_pylist():
-        count = cell["count_test_sources"] or 0
+        count = cell["count_test_clusters"] or 0
         if not count and not cell["count_labels"]:
             continue  # a cell that nothing fell into promises nothing
         is_tested = cell["p_value"] is not None
-        status = "not_calibrated" if cell["status"] == "not_calibrated" else "too_few_sources"
+        status = "not_calibrated" if cell["status"] == "not_calibrated" else "too_few_clusters"
         yield {
             "test": COVERAGE,
             "stratum": cell["stratum"],
             "label": cell["label"],
             "status": None if is_tested else status,
             "count_labels": None,
-            "count_sources": count,
+            "count_clusters": count,
             "value": cell["count_covered"] / count if is_tested else None,
             "expected": cell["expected_coverage"] if is_tested else None,
             "p_value": cell["p_value"],
@@ -175,25 +175,25 @@ def _test_coverage(
 
 
 def _test_overconfidence(
-    labels: pa.Table, metric_name: str, calibrators: pa.Table, minimum_sources: int
+    labels: pa.Table, metric_name: str, calibrators: pa.Table, minimum_clusters: int
 ) -> dict[str, Any]:
     known = read_calibrators(calibrators).get(metric_name)
     own = labels.filter(pc.and_(pc.equal(labels["metric_name"], metric_name), pc.equal(labels["fold"], TEST)))
     own = own.sort_by("interaction_id")
-    sources = as_texts(own["source_group"])
-    count_sources = len(np.unique(sources))
-    row = {"test": OVERCONFIDENCE, "count_labels": own.num_rows, "count_sources": count_sources}
+    clusters = as_texts(own["cluster_id"])
+    count_clusters = len(np.unique(clusters))
+    row = {"test": OVERCONFIDENCE, "count_labels": own.num_rows, "count_clusters": count_clusters}
     if known is None:
         return row | {"status": "not_calibrated"}
-    if count_sources < minimum_sources:
-        return row | {"status": "too_few_sources"}
+    if count_clusters < minimum_clusters:
+        return row | {"status": "too_few_clusters"}
     probabilities = known.apply(own["raw_score"].to_numpy(), as_texts(own["segment"]))
     accepted = own["label"].to_numpy().astype(np.float64)
     return row | {
         "status": None,
         "value": float(accepted.mean()),
         "expected": float(probabilities.mean()),
-        "p_value": overconfidence(probabilities, accepted, sources),
+        "p_value": overconfidence(probabilities, accepted, clusters),
     }
 
 

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Floats, Integers
-from hcat.statistics.clusters import error_of_mean, folds_of_sources
+from hcat.statistics.clusters import error_of_mean, folds_of_clusters
 
 #: From simple to flexible: the order in which the one-standard-error rule prefers.
 FAMILIES = ("logistic", "ordinal", "multinomial", "isotonic", "boosted")
@@ -40,7 +40,7 @@ FIT_STATUSES = ("fitted", "one_class", "insufficient", "constant_score", "wrong_
 DIRECTIONS: Mapping[str, int] = {"higher_is_better": 1, "lower_is_better": -1}
 
 MINIMUM_LABELS_PER_CLASS = 20
-MINIMUM_SOURCES_PER_CLASS = 10
+MINIMUM_CLUSTERS_PER_CLASS = 10
 MINIMUM_LABELS_STEPS = 1_000
 COUNT_FOLDS = 5
 SEED = 20260101
@@ -92,10 +92,10 @@ class LabelledScores:
         One column, or several for the family `boosted` alone.
     labels : ndarray of int, shape (n,)
         Scale points 0 to count_scale_points - 1.
-    sources : ndarray of int, shape (n,)
-        Codes of the source groups.
-    source_names : ndarray, shape (n_sources,)
-        Source group of each code.
+    clusters : ndarray of int, shape (n,)
+        Codes of the clusters.
+    cluster_names : ndarray, shape (n_clusters,)
+        Cluster group of each code.
     weights : ndarray, shape (n,)
         1 / inclusion probability, scaled to mean 1.
     signs : tuple of int
@@ -108,8 +108,8 @@ class LabelledScores:
 
     scores: Floats
     labels: Integers
-    sources: Integers
-    source_names: npt.NDArray[Any]
+    clusters: Integers
+    cluster_names: npt.NDArray[Any]
     weights: Floats
     signs: tuple[int, ...]
     is_probability: bool
@@ -129,7 +129,7 @@ class LabelledScores:
             self,
             scores=self.scores[chosen],
             labels=self.labels[chosen],
-            sources=self.sources[chosen],
+            clusters=self.clusters[chosen],
             weights=weights / weights.mean(),
         )
 
@@ -137,7 +137,7 @@ class LabelledScores:
 def label_scores(
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
+    clusters: npt.ArrayLike,
     weights: npt.ArrayLike | None = None,
     direction: str | Sequence[str] = "higher_is_better",
     is_probability: bool = False,
@@ -152,8 +152,8 @@ def label_scores(
         Finite. Of several features one may be missing (NaN), never all of a row.
     labels : array_like of int, shape (n,)
         0 = people do not accept, 1 = people accept; or scale points.
-    sources : array_like, shape (n,)
-        Source group of each row.
+    clusters : array_like, shape (n,)
+        Cluster group of each row.
     weights : array_like, shape (n,), optional
         1 / inclusion probability of each label, positive; 1 by default.
     direction : str or sequence of str
@@ -177,12 +177,12 @@ def label_scores(
     directions = [direction] * table.shape[1] if isinstance(direction, str) else list(direction)
     if len(directions) != table.shape[1] or not set(directions) <= set(DIRECTIONS):
         raise ValueError(f"there must be {table.shape[1]} directions out of {list(DIRECTIONS)}, got {directions}")
-    raw_labels, raw_sources = np.asarray(labels), np.asarray(sources)
+    raw_labels, raw_clusters = np.asarray(labels), np.asarray(clusters)
     weight = np.ones(len(table)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if not (len(table),) == raw_labels.shape == raw_sources.shape == weight.shape:
+    if not (len(table),) == raw_labels.shape == raw_clusters.shape == weight.shape:
         raise ValueError(
-            "scores, labels, sources and weights must have one length, got "
-            f"{len(table)}, {raw_labels.shape}, {raw_sources.shape}, {weight.shape}"
+            "scores, labels, clusters and weights must have one length, got "
+            f"{len(table)}, {raw_labels.shape}, {raw_clusters.shape}, {weight.shape}"
         )
     others = [label for label in np.unique(raw_labels).tolist() if label not in range(count_scale_points)]
     if others:
@@ -191,12 +191,12 @@ def label_scores(
         raise ValueError(f"weights must be finite and positive, got {weight.min()} to {weight.max()}")
     if is_probability:
         _logit(table, LOGIT_BOUND)
-    names, codes = np.unique(raw_sources, return_inverse=True)
+    names, codes = np.unique(raw_clusters, return_inverse=True)
     return LabelledScores(
         scores=table,
         labels=raw_labels.astype(np.int64),
-        sources=codes.astype(np.int64),
-        source_names=names,
+        clusters=codes.astype(np.int64),
+        cluster_names=names,
         weights=weight / weight.mean() if len(weight) else weight,
         signs=tuple(DIRECTIONS[name] for name in directions),
         is_probability=is_probability,
@@ -445,7 +445,7 @@ class Fit:
         a score of which higher (lower) is better.
     calibrator : Calibrator or None
         The fitted calibrator.
-    count_labels, count_sources : int
+    count_labels, count_clusters : int
         What it was fitted on; counts, not weights.
     is_separated : bool
         A cut of the score parts accepted from other answers without overlap. No maximum of the likelihood exists then
@@ -456,7 +456,7 @@ class Fit:
     status: str
     calibrator: Calibrator | None
     count_labels: int
-    count_sources: int
+    count_clusters: int
     is_separated: bool
 
 
@@ -479,7 +479,7 @@ def fit_calibrator(data: LabelledScores, family: str, seed: int = SEED) -> Fit:
 
     Notes
     -----
-    At least 20 labels of each class from at least 10 sources each, else `insufficient`; on a graded scale each scale
+    At least 20 labels of each class from at least 10 clusters each, else `insufficient`; on a graded scale each scale
     point is a class of ordinal and multinomial. Isotonic and trees of a single score need 1,000 labels.
 
     Examples
@@ -497,7 +497,7 @@ def fit_calibrator(data: LabelledScores, family: str, seed: int = SEED) -> Fit:
     if status == "fitted":
         status, calibrator = _fit(data, family, seed)
     is_separated = status == "fitted" and data.scores.shape[1] == 1 and _is_separated(data)
-    return Fit(family, status, calibrator, len(data.labels), len(np.unique(data.sources)), is_separated)
+    return Fit(family, status, calibrator, len(data.labels), len(np.unique(data.clusters)), is_separated)
 
 
 def _is_separated(data: LabelledScores) -> bool:
@@ -522,8 +522,8 @@ def _status_of_labels(data: LabelledScores, family: str) -> str:
         return "one_class"
     for label in range(count_classes):
         of_class = classes == label
-        count_sources = len(np.unique(data.sources[of_class]))
-        if of_class.sum() < MINIMUM_LABELS_PER_CLASS or count_sources < MINIMUM_SOURCES_PER_CLASS:
+        count_clusters = len(np.unique(data.clusters[of_class]))
+        if of_class.sum() < MINIMUM_LABELS_PER_CLASS or count_clusters < MINIMUM_CLUSTERS_PER_CLASS:
             return "insufficient"
     # both make steps of single scores, and fewer labels make steps of noise
     makes_steps = family == "isotonic" or (family == "boosted" and data.scores.shape[1] == 1)
@@ -761,10 +761,10 @@ class FamilyLoss:
     family, status : str
         As in :class:`Fit`.
     log_loss, standard_error : float or None
-        Cross-validated mean log loss of P(accepted) in nats, weighted, and its standard error by source.
+        Cross-validated mean log loss of P(accepted) in nats, weighted, and its standard error by cluster.
     excess, excess_standard_error : float or None
         Log loss above that of the best family on the same rows, >= 0, and the standard error of this difference by
-        source.
+        cluster.
     is_chosen : bool
         True for the chosen family.
     """
@@ -803,7 +803,7 @@ class Choice:
 def cross_validated_losses(
     data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED
 ) -> Floats:
-    """Return the log loss of each row under the family fitted on other sources, shape (n,), nats.
+    """Return the log loss of each row under the family fitted on other clusters, shape (n,), nats.
 
     Parameters
     ----------
@@ -812,7 +812,7 @@ def cross_validated_losses(
     family : str
         One of :data:`FAMILIES`.
     count_folds : int
-        At least 2. Whole sources get a fold by hash; a fold that gets none is left out.
+        At least 2. Whole clusters get a fold by hash; a fold that gets none is left out.
     seed : int
         Salt of the folds.
 
@@ -830,7 +830,7 @@ def cross_validated_losses(
     if count_folds < 2:
         raise ValueError(f"count_folds must be at least 2, got {count_folds}")
     fractions = {str(fold): 1 / count_folds for fold in range(count_folds)}
-    folds = folds_of_sources(data.source_names, fractions, salt=f"hcat cross-validation|{seed}")[data.sources]
+    folds = folds_of_clusters(data.cluster_names, fractions, salt=f"hcat cross-validation|{seed}")[data.clusters]
     predicted = np.full(len(folds), 0.5)
     for fold in np.unique(folds):
         held_out = folds == fold
@@ -878,8 +878,8 @@ def choose_calibrator(
     the rows' difficulty. Measured 40 times on 1,500 labels: where the truth has three steps, the logistic stays in 19
     by the standard error of the loss itself and in none by that of the difference; where the truth is logistic, it
     stays in 40 and 39. Every family is judged by the event `accepted`, so that graded and binary ones compare.
-    Standard errors are linearised by source:
-    V = K / (K - 1) x sum over sources of (sum of w (l - L))^2 / (sum of w)^2 (Cochran 1977, chapter 6).
+    Standard errors are linearised by cluster:
+    V = K / (K - 1) x sum over clusters of (sum of w (l - L))^2 / (sum of w)^2 (Cochran 1977, chapter 6).
     """
     if families is None:
         is_single, is_graded = data.scores.shape[1] == 1, data.count_scale_points > 2
@@ -916,10 +916,10 @@ def choose_calibrator(
 
 
 def _mean_and_error(values: Floats, data: LabelledScores) -> tuple[float, float]:
-    """Return the weighted mean and its standard error, linearised by source."""
+    """Return the weighted mean and its standard error, linearised by cluster."""
     total = data.weights.sum()
     mean = float(data.weights @ values / total)
-    return mean, float(error_of_mean(data.weights * (values - mean), data.sources, total))
+    return mean, float(error_of_mean(data.weights * (values - mean), data.clusters, total))
 
 
 def _logit(probabilities: Floats, bound: float) -> Floats:

@@ -2,7 +2,7 @@
 
 Stage 1 gives P(Y = y | x), which is taken as it is. Stage 2 asks on an independent fold how far such probabilities lie
 from what people said. The answer becomes sets that hold the true label with probability at least 1 - alpha, or a
-threshold with a promise on what passes it (:mod:`hcat.calibration.risk_control`). Sources: Sudjianto et al. 2024,
+threshold with a promise on what passes it (:mod:`hcat.calibration.risk_control`). Clusters: Sudjianto et al. 2024,
 section 5.2; Vovk, Gammerman and Shafer 2005; Angelopoulos and Bates 2023. Sets and thresholds in the mean need
 exchangeable clusters; tests and Learn then Test need clusters that are independent and alike. The labels of stage 2 are
 therefore a plain random audit sample and carry no weights.
@@ -12,10 +12,10 @@ therefore a plain random audit sample and carry no weights.
   Sudjianto et al., Quantile(S; k / (n + 1)), gives the same for k <= n. For k = n + 1 it gives the largest score, where
   the promise fails.
 - Compare S with q, never P with 1 - q: rounding would decide the ties that the promise counts.
-- Rows of one source are siblings, not fresh evidence. A quantile weighs row i of source k by 1 / ((K + 1) n_k), with
+- Rows of one cluster are siblings, not fresh evidence. A quantile weighs row i of cluster k by 1 / ((K + 1) n_k), with
   1 / (K + 1) at infinity (hierarchical conformal prediction: Lee, Barber and Willett 2023, with the groups of Dunn,
-  Wasserman and Ramdas 2022). Its promise is for a row drawn at random from a new source; with one row per source it is
-  the plain order statistic.
+  Wasserman and Ramdas 2022). Its promise is for a row drawn at random from a new cluster; with one row per cluster it
+  is the plain order statistic.
 - y = 1 means that people accept. The machine accepts if and only if P(Y = 1 | x) > threshold; bad means y = 0.
 """
 
@@ -45,7 +45,7 @@ OTHER_GROUP = "other"
 #: A coverage check fails below the .1 % limit of what chance allows.
 CHECK_LEVEL = 0.001
 
-# sums of 1 / n_k are rounded; a quantile or a budget may be missed by this much of one source
+# sums of 1 / n_k are rounded; a quantile or a budget may be missed by this much of one cluster
 TOLERANCE = 1e-9
 
 
@@ -55,7 +55,7 @@ class ConformalCell:
 
     label: int | None  # None where classes share a quantile
     group: str  # or OTHER_GROUP, or ALL_GROUPS
-    count_sources: int
+    count_clusters: int
     count_rows: int
     quantile: float  # largest nonconformity that enters a set, in [0, 1]; infinite where insufficient
     status: str  # of CELL_STATUSES
@@ -127,20 +127,20 @@ class Coverage:
     label: int | None  # None where the scope does not split by it
     group: str | None
     count_rows: int
-    count_sources: int
+    count_clusters: int
     count_covered: int  # rows whose set holds the true label
-    coverage: float  # mean over sources of the share of covered rows, in [0, 1]: what the promise is about
+    coverage: float  # mean over clusters of the share of covered rows, in [0, 1]: what the promise is about
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageCheck:
-    """A coverage beside what chance allows; `insufficient` without new sources or with an infinite quantile."""
+    """A coverage beside what chance allows; `insufficient` without new clusters or with an infinite quantile."""
 
     label: int | None
     group: str | None
-    count_covered: int  # of the new sources
-    count_test: int  # new sources
-    count_calibration: int  # sources of the fold
+    count_covered: int  # of the new clusters
+    count_test: int  # new clusters
+    count_calibration: int  # clusters of the fold
     expected_coverage: float | None  # k / (n + 1), in (0, 1)
     limit: int | None  # smallest covered count that a single check passes
     p_value: float | None  # probability of so few or fewer covered
@@ -164,8 +164,8 @@ def conformal_rank(count: int, alpha: float) -> int:
     return math.ceil((count + 1) * (1 - exact_alpha(alpha)))
 
 
-def sources_needed(alpha: float) -> int:
-    """Return ceil(1 / alpha) - 1, the fewest sources with a finite quantile: 9 at alpha = .1, 19 at .05, 99 at .01."""
+def clusters_needed(alpha: float) -> int:
+    """Return ceil(1 / alpha) - 1, the fewest clusters with a finite quantile: 9 at alpha = .1, 19 at .05, 99 at .01."""
     return math.ceil(1 / exact_alpha(alpha)) - 1
 
 
@@ -199,8 +199,8 @@ def nonconformity(probabilities: Floats) -> Floats:
     return scores
 
 
-def conformal_quantile(scores: Floats, alpha: float, sources: Keys | None = None) -> float:
-    """Return the conformal quantile of scores with siblings; infinite if there are too few sources.
+def conformal_quantile(scores: Floats, alpha: float, clusters: Keys | None = None) -> float:
+    """Return the conformal quantile of scores with siblings; infinite if there are too few clusters.
 
     The smallest t with sum over rows with S <= t of 1 / ((K + 1) n_k) >= 1 - alpha: the (1 - alpha) quantile of the
     scores' weighted distribution with mass 1 / (K + 1) at infinity (Lee, Barber and Willett 2023, hierarchical
@@ -212,8 +212,8 @@ def conformal_quantile(scores: Floats, alpha: float, sources: Keys | None = None
         Nonconformity of observed labels.
     alpha : float
         Promised miscoverage, in (0, 1).
-    sources : ndarray, shape (n,), optional
-        Source of each row; every row its own by default, and the result is the k-th smallest score.
+    clusters : ndarray, shape (n,), optional
+        Cluster of each row; every row its own by default, and the result is the k-th smallest score.
 
     Raises
     ------
@@ -233,22 +233,22 @@ def conformal_quantile(scores: Floats, alpha: float, sources: Keys | None = None
     scores = np.asarray(scores, dtype=np.float64)
     if np.isnan(scores).any():
         raise ValueError("scores must be numbers, got NaN")
-    weights, count = shares_of_source(sources, len(scores))
+    weights, count = shares_of_cluster(clusters, len(scores))
     order = np.argsort(scores, kind="stable")
     reached = np.cumsum(weights[order]) >= float((count + 1) * target) - TOLERANCE
     return float(scores[order][np.argmax(reached)]) if reached.any() else math.inf
 
 
 def groups_with_cells(
-    groups: Keys, alpha: float, sources: Keys | None = None, least_class_share: float = 1.0
+    groups: Keys, alpha: float, clusters: Keys | None = None, least_class_share: float = 1.0
 ) -> tuple[str, ...]:
     """Return the groups that get cells of their own, sorted; every other group is merged into one `other` cell.
 
-    A group needs (ceil(1 / alpha) - 1) / least_class_share sources. The rule counts sources of the group whatever their
-    labels. Were it to count those of a class, the labels of the fold would choose which scores are pooled, and the
-    pooled scores would no longer be exchangeable with that of a new row, whose label is not known. The price: a group
-    can pass and still hold too few sources of a rare class; its sets are then all labels. A least class share declared
-    beforehand, for instance from fold `fit`, prevents that.
+    A group needs (ceil(1 / alpha) - 1) / least_class_share clusters. The rule counts clusters of the group whatever
+    their labels. Were it to count those of a class, the labels of the fold would choose which scores are pooled, and
+    the pooled scores would no longer be exchangeable with that of a new row, whose label is not known. The price: a
+    group can pass and still hold too few clusters of a rare class; its sets are then all labels. A least class share
+    declared beforehand, for instance from fold `fit`, prevents that.
 
     Quantiles of kept groups are exact in any case. That of `other` is exact if the groups were counted on other data
     (fold `fit`, unlabelled traffic), and nearly so if counted on the fold itself, as then its small groups are rarer in
@@ -260,8 +260,8 @@ def groups_with_cells(
         Group of each row, as text.
     alpha : float
         Promised miscoverage, in (0, 1).
-    sources : ndarray, shape (n,), optional
-        Source of each row; every row its own by default.
+    clusters : ndarray, shape (n,), optional
+        Cluster of each row; every row its own by default.
     least_class_share : float
         Share of the rarest class that cells must be able to hold, in (0, 1]; 1 for quantiles that classes share.
 
@@ -272,11 +272,11 @@ def groups_with_cells(
     """
     if not 0 < least_class_share <= 1:
         raise ValueError(f"least_class_share must lie in (0, 1], got {least_class_share}")
-    needed = math.ceil(sources_needed(alpha) / least_class_share - TOLERANCE)
+    needed = math.ceil(clusters_needed(alpha) / least_class_share - TOLERANCE)
     groups = np.asarray(groups).astype(str)
-    sources = check_keys(sources, len(groups), "sources")
+    clusters = check_keys(clusters, len(groups), "clusters")
     names = [name for name in np.unique(groups).tolist() if name != OTHER_GROUP]
-    return tuple(name for name in names if len(np.unique(sources[groups == name])) >= needed)
+    return tuple(name for name in names if len(np.unique(clusters[groups == name])) >= needed)
 
 
 def fit_conformal(
@@ -286,7 +286,7 @@ def fit_conformal(
     *,
     stratification: str = "label_conditional",
     groups: Keys | None = None,
-    sources: Keys | None = None,
+    clusters: Keys | None = None,
     own_groups: Sequence[str] | None = None,
     least_class_share: float = 1.0,
 ) -> Conformalizer:
@@ -305,8 +305,8 @@ def fit_conformal(
         over all rows can hide a class that is missed (Vovk 2012, label conditional validity; Sadinle, Lei and Wasserman
         2019). `group`: Mondrian by group. `marginal`: the one quantile of Sudjianto et al. 2024, section 5.2, without
         groups.
-    groups, sources : ndarray, shape (n,), optional
-        Group and source of each row; one group, and every row its own source, by default.
+    groups, clusters : ndarray, shape (n,), optional
+        Group and cluster of each row; one group, and every row its own cluster, by default.
     own_groups : sequence of str, optional
         Groups with cells of their own, declared beforehand; by default :func:`groups_with_cells` of the fold.
     least_class_share : float
@@ -324,13 +324,13 @@ def fit_conformal(
     scores = nonconformity(probabilities)
     count, count_labels = scores.shape
     labels = check_labels(labels, count, count_labels)
-    sources = check_keys(sources, count, "sources")
+    clusters = check_keys(clusters, count, "clusters")
     observed = scores[np.arange(count), labels]
     names: tuple[str, ...] = (ALL_GROUPS,)
     if groups is not None and stratification != "marginal":
         groups = check_keys(groups, count, "groups")
         if own_groups is None:
-            own_groups = groups_with_cells(groups, alpha, sources, least_class_share)
+            own_groups = groups_with_cells(groups, alpha, clusters, least_class_share)
         if OTHER_GROUP in own_groups or len(set(own_groups)) != len(own_groups):
             raise ValueError(f"own_groups must be distinct and without {OTHER_GROUP!r}, got {list(own_groups)}")
         names = (*own_groups, OTHER_GROUP)
@@ -339,15 +339,15 @@ def fit_conformal(
     for position, name in enumerate(names):
         for label in range(count_labels) if stratification == "label_conditional" else (None,):
             rows = index == position if label is None else (index == position) & (labels == label)
-            quantile = conformal_quantile(observed[rows], alpha, sources[rows])
+            quantile = conformal_quantile(observed[rows], alpha, clusters[rows])
             status = CELL_STATUSES[int(math.isinf(quantile))]
-            count_sources = len(np.unique(sources[rows]))
-            cells.append(ConformalCell(label, name, count_sources, int(rows.sum()), quantile, status))
+            count_clusters = len(np.unique(clusters[rows]))
+            cells.append(ConformalCell(label, name, count_clusters, int(rows.sum()), quantile, status))
     return Conformalizer(alpha, stratification, count_labels, names, tuple(cells), observed)
 
 
 def measure_coverage(
-    sets: PredictionSets, labels: Integers, groups: Keys | None = None, sources: Keys | None = None
+    sets: PredictionSets, labels: Integers, groups: Keys | None = None, clusters: Keys | None = None
 ) -> tuple[Coverage, ...]:
     """Return the coverage over all rows, per true label, per group, and per label and group; none without rows.
 
@@ -357,8 +357,8 @@ def measure_coverage(
         Of n rows.
     labels : ndarray of int, shape (n,)
         What people said.
-    groups, sources : ndarray, shape (n,), optional
-        Group (for instance the task, whatever the fit's own groups) and source of each row.
+    groups, clusters : ndarray, shape (n,), optional
+        Group (for instance the task, whatever the fit's own groups) and cluster of each row.
 
     Raises
     ------
@@ -367,7 +367,7 @@ def measure_coverage(
     """
     count, count_labels = sets.includes.shape
     labels = check_labels(labels, count, count_labels)
-    sources = check_keys(sources, count, "sources")
+    clusters = check_keys(clusters, count, "clusters")
     covered = sets.includes[np.arange(count), labels]
     groups = None if groups is None else check_keys(groups, count, "groups").astype(str)
     names: list[str | None] = [None] if groups is None else [None, *np.unique(groups).tolist()]
@@ -379,7 +379,7 @@ def measure_coverage(
                 rows = rows & (groups == name)
             if rows.any():
                 scope = SCOPES[2 * (name is not None) + (label is not None)]
-                hits, total = _covered_sources(covered[rows], sources[rows])
+                hits, total = _covered_clusters(covered[rows], clusters[rows])
                 share = hits / total
                 found.append(Coverage(scope, label, name, int(rows.sum()), total, int(covered[rows].sum()), share))
     return tuple(sorted(found, key=lambda one: SCOPES.index(one.scope)))
@@ -395,18 +395,18 @@ def check_coverage(
     correctness of the coverage; Marques F. 2023). Ties only add coverage. P(X <= covered) below :data:`CHECK_LEVEL`
     fails.
 
-    With siblings, counts are those of sources and a source counts by its share of covered rows. The law is then a
+    With siblings, counts are those of clusters and a cluster counts by its share of covered rows. The law is then a
     conservative stand-in: a share varies no more than one row of the same mean, on both sides of the quantile, and the
     rank is rounded down, because a weighted quantile can stop between two ranks.
 
     Parameters
     ----------
     count_covered, count_test, count_calibration : int
-        Covered new rows, new rows, and rows of the fold in the cell; with siblings, sources.
+        Covered new rows, new rows, and rows of the fold in the cell; with siblings, clusters.
     alpha : float
         Promised miscoverage, in (0, 1).
     has_siblings : bool
-        Do counts stand for sources of several rows?
+        Do counts stand for clusters of several rows?
 
     Raises
     ------
@@ -435,7 +435,7 @@ def check_sets(
     probabilities: Floats,
     labels: Integers,
     groups: Keys | None = None,
-    sources: Keys | None = None,
+    clusters: Keys | None = None,
 ) -> tuple[CoverageCheck, ...]:
     """Return a check of every promise of a fit on new labelled rows, failures judged after Holm's adjustment.
 
@@ -443,8 +443,8 @@ def check_sets(
     ----------
     conformalizer : Conformalizer
         Each of its cells is one promise and one check.
-    probabilities, labels, groups, sources : ndarray
-        Of the new rows, as in :func:`fit_conformal`; sources that are not in the fold.
+    probabilities, labels, groups, clusters : ndarray
+        Of the new rows, as in :func:`fit_conformal`; clusters that are not in the fold.
 
     Raises
     ------
@@ -454,7 +454,7 @@ def check_sets(
     sets = conformalizer.predict(probabilities, groups)
     count, count_labels = sets.includes.shape
     labels = check_labels(labels, count, count_labels)
-    sources = check_keys(sources, count, "sources")
+    clusters = check_keys(clusters, count, "clusters")
     index = _group_index(conformalizer.groups, groups, count)
     covered = sets.includes[np.arange(count), labels]
     checks = []
@@ -462,11 +462,11 @@ def check_sets(
         rows = index == conformalizer.groups.index(cell.group)
         if cell.label is not None:
             rows = rows & (labels == cell.label)
-        hits, total = _covered_sources(covered[rows], sources[rows])
-        has_siblings = cell.count_rows > cell.count_sources or int(rows.sum()) > total
-        # part of a source counts as a whole one: no failure by rounding
+        hits, total = _covered_clusters(covered[rows], clusters[rows])
+        has_siblings = cell.count_rows > cell.count_clusters or int(rows.sum()) > total
+        # part of a cluster counts as a whole one: no failure by rounding
         check = check_coverage(
-            math.ceil(hits - TOLERANCE), total, cell.count_sources, conformalizer.alpha, has_siblings=has_siblings
+            math.ceil(hits - TOLERANCE), total, cell.count_clusters, conformalizer.alpha, has_siblings=has_siblings
         )
         checks.append(replace(check, label=cell.label, group=cell.group))
     tested = [(place, check.p_value) for place, check in enumerate(checks) if check.p_value is not None]
@@ -490,23 +490,23 @@ def exact_alpha(alpha: float) -> Fraction:
     return exact
 
 
-def shares_of_source(sources: Keys | None, count: int) -> tuple[Floats, int]:
-    """Return 1 / n_k of every row, n_k the rows of its source, and the number of sources.
+def shares_of_cluster(clusters: Keys | None, count: int) -> tuple[Floats, int]:
+    """Return 1 / n_k of every row, n_k the rows of its cluster, and the number of clusters.
 
     Parameters
     ----------
-    sources : ndarray, shape (count,), optional
-        Every row its own source by default.
+    clusters : ndarray, shape (count,), optional
+        Every row its own cluster by default.
     count : int
         Rows.
     """
-    _, inverse, sizes = np.unique(check_keys(sources, count, "sources"), return_inverse=True, return_counts=True)
+    _, inverse, sizes = np.unique(check_keys(clusters, count, "clusters"), return_inverse=True, return_counts=True)
     return 1.0 / sizes[inverse], len(sizes)
 
 
-def _covered_sources(is_covered: npt.NDArray[np.bool_], sources: Keys) -> tuple[float, int]:
-    """Return the sum over sources of the share of covered rows, and the number of sources."""
-    weights, count = shares_of_source(sources, len(is_covered))
+def _covered_clusters(is_covered: npt.NDArray[np.bool_], clusters: Keys) -> tuple[float, int]:
+    """Return the sum over clusters of the share of covered rows, and the number of clusters."""
+    weights, count = shares_of_cluster(clusters, len(is_covered))
     return math.fsum(weights[is_covered].tolist()), count
 
 

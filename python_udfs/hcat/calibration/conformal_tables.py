@@ -1,7 +1,7 @@
 """Prediction sets and controlled risks as Arrow tables: quantiles from fold `conformalize`, coverage on fold `test`.
 
 The statistics are those of :mod:`hcat.calibration.conformal`. Stage 2 reads the plain random audit sample alone: its
-promises are for answers drawn as the labelled ones were. A metric without a calibrator, or with too few sources, has
+promises are for answers drawn as the labelled ones were. A metric without a calibrator, or with too few clusters, has
 rows that say so; its sets then hold every label.
 """
 
@@ -47,8 +47,8 @@ CELL_SCHEMA = pa.schema(
         ("label", pa.int32()),
         ("quantile", pa.float64()),
         ("count_labels", pa.int64()),
-        ("count_sources", pa.int64()),
-        ("count_test_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
+        ("count_test_clusters", pa.int64()),
         ("count_covered", pa.int64()),
         ("coverage_limit", pa.int64()),
         ("expected_coverage", pa.float64()),
@@ -68,7 +68,7 @@ COVERAGE_SCHEMA = pa.schema(
         ("alpha", pa.float64()),
         ("label", pa.int32()),
         ("count_labels", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("count_covered", pa.int64()),
         ("coverage", pa.float64()),
         ("share_empty", pa.float64()),
@@ -88,11 +88,11 @@ RISK_SCHEMA = pa.schema(
         ("confidence", pa.float64()),
         ("threshold", pa.float64()),
         ("share_accepted", pa.float64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("test_risk", pa.float64()),
         ("test_share_accepted", pa.float64()),
         ("count_test_labels", pa.int64()),
-        ("count_test_sources", pa.int64()),
+        ("count_test_clusters", pa.int64()),
     ]
 )
 
@@ -108,7 +108,7 @@ class _Fold(NamedTuple):
 
     probabilities: Floats
     labels: npt.NDArray[np.int64]
-    sources: npt.NDArray[Any]
+    clusters: npt.NDArray[Any]
     groups: npt.NDArray[Any]
 
 
@@ -141,7 +141,7 @@ def fit_quantiles(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, al
     Parameters
     ----------
     labels : Table
-        int_audit_labels: interaction_id, metric_name, source_group, segment, stratum, label, scale_point,
+        int_audit_labels: interaction_id, metric_name, cluster_id, segment, stratum, label, scale_point,
         raw_score, fold; a plain random sample.
     targets, calibrators : Table
         As in :func:`hcat.calibration.tables.fit_calibrators`, and what it returned.
@@ -159,12 +159,12 @@ def fit_quantiles(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, al
     rows: list[dict[str, Any]] = []
     for head, folds in _read_promises(labels, targets, calibrators, alphas):
         if folds is None:
-            nothing = {"stratum": OTHER_GROUP, "status": NOT_CALIBRATED, "count_labels": 0, "count_sources": 0}
+            nothing = {"stratum": OTHER_GROUP, "status": NOT_CALIBRATED, "count_labels": 0, "count_clusters": 0}
             rows.append(dict.fromkeys(CELL_SCHEMA.names) | head | nothing)
             continue
         conformalizer = _fit(folds, head["alpha"], head["stratification"])
         test = folds.test
-        checks = check_sets(conformalizer, test.probabilities, test.labels, test.groups, test.sources)
+        checks = check_sets(conformalizer, test.probabilities, test.labels, test.groups, test.clusters)
         for cell, check in zip(conformalizer.cells, checks, strict=True):
             rows.append(
                 head
@@ -175,8 +175,8 @@ def fit_quantiles(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, al
                     "label": cell.label,
                     "quantile": None if math.isinf(cell.quantile) else cell.quantile,
                     "count_labels": cell.count_rows,
-                    "count_sources": cell.count_sources,
-                    "count_test_sources": check.count_test,
+                    "count_clusters": cell.count_clusters,
+                    "count_test_clusters": check.count_test,
                     "count_covered": check.count_covered,
                     "coverage_limit": check.limit,
                     "expected_coverage": check.expected_coverage,
@@ -196,14 +196,14 @@ def cover_labels(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, alp
     -------
     Table
         Schema :data:`COVERAGE_SCHEMA`, one row per (metric, alpha, stratification, scope, stratum, label), ordered;
-        shares of empty, single and all-label sets stand on every row and are of its rows. coverage counts sources
+        shares of empty, single and all-label sets stand on every row and are of its rows. coverage counts clusters
         alike. Status `measured`, `no_labels` or `not_calibrated`.
     """
     rows: list[dict[str, Any]] = []
     for head, folds in _read_promises(labels, targets, calibrators, alphas):
         if folds is None or not len(folds.test.labels):
             status = NOT_CALIBRATED if folds is None else "no_labels"
-            nothing = {"scope": "marginal", "status": status, "count_labels": 0, "count_sources": 0}
+            nothing = {"scope": "marginal", "status": status, "count_labels": 0, "count_clusters": 0}
             rows.append(dict.fromkeys(COVERAGE_SCHEMA.names) | head | nothing)
             continue
         conformalizer = _fit(folds, head["alpha"], head["stratification"])
@@ -230,7 +230,7 @@ def control_risks(
     delta : float
         Probability, over folds, that the limit on bad ones among accepted answers is broken.
     random_seed : int
-        Draws one row per source for that test.
+        Draws one row per cluster for that test.
 
     Returns
     -------
@@ -247,10 +247,10 @@ def control_risks(
                 continue
             fold, test = metric.accepted.conformalize, metric.accepted.test
             controls = (
-                control_bad_and_accepted(fold.probabilities, fold.labels, level, fold.sources),
-                control_accepted_among_bad(fold.probabilities, fold.labels, level, fold.sources),
+                control_bad_and_accepted(fold.probabilities, fold.labels, level, fold.clusters),
+                control_accepted_among_bad(fold.probabilities, fold.labels, level, fold.clusters),
                 control_bad_among_accepted(
-                    fold.probabilities, fold.labels, level, delta, sources=fold.sources, seed=random_seed
+                    fold.probabilities, fold.labels, level, delta, clusters=fold.clusters, seed=random_seed
                 ),
             )
             rows += [head | _to_risk_row(control, test) for control in controls]
@@ -286,7 +286,7 @@ def _read_folds(labels: pa.Table, function: Callable[[Floats, npt.NDArray[Any]],
             _Fold(
                 function(rows["raw_score"].to_numpy(), as_texts(rows["segment"])),
                 rows[column].to_numpy().astype(np.int64),
-                as_texts(rows["source_group"]),
+                as_texts(rows["cluster_id"]),
                 as_texts(rows["stratum"]),
             )
         )
@@ -314,10 +314,10 @@ def _fit(folds: _Folds, alpha: float, stratification: str) -> Conformalizer:
     if stratification in ("marginal", SCALE_POINT):
         # a quantile per scale point leaves too few labels to part them by stratum too
         name = "marginal" if stratification == "marginal" else "label_conditional"
-        return fit_conformal(fold.probabilities, fold.labels, alpha, stratification=name, sources=fold.sources)
+        return fit_conformal(fold.probabilities, fold.labels, alpha, stratification=name, clusters=fold.clusters)
     # groups are declared from fold fit, so that no label of this fold chooses which scores are pooled; they must be
     # large enough for a fold of this size
-    least_share = min(1.0, max(1, len(np.unique(fold.sources))) / len(np.unique(folds.fit.sources)))
+    least_share = min(1.0, max(1, len(np.unique(fold.clusters))) / len(np.unique(folds.fit.clusters)))
     if stratification == "label_conditional":
         shares = np.bincount(folds.fit.labels, minlength=2) / len(folds.fit.labels)
         least_share *= float(max(shares.min(), 1 / len(folds.fit.labels)))
@@ -327,14 +327,14 @@ def _fit(folds: _Folds, alpha: float, stratification: str) -> Conformalizer:
         alpha,
         stratification=stratification,
         groups=fold.groups,
-        sources=fold.sources,
-        own_groups=groups_with_cells(folds.fit.groups, alpha, folds.fit.sources, least_share),
+        clusters=fold.clusters,
+        own_groups=groups_with_cells(folds.fit.groups, alpha, folds.fit.clusters, least_share),
     )
 
 
 def _cover(test: _Fold, conformalizer: Conformalizer) -> Iterator[dict[str, Any]]:
     sets = conformalizer.predict(test.probabilities, test.groups)
-    for one in measure_coverage(sets, test.labels, test.groups, test.sources):
+    for one in measure_coverage(sets, test.labels, test.groups, test.clusters):
         rows = np.ones(len(test.labels), dtype=np.bool_) if one.group is None else test.groups == one.group
         if one.label is not None:
             rows = rows & (test.labels == one.label)
@@ -345,7 +345,7 @@ def _cover(test: _Fold, conformalizer: Conformalizer) -> Iterator[dict[str, Any]
             "status": "measured",
             "label": one.label,
             "count_labels": one.count_rows,
-            "count_sources": one.count_sources,
+            "count_clusters": one.count_clusters,
             "count_covered": one.count_covered,
             "coverage": one.coverage,
             "share_empty": float(np.mean(kinds == "empty")),
@@ -372,9 +372,9 @@ def _to_risk_row(control: RiskControl, test: _Fold) -> dict[str, Any]:
         "confidence": control.confidence,
         "threshold": control.threshold,
         "share_accepted": control.share_accepted,
-        "count_sources": control.count_sources,
+        "count_clusters": control.count_clusters,
         "test_risk": risk,
         "test_share_accepted": share,
         "count_test_labels": len(test.labels),
-        "count_test_sources": len(np.unique(test.sources)),
+        "count_test_clusters": len(np.unique(test.clusters)),
     }

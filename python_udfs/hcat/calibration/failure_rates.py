@@ -2,7 +2,7 @@
 
 The statistics are those of :mod:`hcat.statistics.prediction_powered`; the predictor is a logistic calibrator
 (:mod:`hcat.calibration.calibrators`) of the metric's score, cross-fitted: what it says of an interaction comes from
-labels of other sources.
+labels of other clusters.
 
 Memory: the rows of one metric at a time (48 bytes each), 16 bytes per (interaction, dimension), working copies of both,
 and every name once. Measured on one core: 100,000 interactions with 8 metrics, 12 dimensions and 4 systems take 10 s
@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scores
 from hcat.calibration.threshold_tables import TargetMetric, read_target_metrics
 from hcat.statistics.arrays import Floats, Integers
-from hcat.statistics.clusters import folds_of_sources
+from hcat.statistics.clusters import folds_of_clusters
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, Target, estimate_failure_rate
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(
@@ -39,7 +39,7 @@ FAILURE_RATE_SCHEMA: Final = pa.schema(
         ("count_interactions", pa.int64()),
         ("count_scored", pa.int64()),
         ("count_labels", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("effective_n", pa.float64()),
         ("failure_rate", pa.float64()),
         ("failure_rate_lower", pa.float64()),
@@ -62,9 +62,9 @@ FAILURE_RATE_SCHEMA: Final = pa.schema(
 
 #: Status of the predictor -> meaning; those but the last are of :data:`hcat.calibration.calibrators.FIT_STATUSES`.
 PREDICTOR_STATUSES: Final = {
-    "fitted": "a logistic calibrator, cross-fitted on other sources",
-    "one_class": "the labels of other sources are all alike",
-    "insufficient": "too few labels of a class, or too few sources, for a calibrator",
+    "fitted": "a logistic calibrator, cross-fitted on other clusters",
+    "one_class": "the labels of other clusters are all alike",
+    "insufficient": "too few labels of a class, or too few clusters, for a calibrator",
     "constant_score": "the scores do not vary",
     "wrong_direction": "people do not accept answers with better scores more often",
     "not_converged": "the calibrator did not converge",
@@ -85,7 +85,7 @@ class _Rows(NamedTuple):
 
     interactions: Integers
     systems: Integers
-    sources: Integers
+    clusters: Integers
     scores: Floats
     labels: Floats
     inclusion_probabilities: Floats
@@ -123,7 +123,7 @@ def estimate_failure_rates(
     Parameters
     ----------
     evaluations : iterable of RecordBatch
-        metric_name, interaction_id, source_group, system, raw_score (null = the metric gave none), label (1 = people
+        metric_name, interaction_id, cluster_id, system, raw_score (null = the metric gave none), label (1 = people
         accept, null = none), inclusion_probability (of the label); ordered by metric_name, one row per interaction.
         Read once.
     segments : iterable of RecordBatch
@@ -153,7 +153,7 @@ def estimate_failure_rates(
     >>> target = dict(metric_name="groundedness", criterion="grounded", direction="higher_is_better")
     >>> target |= dict(unit="probability", range_low=0.0, range_high=1.0)
     >>> row = dict(metric_name="groundedness", system="app", raw_score=0.5, inclusion_probability=1.0)
-    >>> rows = [row | dict(interaction_id=f"i{n}", source_group=f"q{n}", label=int(n > 0)) for n in range(4)]
+    >>> rows = [row | dict(interaction_id=f"i{n}", cluster_id=f"q{n}", label=int(n > 0)) for n in range(4)]
     >>> segments = [dict(interaction_id=f"i{n}", dimension="all", segment="all") for n in range(4)]
     >>> found = estimate_failure_rates(
     ...     [pa.RecordBatch.from_pylist(rows)],
@@ -167,18 +167,18 @@ def estimate_failure_rates(
     (0.25, 'known')
     """
     metrics = {metric.name: metric for metric in read_target_metrics(targets)}
-    interactions, systems, sources = _Codes(), _Codes(), _Codes()
+    interactions, systems, clusters = _Codes(), _Codes(), _Codes()
     cells = _read_cells(segments, interactions)
     rows: list[dict[str, Any]] = []
-    for name, found in _read_metrics(evaluations, interactions, systems, sources):
+    for name, found in _read_metrics(evaluations, interactions, systems, clusters):
         if name not in metrics:
             raise ValueError(f"metric_name must be among {', '.join(metrics)}, got {name}")
         metric = metrics[name]
         status, predictions = predict_failures(
             found.scores,
             found.labels,
-            found.sources,
-            sources.names,
+            found.clusters,
+            clusters.names,
             1 / found.inclusion_probabilities,
             metric,
             random_seed,
@@ -202,22 +202,22 @@ def estimate_failure_rates(
 def predict_failures(
     scores: Floats,
     labels: Floats,
-    sources: Integers,
-    source_names: Sequence[str],
+    clusters: Integers,
+    cluster_names: Sequence[str],
     weights: Floats,
     metric: TargetMetric,
     random_seed: int,
 ) -> tuple[str, Floats]:
-    """Return a status and the predicted probability of failure of each interaction, from labels of other sources.
+    """Return a status and the predicted probability of failure of each interaction, from labels of other clusters.
 
     Parameters
     ----------
     scores, labels, weights : ndarray, shape (n,)
         Raw scores (NaN = none), labels (1 = people accept, NaN = none), 1 / inclusion probability of the labels.
-    sources : ndarray of int, shape (n,)
-        Positions in `source_names`.
-    source_names : sequence of str
-        Source groups; their hash gives the fold.
+    clusters : ndarray of int, shape (n,)
+        Positions in `cluster_names`.
+    cluster_names : sequence of str
+        Cluster groups; their hash gives the fold.
     metric : TargetMetric
         Direction, unit (the logit of a `probability` is calibrated) and range.
     random_seed : int
@@ -230,9 +230,9 @@ def predict_failures(
 
     Notes
     -----
-    Sources with labels are dealt to folds by hash, and one logistic calibrator per fold is fitted on the labels of the
-    other folds (Zrnic and Candès 2024, cross-prediction). Rows of a source with labels, labelled or not, take the
-    calibrator of their fold; rows of other sources the mean over calibrators.
+    Clusters with labels are dealt to folds by hash, and one logistic calibrator per fold is fitted on the labels of the
+    other folds (Zrnic and Candès 2024, cross-prediction). Rows of a cluster with labels, labelled or not, take the
+    calibrator of their fold; rows of other clusters the mean over calibrators.
     """
     is_scored = ~np.isnan(scores)
     is_labelled = is_scored & ~np.isnan(labels)
@@ -240,14 +240,14 @@ def predict_failures(
     if metric.count_outside(scores[is_scored]):
         return "out_of_range", nothing
     inputs = np.clip(scores, metric.low, metric.high) if metric.low is not None or metric.high is not None else scores
-    own_fold = np.full(len(source_names), -1)
-    with_labels = np.unique(sources[is_labelled])
+    own_fold = np.full(len(cluster_names), -1)
+    with_labels = np.unique(clusters[is_labelled])
     fractions = {str(fold): 1 / COUNT_FOLDS for fold in range(COUNT_FOLDS)}
     if not len(with_labels):
         return "insufficient", nothing
-    names = np.asarray([source_names[code] for code in with_labels], dtype=np.str_)
-    own_fold[with_labels] = folds_of_sources(names, fractions, salt=f"hcat cross-fit|{random_seed}").astype(np.int64)
-    fold_of_row = own_fold[sources]
+    names = np.asarray([cluster_names[code] for code in with_labels], dtype=np.str_)
+    own_fold[with_labels] = folds_of_clusters(names, fractions, salt=f"hcat cross-fit|{random_seed}").astype(np.int64)
+    fold_of_row = own_fold[clusters]
     folds = np.unique(own_fold[with_labels])
     predictions = np.zeros(len(scores))
     is_new = is_scored & (fold_of_row < 0)
@@ -256,7 +256,7 @@ def predict_failures(
         known = label_scores(
             inputs[others],
             labels[others].astype(np.int64),
-            sources[others],
+            clusters[others],
             weights[others],
             direction=metric.direction,
             is_probability=metric.unit == "probability",
@@ -280,9 +280,9 @@ def _estimate(
         rate = estimate_failure_rate(
             found.labels[labelled] == 0,
             predictions[labelled],
-            found.sources[labelled],
+            found.clusters[labelled],
             predictions[scored],
-            found.sources[scored],
+            found.clusters[scored],
             found.inclusion_probabilities[labelled],
             target=target,
             confidence=confidence,
@@ -297,7 +297,7 @@ def _estimate(
         "count_interactions": len(members),
         "count_scored": len(scored),
         "count_labels": rate.count_labels,
-        "count_sources": rate.count_sources,
+        "count_clusters": rate.count_clusters,
         "effective_n": rate.effective_n,
         "failure_rate": rate.estimate,
         "failure_rate_lower": rate.low,
@@ -324,7 +324,7 @@ def _to_columns(kind: str, interval: RateInterval | None) -> dict[str, Any]:
 def _explain(rate: FailureRate, predictor_status: str) -> str:
     """Return one sentence on where the rate comes from, or why there is none."""
     if rate.status == "insufficient":
-        return f"{rate.count_labels} labels of {rate.count_sources} sources; labels of at least 2 sources are needed"
+        return f"{rate.count_labels} labels of {rate.count_clusters} clusters; labels of at least 2 clusters are needed"
     if rate.status == "prediction_powered":
         return f"lambda = {rate.power_tuning:.2f}: the interval is {rate.width_ratio:.2f} as wide as that of the labels"
     if rate.labels_only is not None and rate.labels_only.method == "known":
@@ -360,7 +360,7 @@ def _read_cells(segments: Iterable[pa.RecordBatch], interactions: _Codes) -> _Ce
 
 
 def _read_metrics(
-    evaluations: Iterable[pa.RecordBatch], interactions: _Codes, systems: _Codes, sources: _Codes
+    evaluations: Iterable[pa.RecordBatch], interactions: _Codes, systems: _Codes, clusters: _Codes
 ) -> Iterator[tuple[str, _Rows]]:
     """Yield the rows of each metric when its last batch has come."""
     finished: set[str] = set()
@@ -381,7 +381,7 @@ def _read_metrics(
                 _Rows(
                     interactions.encode(own.column("interaction_id")),
                     systems.encode(own.column("system")),
-                    sources.encode(own.column("source_group")),
+                    clusters.encode(own.column("cluster_id")),
                     *(_floats(own.column(column)) for column in ("raw_score", "label", "inclusion_probability")),
                 )
             )

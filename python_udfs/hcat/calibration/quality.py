@@ -1,4 +1,4 @@
-"""What a calibrated probability is worth on an untouched fold (fold `test`), with intervals by source.
+"""What a calibrated probability is worth on an untouched fold (fold `test`), with intervals by cluster.
 
 y = 1 means that people accept the answer; a probability is P(y = 1). A type I error is a false accept: an answer that
 people fail passes the cut-off. A type II error is a false reject: an answer that people accept does not pass. Sarmah et
@@ -30,12 +30,12 @@ from hcat.statistics.intervals import effective_clusters, normal_quantile, t_qua
 #: `one_class`: a class that the figure needs is missing; `separated`: the slope would be infinite; `no_threshold`: no
 #: cut-off was given.
 STATUSES = ("measured", "insufficient", "one_class", "constant_score", "separated", "no_threshold")
-INTERVAL_METHODS = ("source_bootstrap", "wilson", "linearised")
+INTERVAL_METHODS = ("cluster_bootstrap", "wilson", "linearised")
 
 COUNT_BINS = 10
 COUNT_DRAWS = 1_000
 CONFIDENCE = 0.95
-MINIMUM_SOURCES = 10
+MINIMUM_CLUSTERS = 10
 #: Below this many cases on one side of a share its interval is Wilson's.
 MINIMUM_CASES = 10
 SEED = 20260101
@@ -99,19 +99,19 @@ class Bin:
         From 0, by rising probability.
     lowest, highest : float
         Range of the probabilities in it.
-    count_labels, count_sources : int
-        Rows and sources in it.
+    count_labels, count_clusters : int
+        Rows and clusters in it.
     mean_prediction, share_accepted : float
         Weighted means; a calibrated bin has them equal.
     low, high : float
-        95 % Wilson interval of share_accepted on the Kish effective number of sources.
+        95 % Wilson interval of share_accepted on the Kish effective number of clusters.
     """
 
     position: int
     lowest: float
     highest: float
     count_labels: int
-    count_sources: int
+    count_clusters: int
     mean_prediction: float
     share_accepted: float
     low: float
@@ -130,8 +130,8 @@ class CalibrationError:
         ECE: mean over bins of |share accepted - mean prediction|, in [0, 1]; above 0 even for a perfect model.
     expected_by_chance, limit_by_chance : float or None
         Mean and 95 % limit of the ECE of a perfect model on these rows: labels redrawn independently.
-    limit_by_chance_of_sources : float or None
-        95 % limit when siblings share their errors; it exceeds limit_by_chance where labels cluster by source. A value
+    limit_by_chance_of_clusters : float or None
+        95 % limit when siblings share their errors; it exceeds limit_by_chance where labels cluster by cluster. A value
         above the larger of both limits is no chance.
     debiased : float or None
         Root mean square calibration error over bins without the part that noise adds, in [0, 1].
@@ -143,7 +143,7 @@ class CalibrationError:
     value: float | None
     expected_by_chance: float | None
     limit_by_chance: float | None
-    limit_by_chance_of_sources: float | None
+    limit_by_chance_of_clusters: float | None
     debiased: float | None
     count_bins: int
 
@@ -158,8 +158,8 @@ class SystemCalibration:
         Which system, and one of :data:`STATUSES`.
     method : str or None
         `linearised` or `wilson`.
-    count_labels, count_sources : int
-        Rows and sources of the system.
+    count_labels, count_clusters : int
+        Rows and clusters of the system.
     share_accepted, mean_prediction : float
         Weighted means of label and prediction.
     difference, low, high : float or None
@@ -170,7 +170,7 @@ class SystemCalibration:
     status: str
     method: str | None
     count_labels: int
-    count_sources: int
+    count_clusters: int
     share_accepted: float
     mean_prediction: float
     difference: float | None
@@ -192,15 +192,15 @@ class Quality:
         ECE and its limits by chance.
     bins : tuple of Bin
         Of the same bins.
-    count_labels, count_sources : int
-        Rows and sources measured.
+    count_labels, count_clusters : int
+        Rows and clusters measured.
     """
 
     figures: tuple[Figure, ...]
     calibration_error: CalibrationError
     bins: tuple[Bin, ...]
     count_labels: int
-    count_sources: int
+    count_clusters: int
 
     def figure(self, name: str) -> Figure:
         """Return a figure by its name; KeyError when there is none."""
@@ -209,26 +209,26 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Checked rows: probabilities, labels as 0.0 or 1.0, codes of sources from 0, weights of mean 1."""
+    """Checked rows: probabilities, labels as 0.0 or 1.0, codes of clusters from 0, weights of mean 1."""
 
     probabilities: Floats
     labels: Floats
-    sources: Integers
+    clusters: Integers
     weights: Floats
 
     @property
-    def count_sources(self) -> int:
-        return int(self.sources.max()) + 1 if len(self.sources) else 0
+    def count_clusters(self) -> int:
+        return int(self.clusters.max()) + 1 if len(self.clusters) else 0
 
     def take(self, chosen: Flags) -> _Rows:
-        codes = np.unique(self.sources[chosen], return_inverse=True)[1].astype(np.int64)
+        codes = np.unique(self.clusters[chosen], return_inverse=True)[1].astype(np.int64)
         return _Rows(self.probabilities[chosen], self.labels[chosen], codes, self.weights[chosen])
 
 
 def measure_quality(
     probabilities: npt.ArrayLike,
     labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
+    clusters: npt.ArrayLike,
     base_rate: float,
     cut_off: float | None = None,
     weights: npt.ArrayLike | None = None,
@@ -244,8 +244,8 @@ def measure_quality(
         P(y = 1) in [0, 1] of rows that the calibrator never saw.
     labels : array_like, shape (n,)
         1 where people accept, else 0.
-    sources : array_like, shape (n,)
-        Source group of each row.
+    clusters : array_like, shape (n,)
+        Cluster group of each row.
     base_rate : float
         Share accepted in (0, 1) on fold `fit`: out of sample, as the probabilities are.
     cut_off : float, optional
@@ -269,7 +269,7 @@ def measure_quality(
     (Hanley and McNeil 1982). Slope: coefficient of logit(p) in a logistic regression of y; below 1 the probabilities
     are too extreme. Intercept: its constant when the slope is held at 1 (offset logit(p)), which is
     calibration-in-the-large on the log odds: below 0 the probabilities are too high (Cox 1958; Van Calster et al.
-    2016). With fewer than 10 sources every figure is `insufficient`; with fewer than 10 of a class, those three are.
+    2016). With fewer than 10 clusters every figure is `insufficient`; with fewer than 10 of a class, those three are.
     """
     if not 0 < base_rate < 1:
         raise ValueError(f"base_rate must lie in (0, 1), got {base_rate}")
@@ -277,8 +277,8 @@ def measure_quality(
         raise ValueError(f"cut_off must lie in [0, 1], got {cut_off}")
     if count_bins < 1 or count_draws < 1:
         raise ValueError(f"count_bins and count_draws must be at least 1, got {count_bins} and {count_draws}")
-    rows = _check(probabilities, labels, sources, weights)
-    counts = draw_cluster_counts(np.random.default_rng(seed), rows.count_sources, count_draws)
+    rows = _check(probabilities, labels, clusters, weights)
+    counts = draw_cluster_counts(np.random.default_rng(seed), rows.count_clusters, count_draws)
     p, y, constant = rows.probabilities, rows.labels, np.full(len(rows.labels), base_rate)
     ones = np.ones(len(y))
     figures = []
@@ -297,21 +297,21 @@ def measure_quality(
         figures.append(figure)
     figures += [_slope(rows, counts), _intercept(rows, counts)]
     error, bins = _calibration_error(rows, count_bins, count_draws, seed)
-    return Quality(tuple(figures), error, bins, len(y), rows.count_sources)
+    return Quality(tuple(figures), error, bins, len(y), rows.count_clusters)
 
 
 def calibration_in_the_large(
     probabilities: npt.ArrayLike,
     labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
+    clusters: npt.ArrayLike,
     systems: npt.ArrayLike,
     weights: npt.ArrayLike | None = None,
 ) -> tuple[SystemCalibration, ...]:
-    """Return mean label - mean prediction of each system with an interval by source, in the order of the names.
+    """Return mean label - mean prediction of each system with an interval by cluster, in the order of the names.
 
     Parameters
     ----------
-    probabilities, labels, sources, weights
+    probabilities, labels, clusters, weights
         As in :func:`measure_quality`.
     systems : array_like, shape (n,)
         System of each row. One constant gives the pooled figure, which can hide systems that err both ways.
@@ -323,9 +323,9 @@ def calibration_in_the_large(
 
     Notes
     -----
-    V = K / (K - 1) x sum over K sources of (sum of w (r - mean r))^2 / (sum of w)^2 with r = y - p (Cochran 1977,
+    V = K / (K - 1) x sum over K clusters of (sum of w (r - mean r))^2 / (sum of w)^2 with r = y - p (Cochran 1977,
     chapter 6, linearised ratio), t with K - 1 degrees of freedom. With fewer than 10 accepted or failed labels: Wilson
-    of the share accepted on the Kish effective number of sources, less the mean prediction. Under 10 sources:
+    of the share accepted on the Kish effective number of clusters, less the mean prediction. Under 10 clusters:
     `insufficient`.
 
     Examples
@@ -337,7 +337,7 @@ def calibration_in_the_large(
     >>> found[0].difference, found[0].method
     (-0.25, 'linearised')
     """
-    rows = _check(probabilities, labels, sources, weights)
+    rows = _check(probabilities, labels, clusters, weights)
     names = np.asarray(systems)
     if names.shape != rows.labels.shape:
         raise ValueError(f"systems and labels must have one length, got {names.shape} and {rows.labels.shape}")
@@ -346,17 +346,17 @@ def calibration_in_the_large(
         one = rows.take(names == system)
         share = float(np.average(one.labels, weights=one.weights))
         prediction = float(np.average(one.probabilities, weights=one.weights))
-        difference, count = share - prediction, one.count_sources
+        difference, count = share - prediction, one.count_clusters
         head = (len(one.labels), count, share, prediction)
-        if count < MINIMUM_SOURCES:
+        if count < MINIMUM_CLUSTERS:
             found.append(SystemCalibration(str(system), "insufficient", None, *head, None, None, None))
         elif _is_rare(one.labels, np.ones(len(one.labels))):
-            low, high = _wilson(share, effective_clusters(one.sources, one.weights))
+            low, high = _wilson(share, effective_clusters(one.clusters, one.weights))
             bounds = (low - prediction, high - prediction)
             found.append(SystemCalibration(str(system), "measured", "wilson", *head, difference, *bounds))
         else:
             residuals = one.weights * (one.labels - one.probabilities - difference)
-            error = error_of_mean(residuals, one.sources, one.weights.sum())
+            error = error_of_mean(residuals, one.clusters, one.weights.sum())
             reach = float(t_quantile((1 + CONFIDENCE) / 2, count - 1)) * error
             bounds = (difference - reach, difference + reach)
             found.append(SystemCalibration(str(system), "measured", "linearised", *head, difference, *bounds))
@@ -382,17 +382,17 @@ def _figure(name: str, value: float, draws: Floats) -> Figure:
     if len(usable) < _USABLE_DRAWS * len(draws):
         return Figure(name, "insufficient")
     low, high = np.quantile(usable, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Figure(name, "measured", "source_bootstrap", value, float(low), float(high), draws)
+    return Figure(name, "measured", "cluster_bootstrap", value, float(low), float(high), draws)
 
 
 def _ratio(name: str, values: Floats, members: Floats, rows: _Rows, counts: Floats) -> Figure:
     """Return the mean of values over members (0 or 1 per row)."""
-    if rows.count_sources < MINIMUM_SOURCES:
+    if rows.count_clusters < MINIMUM_CLUSTERS:
         return Figure(name, "insufficient")
     if not members.any():
         return Figure(name, "one_class")
-    sums = sum_by_cluster(rows.weights * members * values, rows.sources)
-    totals = sum_by_cluster(rows.weights * members, rows.sources)
+    sums = sum_by_cluster(rows.weights * members * values, rows.clusters)
+    totals = sum_by_cluster(rows.weights * members, rows.clusters)
     with np.errstate(invalid="ignore", divide="ignore"):
         draws = (counts @ sums) / (counts @ totals)
     return _figure(name, float(sums.sum() / totals.sum()), draws)
@@ -402,10 +402,10 @@ def _share(name: str, cases: Floats, members: Floats, rows: _Rows, counts: Float
     """Return the share of cases among members, its interval by Wilson where one side is rare."""
     figure = _ratio(name, cases, members, rows, counts)
     is_member = members > 0
-    is_rare = _is_rare(cases, members) or len(np.unique(rows.sources[is_member])) < MINIMUM_SOURCES
+    is_rare = _is_rare(cases, members) or len(np.unique(rows.clusters[is_member])) < MINIMUM_CLUSTERS
     if figure.value is None or not is_rare:
         return figure
-    low, high = _wilson(figure.value, effective_clusters(rows.sources[is_member], rows.weights[is_member]))
+    low, high = _wilson(figure.value, effective_clusters(rows.clusters[is_member], rows.weights[is_member]))
     return Figure(name, "measured", "wilson", figure.value, low, high, figure.draws)
 
 
@@ -438,7 +438,7 @@ def _slope(rows: _Rows, counts: Floats) -> Figure:
     if status != "measured":
         return Figure(name, status)
     lows, highs = _extremes(log_odds, rows)
-    is_separated = _is_separated(lows, highs, np.ones((1, rows.count_sources)))
+    is_separated = _is_separated(lows, highs, np.ones((1, rows.count_clusters)))
     if is_separated.any():
         return Figure(name, "separated")
     point = _regress(log_odds, rows.labels, rows.weights[None, :], np.zeros((2, 1)))
@@ -479,8 +479,8 @@ def _intercept(rows: _Rows, counts: Floats) -> Figure:
 
 
 def _status_of_classes(rows: _Rows) -> str:
-    by_class = [len(np.unique(rows.sources[rows.labels == label])) for label in (0, 1)]
-    if rows.count_sources < MINIMUM_SOURCES or 0 < min(by_class) < MINIMUM_SOURCES:
+    by_class = [len(np.unique(rows.clusters[rows.labels == label])) for label in (0, 1)]
+    if rows.count_clusters < MINIMUM_CLUSTERS or 0 < min(by_class) < MINIMUM_CLUSTERS:
         return "insufficient"
     return "measured" if min(by_class) else "one_class"
 
@@ -529,12 +529,12 @@ def _bounded_expit(log_odds: Floats) -> Floats:
 
 
 def _extremes(values: Floats, rows: _Rows) -> tuple[Floats, Floats]:
-    """Return the least and the largest value of failed and accepted rows per source, each shape (2, n_sources)."""
-    lows = np.full((2, rows.count_sources), np.inf)
-    highs = np.full((2, rows.count_sources), -np.inf)
+    """Return the least and the largest value of failed and accepted rows per cluster, each shape (2, n_clusters)."""
+    lows = np.full((2, rows.count_clusters), np.inf)
+    highs = np.full((2, rows.count_clusters), -np.inf)
     classes = rows.labels.astype(np.int64)
-    np.minimum.at(lows, (classes, rows.sources), values)
-    np.maximum.at(highs, (classes, rows.sources), values)
+    np.minimum.at(lows, (classes, rows.clusters), values)
+    np.maximum.at(highs, (classes, rows.clusters), values)
     return lows, highs
 
 
@@ -560,19 +560,19 @@ def _calibration_error(
     ECE = sum over bins of (W_b / W) |mean y - mean p| (Naeini et al. 2015). It has no bootstrap interval: it is bounded
     by 0 and biased upwards, and resampling adds the noise of the bins once more. Its null is simulated instead:
     labels redrawn from the predictions (consistency resampling, Bröcker and Smith 2007). Siblings that err together
-    make more noise than that, so that a second null flips the signs of whole sources' deviations y - p (wild cluster
+    make more noise than that, so that a second null flips the signs of whole clusters' deviations y - p (wild cluster
     bootstrap with the null imposed, Cameron, Gelbach and Miller 2008). Measured on 400 calibrated samples of 100
-    sources with 5 labels each: where siblings share a score and correlate at .6, 64 % exceed the first limit and 7 %
+    clusters with 5 labels each: where siblings share a score and correlate at .6, 64 % exceed the first limit and 7 %
     the second; where they are independent, 7 % and 6 %.
 
     debiased = root of max(0, sum over bins of (W_b / W) ((mean y - mean p)^2 - V_b)) (Kumar, Liang and Ma 2019,
-    section 5), with V_b the variance of the gap by source in place of their binomial mean y (1 - mean y) /
-    (n_b - 1), which it equals when each row is a source and p is constant in the bin.
+    section 5), with V_b the variance of the gap by cluster in place of their binomial mean y (1 - mean y) /
+    (n_b - 1), which it equals when each row is a cluster and p is constant in the bin.
     """
     bins = _bins(rows.probabilities, count_bins)
     found = int(bins.max()) + 1 if len(bins) else 0
     table = tuple(_describe_bin(position, rows.take(bins == position)) for position in range(found))
-    if rows.count_sources < MINIMUM_SOURCES:
+    if rows.count_clusters < MINIMUM_CLUSTERS:
         return CalibrationError("insufficient", None, None, None, None, None, found), table
     members = np.eye(found)[bins]
     total = rows.weights.sum()
@@ -585,18 +585,18 @@ def _calibration_error(
         redrawn = random.random((block, len(bins))) < rows.probabilities
         by_chance.append(np.abs((rows.weights * (redrawn - rows.probabilities)) @ members).sum(axis=1) / total)
     null = np.concatenate(by_chance)
-    signs = random.integers(0, 2, (count_draws, rows.count_sources)) * 2.0 - 1.0
-    deviations = sum_by_cluster((rows.weights * residuals)[:, None] * members, rows.sources)
-    null_of_sources = np.abs(signs @ deviations).sum(axis=1) / total
-    about_gap = sum_by_cluster((rows.weights * (residuals - gaps[bins]))[:, None] * members, rows.sources)
-    count_in_bin = np.array([one.count_sources for one in table])
+    signs = random.integers(0, 2, (count_draws, rows.count_clusters)) * 2.0 - 1.0
+    deviations = sum_by_cluster((rows.weights * residuals)[:, None] * members, rows.clusters)
+    null_of_clusters = np.abs(signs @ deviations).sum(axis=1) / total
+    about_gap = sum_by_cluster((rows.weights * (residuals - gaps[bins]))[:, None] * members, rows.clusters)
+    count_in_bin = np.array([one.count_clusters for one in table])
     variances = count_in_bin / np.maximum(count_in_bin - 1, 1) * (about_gap**2).sum(axis=0) / masses**2
     error = CalibrationError(
         status="measured",
         value=float(masses @ np.abs(gaps) / total),
         expected_by_chance=float(null.mean()),
         limit_by_chance=float(np.quantile(null, CONFIDENCE)),
-        limit_by_chance_of_sources=float(np.quantile(null_of_sources, CONFIDENCE)),
+        limit_by_chance_of_clusters=float(np.quantile(null_of_clusters, CONFIDENCE)),
         debiased=float(np.sqrt(max(0.0, masses @ (gaps**2 - variances) / total))),
         count_bins=found,
     )
@@ -613,13 +613,13 @@ def _bins(probabilities: Floats, count_bins: int) -> Integers:
 
 def _describe_bin(position: int, rows: _Rows) -> Bin:
     share = float(np.average(rows.labels, weights=rows.weights))
-    low, high = _wilson(share, effective_clusters(rows.sources, rows.weights))
+    low, high = _wilson(share, effective_clusters(rows.clusters, rows.weights))
     return Bin(
         position=position,
         lowest=float(rows.probabilities.min()),
         highest=float(rows.probabilities.max()),
         count_labels=len(rows.labels),
-        count_sources=rows.count_sources,
+        count_clusters=rows.count_clusters,
         mean_prediction=float(np.average(rows.probabilities, weights=rows.weights)),
         share_accepted=share,
         low=low,
@@ -641,7 +641,7 @@ def _bootstrap(name: str, values: Callable[[Floats], Floats], rows: _Rows, count
     point = float(values(rows.weights[None, :])[0])
     draws, start = [], 0
     for block in _blocks(len(counts), len(rows.labels)):
-        draws.append(values(counts[start : start + block][:, rows.sources] * rows.weights))
+        draws.append(values(counts[start : start + block][:, rows.clusters] * rows.weights))
         start += block
     return _figure(name, point, np.concatenate(draws))
 
@@ -662,15 +662,15 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
 
 
 def _check(
-    probabilities: npt.ArrayLike, labels: npt.ArrayLike, sources: npt.ArrayLike, weights: npt.ArrayLike | None
+    probabilities: npt.ArrayLike, labels: npt.ArrayLike, clusters: npt.ArrayLike, weights: npt.ArrayLike | None
 ) -> _Rows:
     p = np.asarray(probabilities, dtype=np.float64)
     y: npt.NDArray[Any] = np.asarray(labels)
-    groups: npt.NDArray[Any] = np.asarray(sources)
+    groups: npt.NDArray[Any] = np.asarray(clusters)
     weight = np.ones(len(p)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not p.shape == y.shape == groups.shape == weight.shape == (len(p),):
         raise ValueError(
-            "probabilities, labels, sources and weights must have one length, got "
+            "probabilities, labels, clusters and weights must have one length, got "
             f"{p.shape}, {y.shape}, {groups.shape}, {weight.shape}"
         )
     if not ((p >= 0) & (p <= 1)).all():

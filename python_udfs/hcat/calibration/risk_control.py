@@ -2,7 +2,7 @@
 
 Three promises, of which two are means over folds and one holds with a declared probability (:data:`PROMISES`). y = 1
 means that people accept; the machine accepts if and only if P(Y = 1 | x) > threshold; bad means y = 0. Thresholds in
-the mean need exchangeable sources; Learn then Test needs independent ones that are alike. Weights play no part.
+the mean need exchangeable clusters; Learn then Test needs independent ones that are alike. Weights play no part.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from hcat.calibration.conformal import (
     TOLERANCE,
     check_keys,
     check_labels,
+    clusters_needed,
     conformal_quantile,
     exact_alpha,
     nonconformity,
-    shares_of_source,
-    sources_needed,
+    shares_of_cluster,
 )
 from hcat.statistics.arrays import Floats, Integers, Keys
 
@@ -37,7 +37,7 @@ _GRID_START = 0.7
 class RiskControl:
     """An acceptance threshold and its promise. Without a threshold nothing may be accepted.
 
-    `insufficient`: too few sources for this level, whatever their labels. `no_threshold`: none passes the test, or the
+    `insufficient`: too few clusters for this level, whatever their labels. `no_threshold`: none passes the test, or the
     one that does accepts no row of the fold.
     """
 
@@ -46,20 +46,20 @@ class RiskControl:
     threshold: float | None  # accept if and only if P(Y = 1 | x) > threshold, in [0, 1]
     level: float  # promised limit of the risk
     confidence: float | None  # probability over folds that the limit holds; None: a promise in the mean over folds
-    count_sources: int  # that the promise rests on
+    count_clusters: int  # that the promise rests on
     share_accepted: float | None  # of the fold's rows
 
 
 def control_bad_and_accepted(
-    probabilities: Floats, labels: Integers, alpha: float, sources: Keys | None = None
+    probabilities: Floats, labels: Integers, alpha: float, clusters: Keys | None = None
 ) -> RiskControl:
     """Return the lowest threshold with P(accepted and bad) <= alpha for a new answer, by conformal risk control.
 
     The loss 1{P > t and y = 0} never rises with t, is right-continuous and at most B = 1, so
     t = inf{t: n / (n + 1) R_n(t) + B / (n + 1) <= alpha} has expected loss at most alpha (Angelopoulos, Bates, Fisch,
-    Lei and Schuster 2022, theorem 1). With siblings the loss of a source is the mean over its rows, and the promise is
-    for a row drawn at random from a new source. It is a mean over folds, and one over all answers: few accepted answers
-    may hide a high share of bad ones among them.
+    Lei and Schuster 2022, theorem 1). With siblings the loss of a cluster is the mean over its rows, and the promise is
+    for a row drawn at random from a new cluster. It is a mean over folds, and one over all answers: few accepted
+    answers may hide a high share of bad ones among them.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def control_bad_and_accepted(
         1 for answers that people accept, 0 for bad ones.
     alpha : float
         Promised limit, in (0, 1).
-    sources : ndarray, shape (n,), optional
-        Source of each row; every row its own by default.
+    clusters : ndarray, shape (n,), optional
+        Cluster of each row; every row its own by default.
 
     Raises
     ------
@@ -78,20 +78,20 @@ def control_bad_and_accepted(
         If an argument is outside its range or lengths differ.
     """
     values, labels = _binary(probabilities, labels)
-    weights, count = shares_of_source(sources, len(values))
+    weights, count = shares_of_cluster(clusters, len(values))
     budget = float((count + 1) * exact_alpha(alpha)) - 1 + TOLERANCE
-    if count < sources_needed(alpha):
+    if count < clusters_needed(alpha):
         return RiskControl(PROMISES[0], "insufficient", None, alpha, None, count, None)
     is_bad = labels == 0
     candidates, inverse = np.unique(np.append(values[is_bad], 0.0), return_inverse=True)
-    # summed loss of the sources at each candidate: bad rows strictly above it
+    # summed loss of the clusters at each candidate: bad rows strictly above it
     masses = np.bincount(inverse, weights=np.append(weights[is_bad], 0.0))
     above = np.append(np.cumsum(masses[::-1])[::-1][1:], 0.0)
     return _accept(PROMISES[0], values, float(candidates[np.argmax(above <= budget)]), alpha, None, count)
 
 
 def control_accepted_among_bad(
-    probabilities: Floats, labels: Integers, alpha: float, sources: Keys | None = None
+    probabilities: Floats, labels: Integers, alpha: float, clusters: Keys | None = None
 ) -> RiskControl:
     """Return the threshold with P(accepted | bad) <= alpha for a new bad answer: a class-conditional quantile.
 
@@ -101,8 +101,8 @@ def control_accepted_among_bad(
 
     Parameters
     ----------
-    probabilities, labels, alpha, sources
-        As in :func:`control_bad_and_accepted`; `count_sources` is that of sources with a bad answer.
+    probabilities, labels, alpha, clusters
+        As in :func:`control_bad_and_accepted`; `count_clusters` is that of clusters with a bad answer.
 
     Raises
     ------
@@ -118,10 +118,10 @@ def control_accepted_among_bad(
     ('controlled', 0.4, 0.2)
     """
     values, labels = _binary(probabilities, labels)
-    sources = check_keys(sources, len(values), "sources")
+    clusters = check_keys(clusters, len(values), "clusters")
     is_bad = labels == 0
-    count = len(np.unique(sources[is_bad]))
-    quantile = conformal_quantile(values[is_bad], alpha, sources[is_bad])
+    count = len(np.unique(clusters[is_bad]))
+    quantile = conformal_quantile(values[is_bad], alpha, clusters[is_bad])
     if math.isinf(quantile):
         return RiskControl(PROMISES[1], "insufficient", None, alpha, None, count, None)
     return _accept(PROMISES[1], values, quantile, alpha, None, count)
@@ -133,7 +133,7 @@ def control_bad_among_accepted(
     alpha: float,
     delta: float,
     grid: Sequence[float] | Floats | None = None,
-    sources: Keys | None = None,
+    clusters: Keys | None = None,
     seed: int = 20260101,
 ) -> RiskControl:
     """Return the lowest threshold with P(bad | accepted) <= alpha, with probability 1 - delta, by Learn then Test.
@@ -147,12 +147,12 @@ def control_bad_among_accepted(
     data, and its P-value is exact only where risk falls with the score. Hence the default grid starts at 1 - .7 alpha,
     where a calibrated probability has room below the limit and enough rows; another may be declared from fold `fit`.
 
-    With siblings one row per source is drawn, which keeps the binomial exact (subsampling once: Dunn, Wasserman and
+    With siblings one row per cluster is drawn, which keeps the binomial exact (subsampling once: Dunn, Wasserman and
     Ramdas 2022). The draw depends on seed and order of rows, never on labels.
 
     Parameters
     ----------
-    probabilities, labels, sources
+    probabilities, labels, clusters
         As in :func:`control_bad_and_accepted`.
     alpha : float
         Promised limit of the share of bad answers among accepted ones, in (0, 1).
@@ -161,7 +161,7 @@ def control_bad_among_accepted(
     grid : sequence of float, optional
         Thresholds in [0, 1], strictly falling; 1 - .7 alpha downwards in steps of .01 by default.
     seed : int
-        Of the draw within sources.
+        Of the draw within clusters.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def control_bad_among_accepted(
     steps = default if grid is None else np.asarray(grid, dtype=np.float64)
     if steps.ndim != 1 or not len(steps) or not ((steps >= 0) & (steps <= 1)).all() or (np.diff(steps) >= 0).any():
         raise ValueError(f"grid must fall strictly within [0, 1], got {steps.tolist()}")
-    drawn = _one_row_per_source(check_keys(sources, len(values), "sources"), seed)
+    drawn = _one_row_per_cluster(check_keys(clusters, len(values), "clusters"), seed)
     is_accepted = values[drawn] > steps[:, None]
     counts = is_accepted.sum(axis=1)
     p_values = binom.cdf(is_accepted[:, labels[drawn] == 0].sum(axis=1), counts, alpha)
@@ -200,9 +200,9 @@ def _accept(
     return RiskControl(promise, "controlled", threshold, level, confidence, count, share)
 
 
-def _one_row_per_source(sources: Keys, seed: int) -> Integers:
-    order = np.random.default_rng(seed).permutation(len(sources))
-    _, first = np.unique(sources[order], return_index=True)
+def _one_row_per_cluster(clusters: Keys, seed: int) -> Integers:
+    order = np.random.default_rng(seed).permutation(len(clusters))
+    _, first = np.unique(clusters[order], return_index=True)
     rows: Integers = np.sort(order[first])
     return rows
 

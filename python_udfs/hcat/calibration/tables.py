@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from hcat.calibration.calibrators import (
     FAMILIES,
     GRADED_FAMILIES,
+    MINIMUM_CLUSTERS_PER_CLASS,
     MINIMUM_LABELS_PER_CLASS,
     MINIMUM_LABELS_STEPS,
-    MINIMUM_SOURCES_PER_CLASS,
     Calibrator,
     CalibratorRow,
     FamilyLoss,
@@ -43,7 +43,7 @@ UNCALIBRATED = "uncalibrated"
 ALL_SEGMENTS = "all"
 BY_SEGMENT = "by_segment"
 
-#: Folds of :func:`hcat.statistics.clusters.fold_of_source`.
+#: Folds of :func:`hcat.statistics.clusters.fold_of_cluster`.
 FIT, CONFORMALIZE, TEST = "fit", "conformalize", "test"
 
 _PARAMETER = pa.struct(
@@ -75,7 +75,7 @@ CALIBRATOR_SCHEMA = pa.schema(
         ("is_separated", pa.bool_()),
         ("count_labels", pa.int64()),
         ("count_accepted", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("log_loss", pa.float64()),
         ("log_loss_standard_error", pa.float64()),
         ("excess_log_loss", pa.float64()),
@@ -105,7 +105,7 @@ _BIN = pa.struct(
         ("lowest", pa.float64()),
         ("highest", pa.float64()),
         ("count_labels", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("mean_prediction", pa.float64()),
         ("share_accepted", pa.float64()),
         ("low", pa.float64()),
@@ -119,7 +119,7 @@ _SYSTEM = pa.struct(
         ("status", pa.string()),
         ("method", pa.string()),
         ("count_labels", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("share_accepted", pa.float64()),
         ("mean_prediction", pa.float64()),
         ("difference", pa.float64()),
@@ -141,7 +141,7 @@ MEASURED_SCHEMA = pa.schema(
         ("status", pa.string()),
         ("is_chosen", pa.bool_()),
         ("count_labels", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("calibration_error_status", pa.string()),
         ("calibration_error", pa.float64()),
         ("calibration_error_by_chance", pa.float64()),
@@ -162,7 +162,7 @@ _MESSAGES: Mapping[str, str] = {
     "no_labels": "no interaction has both a label and a score in fold fit",
     "one_class": "people accept all labelled answers of fold fit, or none",
     "insufficient": (
-        f"a class has fewer than {MINIMUM_LABELS_PER_CLASS} labels from {MINIMUM_SOURCES_PER_CLASS} sources "
+        f"a class has fewer than {MINIMUM_LABELS_PER_CLASS} labels from {MINIMUM_CLUSTERS_PER_CLASS} clusters "
         f"(isotonic, boosted: fewer than {MINIMUM_LABELS_STEPS:,} labels in all)"
     ),
     "constant_score": "every labelled answer has the same score",
@@ -209,7 +209,7 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
     Parameters
     ----------
     labels : Table
-        int_labels: metric_name, segment, source_group, label, scale_point, raw_score, inclusion_probability, fold.
+        int_labels: metric_name, segment, cluster_id, label, scale_point, raw_score, inclusion_probability, fold.
     targets : Table
         metric_name, criterion, accept_from, count_scale_points, direction, unit, range_low, range_high.
     count_folds, random_seed : int
@@ -231,7 +231,7 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
     >>> label = dict(interaction_id="i", metric_name="groundedness", segment="all", fold="fit")
     >>> label |= dict(inclusion_probability=1.0)
     >>> labels = [
-    ...     label | dict(source_group=f"q{n}", raw_score=n / 50, label=int(n >= 25), scale_point=int(n >= 25))
+    ...     label | dict(cluster_id=f"q{n}", raw_score=n / 50, label=int(n >= 25), scale_point=int(n >= 25))
     ...     for n in range(50)
     ... ]
     >>> found = fit_calibrators(pa.Table.from_pylist(labels), pa.Table.from_pylist([target]), 5, random_seed=1)
@@ -290,7 +290,7 @@ def _label(labels: pa.Table, target: Mapping[str, Any]) -> LabelledScores:
     return label_scores(
         labels["raw_score"].to_numpy(),
         labels["scale_point"].to_numpy(),
-        as_texts(labels["source_group"]),
+        as_texts(labels["cluster_id"]),
         1 / labels["inclusion_probability"].to_numpy(),
         target["direction"],
         target["unit"] == "probability",
@@ -318,7 +318,7 @@ def _to_calibrator_row(
         "is_separated": fit is not None and fit.is_separated,
         "count_labels": labels.num_rows,
         "count_accepted": pc.sum(labels["label"]).as_py() or 0,
-        "count_sources": pc.count_distinct(labels["source_group"]).as_py(),
+        "count_clusters": pc.count_distinct(labels["cluster_id"]).as_py(),
         "log_loss": None if loss is None else loss.log_loss,
         "log_loss_standard_error": None if loss is None else loss.standard_error,
         "excess_log_loss": None if loss is None else loss.excess,
@@ -400,14 +400,14 @@ def measure_calibrators(
         base_rate = float(np.average(fit["label"].to_numpy(), weights=1 / fit["inclusion_probability"].to_numpy()))
         outcome = own["label"].to_numpy()
         weights = 1 / own["inclusion_probability"].to_numpy()
-        sources, systems = as_texts(own["source_group"]), as_texts(own["system"])
+        clusters, systems = as_texts(own["cluster_id"]), as_texts(own["system"])
         segments = as_texts(own["segment"])
         for family, function in _functions(known, target, segments).items():
             probabilities = function(own["raw_score"].to_numpy())
             quality = measure_quality(
-                probabilities, outcome, sources, base_rate, cut_off, weights, count_bins, count_draws, random_seed
+                probabilities, outcome, clusters, base_rate, cut_off, weights, count_bins, count_draws, random_seed
             )
-            by_system = calibration_in_the_large(probabilities, outcome, sources, systems, weights)
+            by_system = calibration_in_the_large(probabilities, outcome, clusters, systems, weights)
             head = {
                 "metric_name": known.metric_name,
                 "criterion": known.criterion,
@@ -444,7 +444,7 @@ def _to_unmeasured_row(target: Mapping[str, Any], known: Calibrators | None, lab
         "status": "not_calibrated" if known is None else "no_labels",
         "is_chosen": known is not None,
         "count_labels": labels.num_rows,
-        "count_sources": pc.count_distinct(labels["source_group"]).as_py(),
+        "count_clusters": pc.count_distinct(labels["cluster_id"]).as_py(),
         "figures": [],
         "bins": [],
         "systems": [],
@@ -457,11 +457,11 @@ def _as_it_is(scores: Floats) -> Floats:
 
 def _to_measured_row(quality: Quality, systems: tuple[SystemCalibration, ...]) -> dict[str, Any]:
     error = quality.calibration_error
-    limits = [limit for limit in (error.limit_by_chance, error.limit_by_chance_of_sources) if limit is not None]
+    limits = [limit for limit in (error.limit_by_chance, error.limit_by_chance_of_clusters) if limit is not None]
     return {
         "status": "measured",
         "count_labels": quality.count_labels,
-        "count_sources": quality.count_sources,
+        "count_clusters": quality.count_clusters,
         "calibration_error_status": error.status,
         "calibration_error": error.value,
         "calibration_error_by_chance": error.expected_by_chance,

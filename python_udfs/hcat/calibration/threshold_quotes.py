@@ -24,8 +24,8 @@ class Rate:
     ----------
     rate, low, high : float or None
         In [0, 1]; None unless the status is `ok`.
-    count, count_sources : int
-        Rows and sources of the denominator.
+    count, count_clusters : int
+        Rows and clusters of the denominator.
     count_effective : float
         Independent rows that would give the same variance; 0 without rows.
     level : float
@@ -38,7 +38,7 @@ class Rate:
     low: float | None
     high: float | None
     count: int
-    count_sources: int
+    count_clusters: int
     count_effective: float
     level: float
     status: str
@@ -57,7 +57,7 @@ def quote(
     threshold: float | None,
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
+    clusters: npt.ArrayLike,
     *,
     direction: str,
     confidence: float = 0.95,
@@ -68,15 +68,15 @@ def quote(
 
     The false accept rate is the share of failed answers that are accepted (type I), the false reject rate that of good
     answers that are rejected (type II). The Wilson interval (Wilson 1927) stands on an effective number of rows: with
-    r_k the sum of weighted residuals of source k, v = K / (K - 1) sum r_k^2 / (sum w)^2 is the linearised variance
+    r_k the sum of weighted residuals of cluster k, v = K / (K - 1) sum r_k^2 / (sum w)^2 is the linearised variance
     and n_eff = p (1 - p) / v (Kish 1965; Korn and Graubard 1998), never above Kish's number of rows and never below
-    Kish's number of sources, which is taken where p is 0 or 1 or one source is all there is.
+    Kish's number of clusters, which is taken where p is 0 or 1 or one cluster is all there is.
 
     Parameters
     ----------
     threshold : float or None
         In the unit of the metric; None gives status `no_threshold`.
-    scores, labels, sources, direction, weights
+    scores, labels, clusters, direction, weights
         As in :func:`fit_all`, of labels that the fit has not seen.
     confidence : float
         Simultaneous coverage, in (0, 1).
@@ -104,7 +104,7 @@ def quote(
     if threshold is not None and not math.isfinite(threshold):
         raise ValueError(f"threshold must be finite or None, got {threshold}")
     sign = sign_of(direction)
-    data = orient_rows(scores, labels, sources, direction, (None, None), weights, 2, SEED)
+    data = orient_rows(scores, labels, clusters, direction, (None, None), weights, 2, SEED)
     level = 1 - (1 - confidence) / count_compared
     is_passing = None if threshold is None else data.values >= sign * threshold
     return Quote(
@@ -118,7 +118,7 @@ def quote_all(
     thresholds: Sequence[Threshold],
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
+    clusters: npt.ArrayLike,
     *,
     direction: str,
     confidence: float = 0.95,
@@ -131,7 +131,7 @@ def quote_all(
             row.threshold,
             scores,
             labels,
-            sources,
+            clusters,
             direction=direction,
             confidence=confidence,
             count_compared=count,
@@ -152,22 +152,22 @@ def _rate(is_error: Flags | None, rows: Flags, data: OrientedRows, level: float)
     """Return the share of errors among some rows with its clustered Wilson interval (see :func:`quote`)."""
     count = int(rows.sum())
     weights = data.weights[rows]
-    _, codes = np.unique(data.sources[rows], return_inverse=True)
-    by_source = sum_by_cluster(weights, codes)
-    count_sources = len(by_source)
+    _, codes = np.unique(data.clusters[rows], return_inverse=True)
+    by_cluster = sum_by_cluster(weights, codes)
+    count_clusters = len(by_cluster)
     if is_error is None or not count:
         status = "no_threshold" if is_error is None else "one_class"
-        return Rate(None, None, None, count, count_sources, 0.0, level, status)
+        return Rate(None, None, None, count, count_clusters, 0.0, level, status)
     total = weights.sum()
     share = min(1.0, float(weights @ is_error[rows] / total))  # rounding
-    fewest, most = kish_effective_n(by_source), kish_effective_n(weights)
+    fewest, most = kish_effective_n(by_cluster), kish_effective_n(weights)
     effective = fewest
-    if 0 < share < 1 and count_sources > 1:
+    if 0 < share < 1 and count_clusters > 1:
         residuals = sum_by_cluster(weights * (is_error[rows] - share), codes)
-        variance = float((residuals**2).sum()) * count_sources / (count_sources - 1) / total**2
+        variance = float((residuals**2).sum()) * count_clusters / (count_clusters - 1) / total**2
         effective = min(most, max(fewest, share * (1 - share) / variance)) if variance > 0 else most
     # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
     z = NormalDist().inv_cdf((1 + level) / 2)
     center = (share + z * z / (2 * effective)) / (1 + z * z / effective)
     half = z / (1 + z * z / effective) * math.sqrt(share * (1 - share) / effective + (z / (2 * effective)) ** 2)
-    return Rate(share, max(0.0, center - half), min(1.0, center + half), count, count_sources, effective, level, "ok")
+    return Rate(share, max(0.0, center - half), min(1.0, center + half), count, count_clusters, effective, level, "ok")

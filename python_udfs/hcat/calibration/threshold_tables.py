@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from hcat.calibration.threshold_quotes import Quote, judge, quote_all
 from hcat.calibration.thresholds import (
     METHODS,
+    MINIMUM_CLUSTERS,
     MINIMUM_PER_CLASS,
-    MINIMUM_SOURCES,
     STATUSES,
     RiskAppetite,
     Threshold,
@@ -42,7 +42,7 @@ FITTED_SCHEMA: Final = pa.schema(
         ("held_out_flag_share", pa.float64()),
         ("count_fit_accepted", pa.int64()),
         ("count_fit_failed", pa.int64()),
-        ("count_fit_sources", pa.int64()),
+        ("count_fit_clusters", pa.int64()),
         ("interval_level", pa.float64()),
         *(
             (f"{error}_{field}", kind)
@@ -55,7 +55,7 @@ FITTED_SCHEMA: Final = pa.schema(
                 ("rate_lower", pa.float64()),
                 ("rate_upper", pa.float64()),
                 ("count_labels", pa.int64()),
-                ("count_sources", pa.int64()),
+                ("count_clusters", pa.int64()),
                 ("effective_n", pa.float64()),
             )
         ),
@@ -145,7 +145,7 @@ def fit_thresholds(
     Parameters
     ----------
     labels : Table
-        metric_name, source_group, label (0 or 1), raw_score, inclusion_probability, fold; one row per (interaction,
+        metric_name, cluster_id, label (0 or 1), raw_score, inclusion_probability, fold; one row per (interaction,
         metric). Fold `fit` is fitted on, fold `test` quoted on, others are left alone.
     targets : Table
         As in :func:`read_target_metrics`.
@@ -155,7 +155,7 @@ def fit_thresholds(
         Simultaneous coverage of the quotes, in (0, 1). One family is one metric, one kind and one of the two error
         rates: the thresholds that a person chooses among.
     random_seed : int
-        Of the assignment of sources to inner folds.
+        Of the assignment of clusters to inner folds.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def _fit_metric(
     scores = _floats(labels, "raw_score")
     accepted = _floats(labels, "label").astype(np.int64)
     weights = 1 / _floats(labels, "inclusion_probability")
-    sources = np.asarray(labels["source_group"].to_pylist(), dtype=np.str_)
+    clusters = np.asarray(labels["cluster_id"].to_pylist(), dtype=np.str_)
     folds = np.asarray(labels["fold"].to_pylist(), dtype=np.str_)
     count_outside = metric.count_outside(scores)
     # scores outside their range are a fault of the metric: nothing is fitted on the others
@@ -191,7 +191,7 @@ def _fit_metric(
     fitted = fit_all(
         scores[is_fit],
         accepted[is_fit],
-        sources[is_fit],
+        clusters[is_fit],
         appetites,
         direction=metric.direction,
         bounds=(metric.low, metric.high),
@@ -205,7 +205,7 @@ def _fit_metric(
             family,
             scores[is_test],
             accepted[is_test],
-            sources[is_test],
+            clusters[is_test],
             direction=metric.direction,
             confidence=confidence,
             weights=weights[is_test],
@@ -241,7 +241,7 @@ def _to_row(
         "held_out_flag_share": fitted.held_out_flag_share,
         "count_fit_accepted": fitted.count_accepted,
         "count_fit_failed": fitted.count_failed,
-        "count_fit_sources": fitted.count_sources,
+        "count_fit_clusters": fitted.count_clusters,
         "interval_level": quoted.false_accept.level,
     }
     for error, rate in (("false_accept", quoted.false_accept), ("false_reject", quoted.false_reject)):
@@ -254,7 +254,7 @@ def _to_row(
             f"{error}_rate_lower": rate.low,
             f"{error}_rate_upper": rate.high,
             f"{error}_count_labels": rate.count,
-            f"{error}_count_sources": rate.count_sources,
+            f"{error}_count_clusters": rate.count_clusters,
             f"{error}_effective_n": rate.count_effective,
         }
     return row
@@ -266,14 +266,14 @@ def _explain(metric: TargetMetric, fitted: Threshold, count_outside: int) -> str
         return f"{count_outside} labelled scores lie outside [{metric.low}, {metric.high}], the range of the catalogue"
     read = (
         f"{fitted.count_accepted} accepted and {fitted.count_failed} failed answers "
-        f"of {fitted.count_sources} sources in fold fit"
+        f"of {fitted.count_clusters} clusters in fold fit"
     )
     if fitted.status == "ok":
         return f"fitted on {read}"
     text = f"{STATUSES[fitted.status]}: {read}"
     if fitted.status == "insufficient":
         classes = "accepted answers" if fitted.kind == "monitoring" else "accepted and of failed answers"
-        text += f", at least {MINIMUM_PER_CLASS} of {classes} from {MINIMUM_SOURCES} sources each are needed"
+        text += f", at least {MINIMUM_PER_CLASS} of {classes} from {MINIMUM_CLUSTERS} clusters each are needed"
     if fitted.accepts is not None:
         text += f"; the method would accept {fitted.accepts}"
     return text

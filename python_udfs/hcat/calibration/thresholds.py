@@ -60,7 +60,7 @@ METHODS: Final[Mapping[str, str]] = {
 #: Status -> meaning. Only `ok` carries a number.
 STATUSES: Final[Mapping[str, str]] = {
     "ok": "a number",
-    "insufficient": "too few rows or sources of a class that the method needs",
+    "insufficient": "too few rows or clusters of a class that the method needs",
     "one_class": "a class that the method needs is missing",
     "constant_score": "the scores do not vary (for `kde_crossing` and floors: those of one class)",
     "no_unique_crossing": "the weighted densities cross never, more than once or downwards between the class medians",
@@ -72,7 +72,7 @@ DIRECTIONS: Final = ("higher_is_better", "lower_is_better")
 
 #: Fewer labels say nothing that a person should sign (the same limits as for calibrators).
 MINIMUM_PER_CLASS: Final = 20
-MINIMUM_SOURCES: Final = 10
+MINIMUM_CLUSTERS: Final = 10
 COUNT_FOLDS: Final = 5
 SEED: Final = 20260101
 
@@ -149,8 +149,8 @@ class Threshold:
         One of :data:`STATUSES`.
     accepts : str or None
         `all` or `none` where the method found that every or no score is good enough, else None.
-    count_accepted, count_failed, count_sources : int
-        Labelled rows and sources it was fitted on; a floor reads the accepted ones alone.
+    count_accepted, count_failed, count_clusters : int
+        Labelled rows and clusters it was fitted on; a floor reads the accepted ones alone.
     held_out_flag_share : float or None
         Of the floors in folds: mean over folds of the share of held-out accepted rows that the fold's floor flags
         (Sarmah et al. 2024, step 4 of the cross-validation).
@@ -165,7 +165,7 @@ class Threshold:
     accepts: str | None
     count_accepted: int
     count_failed: int
-    count_sources: int
+    count_clusters: int
     held_out_flag_share: float | None = None
 
 
@@ -185,7 +185,7 @@ class OrientedRows:
     values: Floats
     is_accepted: Flags
     weights: Floats
-    sources: Integers
+    clusters: Integers
     low: float
     high: float
     seed: int
@@ -202,7 +202,7 @@ def accepts(scores: npt.ArrayLike, threshold: float, direction: str) -> Flags:
 def fit_all(
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
+    clusters: npt.ArrayLike,
     appetites: Sequence[RiskAppetite],
     *,
     direction: str,
@@ -223,8 +223,8 @@ def fit_all(
         Finite scores of the metric; rows without a score are left out by the caller.
     labels : array_like of bool or {0, 1}, shape (n,)
         1 = people accept the answer.
-    sources : array_like, shape (n,)
-        Source group of each row, of any sortable type.
+    clusters : array_like, shape (n,)
+        Cluster group of each row, of any sortable type.
     appetites : sequence of RiskAppetite
         Distinct names and confidences; the cost ratio must not fall while confidence rises.
     direction : str
@@ -237,9 +237,9 @@ def fit_all(
     methods : sequence of str
         Part of :data:`METHODS`.
     count_folds : int
-        Source-grouped folds of the floors and of the choice of smoothing, at least 2.
+        Cluster-grouped folds of the floors and of the choice of smoothing, at least 2.
     seed : int
-        Of the assignment of sources to folds.
+        Of the assignment of clusters to folds.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def fit_all(
     if unknown:
         raise ValueError(f"methods must be among {', '.join(METHODS)}, got {', '.join(unknown)}")
     ordered = _order_appetites(appetites)
-    data = orient_rows(scores, labels, sources, direction, bounds, weights, count_folds, seed)
+    data = orient_rows(scores, labels, clusters, direction, bounds, weights, count_folds, seed)
     sign = sign_of(direction)
     rows: list[Threshold] = []
     for method, kind in METHODS.items():
@@ -286,7 +286,7 @@ def fit_all(
                     accepts=beyond if kind == "acceptance" else None,
                     count_accepted=int(data.is_accepted.sum()),
                     count_failed=int((~data.is_accepted).sum()),
-                    count_sources=len(np.unique(data.sources)),
+                    count_clusters=len(np.unique(data.clusters)),
                     held_out_flag_share=cut.held_out_flag_share if status == "ok" else None,
                 )
             )
@@ -353,7 +353,7 @@ def _fit_polynomial(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> li
 def _fit_gam(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
     """As `polynomial_logistic` with a penalised spline (P-spline, second differences: Eilers and Marx 1996).
 
-    The penalty is the one of least log loss on held-out sources; the largest one gives a straight line.
+    The penalty is the one of least log loss on held-out clusters; the largest one gives a straight line.
     """
     from sklearn.preprocessing import SplineTransformer
 
@@ -366,7 +366,7 @@ def _fit_gam(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut
     columns = basis(data.values)
     differences = np.diff(np.eye(columns.shape[1]), n=2, axis=0)
     roughness = differences.T @ differences
-    folds = deal_folds(data.sources, np.ones_like(data.is_accepted), data.count_folds, data.seed)
+    folds = deal_folds(data.clusters, np.ones_like(data.is_accepted), data.count_folds, data.seed)
 
     def held_out_loss(penalty: float) -> float:
         loss = 0.0
@@ -428,13 +428,13 @@ def _fit_conformal(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> lis
     A new failed answer, exchangeable with those of the fit, is accepted with probability at most 1 - confidence, ties
     included (label-conditional: Vovk, Gammerman and Shafer 2005, section 4.5). The threshold is the next better
     observed score, and not the k-th smallest itself, because equality accepts. k > n: no threshold. Siblings share the
-    weight of their source, 1 / ((K + 1) n_k) over K sources with a failed answer (Lee, Barber and Willett 2023): the
-    promise is then for an answer of a new source. One row per source gives the rank above.
+    weight of their cluster, 1 / ((K + 1) n_k) over K clusters with a failed answer (Lee, Barber and Willett 2023): the
+    promise is then for an answer of a new cluster. One row per cluster gives the rank above.
     """
     if np.ptp(data.weights) > _TINY * data.weights.max():
         return [_Cut(math.inf, "no_threshold")] * len(appetites)
     failed = ~data.is_accepted
-    _, codes, sizes = np.unique(data.sources[failed], return_inverse=True, return_counts=True)
+    _, codes, sizes = np.unique(data.clusters[failed], return_inverse=True, return_counts=True)
     order = np.argsort(data.values[failed], kind="stable")
     reached = np.cumsum(1 / ((len(sizes) + 1) * sizes[codes][order]))
     ranked = data.values[failed][order]
@@ -459,7 +459,7 @@ def _fit_fold_floors(
 
     The text takes "an average of the thresholds (or the largest value)"; inside, the largest is the strictest.
     """
-    folds = np.where(data.is_accepted, deal_folds(data.sources, data.is_accepted, data.count_folds, data.seed), -1)
+    folds = np.where(data.is_accepted, deal_folds(data.clusters, data.is_accepted, data.count_folds, data.seed), -1)
     cuts = []
     for appetite in appetites:
         floors, flagged = np.empty(data.count_folds), np.empty(data.count_folds)
@@ -579,7 +579,7 @@ def _log_density(data: OrientedRows, rows: Flags) -> Callable[[Floats], Floats] 
 def orient_rows(
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
-    sources: npt.ArrayLike,
+    clusters: npt.ArrayLike,
     direction: str,
     bounds: tuple[float | None, float | None],
     weights: npt.ArrayLike | None,
@@ -590,13 +590,13 @@ def orient_rows(
     sign = sign_of(direction)
     values = np.asarray(scores, dtype=np.float64)
     flags = np.asarray(labels)
-    groups = np.asarray(sources)
+    groups = np.asarray(clusters)
     row_weights = np.ones(values.shape) if weights is None else np.asarray(weights, dtype=np.float64)
     if not values.ndim == flags.ndim == groups.ndim == row_weights.ndim == 1 or not (
         len(values) == len(flags) == len(groups) == len(row_weights)
     ):
         raise ValueError(
-            "scores, labels, sources and weights must have one shape (n,), "
+            "scores, labels, clusters and weights must have one shape (n,), "
             f"got {values.shape}, {flags.shape}, {groups.shape}, {row_weights.shape}"
         )
     if not np.isfinite(values).all():
@@ -634,8 +634,8 @@ def _status_of_data(data: OrientedRows, method: str) -> str:
     # conformal ranks have a limit of their own, which follows from the confidence
     if method != "conformal":
         for rows in needs:
-            count_sources = len(np.unique(data.sources[rows]))
-            if rows.sum() < MINIMUM_PER_CLASS or count_sources < max(MINIMUM_SOURCES, data.count_folds):
+            count_clusters = len(np.unique(data.clusters[rows]))
+            if rows.sum() < MINIMUM_PER_CLASS or count_clusters < max(MINIMUM_CLUSTERS, data.count_folds):
                 return "insufficient"
     read = data.values[data.is_accepted] if METHODS[method] == "monitoring" else data.values
     return "constant_score" if np.ptp(read) <= _TINY else "ok"

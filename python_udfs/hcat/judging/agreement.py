@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from hcat.calibration.agreement import (
     COUNT_DRAWS,
+    MINIMUM_CLUSTERS,
     MINIMUM_SHARE_USABLE_DRAWS,
-    MINIMUM_SOURCES,
     SEED,
     Agreement,
     cohen_kappa,
@@ -52,7 +52,7 @@ AGREEMENT_SCHEMA = pa.schema(
         ("high", pa.float64()),
         ("count_labelled", pa.int64()),
         ("count_compared", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
     ]
 )
 
@@ -66,11 +66,11 @@ class Figure(NamedTuple):
     low: float | None
     high: float | None
     count_compared: int
-    count_sources: int
+    count_clusters: int
 
 
 def ranking_accuracy(
-    scores: Floats, labels: Floats, sources: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
+    scores: Floats, labels: Floats, clusters: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Figure:
     """Return the share of (accepted, failed) answers of which the accepted one has the higher score, in [0, 1].
 
@@ -82,7 +82,7 @@ def ranking_accuracy(
         Higher is better; no NaN.
     labels : ndarray of float, shape (n,)
         1 = accepted, 0 = failed.
-    sources : sequence of str, length n
+    clusters : sequence of str, length n
         Cluster of each answer; clusters are resampled as a whole.
     count_draws : int
         Draws of the bootstrap.
@@ -98,11 +98,11 @@ def ranking_accuracy(
     --------
     >>> figure = ranking_accuracy(np.array([0.9, 0.4, 0.6]), np.array([1.0, 0.0, 1.0]), ["a", "a", "b"])
     >>> figure.value, figure.interval_status
-    (1.0, 'too_few_sources')
+    (1.0, 'too_few_clusters')
     """
-    passed, failed, count_sources = _tabulate(scores, labels, sources)
+    passed, failed, count_clusters = _tabulate(scores, labels, clusters)
     if not passed.sum() or not failed.sum():
-        return _nothing("no_variation" if len(scores) else "no_scores", len(scores), count_sources)
+        return _nothing("no_variation" if len(scores) else "no_scores", len(scores), count_clusters)
 
     def measure(counts: Floats) -> Floats:
         good, bad = counts @ passed, counts @ failed
@@ -111,11 +111,11 @@ def ranking_accuracy(
         shares: Floats = np.divide(concordant, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
         return shares
 
-    return _with_interval(measure, len(scores), count_sources, count_draws, seed)
+    return _with_interval(measure, len(scores), count_clusters, count_draws, seed)
 
 
 def paired_accuracy(
-    scores: Floats, labels: Floats, sources: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
+    scores: Floats, labels: Floats, clusters: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Figure:
     """Return the share of (accepted, failed) answers of one cluster of which the accepted one has the higher score.
 
@@ -127,7 +127,7 @@ def paired_accuracy(
         Higher is better; no NaN.
     labels : ndarray of float, shape (n,)
         1 = accepted, 0 = failed.
-    sources : sequence of str, length n
+    clusters : sequence of str, length n
         Cluster of each answer; clusters are resampled as a whole.
     count_draws : int
         Draws of the bootstrap.
@@ -139,17 +139,17 @@ def paired_accuracy(
     ValueError
         If the lengths differ or a value is not finite.
     """
-    passed, failed, count_sources = _tabulate(scores, labels, sources)
+    passed, failed, count_clusters = _tabulate(scores, labels, clusters)
     pairs = passed.sum(axis=1) * failed.sum(axis=1)
     if not pairs.sum():
-        return _nothing("no_pairs" if len(scores) else "no_scores", len(scores), count_sources)
+        return _nothing("no_pairs" if len(scores) else "no_scores", len(scores), count_clusters)
     concordant = (passed * (np.cumsum(failed, axis=1) - failed / 2)).sum(axis=1)
     has_pair = pairs > 0
     count_compared = int((passed[has_pair] + failed[has_pair]).sum())
     concordant, pairs = concordant[has_pair], pairs[has_pair]
 
     def measure(counts: Floats) -> Floats:
-        # every draw holds sources with a pair, so that the sum is never 0
+        # every draw holds clusters with a pair, so that the sum is never 0
         shares: Floats = (counts @ concordant) / (counts @ pairs)
         return shares
 
@@ -162,7 +162,7 @@ def compare_with_reference(comparisons: pa.Table, count_draws: int, random_seed:
     Parameters
     ----------
     comparisons : Table
-        metric_name, reference, source_group, oriented_score (higher is better), metric_label (0, 1, null without a
+        metric_name, reference, cluster_id, oriented_score (higher is better), metric_label (0, 1, null without a
         threshold), label (0, 1), metric_point, scale_point (null where the metric has no points).
     count_draws : int
         Draws of the bootstrap over whole clusters.
@@ -194,7 +194,7 @@ def compare_with_reference(comparisons: pa.Table, count_draws: int, random_seed:
 
 def _figures(members: list[dict[str, Any]], count_draws: int, seed: int) -> list[tuple[str, Figure]]:
     scored = [row for row in members if row["oriented_score"] is not None]
-    sources = [row["source_group"] for row in scored]
+    clusters = [row["cluster_id"] for row in scored]
     values = np.array([row["oriented_score"] for row in scored], dtype=np.float64)
     labels = np.array([row["label"] for row in scored], dtype=np.float64)
     found = []
@@ -205,8 +205,8 @@ def _figures(members: list[dict[str, Any]], count_draws: int, seed: int) -> list
     if pointed:
         points = ("metric_point", "scale_point")
         found.append((STATISTICS[2], _compare(STATISTICS[2], pointed, scored, points, count_draws, seed)))
-    found.append(("ranking_accuracy", ranking_accuracy(values, labels, sources, count_draws, seed)))
-    found.append(("paired_accuracy", paired_accuracy(values, labels, sources, count_draws, seed)))
+    found.append(("ranking_accuracy", ranking_accuracy(values, labels, clusters, count_draws, seed)))
+    found.append(("paired_accuracy", paired_accuracy(values, labels, clusters, count_draws, seed)))
     return found
 
 
@@ -222,8 +222,8 @@ def _compare(
     if not rows:
         return _nothing("no_threshold" if scored else "no_scores", 0, 0)
     ratings = np.array([[row[name] for name in columns] for row in rows], dtype=np.float64)
-    names = sorted({row["source_group"] for row in rows})
-    codes = np.array([names.index(row["source_group"]) for row in rows], dtype=np.int64)
+    names = sorted({row["cluster_id"] for row in rows})
+    codes = np.array([names.index(row["cluster_id"]) for row in rows], dtype=np.int64)
     if statistic == "percent_agreement":
         return _from_agreement(percent_agreement(ratings, codes, count_draws, seed=seed))
     weighting: Any = "quadratic" if statistic == "cohen_kappa_quadratic" else "unweighted"
@@ -232,36 +232,36 @@ def _compare(
 
 def _from_agreement(found: Agreement) -> Figure:
     return Figure(
-        found.status, found.interval_status, found.value, found.low, found.high, found.count_units, found.count_sources
+        found.status, found.interval_status, found.value, found.low, found.high, found.count_units, found.count_clusters
     )
 
 
-def _tabulate(scores: Floats, labels: Floats, sources: Sequence[str]) -> tuple[Floats, Floats, int]:
-    """Return accepted and failed answers by source and score level, shape (n_sources, n_levels), levels ascending."""
-    if not len(scores) == len(labels) == len(sources):
+def _tabulate(scores: Floats, labels: Floats, clusters: Sequence[str]) -> tuple[Floats, Floats, int]:
+    """Return accepted and failed answers by cluster and score level, shape (n_clusters, n_levels), levels ascending."""
+    if not len(scores) == len(labels) == len(clusters):
         raise ValueError(
-            f"scores, labels and sources must be equally many, got {len(scores)}, {len(labels)}, {len(sources)}"
+            f"scores, labels and clusters must be equally many, got {len(scores)}, {len(labels)}, {len(clusters)}"
         )
     if not np.isfinite(scores).all() or not np.isin(labels, (0.0, 1.0)).all():
         raise ValueError("scores must be finite and labels 0 or 1")
     levels, level_codes = np.unique(scores, return_inverse=True)
-    names, source_codes = np.unique(np.asarray(sources, dtype=object).astype(str), return_inverse=True)
+    names, cluster_codes = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
     tables = np.zeros((2, len(names), len(levels)))
-    np.add.at(tables, (labels.astype(np.int64), source_codes, level_codes), 1.0)
+    np.add.at(tables, (labels.astype(np.int64), cluster_codes, level_codes), 1.0)
     return tables[1], tables[0], len(names)
 
 
-def _with_interval(measure: Any, count_compared: int, count_sources: int, count_draws: int, seed: int) -> Figure:
-    """Return the figure of all rows with its percentile interval over sources."""
-    value = float(measure(np.ones((1, count_sources)))[0])
-    if count_sources < MINIMUM_SOURCES:
-        return Figure("estimated", "too_few_sources", value, None, None, count_compared, count_sources)
+def _with_interval(measure: Any, count_compared: int, count_clusters: int, count_draws: int, seed: int) -> Figure:
+    """Return the figure of all rows with its percentile interval over clusters."""
+    value = float(measure(np.ones((1, count_clusters)))[0])
+    if count_clusters < MINIMUM_CLUSTERS:
+        return Figure("estimated", "too_few_clusters", value, None, None, count_compared, count_clusters)
     random = np.random.default_rng(seed)
     block = max(1, _CELLS // max(count_compared, 1))
     parts: list[Floats] = []
     for start in range(0, count_draws, block):
         size = min(block, count_draws - start)
-        parts.append(measure(draw_cluster_counts(random, count_sources, size)))
+        parts.append(measure(draw_cluster_counts(random, count_clusters, size)))
     draws = np.concatenate(parts)
     draws = draws[np.isfinite(draws)]
     status = "estimated"
@@ -274,8 +274,8 @@ def _with_interval(measure: Any, count_compared: int, count_sources: int, count_
     else:
         tail = (1 - CONFIDENCE) / 2
         low, high = (float(bound) for bound in np.quantile(draws, [tail, 1 - tail]))
-    return Figure("estimated", status, value, low, high, count_compared, count_sources)
+    return Figure("estimated", status, value, low, high, count_compared, count_clusters)
 
 
-def _nothing(status: str, count_compared: int, count_sources: int) -> Figure:
-    return Figure(status, "no_estimate", None, None, None, count_compared, count_sources)
+def _nothing(status: str, count_compared: int, count_clusters: int) -> Figure:
+    return Figure(status, "no_estimate", None, None, None, count_compared, count_clusters)

@@ -192,7 +192,7 @@ REFUSAL_PATTERNS: Final = (
         r"share|let|give)|could you (?:please )?(?:provide|clarify|share|specify))",
     ),
     _pattern(
-        "describes_source",
+        "describes_cluster",
         "deflects",
         r"^\W*(?:(?:however|instead|therefore|additionally|also),? )?(?:it|they|the only \w+|(?:the|this|"
         rf"these|all|most)(?: \w+){{0,2}} {_SOURCE}(?: (?:provided|given|"

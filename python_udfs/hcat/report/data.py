@@ -31,7 +31,7 @@ SCORE_STATUSES = ("scored", "truncated", "refused", "not_applicable", "missing_i
 COUNT_RECORDS_EVALUATED = """
 select
     count(*) as count_interactions,
-    count(distinct source_group) as count_sources,
+    count(distinct cluster_id) as count_clusters,
     count(distinct system) as count_systems,
     count(distinct topic) as count_topics,
     count(distinct query_type) as count_query_types,
@@ -52,7 +52,7 @@ DESCRIBE_SYSTEMS = """
 select
     system,
     count(*) as count_interactions,
-    count(distinct source_group) as count_sources,
+    count(distinct cluster_id) as count_clusters,
     count(*) filter (where is_answered) as count_answered,
     count(*) filter (where is_refusal) as count_refusals,
     count(*) filter (where is_refusal and expected_behaviour = 'answer') as count_refused_wrongly,
@@ -102,7 +102,7 @@ select
     dimension,
     segment,
     max(count_interactions) as count_interactions,
-    max(count_sources) as count_sources,
+    max(count_clusters) as count_clusters,
     bool_and(is_small) as is_small
 from fct_marginal_weaknesses
 group by dimension, segment
@@ -139,7 +139,7 @@ COUNT_COMPARED = "select dimension from fct_representativeness where status = 'c
 
 REPRESENTATIVENESS_STATUSES = {
     "compared": "compared",
-    "too_few_sources": "too few clusters to compare",
+    "too_few_clusters": "too few clusters to compare",
     "no_production": "no production logs",
     "no_test_set": "no test set",
 }
@@ -183,7 +183,7 @@ def _describe_composition(source: Warehouse) -> list[Row]:
                 {
                     "segment": clean_label(row["segment"]),
                     "count_interactions": row["count_interactions"],
-                    "count_sources": row["count_sources"],
+                    "count_clusters": row["count_clusters"],
                     "share": format_percent(ratio(row["count_interactions"], total)),
                     "is_small": row["is_small"],
                 }

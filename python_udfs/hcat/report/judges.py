@@ -10,7 +10,7 @@ from hcat.report.showing import format_interval, format_number, format_percent, 
 
 LIST_AGREEMENT = """
 select metric_name, method, criterion, reference, statistic, status, interval_status, language_model, currency, value,
-    low, high, count_compared, count_sources, count_interactions, count_scored, count_failed, count_no_verdict,
+    low, high, count_compared, count_clusters, count_interactions, count_scored, count_failed, count_no_verdict,
     count_calls, prompt_tokens, completion_tokens, cost
 from fct_judge_agreement
 order by criterion nulls last, method, metric_name, reference, statistic

@@ -118,10 +118,10 @@ order by topic, score, query_key
 """
 
 MEASURE_RETRIEVAL = """
-with by_source as (
-    select system, metric_name, k, source_group, count(score) as count_scored
+with by_cluster as (
+    select system, metric_name, k, cluster_id, count(score) as count_scored
     from fct_retrieval_quality
-    group by system, metric_name, k, source_group
+    group by system, metric_name, k, cluster_id
 ),
 
 effective as (
@@ -129,9 +129,9 @@ effective as (
         system,
         metric_name,
         k,
-        count(*) as count_sources,
+        count(*) as count_clusters,
         sum(count_scored) * sum(count_scored) / nullif(sum(count_scored * count_scored), 0)::double as count_effective
-    from by_source
+    from by_cluster
     group by system, metric_name, k
 ),
 
@@ -141,7 +141,7 @@ described as (
     group by system, metric_name, k
 )
 
-select described.*, effective.count_sources, effective.count_effective
+select described.*, effective.count_clusters, effective.count_effective
 from described
 inner join effective
     on
@@ -420,7 +420,7 @@ def _describe_retrieval(source: Warehouse, confidence: float | None) -> dict[str
                 "mean": format_number(row["mean"]),
                 "interval": format_interval(row["lower"], row["upper"]),
                 "count_scored": row["count_scored"],
-                "count_sources": row["count_sources"],
+                "count_clusters": row["count_clusters"],
             }
             for row in measured
         ],

@@ -58,7 +58,7 @@ select
     count(*) filter (where verdict = 'gap_found') as count_found,
     count(*) filter (where verdict = 'equivalent') as count_equivalent,
     count(*) filter (where verdict = 'inconclusive' and status = 'tested') as count_inconclusive,
-    count(*) filter (where status = 'too_few_sources') as count_too_few
+    count(*) filter (where status = 'too_few_clusters') as count_too_few
 from fct_bias_gaps
 """
 
@@ -164,7 +164,7 @@ def _show(row: Row) -> dict[str, Any]:
         "first_segment": clean_label(row["first_segment"]),
         "second_segment": clean_label(row["second_segment"]),
         "metric_name": row["metric_name"],
-        "count_sources": row["count_sources"],
+        "count_clusters": row["count_clusters"],
         "first_mean": format_number(row["first_mean"]),
         "second_mean": format_number(row["second_mean"]),
         "difference": format_number(row["difference"]),

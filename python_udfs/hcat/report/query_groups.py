@@ -38,7 +38,7 @@ DIFFERENCE_STATUSES = {
 }
 VARIANT_STATUSES = {
     "estimated": "",
-    "too_few_sources": "too few original queries for an interval",
+    "too_few_clusters": "too few original queries for an interval",
     "no_pairs": "no decided pair",
 }
 RELIABILITY_STATUSES = {

@@ -40,7 +40,7 @@ COMPARISON_STATUSES = {
     "tested": "",
     "no_change": "no cluster changed its value",
     "not_in_family": "outside the declared family of tests: shown, not tested",
-    "too_few_sources": "too few clusters",
+    "too_few_clusters": "too few clusters",
     "no_scores": "no scores",
     "no_threshold": "no threshold has been decided",
     "no_pairs": "no query was asked of both versions",
@@ -94,7 +94,7 @@ select query_key, metric_name, left(query_text, $characters) as query_text, base
     candidate_interaction_ids
 from fct_version_regressions
 where application = $application and baseline_version = $baseline_version and candidate_version = $candidate_version
-qualify row_number() over (partition by source_group order by metric_name, query_key) = 1
+qualify row_number() over (partition by cluster_id order by metric_name, query_key) = 1
 order by baseline_score - candidate_score desc nulls last, metric_name, query_key
 """
 
@@ -130,7 +130,7 @@ order by share_surviving nulls first, metric_name, finding_id
 
 REPLICATE_STATUSES = {
     "measured": "",
-    "too_few_sources": "too few clusters: not reliable",
+    "too_few_clusters": "too few clusters: not reliable",
     "no_replicates": "no query has two answers",
 }
 
@@ -211,7 +211,7 @@ def _show_variation(row: Row) -> Row:
         "metric_name": row["metric_name"],
         "reason": REPLICATE_STATUSES.get(row["status"], row["status"]),
         "count_replicated_queries": row["count_replicated_queries"],
-        "count_replicated_sources": row["count_replicated_sources"],
+        "count_replicated_clusters": row["count_replicated_clusters"],
         "within": format_number(None if row["variance_within"] is None else math.sqrt(row["variance_within"])),
         "between": format_number(None if row["variance_between"] is None else math.sqrt(row["variance_between"])),
         "share_within": format_percent(row["share_of_variance_within"]),
@@ -298,7 +298,7 @@ def _show_comparison(row: Row) -> Row:
         "metric_name": row["metric_name"],
         "measurement": MEASUREMENTS.get(measurement, measurement),
         "count_pairs": row["count_pairs"],
-        "count_sources": row["count_sources"],
+        "count_clusters": row["count_clusters"],
         "baseline": format_value(row["baseline_value"], measurement),
         "candidate": format_value(row["candidate_value"], measurement),
         "difference": format_difference(row["difference"], measurement),

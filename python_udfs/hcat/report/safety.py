@@ -100,7 +100,7 @@ def _describe_refusals(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
             "query_type": clean_label(row["query_type"]),
             "error": ERROR_KINDS[row["error_kind"]],
             "count": row["count_interactions"],
-            "count_sources": row["count_sources"],
+            "count_clusters": row["count_clusters"],
             **_share(row, "share_errors"),
         }
         for row in rows[:MAXIMUM_ROWS]
@@ -144,7 +144,7 @@ def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]
             "variant_type": clean_label(row["variant_type"]),
             "meaning": row["meaning"].replace("_", " "),
             "count": row["count_pairs"],
-            "count_sources": row["count_sources"],
+            "count_clusters": row["count_clusters"],
             "count_refused": row["count_refused"],
             "count_leaks": row["count_leaks"],
             "count_judged": row["count_judged"],

@@ -25,7 +25,7 @@ select
     application,
     application_version,
     count(*) as count_interactions,
-    count(distinct source_group) as count_sources,
+    count(distinct cluster_id) as count_clusters,
     min(asked_at) as first_asked_at,
     max(asked_at) as last_asked_at
 from fct_interactions

@@ -254,8 +254,8 @@ def describe_cell(row: Row) -> Row:
     return {
         "count_interactions": row["count_interactions"],
         "count_scored": row["count_scored"],
-        "count_sources": row["count_sources"],
-        "effective": format_number(row["count_sources_effective"]),
+        "count_clusters": row["count_clusters"],
+        "effective": format_number(row["count_clusters_effective"]),
         "mean": format_number(row["mean_score"]),
         "mean_interval": format_interval(
             clip(row["mean_score_lower"], low, high), clip(row["mean_score_upper"], low, high)

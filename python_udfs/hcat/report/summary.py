@@ -73,7 +73,7 @@ def _describe_overview_counts(source: Warehouse) -> list[tuple[str, str]]:
     total = count["count_interactions"]
     return [
         ("systems", named + more),
-        ("interactions", f"{total:,} from {count['count_sources']:,} clusters, {format_period(count)}"),
+        ("interactions", f"{total:,} from {count['count_clusters']:,} clusters, {format_period(count)}"),
         (
             "answered",
             f"{format_percent(count['count_answered'] / total)} of interactions;"

@@ -49,7 +49,7 @@ TESTED = tuple(
 
 TEST_STATUSES = {
     "tested": "tested",
-    "too_few_sources": "not tested: too few clusters",
+    "too_few_clusters": "not tested: too few clusters",
     "no_threshold": "not tested: no threshold has been decided",
     "no_scores": "not tested: no scores",
     "constant": "not tested: all scores are equal",
@@ -80,7 +80,7 @@ LIST_TESTED = """
 with cells as (
     select
         marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
-        null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_sources, measurement,
+        null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters, measurement,
         value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
         minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
         confirmed_difference, confirmed_lower, confirmed_p_value
@@ -89,7 +89,7 @@ with cells as (
     union all
     select
         bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
-        second_dimension, second_segment, count_scored, count_sources, measurement,
+        second_dimension, second_segment, count_scored, count_clusters, measurement,
         value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
         minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
         confirmed_difference, confirmed_lower, confirmed_p_value
@@ -126,7 +126,7 @@ select
     any_value(measurement order by measurement) as measurement,
     count(*) as count_cells,
     count(*) filter (where test_status = 'tested') as count_tested,
-    count(*) filter (where test_status = 'too_few_sources') as count_too_few,
+    count(*) filter (where test_status = 'too_few_clusters') as count_too_few,
     count(*) filter (where is_weak) as count_weak,
     count(*) filter (where is_confirmed) as count_confirmed,
     count(*) filter (where confirmation_status = 'not_confirmable') as count_not_confirmable,
@@ -353,7 +353,7 @@ def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
                 "metric_name": cell["metric_name"],
                 "measurement": MEASUREMENTS[cell["measurement"]],
                 "count_scored": cell["count_scored"],
-                "count_sources": cell["count_sources"],
+                "count_clusters": cell["count_clusters"],
                 "value": format_value(cell["value"], cell["measurement"]),
                 "rest": format_value(cell["rest_value"], cell["measurement"]),
                 "difference": format_difference(cell["difference"], cell["measurement"]),
@@ -390,7 +390,7 @@ def _describe_standing(cell: Row, with_counts: bool = True) -> str:
     else:
         words = CONFIRMATIONS.get(cell["confirmation_status"], "weak")
         words = words if cell["is_confirmed"] else f"weak, {words}"
-    return f"n {cell['count_scored']:,}, {cell['count_sources']:,} clusters: {words}" if with_counts else words
+    return f"n {cell['count_scored']:,}, {cell['count_clusters']:,} clusters: {words}" if with_counts else words
 
 
 def _describe_examples(source: Warehouse, cells: Sequence[Row]) -> list[Row]:

@@ -38,7 +38,7 @@ with ranked as (
     select
         evaluations.interaction_id,
         evaluations.metric_name,
-        interactions.source_group,
+        interactions.cluster_id,
         evaluations.raw_score * case when metrics.direction = 'higher_is_better' then 1 else -1 end as merit,
         list_position($metric_names::varchar[], evaluations.metric_name) as metric_position
     from fct_evaluations as evaluations
@@ -54,7 +54,7 @@ with ranked as (
 among_siblings as (
     select
         *,
-        row_number() over (partition by metric_name, source_group order by merit, interaction_id) as sibling_number
+        row_number() over (partition by metric_name, cluster_id order by merit, interaction_id) as sibling_number
     from ranked
 ),
 

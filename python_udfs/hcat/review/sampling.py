@@ -51,7 +51,7 @@ LABELS_NEEDED_SCHEMA = pa.schema(
         ("design_effect", pa.float64()),
         ("count_groups", pa.int64()),
         ("count_labels", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("count_labels_needed", pa.int64()),
     ]
 )
@@ -407,7 +407,7 @@ def measure_labels_needed(labels: pa.Table, targets: pa.Table) -> pa.Table:
     Parameters
     ----------
     labels : Table
-        metric_name, source_group, label (1 = people accept), inclusion_probability; one row per label.
+        metric_name, cluster_id, label (1 = people accept), inclusion_probability; one row per label.
     targets : Table
         metric_name, purpose (:data:`PURPOSES`), target, confidence, power (null unless the purpose is `difference`).
 
@@ -415,7 +415,7 @@ def measure_labels_needed(labels: pa.Table, targets: pa.Table) -> pa.Table:
     -------
     Table
         Schema :data:`LABELS_NEEDED_SCHEMA`. The failure rate and its interval are those of the weighted labels, null
-        without labels of two sources. ``count_labels_needed`` counts all groups together: one for a half-width, the
+        without labels of two clusters. ``count_labels_needed`` counts all groups together: one for a half-width, the
         two that are compared for a difference.
 
     Raises
@@ -449,10 +449,10 @@ def _measure_rate(labels: pa.Table, metric_name: str, confidence: float) -> dict
     """Return failure rate, its interval, the rate to plan with and the design effect of one metric's labels."""
     _check_design(confidence, 1.0)
     own = [row for row in labels.to_pylist() if row["metric_name"] == metric_name]
-    sources = np.array([row["source_group"] for row in own], dtype=np.str_)
-    count_sources = len(set(sources.tolist()))
-    found: dict[str, Any] = {"count_labels": len(own), "count_sources": count_sources}
-    if count_sources < 2:
+    clusters = np.array([row["cluster_id"] for row in own], dtype=np.str_)
+    count_clusters = len(set(clusters.tolist()))
+    found: dict[str, Any] = {"count_labels": len(own), "count_clusters": count_clusters}
+    if count_clusters < 2:
         return found | {"planning_rate": 0.5, "design_effect": 1.0}
     failures = np.array([row["label"] == 0 for row in own])
     inclusion = np.array([row["inclusion_probability"] for row in own], dtype=np.float64)
@@ -460,15 +460,15 @@ def _measure_rate(labels: pa.Table, metric_name: str, confidence: float) -> dict
     rate = estimate_failure_rate(
         failures,
         no_predictions,
-        sources,
+        clusters,
         no_predictions,
-        sources,
+        clusters,
         inclusion,
         target="process",
         power_tuning=0.0,
         confidence=confidence,
     )
-    # two sources are enough for all of these
+    # two clusters are enough for all of these
     assert rate.labels_only is not None
     assert rate.effective_n is not None
     low, high = rate.labels_only.low, rate.labels_only.high

@@ -49,9 +49,9 @@ def simulate_failure_rates(
     quality: float = 0.8,
     target: Target = "these_interactions",
     is_by_ambiguity: bool = False,
-    rows_per_source: int = 1,
+    rows_per_cluster: int = 1,
     likeness: float = 0.5,
-    is_by_source: bool = False,
+    is_by_cluster: bool = False,
     form: Form = "score",
     count_interactions: int = 2_000,
     seed: int = SEED,
@@ -75,16 +75,16 @@ def simulate_failure_rates(
         As in :func:`estimate_failure_rate`.
     is_by_ambiguity : bool
         Labels are drawn with the unequal probabilities of :func:`hcat.review.sampling.plan_review`.
-    rows_per_source : int
-        Interactions of a source.
+    rows_per_cluster : int
+        Interactions of a cluster.
     likeness : float
         Correlation of x between siblings, in [0, 1].
-    is_by_source : bool
-        Whole sources are labelled instead of single interactions; not together with ``is_by_ambiguity``.
+    is_by_cluster : bool
+        Whole clusters are labelled instead of single interactions; not together with ``is_by_ambiguity``.
     form : str
         As in :func:`estimate_failure_rate`.
     count_interactions : int
-        N, a multiple of rows_per_source.
+        N, a multiple of rows_per_cluster.
     seed : int
 
     Examples
@@ -95,19 +95,19 @@ def simulate_failure_rates(
     """
     from scipy.special import expit
 
-    if count_interactions % rows_per_source:
+    if count_interactions % rows_per_cluster:
         raise ValueError(
-            f"count_interactions must be a multiple of rows_per_source, got {count_interactions} and {rows_per_source}"
+            f"count_interactions must be a multiple of rows_per_cluster, got {count_interactions}, {rows_per_cluster}"
         )
-    if is_by_source and is_by_ambiguity:
-        raise ValueError("labels are drawn by source or by ambiguity, got both")
+    if is_by_cluster and is_by_ambiguity:
+        raise ValueError("labels are drawn by cluster or by ambiguity, got both")
     random = np.random.default_rng(seed)
-    sources = np.arange(count_interactions) // rows_per_source
-    count_groups = count_interactions // rows_per_source
+    clusters = np.arange(count_interactions) // rows_per_cluster
+    count_groups = count_interactions // rows_per_cluster
     intercept = _intercept_of(rate)
     covered, errors, is_powered, ratios = [], [], [], []
     for _ in range(count_draws):
-        shared = random.standard_normal(count_groups)[sources]
+        shared = random.standard_normal(count_groups)[clusters]
         x = math.sqrt(likeness) * shared + math.sqrt(1 - likeness) * random.standard_normal(count_interactions)
         noise = random.standard_normal(count_interactions)
         is_failure = random.random(count_interactions) < expit(intercept + 2 * x)
@@ -115,10 +115,10 @@ def simulate_failure_rates(
         inclusion = np.full(count_interactions, count_labels / count_interactions)
         if is_by_ambiguity:
             inclusion = plan_review(predictions, count_labels).inclusion_probabilities
-        numbers = random.random(count_groups)[sources] if is_by_source else random.random(count_interactions)
+        numbers = random.random(count_groups)[clusters] if is_by_cluster else random.random(count_interactions)
         rows = np.flatnonzero(numbers < inclusion)
-        labels = (is_failure[rows], predictions[rows], sources[rows])
-        estimated = estimate_failure_rate(*labels, predictions, sources, inclusion[rows], target=target, form=form)
+        labels = (is_failure[rows], predictions[rows], clusters[rows])
+        estimated = estimate_failure_rate(*labels, predictions, clusters, inclusion[rows], target=target, form=form)
         only = estimated.labels_only
         if only is None or estimated.estimate is None or estimated.low is None or estimated.high is None:
             continue

@@ -37,14 +37,14 @@ READINGS: Final = {
     "not_shown": "the interval holds the floor, or there is no interval",
 }
 
-#: What is read. ``source_group`` holds answers that succeed and fail together (the query group). ``is_accepted`` is the
+#: What is read. ``cluster_id`` holds answers that succeed and fail together (the query group). ``is_accepted`` is the
 #: metric's verdict by its decided threshold, null without a score or a decision; ``is_correct`` is null when undecided.
 #: ``has_threshold`` says whether the metric has a decision at all, in force or not.
 VERDICT_SCHEMA = pa.schema(
     [
         ("system_id", pa.string()),
         ("metric", pa.string()),
-        ("source_group", pa.string()),
+        ("cluster_id", pa.string()),
         ("is_accepted", pa.bool_()),
         ("is_correct", pa.bool_()),
         ("has_threshold", pa.bool_()),
@@ -254,8 +254,8 @@ def _read_metrics(verdicts: pa.Table) -> Iterable[tuple[tuple[str, str], dict[st
         raise ValueError(f"verdicts must have the columns of VERDICT_SCHEMA, without {', '.join(missing)}")
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in verdicts.select(VERDICT_SCHEMA.names).to_pylist():
-        if None in (row["system_id"], row["metric"], row["source_group"]):
-            raise ValueError("system_id, metric and source_group must not be null")
+        if None in (row["system_id"], row["metric"], row["cluster_id"]):
+            raise ValueError("system_id, metric and cluster_id must not be null")
         of_metric = found.setdefault(
             (row["system_id"], row["metric"]),
             {"used": [], "without_verdict": 0, "undecided": 0, "has_threshold": row["has_threshold"]},
@@ -265,7 +265,7 @@ def _read_metrics(verdicts: pa.Table) -> Iterable[tuple[tuple[str, str], dict[st
         elif row["is_correct"] is None:
             of_metric["undecided"] += 1
         else:
-            of_metric["used"].append((row["source_group"], row["is_accepted"], row["is_correct"]))
+            of_metric["used"].append((row["cluster_id"], row["is_accepted"], row["is_correct"]))
     for each in found.values():
         # sums must not depend on the order of rows
         each["used"].sort()

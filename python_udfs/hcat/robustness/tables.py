@@ -45,7 +45,7 @@ OUTCOMES: Final = {
 }
 VARIANT_STATUSES: Final = {
     "estimated": "figures with intervals",
-    "too_few_sources": "fewer independent parents than the least: figures without intervals",
+    "too_few_clusters": "fewer independent parents than the least: figures without intervals",
     "no_pairs": "no pair has the figure on both sides",
 }
 
@@ -61,7 +61,7 @@ VARIANT_SCHEMA: Final = pa.schema(
         ("count_pairs", pa.int64()),
         ("count_scored_pairs", pa.int64()),
         ("count_decided_pairs", pa.int64()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("count_broken", pa.int64()),
         ("count_mended", pa.int64()),
         ("mean_change", pa.float64()),
@@ -161,17 +161,17 @@ def _by_hypothesis(answers: pa.Table) -> list[list[int]]:
     return [positions[key] for key in sorted(positions)]
 
 
-def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int) -> pa.Table:
+def measure_variants(pairs: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
     """Return change and flips of every system, variant type and metric, with intervals that count sources.
 
     Parameters
     ----------
     pairs : Table
-        system, variant_type, variant_meaning, metric_name, source_group (of the parent), score_change (variant - parent
+        system, variant_type, variant_meaning, metric_name, cluster_id (of the parent), score_change (variant - parent
         in the good direction, or null) and outcome (one of :data:`OUTCOMES`).
     confidence : float
         Two-sided, in (0, 1).
-    minimum_sources : int
+    minimum_clusters : int
         Sources below which there is no interval; at least 2.
 
     Returns
@@ -184,21 +184,21 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int
     Examples
     --------
     >>> pair = dict(system="app", variant_type="typos", variant_meaning="kept", metric_name="groundedness")
-    >>> pairs = [pair | dict(source_group="q1", score_change=-0.5, outcome="broken")]
-    >>> pairs += [pair | dict(source_group="q2", score_change=0.0, outcome="both_right")]
-    >>> found = measure_variants(pa.Table.from_pylist(pairs), confidence=0.95, minimum_sources=2).to_pylist()
+    >>> pairs = [pair | dict(cluster_id="q1", score_change=-0.5, outcome="broken")]
+    >>> pairs += [pair | dict(cluster_id="q2", score_change=0.0, outcome="both_right")]
+    >>> found = measure_variants(pa.Table.from_pylist(pairs), confidence=0.95, minimum_clusters=2).to_pylist()
     >>> found[0]["mean_change"], found[0]["share_broken"]
     (-0.25, 0.5)
     """
-    if minimum_sources < 2:
-        raise ValueError(f"minimum_sources must be at least 2, got {minimum_sources}")
+    if minimum_clusters < 2:
+        raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
     keys = ("system", "variant_type", "variant_meaning", "metric_name")
     found: dict[tuple[str, ...], list[tuple[str, float | None, str]]] = {}
-    for row in pairs.select([*keys, "source_group", "score_change", "outcome"]).to_pylist():
+    for row in pairs.select([*keys, "cluster_id", "score_change", "outcome"]).to_pylist():
         if row["outcome"] not in OUTCOMES:
             raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {row['outcome']!r}")
         cell = found.setdefault(tuple(row[key] for key in keys), [])
-        cell.append((row["source_group"], row["score_change"], row["outcome"]))
+        cell.append((row["cluster_id"], row["score_change"], row["outcome"]))
     rows: list[dict[str, Any]] = []
     for key in sorted(found):
         # sums must not depend on the order of rows
@@ -210,15 +210,15 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int
             np.array([outcome in ("broken", "mended") for outcome in outcomes], dtype=bool),
             _codes([source for source, _ in decided]),
             confidence,
-            minimum_sources,
+            minimum_clusters,
         )
         broken = measure_share(
             np.array([outcome == "broken" for outcome in outcomes], dtype=bool),
             _codes([source for source, _ in decided]),
             confidence,
-            minimum_sources,
+            minimum_clusters,
         )
-        mean, lower, upper = _mean_change(scored, confidence, minimum_sources)
+        mean, lower, upper = _mean_change(scored, confidence, minimum_clusters)
         rows.append(
             dict(zip(keys, key, strict=True))
             | {
@@ -227,7 +227,7 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int
                 "count_pairs": len(cell),
                 "count_scored_pairs": len(scored),
                 "count_decided_pairs": len(decided),
-                "count_sources": len({source for source, _, _ in cell}),
+                "count_clusters": len({source for source, _, _ in cell}),
                 "count_broken": outcomes.count("broken"),
                 "count_mended": outcomes.count("mended"),
                 "mean_change": mean,
@@ -247,7 +247,7 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_sources: int
 def _status(count: int, lower: float | None) -> str:
     if not count:
         return "no_pairs"
-    return "too_few_sources" if lower is None else "estimated"
+    return "too_few_clusters" if lower is None else "estimated"
 
 
 def _codes(sources: Sequence[str]) -> Integers:
@@ -256,7 +256,7 @@ def _codes(sources: Sequence[str]) -> Integers:
 
 
 def _mean_change(
-    scored: Sequence[tuple[str, float]], confidence: float, minimum_sources: int
+    scored: Sequence[tuple[str, float]], confidence: float, minimum_clusters: int
 ) -> tuple[float | None, float | None, float | None]:
     """Return mean, lower and upper bound; no bounds below the least number of sources."""
     if not scored:
@@ -264,10 +264,10 @@ def _mean_change(
     changes = np.array([change for _, change in scored], dtype=np.float64)
     codes = _codes([source for source, _ in scored])
     mean = float(changes.mean())
-    count_sources = int(codes.max()) + 1
-    if count_sources < minimum_sources:
+    count_clusters = int(codes.max()) + 1
+    if count_clusters < minimum_clusters:
         return mean, None, None
     residuals = sum_by_cluster(changes - mean, codes)
-    variance = count_sources / (count_sources - 1) * float(residuals @ residuals) / len(changes) ** 2
-    margin = float(t_quantile((1 + confidence) / 2, count_sources - 1)) * float(np.sqrt(variance))
+    variance = count_clusters / (count_clusters - 1) * float(residuals @ residuals) / len(changes) ** 2
+    margin = float(t_quantile((1 + confidence) / 2, count_clusters - 1)) * float(np.sqrt(variance))
     return mean, mean - margin, mean + margin

@@ -3,12 +3,12 @@
 Two designs share everything but their permutations:
 
 - **paired**: the same query with a demographic term of the one side and of the other. Under the null hypothesis the
-  sides of a pair can change places: the sign of each source's sum of differences is flipped (Fisher 1935, section 21).
+  sides of a pair can change places: the sign of each cluster's sum of differences is flipped (Fisher 1935, section 21).
 - **unpaired**: logged traffic of one group against all others. Under the null hypothesis group labels can change places
-  between sources; a source that holds both sides changes them or keeps them.
+  between clusters; a cluster that holds both sides changes them or keeps them.
 
-Whole sources (templates, query families) move together, so that variants of one query are never independent witnesses.
-The statistic is studentised by the spread between sources, which keeps the permutation test valid where the two sides
+Whole clusters (templates, query families) move together, so that variants of one query are never independent witnesses.
+The statistic is studentised by the spread between clusters, which keeps the permutation test valid where the two sides
 have unequal spread (Janssen 1997). *No bias* is said by a test of its own, two one-sided tests against a margin
 (Schuirmann 1987), never by a gap that was not found.
 """
@@ -23,8 +23,8 @@ import numpy as np
 from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile, t_tail
 
-EXACT_SOURCES: Final = 12
-"""Sources up to which all 2^n sign patterns are tried: 4,096, fewer than the draws of any setting that makes sense."""
+EXACT_CLUSTERS: Final = 12
+"""Clusters up to which all 2^n sign patterns are tried: 4,096, fewer than the draws of any setting that makes sense."""
 
 _CELLS: Final = 2_000_000
 """Numbers of one chunk of draws: bounds memory."""
@@ -34,13 +34,13 @@ _TOLERANCE: Final = 1e-12
 
 
 class Sides(NamedTuple):
-    """Scores of two sides, summed by source.
+    """Scores of two sides, summed by cluster.
 
     Attributes
     ----------
-    first_sum, second_sum : ndarray, shape (n_sources,)
+    first_sum, second_sum : ndarray, shape (n_clusters,)
         Sums of scores.
-    first_count, second_count : ndarray, shape (n_sources,)
+    first_count, second_count : ndarray, shape (n_clusters,)
         Scores of each side; for pairs both are the number of pairs.
     """
 
@@ -60,7 +60,7 @@ class Gap(NamedTuple):
     difference : float
         first_mean - second_mean, unit of the metric.
     error : float
-        Standard error by source; 0 where no source differs.
+        Standard error by cluster; 0 where no cluster differs.
     degrees : float
         Degrees of freedom of the error.
     p_value : float
@@ -87,16 +87,16 @@ def compare_pairs(sides: Sides, random: np.random.Generator, count_draws: int) -
     Parameters
     ----------
     sides : Sides
-        With first_count = second_count = pairs of the source, at least one each.
+        With first_count = second_count = pairs of the cluster, at least one each.
     random : Generator
-        Source of the sign patterns where there are too many to try all.
+        Cluster of the sign patterns where there are too many to try all.
     count_draws : int
         Sign patterns that are drawn then, at least 1.
 
     Raises
     ------
     ValueError
-        If counts of the sides differ, a source has no pair, there are fewer than two sources or no draws.
+        If counts of the sides differ, a cluster has no pair, there are fewer than two clusters or no draws.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def compare_pairs(sides: Sides, random: np.random.Generator, count_draws: int) -
     """
     _check(sides, count_draws)
     if not np.array_equal(sides.first_count, sides.second_count) or (sides.first_count < 1).any():
-        raise ValueError("each source must hold at least one pair and as many scores of either side")
+        raise ValueError("each cluster must hold at least one pair and as many scores of either side")
     total = float(sides.first_count.sum())
     differences = (sides.first_sum - sides.second_sum) / total
     count = len(differences)
@@ -127,13 +127,13 @@ def compare_pairs(sides: Sides, random: np.random.Generator, count_draws: int) -
 
 
 def _flip_signs(differences: Floats, random: np.random.Generator, count_draws: int) -> float:
-    """Return the p-value of the sum of differences under flipped signs; exact for few sources."""
+    """Return the p-value of the sum of differences under flipped signs; exact for few clusters."""
     moved = differences[differences != 0]
     observed = abs(differences.sum())
     if not len(moved):
         return 1.0
     limit = observed - _TOLERANCE * np.abs(moved).sum()
-    if len(moved) <= EXACT_SOURCES:
+    if len(moved) <= EXACT_CLUSTERS:
         patterns = np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1
         return float(np.mean(np.abs((2.0 * patterns - 1.0) @ moved) >= limit))
     extreme = 0
@@ -145,20 +145,20 @@ def _flip_signs(differences: Floats, random: np.random.Generator, count_draws: i
 
 
 def compare_groups(sides: Sides, random: np.random.Generator, count_draws: int) -> Gap:
-    """Return the gap between a group and all others, of whom each source holds either or both.
+    """Return the gap between a group and all others, of whom each cluster holds either or both.
 
     Parameters
     ----------
     sides : Sides
     random : Generator
-        Source of the permutations.
+        Cluster of the permutations.
     count_draws : int
         Permutations that are drawn, at least 1.
 
     Raises
     ------
     ValueError
-        If a side is empty, there are fewer than two sources or no draws.
+        If a side is empty, there are fewer than two clusters or no draws.
     """
     _check(sides, count_draws)
     if not sides.first_count.sum() or not sides.second_count.sum():
@@ -206,7 +206,7 @@ def _ratio(differences: Floats, errors: Floats) -> Floats:
 def _studentise(
     first_sum: Floats, first_count: Floats, second_sum: Floats, second_count: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return means, standard error and degrees of freedom of each row of sums by source, shape (n_draws, n_sources)."""
+    """Return mean, error and degrees of freedom of each row of sums by cluster, shape (n_draws, n_clusters)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         totals = first_count.sum(axis=1), second_count.sum(axis=1)
         means = first_sum.sum(axis=1) / totals[0], second_sum.sum(axis=1) / totals[1]
@@ -216,26 +216,26 @@ def _studentise(
                 (first_sum, second_sum), (first_count, second_count), means, totals, strict=True
             )
         ]
-        sources = [(counts > 0).sum(axis=1).astype(np.float64) for counts in (first_count, second_count)]
-        inflation = [count / np.maximum(count - 1, 1) for count in sources]
+        clusters = [(counts > 0).sum(axis=1).astype(np.float64) for counts in (first_count, second_count)]
+        inflation = [count / np.maximum(count - 1, 1) for count in clusters]
         own = [(influence**2).sum(axis=1) * factor for influence, factor in zip(influences, inflation, strict=True)]
         shared = (influences[0] * influences[1]).sum(axis=1) * np.sqrt(inflation[0] * inflation[1])
         variance = np.maximum(own[0] + own[1] - 2 * shared, 0.0)
-        # Welch and Satterthwaite, a source being one observation
+        # Welch and Satterthwaite, a cluster being one observation
         degrees = (own[0] + own[1]) ** 2 / sum(
-            spread**2 / np.maximum(count - 1, 1) for spread, count in zip(own, sources, strict=True)
+            spread**2 / np.maximum(count - 1, 1) for spread, count in zip(own, clusters, strict=True)
         )
-    least = np.maximum(np.minimum(sources[0], sources[1]) - 1, 1)
+    least = np.maximum(np.minimum(clusters[0], clusters[1]) - 1, 1)
     return means[0], means[1], np.sqrt(variance), np.where(np.isfinite(degrees), np.maximum(degrees, least), least)
 
 
 def interval_of(gap: Gap, confidence: float) -> tuple[float, float]:
-    """Return the two-sided t interval of a gap; of no width where no source differs."""
+    """Return the two-sided t interval of a gap; of no width where no cluster differs."""
     margin = float(t_quantile((1 + confidence) / 2, gap.degrees)) * gap.error
     return gap.difference - margin, gap.difference + margin
 
 
-def equivalence_p_value(gap: Gap, margin: float, span: float, count_sources: int, is_indicator: bool) -> float:
+def equivalence_p_value(gap: Gap, margin: float, span: float, count_clusters: int, is_indicator: bool) -> float:
     """Return the p-value of the claim that the gap is smaller than a margin: the larger of two one-sided t-tests.
 
     Parameters
@@ -244,17 +244,17 @@ def equivalence_p_value(gap: Gap, margin: float, span: float, count_sources: int
     margin : float
         Largest difference that does not matter, above 0; unit of the metric.
     span : float
-        Largest difference that one source can have: the range of the metric.
-    count_sources : int
-        Independent sources of the smaller side.
+        Largest difference that one cluster can have: the range of the metric.
+    count_clusters : int
+        Independent clusters of the smaller side.
     is_indicator : bool
         Scores are 0 or 1.
 
     Notes
     -----
     The spread of rare events, or of none at all, says nothing about those that did not happen to be seen. For
-    indicators, and where no source differs, the p-value is at least (1 - margin / span)^n: the chance of seeing no
-    source with the largest difference in n, were there a share margin / span of them.
+    indicators, and where no cluster differs, the p-value is at least (1 - margin / span)^n: the chance of seeing no
+    cluster with the largest difference in n, were there a share margin / span of them.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def equivalence_p_value(gap: Gap, margin: float, span: float, count_sources: int
     """
     if not margin > 0:
         raise ValueError(f"margin must be above 0, got {margin}")
-    unseen = max(0.0, 1.0 - margin / span) ** count_sources if span > 0 else 0.0
+    unseen = max(0.0, 1.0 - margin / span) ** count_clusters if span > 0 else 0.0
     if gap.error <= 0:
         return 1.0 if abs(gap.difference) >= margin else unseen
     distance = (margin - abs(gap.difference)) / gap.error
@@ -273,6 +273,6 @@ def equivalence_p_value(gap: Gap, margin: float, span: float, count_sources: int
 
 def _check(sides: Sides, count_draws: int) -> None:
     if len({len(side) for side in sides}) != 1 or len(sides.first_sum) < 2:
-        raise ValueError(f"a gap needs at least two sources, got {[len(side) for side in sides]}")
+        raise ValueError(f"a gap needs at least two clusters, got {[len(side) for side in sides]}")
     if count_draws < 1:
         raise ValueError(f"count_draws must be at least 1, got {count_draws}")

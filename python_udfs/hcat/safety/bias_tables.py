@@ -31,7 +31,7 @@ VERDICTS: Final = {
 TESTED: Final = "tested"
 STATUSES: Final = {
     TESTED: "tested, in the family of its system and design",
-    "too_few_sources": "fewer independent sources than the least: means are shown, nothing is tested",
+    "too_few_clusters": "fewer independent clusters than the least: means are shown, nothing is tested",
     "no_scores": "no pair, or no group and others, has the metric on both sides",
 }
 
@@ -40,7 +40,7 @@ BIAS_GAP_SCHEMA: Final = pa.schema(
         ("bias_gap_id", pa.string()),
         ("status", pa.string()),
         ("verdict", pa.string()),
-        ("count_sources", pa.int64()),
+        ("count_clusters", pa.int64()),
         ("count_first", pa.int64()),
         ("count_second", pa.int64()),
         ("first_mean", pa.float64()),
@@ -66,8 +66,8 @@ class BiasSettings:
         Chance that any gap of a family is claimed where there is none, and that any equivalence is, in (0, 1).
     confidence : float
         Of the intervals, in (0, 1).
-    minimum_sources : int
-        Least independent sources of either side.
+    minimum_clusters : int
+        Least independent clusters of either side.
     count_draws : int
         Permutations of each test.
     random_seed : int
@@ -75,7 +75,7 @@ class BiasSettings:
 
     error_rate: float
     confidence: float
-    minimum_sources: int
+    minimum_clusters: int
     count_draws: int
     random_seed: int
 
@@ -84,7 +84,7 @@ class BiasSettings:
         for name in ("error_rate", "confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)}")
-        for name, least in (("minimum_sources", 2), ("count_draws", 1)):
+        for name, least in (("minimum_clusters", 2), ("count_draws", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
 
@@ -98,7 +98,7 @@ def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.
         One row per gap: bias_gap_id, system, design (one of :data:`DESIGNS`), margin, span (largest difference that a
         score allows), is_indicator.
     sums : Table
-        One row per (gap, source): bias_gap_id, source, first_sum, first_count, second_sum, second_count.
+        One row per (gap, cluster): bias_gap_id, cluster, first_sum, first_count, second_sum, second_count.
     settings : BiasSettings
 
     Notes
@@ -116,8 +116,8 @@ def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.
     --------
     >>> cell = dict(bias_gap_id="g", system="app", design="counterfactual", margin=0.1, span=1.0, is_indicator=False)
     >>> one = dict(bias_gap_id="g", first_sum=1.0, first_count=1.0, second_sum=0.0, second_count=1.0)
-    >>> sums = pa.Table.from_pylist([one | dict(source=name) for name in "abc"])
-    >>> settings = BiasSettings(0.05, 0.95, minimum_sources=2, count_draws=10, random_seed=1)
+    >>> sums = pa.Table.from_pylist([one | dict(cluster=name) for name in "abc"])
+    >>> settings = BiasSettings(0.05, 0.95, minimum_clusters=2, count_draws=10, random_seed=1)
     >>> row = measure_gaps(pa.Table.from_pylist([cell]), sums, settings).to_pylist()[0]
     >>> row["difference"], row["p_value"]
     (1.0, 0.25)
@@ -150,8 +150,8 @@ def _judge(row: Mapping[str, Any], error_rate: float) -> str:
 
 
 def _group(sums: pa.Table) -> dict[str, Sides]:
-    """Return the sums of each gap, sources in the order of their names."""
-    ordered = sums.sort_by([("bias_gap_id", "ascending"), ("source", "ascending")])
+    """Return the sums of each gap, clusters in the order of their names."""
+    ordered = sums.sort_by([("bias_gap_id", "ascending"), ("cluster", "ascending")])
     ids = np.asarray(ordered.column("bias_gap_id").to_pylist(), dtype=object)
     columns = [ordered.column(name).to_numpy().astype(np.float64) for name in Sides._fields]
     borders = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1), len(ids)] if len(ids) else [0]
@@ -163,15 +163,15 @@ def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSetting
         raise ValueError(f"design must be one of {', '.join(DESIGNS)}, got {cell['design']!r}")
     row: dict[str, Any] = {name: cell[name] for name in ("bias_gap_id", "system", "design")} | {"verdict": INCONCLUSIVE}
     counts = (0, 0) if sides is None else (int(sides.first_count.sum()), int(sides.second_count.sum()))
-    row |= {"count_first": counts[0], "count_second": counts[1], "count_sources": 0}
+    row |= {"count_first": counts[0], "count_second": counts[1], "count_clusters": 0}
     if sides is None or not all(counts):
         return row | {"status": "no_scores"}
-    sources = [int((count > 0).sum()) for count in (sides.first_count, sides.second_count)]
-    row["count_sources"] = int(((sides.first_count > 0) | (sides.second_count > 0)).sum())
-    if min(sources) < settings.minimum_sources:
+    clusters = [int((count > 0).sum()) for count in (sides.first_count, sides.second_count)]
+    row["count_clusters"] = int(((sides.first_count > 0) | (sides.second_count > 0)).sum())
+    if min(clusters) < settings.minimum_clusters:
         means = sides.first_sum.sum() / counts[0], sides.second_sum.sum() / counts[1]
         return row | {
-            "status": "too_few_sources",
+            "status": "too_few_clusters",
             "first_mean": float(means[0]),
             "second_mean": float(means[1]),
             "difference": float(means[0] - means[1]),
@@ -188,6 +188,6 @@ def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSetting
         "difference_upper": upper,
         "p_value": gap.p_value,
         "equivalence_p_value": equivalence_p_value(
-            gap, cell["margin"], cell["span"], min(sources), bool(cell["is_indicator"])
+            gap, cell["margin"], cell["span"], min(clusters), bool(cell["is_indicator"])
         ),
     }

@@ -19,13 +19,13 @@ from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
 # --- folds ---
 
 
-def fold_of_source(source: object, fractions: Mapping[str, float], salt: str = "hcat fold") -> str:
-    """Return the fold of a source: the same in every run, whatever other sources there are (append-only).
+def fold_of_cluster(cluster: object, fractions: Mapping[str, float], salt: str = "hcat fold") -> str:
+    """Return the fold of a cluster: the same in every run, whatever other clusters there are (append-only).
 
     Parameters
     ----------
-    source : object
-        Source group; its text counts.
+    cluster : object
+        Cluster group; its text counts.
     fractions : mapping of str to float
         Share of each fold in (0, 1], in order; they sum to 1. For instance fit, conformalize and test.
     salt : str
@@ -38,22 +38,22 @@ def fold_of_source(source: object, fractions: Mapping[str, float], salt: str = "
 
     Notes
     -----
-    u = the first 13 hexadecimal digits of md5(salt || '|' || source) over 16^13, exact in double precision, falls
+    u = the first 13 hexadecimal digits of md5(salt || '|' || cluster) over 16^13, exact in double precision, falls
     into the fold whose cumulated fractions it does not reach. In DuckDB:
-    ``('0x' || substr(md5(salt || '|' || source), 1, 13))::ubigint / 4503599627370496``.
+    ``('0x' || substr(md5(salt || '|' || cluster), 1, 13))::ubigint / 4503599627370496``.
 
     Examples
     --------
     The hash of "a" lies at .411 of the way:
 
-    >>> fold_of_source("a", {"first": 0.411, "second": 0.589})
+    >>> fold_of_cluster("a", {"first": 0.411, "second": 0.589})
     'second'
-    >>> fold_of_source("a", {"first": 0.412, "second": 0.588})
+    >>> fold_of_cluster("a", {"first": 0.412, "second": 0.588})
     'first'
     """
     if not fractions or min(fractions.values()) <= 0 or not math.isclose(math.fsum(fractions.values()), 1.0):
         raise ValueError(f"fractions must be positive and sum to 1, got {dict(fractions)}")
-    digest = hashlib.md5(f"{salt}|{source}".encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    digest = hashlib.md5(f"{salt}|{cluster}".encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
     position, reached = int(digest[:13], 16) / 16**13, 0.0
     for fold, fraction in fractions.items():
         reached += fraction
@@ -62,36 +62,36 @@ def fold_of_source(source: object, fractions: Mapping[str, float], salt: str = "
     return fold  # rounding of the sum
 
 
-def folds_of_sources(sources: npt.ArrayLike, fractions: Mapping[str, float], salt: str = "hcat fold") -> Texts:
-    """Return the fold of each row by :func:`fold_of_source`, shape (n,); rows of one source share it.
+def folds_of_clusters(clusters: npt.ArrayLike, fractions: Mapping[str, float], salt: str = "hcat fold") -> Texts:
+    """Return the fold of each row by :func:`fold_of_cluster`, shape (n,); rows of one cluster share it.
 
     Parameters
     ----------
-    sources : array_like, shape (n,)
-        Source of each row.
+    clusters : array_like, shape (n,)
+        Cluster of each row.
     fractions, salt
-        As in :func:`fold_of_source`.
+        As in :func:`fold_of_cluster`.
 
     Examples
     --------
-    >>> folds_of_sources(["a", "b", "a"], {"first": 0.2, "second": 0.8}).tolist()
+    >>> folds_of_clusters(["a", "b", "a"], {"first": 0.2, "second": 0.8}).tolist()
     ['second', 'first', 'second']
     """
-    distinct, inverse = np.unique(np.asarray(sources), return_inverse=True)
-    folds = [fold_of_source(source, fractions, salt) for source in distinct.tolist()]
+    distinct, inverse = np.unique(np.asarray(clusters), return_inverse=True)
+    folds = [fold_of_cluster(cluster, fractions, salt) for cluster in distinct.tolist()]
     return np.asarray(folds, dtype=np.str_)[inverse]
 
 
-def deal_folds(sources: Integers, rows: Flags, count_folds: int, seed: int) -> Integers:
-    """Return a fold for each row: the sources of the chosen rows, shuffled by the seed, are dealt in turn.
+def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> Integers:
+    """Return a fold for each row: the clusters of the chosen rows, shuffled by the seed, are dealt in turn.
 
-    Unlike :func:`folds_of_sources` it makes folds of nearly equal numbers of sources. Rows of a source without a chosen
-    row get -1.
+    Unlike :func:`folds_of_clusters` it makes folds of nearly equal numbers of clusters. Rows of a cluster without a
+    chosen row get -1.
 
     Parameters
     ----------
-    sources : ndarray of int, shape (n,)
-        Codes of sources from 0, at least one row.
+    clusters : ndarray of int, shape (n,)
+        Codes of clusters from 0, at least one row.
     rows : ndarray of bool, shape (n,)
         The chosen rows.
     count_folds, seed : int
@@ -102,10 +102,10 @@ def deal_folds(sources: Integers, rows: Flags, count_folds: int, seed: int) -> I
     >>> sorted(folds[:2].tolist()), folds[1] == folds[2], int(folds[3])
     ([0, 1], np.True_, -1)
     """
-    distinct = np.unique(sources[rows])
-    dealt = np.full(sources.max() + 1, -1)
+    distinct = np.unique(clusters[rows])
+    dealt = np.full(clusters.max() + 1, -1)
     dealt[np.random.default_rng(seed).permutation(distinct)] = np.arange(len(distinct)) % count_folds
-    result: Integers = dealt[sources]
+    result: Integers = dealt[clusters]
     return result
 
 
@@ -222,12 +222,12 @@ class JackknifeEstimates(NamedTuple):
     """Estimates of cells from sums by group, each array of shape (n_cells,); named as in weakness.Cells."""
 
     count_scored: Floats
-    source_groups: Floats
-    source_groups_effective: Floats
+    cluster_ids: Floats
+    clusters_effective: Floats
     value: Floats
     standard_error: Floats
     count_scored_rest: Floats
-    source_groups_rest: Floats
+    jackknife_groups_rest: Floats
     rest_value: Floats
     difference: Floats
     difference_standard_error: Floats
@@ -241,7 +241,7 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
     Parameters
     ----------
     counts, sums : ndarray, shape (n_groups, n_cells)
-        Scored rows of each cell in each group of whole sources, and the sum of their values.
+        Scored rows of each cell in each group of whole clusters, and the sum of their values.
     all_counts, all_sums : ndarray, shape (n_groups,)
         The same over all rows of the metric.
 
@@ -253,7 +253,7 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
 
     Notes
     -----
-    Delete one source: a group per source. A group leaves cell and rest together. Both standard errors are
+    Delete one cluster: a group per cluster. A group leaves cell and rest together. Both standard errors are
     sqrt((G - 1) / G sum (theta_(g) - theta)^2), G the groups with rows in the cell for the value, and the groups with
     any row for the difference (Kott 2001; Bell and McCaffrey 2002).
 
@@ -285,12 +285,12 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
     difference_error = np.sqrt(max(count_groups - 1, 0) / max(count_groups, 1) * ((own - other) ** 2).sum(axis=0))
     return JackknifeEstimates(
         count_scored=count,
-        source_groups=groups,
-        source_groups_effective=ratio(count**2, (counts**2).sum(axis=0)),
+        cluster_ids=groups,
+        clusters_effective=ratio(count**2, (counts**2).sum(axis=0)),
         value=value,
         standard_error=error,
         count_scored_rest=count_rest,
-        source_groups_rest=groups_rest,
+        jackknife_groups_rest=groups_rest,
         rest_value=rest,
         difference=value - rest,
         difference_standard_error=difference_error,

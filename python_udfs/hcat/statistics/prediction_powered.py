@@ -11,26 +11,26 @@ Hájek form):
 It is valid for any predictor; a better one only makes it narrower. lambda = 0 is the labels-only (Hájek 1971) rate,
 lambda = 1 the untuned estimate. Here Y = 1 is a failure: the complement of the calibrators' y = 1, accepted.
 
-Variance, linearised (Taylor) and summed by whole source g. With W = sum w, and e = Y - lambda f with weighted mean
-e_bar, the error of theta is to first order the sum over sources of
+Variance, linearised (Taylor) and summed by whole cluster g. With W = sum w, and e = Y - lambda f with weighted mean
+e_bar, the error of theta is to first order the sum over clusters of
 
     psi_g = lambda sum_(i in g, all N) (f_i - mean_N(f)) / N + sum_(i in g, labelled) w_i (e_i - e_bar) / W,
 
 and its variance the sum of psi_g^2. Adding the two parts before squaring keeps their covariance when
-a source has labelled interactions among the N. Two targets:
+a cluster has labelled interactions among the N. Two targets:
 
-- ``process``: the rate at which the process that made these interactions fails. Sources are independent draws, and
-  both parts count. With labels that are not among the N, one row a source and w = 1, this is the variance of PPI:
+- ``process``: the rate at which the process that made these interactions fails. Clusters are independent draws, and
+  both parts count. With labels that are not among the N, one row a cluster and w = 1, this is the variance of PPI:
   lambda^2 var_N(f) / N + var_n(Y - lambda f) / n.
 - ``these_interactions``: the rate of these N. lambda mean_N(f) is then known, and only which interactions were labelled
   is random: the first part of psi_g is left out, and in the second w_i is multiplied by sqrt(1 - pi_i), because what is
-  certain to be labelled adds no error. Exact for Poisson sampling of interactions one a source, or of whole sources;
-  with several labels in a source drawn one by one it is larger than the design's variance
+  certain to be labelled adds no error. Exact for Poisson sampling of interactions one a cluster, or of whole clusters;
+  with several labels in a cluster drawn one by one it is larger than the design's variance
   sum (1 - pi_i) w_i^2 (e_i - e_bar)^2 / W^2 as long as siblings tend to fail together. When all N are labelled it is 0.
 
 psi_g is linear in lambda, psi_g = y_g + lambda h_g, so that lambda = - sum y_g h_g / sum h_g^2 has the smallest
 variance: the power tuning of Angelopoulos, Duchi and Zrnic 2023 (PPI++, section 6; for the mean
-lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent rows), by source, clipped to
+lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent rows), by cluster, clipped to
 [0, 1].
 """
 
@@ -74,7 +74,7 @@ class RateInterval:
     ----------
     estimate, low, high : float
     standard_error : float
-        Linearised by source; 0 when the labels are all equal, where only the Wilson interval has a width.
+        Linearised by cluster; 0 when the labels are all equal, where only the Wilson interval has a width.
     method : str
         ``score`` or ``normal`` (from the standard error), ``wilson`` (from the effective n, few failures or passes) or
         ``known`` (all interactions are labelled).
@@ -96,9 +96,9 @@ class FailureRate:
     status : str
         ``prediction_powered``; ``labels_only`` (too few failures, passes or wrong predictions among the labels for
         more; or the predictions add nothing, lambda is 0; or all interactions are labelled); ``insufficient`` (fewer
-        than 2 labelled sources: no number).
-    count_labels, count_sources, count_interactions : int
-        Labels, their sources, and N.
+        than 2 labelled clusters: no number).
+    count_labels, count_clusters, count_interactions : int
+        Labels, their clusters, and N.
     effective_n : float or None
         Independent labels of equal weight with as much information on the labels-only rate, at most count_labels.
     power_tuning : float or None
@@ -114,7 +114,7 @@ class FailureRate:
 
     status: Status
     count_labels: int
-    count_sources: int
+    count_clusters: int
     count_interactions: int
     effective_n: float | None = None
     power_tuning: float | None = None
@@ -129,9 +129,9 @@ class FailureRate:
 def estimate_failure_rate(
     is_failure: Flags,
     label_predictions: Floats,
-    label_sources: Keys,
+    label_clusters: Keys,
     predictions: Floats,
-    sources: Keys,
+    clusters: Keys,
     inclusion_probabilities: Floats | None = None,
     target: Target = "these_interactions",
     power_tuning: float | None = None,
@@ -147,12 +147,12 @@ def estimate_failure_rate(
         Y: did people reject the answer? (not the label y = 1 = accepted of the calibrators, but its complement)
     label_predictions : ndarray, shape (n,)
         f of the labelled interactions: predicted probability of a failure, in [0, 1], from a model that saw no label
-        of the same source. Fitted on the same labels it would make the interval too short.
-    label_sources : ndarray, shape (n,)
-        Source of each label, integers or strings.
-    predictions, sources : ndarray, shape (N,)
-        f and source of all N interactions, the labelled ones among them. For ``process`` they may also be others than
-        the labelled ones; equal source values say which belong together.
+        of the same cluster. Fitted on the same labels it would make the interval too short.
+    label_clusters : ndarray, shape (n,)
+        Cluster of each label, integers or strings.
+    predictions, clusters : ndarray, shape (N,)
+        f and cluster of all N interactions, the labelled ones among them. For ``process`` they may also be others than
+        the labelled ones; equal cluster values say which belong together.
     inclusion_probabilities : ndarray, shape (n,), optional
         pi of each label, in (0, 1]; equal by default. Only their ratios count: pi is scaled so that 1 / pi adds up to
         N, which also takes up labels that were asked for and never given.
@@ -175,12 +175,12 @@ def estimate_failure_rate(
     Raises
     ------
     ValueError
-        If lengths differ, a value is out of its range, there are no interactions, or (``these_interactions``) a source
+        If lengths differ, a value is out of its range, there are no interactions, or (``these_interactions``) a cluster
         has more labels than interactions.
 
     Notes
     -----
-    s^2 = sum psi_g^2 m / (m - k) over m labelled sources, and t is the quantile of Student's distribution on m - k
+    s^2 = sum psi_g^2 m / (m - k) over m labelled clusters, and t is the quantile of Student's distribution on m - k
     degrees of freedom; k = 1 for the rate, 2 where lambda was tuned on the same labels. The form is
 
     - ``normal``: theta -+ t s, clipped. It is symmetric where the estimate is not, and holds too seldom at small rates.
@@ -197,21 +197,21 @@ def estimate_failure_rate(
     All four answers are labelled, so that the rate is known and no prediction counts.
 
     >>> is_failure, predicted = np.array([True, False, False, False]), np.array([0.9, 0.2, 0.2, 0.1])
-    >>> sources = np.arange(4)
-    >>> found = estimate_failure_rate(is_failure, predicted, sources, predicted, sources)
+    >>> clusters = np.arange(4)
+    >>> found = estimate_failure_rate(is_failure, predicted, clusters, predicted, clusters)
     >>> found.estimate, found.labels_only.method
     (0.25, 'known')
     """
-    _check_rows(is_failure, label_predictions, label_sources, predictions, sources, inclusion_probabilities)
+    _check_rows(is_failure, label_predictions, label_clusters, predictions, clusters, inclusion_probabilities)
     _check_settings(target, power_tuning, form, confidence, least_expected)
     count_labels, count_interactions = len(is_failure), len(predictions)
-    codes, label_codes, count_codes = _code_sources(sources, label_sources)
-    labels_by_source = np.bincount(label_codes, minlength=count_codes)
-    count_sources = int(np.count_nonzero(labels_by_source))
-    found = FailureRate("insufficient", count_labels, count_sources, count_interactions)
+    codes, label_codes, count_codes = _code_clusters(clusters, label_clusters)
+    labels_by_cluster = np.bincount(label_codes, minlength=count_codes)
+    count_clusters = int(np.count_nonzero(labels_by_cluster))
+    found = FailureRate("insufficient", count_labels, count_clusters, count_interactions)
     if target == "these_interactions":
-        _check_labels_are_among(labels_by_source, np.bincount(codes, minlength=count_codes))
-    if count_sources < 2:
+        _check_labels_are_among(labels_by_cluster, np.bincount(codes, minlength=count_codes))
+    if count_clusters < 2:
         return found
 
     failures = is_failure.astype(np.float64)
@@ -229,30 +229,30 @@ def estimate_failure_rate(
     if target == "these_interactions":
         random_shares = shares * np.sqrt(1.0 - np.minimum(1.0, 1.0 / (count_interactions * shares)))
     centred = label_predictions - shares @ label_predictions
-    by_source = sum_by_cluster(random_shares * (failures - rate), label_codes, count_codes)
+    by_cluster = sum_by_cluster(random_shares * (failures - rate), label_codes, count_codes)
     by_prediction = -sum_by_cluster(random_shares * centred, label_codes, count_codes)
     mean_prediction = float(predictions.mean())
     if target == "process":
         by_prediction += sum_by_cluster(predictions - mean_prediction, codes, count_codes) / count_interactions
 
-    margin, error = _margin(by_source, count_sources, 1, confidence)
-    # sources of equal rates leave no variance between them: a coincidence of few, and no certainty
+    margin, error = _margin(by_cluster, count_clusters, 1, confidence)
+    # clusters of equal rates leave no variance between them: a coincidence of few, and no certainty
     is_degenerate = error**2 <= _NEGLIGIBLE * float(shares @ shares)
     if effective_n * min(rate, 1 - rate) < least_expected or is_degenerate:
-        low, high = wilson_interval(rate, effective_n, float(t_quantile((1 + confidence) / 2, count_sources - 1)))
+        low, high = wilson_interval(rate, effective_n, float(t_quantile((1 + confidence) / 2, count_clusters - 1)))
         return _show(found, RateInterval(rate, low, high, error, "wilson"))
 
     labels_only = _interval(rate, margin, error, form)
     count_fitted = 1
     if power_tuning is None:
-        power_tuning = _tune(by_source, by_prediction) if count_sources > 2 else 0.0
+        power_tuning = _tune(by_cluster, by_prediction) if count_clusters > 2 else 0.0
         count_fitted = 2 if power_tuning > 0 else 1
     residuals = random_shares * (failures - rate - power_tuning * centred)
     if power_tuning > 0 and _count_carrying(residuals) < least_expected:
         return _show(found, labels_only)
     estimate = rate + power_tuning * (mean_prediction - float(shares @ label_predictions))
     powered_margin, powered_error = _margin(
-        by_source + power_tuning * by_prediction, count_sources, count_fitted, confidence
+        by_cluster + power_tuning * by_prediction, count_clusters, count_fitted, confidence
     )
     powered = _interval(estimate, powered_margin, powered_error, form)
     return replace(
@@ -268,32 +268,32 @@ def estimate_failure_rate(
 
 
 def _effective_n(is_failure: Flags, residuals: Floats, shares: Floats, codes: Integers) -> float:
-    """Return Kish's n, 1 / sum share^2, over the design effect by source (Kish 1965).
+    """Return Kish's n, 1 / sum share^2, over the design effect by cluster (Kish 1965).
 
-    The design effect is the variance by source over that of the same weights without sources, at least 1, because
+    The design effect is the variance by cluster over that of the same weights without clusters, at least 1, because
     chance alone makes it smaller in half of the samples. Labels that are all equal cannot show it: their siblings then
     count as one.
     """
     if is_failure.all() or not is_failure.any():
-        by_source = sum_by_cluster(shares, codes)
-        return 1.0 / float(by_source @ by_source)
+        by_cluster = sum_by_cluster(shares, codes)
+        return 1.0 / float(by_cluster @ by_cluster)
     by_row = float(((shares * residuals) ** 2).sum())
-    by_source = sum_by_cluster(shares * residuals, codes)
-    return 1.0 / float(shares @ shares) / max(1.0, float(by_source @ by_source) / by_row)
+    by_cluster = sum_by_cluster(shares * residuals, codes)
+    return 1.0 / float(shares @ shares) / max(1.0, float(by_cluster @ by_cluster) / by_row)
 
 
-def _tune(by_source: Floats, by_prediction: Floats) -> float:
+def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
     """Return the lambda in [0, 1] with the least sum (y_g + lambda h_g)^2; 0 for predictions that are all equal."""
     spread = float(by_prediction @ by_prediction)
-    if spread <= _NEGLIGIBLE * float(by_source @ by_source):
+    if spread <= _NEGLIGIBLE * float(by_cluster @ by_cluster):
         return 0.0
-    return min(1.0, max(0.0, -float(by_source @ by_prediction) / spread))
+    return min(1.0, max(0.0, -float(by_cluster @ by_prediction) / spread))
 
 
-def _margin(influences: Floats, count_sources: int, count_fitted: int, confidence: float) -> tuple[float, float]:
+def _margin(influences: Floats, count_clusters: int, count_fitted: int, confidence: float) -> tuple[float, float]:
     """Return t s and s."""
-    degrees = count_sources - count_fitted
-    error = math.sqrt(float(influences @ influences) * count_sources / degrees)
+    degrees = count_clusters - count_fitted
+    error = math.sqrt(float(influences @ influences) * count_clusters / degrees)
     return float(t_quantile((1 + confidence) / 2, degrees)) * error, error
 
 
@@ -327,36 +327,36 @@ def _show(found: FailureRate, labels_only: RateInterval) -> FailureRate:
     )
 
 
-def _code_sources(sources: Keys, label_sources: Keys) -> tuple[Integers, Integers, int]:
-    distinct, codes = np.unique(np.concatenate([sources, label_sources]), return_inverse=True)
+def _code_clusters(clusters: Keys, label_clusters: Keys) -> tuple[Integers, Integers, int]:
+    distinct, codes = np.unique(np.concatenate([clusters, label_clusters]), return_inverse=True)
     codes = codes.astype(np.int64)
-    return codes[: len(sources)], codes[len(sources) :], len(distinct)
+    return codes[: len(clusters)], codes[len(clusters) :], len(distinct)
 
 
-def _check_labels_are_among(labels_by_source: Integers, rows_by_source: Integers) -> None:
-    excess = np.flatnonzero(labels_by_source > rows_by_source)
+def _check_labels_are_among(labels_by_cluster: Integers, rows_by_cluster: Integers) -> None:
+    excess = np.flatnonzero(labels_by_cluster > rows_by_cluster)
     if len(excess):
         raise ValueError(
             "the labelled interactions must be among the interactions whose rate is asked for, "
-            f"got a source with {labels_by_source[excess[0]]} labels and {rows_by_source[excess[0]]} interactions"
+            f"got a cluster with {labels_by_cluster[excess[0]]} labels and {rows_by_cluster[excess[0]]} interactions"
         )
 
 
 def _check_rows(
     is_failure: Flags,
     label_predictions: Floats,
-    label_sources: Keys,
+    label_clusters: Keys,
     predictions: Floats,
-    sources: Keys,
+    clusters: Keys,
     inclusion_probabilities: Floats | None,
 ) -> None:
-    of_labels = [len(is_failure), len(label_predictions), len(label_sources)]
+    of_labels = [len(is_failure), len(label_predictions), len(label_clusters)]
     if inclusion_probabilities is not None:
         of_labels.append(len(inclusion_probabilities))
     if len(set(of_labels)) > 1:
         raise ValueError(f"labels and what belongs to them must have one length, got {of_labels}")
-    if len(predictions) != len(sources):
-        raise ValueError(f"predictions and sources must have one length, got {len(predictions)} and {len(sources)}")
+    if len(predictions) != len(clusters):
+        raise ValueError(f"predictions and clusters must have one length, got {len(predictions)} and {len(clusters)}")
     if not len(predictions):
         raise ValueError("there must be at least one interaction, got 0")
     if is_failure.dtype != np.bool_:

@@ -35,26 +35,26 @@ REPRESENTATIVENESS_SCHEMA: Final = pa.schema(
 #: Status of a dimension -> meaning.
 STATUSES: Final = {
     "compared": "shares and their distance were compared",
-    "too_few_sources": "a side has fewer sources than the least: shares are shown without a verdict",
+    "too_few_clusters": "a side has fewer clusters than the least: shares are shown without a verdict",
     "no_production": "no interaction of production has a value of the dimension",
     "no_test_set": "no interaction of a test set has a value of the dimension",
 }
 
 
-def compare_origins(counts: pa.Table, *, confidence: float, minimum_sources: int) -> pa.Table:
+def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
     """Return one row per (dimension, segment): both shares, their difference, and the verdict on the dimension.
 
     Parameters
     ----------
     counts : Table
         dimension, segment, count_test_set, count_production, and of the whole dimension total_test_set,
-        total_production, total_sources_test_set, total_sources_production, effective_test_set, effective_production
-        (Kish over sources; null without any). Ordered by dimension; one row per pair.
+        total_production, total_clusters_test_set, total_clusters_production, effective_test_set, effective_production
+        (Kish over clusters; null without any). Ordered by dimension; one row per pair.
     confidence : float
         Of the intervals and of the verdicts, in (0, 1); the verdicts hold together over all compared dimensions
         (Bonferroni).
-    minimum_sources : int
-        Sources that each side needs, at least 1.
+    minimum_clusters : int
+        Clusters that each side needs, at least 1.
 
     Returns
     -------
@@ -77,24 +77,24 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_sources: int
     --------
     The test set holds 5 of 10 queries of a task that is 2 of 10 in production.
 
-    >>> total = dict(total_test_set=10, total_production=10, total_sources_test_set=10, total_sources_production=10)
+    >>> total = dict(total_test_set=10, total_production=10, total_clusters_test_set=10, total_clusters_production=10)
     >>> total |= dict(dimension="task", effective_test_set=10.0, effective_production=10.0)
     >>> rows = [total | dict(segment="question", count_test_set=5, count_production=2)]
     >>> rows += [total | dict(segment="summary", count_test_set=5, count_production=8)]
-    >>> found = compare_origins(pa.Table.from_pylist(rows), confidence=0.95, minimum_sources=2).to_pylist()
+    >>> found = compare_origins(pa.Table.from_pylist(rows), confidence=0.95, minimum_clusters=2).to_pylist()
     >>> [round(row["difference"], 3) for row in found], found[0]["is_representative"]
     ([0.3, -0.3], True)
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    if minimum_sources < 1:
-        raise ValueError(f"minimum_sources must be at least 1, got {minimum_sources}")
+    if minimum_clusters < 1:
+        raise ValueError(f"minimum_clusters must be at least 1, got {minimum_clusters}")
     dimensions = {}
     for name, group in groupby(counts.to_pylist(), key=lambda row: row["dimension"]):
         if name in dimensions:
             raise ValueError(f"counts must be ordered by dimension, got {name} again")
         dimensions[name] = list(group)
-    statuses = {name: _status(segments[0], minimum_sources) for name, segments in dimensions.items()}
+    statuses = {name: _status(segments[0], minimum_clusters) for name, segments in dimensions.items()}
     count_compared = sum(status == "compared" for status in statuses.values())
     rows = [
         row
@@ -104,13 +104,13 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_sources: int
     return pa.Table.from_pylist(rows, schema=REPRESENTATIVENESS_SCHEMA)
 
 
-def _status(row: Mapping[str, Any], minimum_sources: int) -> str:
+def _status(row: Mapping[str, Any], minimum_clusters: int) -> str:
     if row["total_production"] == 0:
         return "no_production"
     if row["total_test_set"] == 0:
         return "no_test_set"
-    least = min(row["total_sources_test_set"], row["total_sources_production"])
-    return "compared" if least >= minimum_sources else "too_few_sources"
+    least = min(row["total_clusters_test_set"], row["total_clusters_production"])
+    return "compared" if least >= minimum_clusters else "too_few_clusters"
 
 
 def _compare_dimension(

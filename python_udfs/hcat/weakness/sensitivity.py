@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.statistics.arrays import Flags, Floats
-from hcat.statistics.clusters import folds_of_sources, jackknife_cells
+from hcat.statistics.clusters import folds_of_clusters, jackknife_cells
 from hcat.statistics.intervals import t_quantile, t_tail
 from hcat.weakness.statistics import Cells, with_whole
 
@@ -26,7 +26,7 @@ SENSITIVITY_SCHEMA: Final = pa.schema(
         ("variation", pa.string()),
         ("kind", pa.string()),
         ("status", pa.string()),
-        ("count_source_groups", pa.int64()),
+        ("count_jackknife_groups", pa.int64()),
         ("difference", pa.float64()),
         ("difference_bound", pa.float64()),
         ("p_value", pa.float64()),
@@ -47,7 +47,7 @@ KINDS: Final = {
 #: Status -> meaning.
 STATUSES: Final = {
     "tested": "has a P-value",
-    "too_few_sources": "fewer sources than the least, in the cell, in its rest or in a half of them",
+    "too_few_clusters": "fewer clusters than the least, in the cell, in its rest or in a half of them",
     "constant": "with this choice nothing varies",
 }
 
@@ -56,7 +56,7 @@ class _Test(NamedTuple):
     """One-sided test of one cell; None where the status says why."""
 
     status: str
-    count_source_groups: int
+    count_jackknife_groups: int
     difference: float | None = None
     difference_bound: float | None = None
     p_value: float | None = None
@@ -66,8 +66,8 @@ class _Sums(NamedTuple):
     """Sums by jackknife group, each of shape (n_groups,); positive values are worse."""
 
     groups: npt.NDArray[np.str_]
-    count_sources_cell: Floats
-    count_sources_all: Floats
+    count_clusters_cell: Floats
+    count_clusters_all: Floats
     count_cell: Floats
     sum_cell: Floats
     count_all: Floats
@@ -84,7 +84,7 @@ def vary_findings(
     *,
     confidence: float,
     error_rate: float,
-    minimum_sources: int,
+    minimum_clusters: int,
     count_splits: int,
     random_seed: int,
 ) -> pa.Table:
@@ -93,18 +93,18 @@ def vary_findings(
     Parameters
     ----------
     sums : Table
-        cell_id, variation (of :data:`KINDS`; each cell has `as_declared`), jackknife_group, count_sources_cell,
-        count_sources_all, count_cell, sum_cell, count_all, sum_all, sum_squares_all (values turned so that more is
+        cell_id, variation (of :data:`KINDS`; each cell has `as_declared`), jackknife_group, count_clusters_cell,
+        count_clusters_all, count_cell, sum_cell, count_all, sum_all, sum_squares_all (values turned so that more is
         worse), margin (in the unit of the values), cut_off (P-value up to which the build flagged cells). Ordered by
         cell_id and variation.
     confidence : float
         Of the one-sided bounds, in (0, 1).
     error_rate : float
         Level of the second half of a split, in (0, 1).
-    minimum_sources : int
+    minimum_clusters : int
         Groups that the cell, its rest, and in a split each of their halves need, at least 2.
     count_splits : int
-        Halvings of the sources, at least 0.
+        Halvings of the clusters, at least 0.
     random_seed : int
         Salt of the halvings.
 
@@ -113,8 +113,8 @@ def vary_findings(
     Table
         Schema :data:`SENSITIVITY_SCHEMA`, ordered by cell and variation. Flagged: P at most the cut-off of the build
         and the one-sided lower bound above the margin. A half split shows the second half and is flagged when the
-        first half is, and P of the second is at most the error rate. Splits of different hashes share sources: they are
-        no independent tests, and their share says how much the confirmation owes to one draw.
+        first half is, and P of the second is at most the error rate. Splits of different hashes share clusters: they
+        are no independent tests, and their share says how much the confirmation owes to one draw.
 
     Raises
     ------
@@ -126,32 +126,32 @@ def vary_findings(
     Three groups of two rows, of which the cell holds the one that fails: its share is 1, that of the rest 0.
 
     >>> row = dict(cell_id="c", variation="as_declared", margin=0.0, cut_off=0.05)
-    >>> row |= dict(count_sources_cell=1, count_sources_all=2)
+    >>> row |= dict(count_clusters_cell=1, count_clusters_all=2)
     >>> row |= dict(count_cell=1.0, sum_cell=1.0, count_all=2.0, sum_all=1.0, sum_squares_all=1.0)
     >>> sums = pa.Table.from_pylist([row | dict(jackknife_group=group) for group in range(3)])
-    >>> settings = dict(confidence=0.95, error_rate=0.05, minimum_sources=2, count_splits=0, random_seed=1)
+    >>> settings = dict(confidence=0.95, error_rate=0.05, minimum_clusters=2, count_splits=0, random_seed=1)
     >>> found = vary_findings(sums, **settings).to_pylist()[0]
     >>> found["difference"], found["is_flagged"]
     (1.0, False)
     """
-    _check_settings(confidence, error_rate, minimum_sources, count_splits)
+    _check_settings(confidence, error_rate, minimum_clusters, count_splits)
     rows: list[dict[str, Any]] = []
     for cell_id, variations in _read_cells(sums):
         if "as_declared" not in variations:
             raise ValueError(f"every cell must have the variation as_declared, {cell_id} has {', '.join(variations)}")
         for variation, (found, margin, cut_off) in variations.items():
-            test = _test(found, confidence, minimum_sources)
+            test = _test(found, confidence, minimum_clusters)
             rows.append(_to_row(cell_id, variation, test, _is_flagged(test, margin, cut_off)))
         found, margin, cut_off = variations["as_declared"]
         for number in range(1, count_splits + 1):
             first, second = _split(found, f"hcat sensitivity|{random_seed}|{number}")
-            selected = _test(first, confidence, minimum_sources)
-            test = _test(second, confidence, minimum_sources)
+            selected = _test(first, confidence, minimum_clusters)
+            test = _test(second, confidence, minimum_clusters)
             is_flagged = None
             if test.p_value is not None and selected.status == "tested":
                 is_flagged = bool(_is_flagged(selected, margin, cut_off)) and test.p_value <= error_rate
             elif selected.status != "tested":
-                test = _Test(selected.status, selected.count_source_groups)
+                test = _Test(selected.status, selected.count_jackknife_groups)
             rows.append(_to_row(cell_id, f"half_split_{number:03}", test, is_flagged))
     rows.sort(key=lambda row: (row["cell_id"], row["variation"]))
     return pa.Table.from_pylist(rows, schema=SENSITIVITY_SCHEMA)
@@ -171,15 +171,15 @@ def _is_flagged(test: _Test, margin: float, cut_off: float) -> bool | None:
     return test.p_value <= cut_off and test.difference_bound > margin
 
 
-def _test(sums: _Sums, confidence: float, minimum_sources: int) -> _Test:
+def _test(sums: _Sums, confidence: float, minimum_clusters: int) -> _Test:
     """Return the test of a cell against its rest, as the weakness itself was tested."""
     cells = _estimate(sums)
     if cells is None:
-        return _Test("too_few_sources", 0)
-    groups, rest = float(cells.source_groups[0]), float(cells.source_groups_rest[0])
+        return _Test("too_few_clusters", 0)
+    groups, rest = float(cells.cluster_ids[0]), float(cells.jackknife_groups_rest[0])
     degrees, error = float(cells.degrees_of_freedom[0]), float(cells.test_error[0])
-    if min(groups, rest) < minimum_sources or not degrees > 0:
-        return _Test("too_few_sources", int(groups))
+    if min(groups, rest) < minimum_clusters or not degrees > 0:
+        return _Test("too_few_clusters", int(groups))
     if not error > 0:
         return _Test("constant", int(groups))
     difference = float(cells.difference[0])
@@ -197,12 +197,12 @@ def _estimate(sums: _Sums) -> Cells | None:
     estimates = jackknife_cells(counts, values, sums.count_all, sums.sum_all)
     variance = sums.sum_squares_all.sum() / total - (sums.sum_all.sum() / total) ** 2
     spread = np.full(2, np.sqrt(max(float(variance), 0.0)))
-    sources = np.asarray([sums.count_sources_cell.sum(), sums.count_sources_all.sum()])
-    return with_whole(estimates._asdict(), sources, spread, np.asarray([1, 1]))
+    clusters = np.asarray([sums.count_clusters_cell.sum(), sums.count_clusters_all.sum()])
+    return with_whole(estimates._asdict(), clusters, spread, np.asarray([1, 1]))
 
 
 def _split(sums: _Sums, salt: str) -> tuple[_Sums, _Sums]:
-    halves = folds_of_sources(sums.groups, {"first": 0.5, "second": 0.5}, salt=salt)
+    halves = folds_of_clusters(sums.groups, {"first": 0.5, "second": 0.5}, salt=salt)
     return sums.take(halves == "first"), sums.take(halves == "second")
 
 
@@ -219,11 +219,11 @@ def _read_cells(sums: pa.Table) -> Iterator[tuple[str, Mapping[str, tuple[_Sums,
         yield cell_id, variations
 
 
-def _check_settings(confidence: float, error_rate: float, minimum_sources: int, count_splits: int) -> None:
+def _check_settings(confidence: float, error_rate: float, minimum_clusters: int, count_splits: int) -> None:
     for name, value in (("confidence", confidence), ("error_rate", error_rate)):
         if not 0 < value < 1:
             raise ValueError(f"{name} must lie in (0, 1), got {value}")
-    if minimum_sources < 2:
-        raise ValueError(f"minimum_sources must be at least 2, got {minimum_sources}")
+    if minimum_clusters < 2:
+        raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
     if count_splits < 0:
         raise ValueError(f"count_splits must be at least 0, got {count_splits}")

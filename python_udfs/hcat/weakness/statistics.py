@@ -1,11 +1,11 @@
-"""Where is the system worse than elsewhere: cells against the rest of their metric, by whole source.
+"""Where is the system worse than elsewhere: cells against the rest of their metric, by whole cluster.
 
 A cell is a segment of one dimension, or a pair of segments of two; its rest is everything else that has a score of the
 metric. With v the value of the cell (a mean score or a share of failures) and r that of the rest, the difference is
 d = v - r, turned so that positive is worse.
 
-Standard error. Siblings (rows of one source) are not independent, so whole sources are left out, one after the other
-(jackknife; with many sources whole groups of sources, Kott 2001): with d_(g) the difference without group g, which
+Standard error. Siblings (rows of one cluster) are not independent, so whole clusters are left out, one after the other
+(jackknife; with many clusters whole groups of clusters, Kott 2001): with d_(g) the difference without group g, which
 leaves cell and rest together, and G groups,
 
     s_J^2 = (G - 1) / G sum_g (d_(g) - d)^2,
@@ -18,9 +18,9 @@ takes max(s_J, s_0), where s_0 is the standard error that the difference has whe
     s_0^2 = spread^2 (D / n + D_all / n_rest),   D = 1 + rho (m - 1),
 
 spread the standard deviation over all rows of the metric (for a share sqrt(p (1 - p))), D_all the design effect of the
-mean over all of them, m the siblings that a row meets, itself included (n / k with Kish's effective number of sources
-k = (sum n_s)^2 / sum n_s^2; n over the sources where these leave in groups), and rho, in [0, 1], the likeness of
-siblings, (D_all - 1) / (m_all - 1). It is the denominator of a score test, and what a permutation of whole sources
+mean over all of them, m the siblings that a row meets, itself included (n / k with Kish's effective number of clusters
+k = (sum n_s)^2 / sum n_s^2; n over the clusters where these leave in groups), and rho, in [0, 1], the likeness of
+siblings, (D_all - 1) / (m_all - 1). It is the denominator of a score test, and what a permutation of whole clusters
 sees.
 
 Test. t = d / max(s_J, s_0) against Student's distribution with min(k, k_rest) - 1 degrees of freedom, one-sided. All
@@ -50,12 +50,12 @@ MEASUREMENTS: Final = {
 }
 SHARES: Final = ("share_failing", "share_failing_of_all")
 
-#: What the two halves of the sources say.
+#: What the two halves of the clusters say.
 CONFIRMATION_STATUSES: Final = {
     "confirmed": "weak in the first half, and worse in the second",
     "not_confirmed": "weak in the first half, not shown to be worse in the second",
     "not_selected": "not weak in the first half, or not tested",
-    "not_confirmable": "a half has fewer sources than the least",
+    "not_confirmable": "a half has fewer clusters than the least",
 }
 
 #: Halvings of an interval that is searched for a root: below the last bit of a double.
@@ -78,21 +78,21 @@ class WeaknessSettings:
         Of the intervals and of the one-sided bounds, in (0, 1).
     power : float
         With which the minimum detectable difference would be flagged, in (0, 1).
-    minimum_sources : int
-        Sources that a cell, its rest and each of their halves need for a test, at least 2.
+    minimum_clusters : int
+        Clusters that a cell, its rest and each of their halves need for a test, at least 2.
     """
 
     error_rate: float
     confidence: float
     power: float
-    minimum_sources: int
+    minimum_clusters: int
 
     def __post_init__(self) -> None:
         for name in ("error_rate", "confidence", "power"):
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)}")
-        if self.minimum_sources < 2:
-            raise ValueError(f"minimum_sources must be at least 2, got {self.minimum_sources}")
+        if self.minimum_clusters < 2:
+            raise ValueError(f"minimum_clusters must be at least 2, got {self.minimum_clusters}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,52 +101,52 @@ class Cells:
 
     Attributes
     ----------
-    count_scored, source_groups, source_groups_effective : ndarray
+    count_scored, cluster_ids, clusters_effective : ndarray
         Rows with a value, their jackknife groups, and Kish's effective number of them.
     value, standard_error : ndarray
         Of the cell; the standard error by the jackknife.
-    count_scored_rest, source_groups_rest, rest_value : ndarray
+    count_scored_rest, jackknife_groups_rest, rest_value : ndarray
         The same of the rest.
     difference, difference_standard_error : ndarray
         value - rest_value, in the metric's own sign.
-    sources : ndarray
-        Sources with a value in the cell; more than their groups where sources leave in groups.
+    clusters : ndarray
+        Clusters with a value in the cell; more than their groups where clusters leave in groups.
     whole_spread, whole_design_effect, whole_likeness, whole_evenness : ndarray
         Of all rows of the cell's metric: standard deviation, design effect of the mean (at least 1), likeness of
         siblings rho in [0, 1], and effective groups over groups, in (0, 1].
     """
 
     count_scored: Floats
-    source_groups: Floats
-    source_groups_effective: Floats
+    cluster_ids: Floats
+    clusters_effective: Floats
     value: Floats
     standard_error: Floats
     count_scored_rest: Floats
-    source_groups_rest: Floats
+    jackknife_groups_rest: Floats
     rest_value: Floats
     difference: Floats
     difference_standard_error: Floats
-    sources: Floats
+    clusters: Floats
     whole_spread: Floats
     whole_design_effect: Floats
     whole_likeness: Floats
     whole_evenness: Floats
 
     @property
-    def source_groups_effective_rest(self) -> Floats:
+    def clusters_effective_rest(self) -> Floats:
         """Effective groups of the rest, taken to be as even as those of all rows."""
-        return self.source_groups_rest * self.whole_evenness
+        return self.jackknife_groups_rest * self.whole_evenness
 
     @property
     def design_effect(self) -> Floats:
         """D of the cell: variance of its mean over that of as many independent rows."""
-        siblings = count_siblings(self.count_scored, self.sources, self.source_groups, self.source_groups_effective)
+        siblings = count_siblings(self.count_scored, self.clusters, self.cluster_ids, self.clusters_effective)
         return 1 + self.whole_likeness * (siblings - 1)
 
     @property
     def degrees_of_freedom(self) -> Floats:
-        """min(k, k_rest) - 1: the side with fewer sources decides how well the variance is known."""
-        return np.minimum(self.source_groups_effective, self.source_groups_effective_rest) - 1
+        """min(k, k_rest) - 1: the side with fewer clusters decides how well the variance is known."""
+        return np.minimum(self.clusters_effective, self.clusters_effective_rest) - 1
 
     @property
     def value_null_error(self) -> Floats:
@@ -203,18 +203,18 @@ class Confirmation(NamedTuple):
     p_value: Floats
 
 
-def count_siblings(count: Floats, sources: Floats, groups: Floats, effective: Floats) -> Floats:
+def count_siblings(count: Floats, clusters: Floats, groups: Floats, effective: Floats) -> Floats:
     """Return m, the siblings that a row meets, itself included, at least 1.
 
-    Rows over Kish's effective number where every source is a group of its own; else rows over sources, because Kish's
-    number of groups of sources counts strangers as siblings.
+    Rows over Kish's effective number where every cluster is a group of its own; else rows over clusters, because Kish's
+    number of groups of clusters counts strangers as siblings.
 
     Parameters
     ----------
-    count, sources, groups, effective : ndarray, shape (n,)
-        Rows, their sources, jackknife groups, and Kish's effective number of groups.
+    count, clusters, groups, effective : ndarray, shape (n,)
+        Rows, their clusters, jackknife groups, and Kish's effective number of groups.
     """
-    return np.fmax(ratio(count, np.where(groups < sources, sources, effective)), 1)
+    return np.fmax(ratio(count, np.where(groups < clusters, clusters, effective)), 1)
 
 
 def estimate_likeness(design_effect: Floats, siblings: Floats) -> Floats:
@@ -231,29 +231,29 @@ def estimate_likeness(design_effect: Floats, siblings: Floats) -> Floats:
     return np.where(np.isfinite(likeness), np.clip(likeness, 0, 1), 0.0)
 
 
-def with_whole(estimates: Mapping[str, Floats], sources: Floats, spread: Floats, wholes: Integers) -> Cells:
+def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats, wholes: Integers) -> Cells:
     """Return cells that know what all rows of their metric look like.
 
     Parameters
     ----------
     estimates : mapping of str to ndarray, shape (n_cells,)
         The fields of :class:`JackknifeEstimates`.
-    sources : ndarray, shape (n_cells,)
-        Sources of each cell.
+    clusters : ndarray, shape (n_cells,)
+        Clusters of each cell.
     spread : ndarray, shape (n_cells,)
         Standard deviation of the values of each cell; for a share sqrt(p (1 - p)).
     wholes : ndarray of int, shape (n_cells,)
         Position of the cell of all rows of each cell's metric.
     """
-    count, groups = estimates["count_scored"], estimates["source_groups"]
-    effective = estimates["source_groups_effective"]
+    count, groups = estimates["count_scored"], estimates["cluster_ids"]
+    effective = estimates["clusters_effective"]
     # chance alone makes it smaller than 1 in half of the samples without likeness
     design_effect = np.fmax(ratio(estimates["standard_error"] ** 2 * count, spread**2), 1)
-    siblings = count_siblings(count, sources, groups, effective)
+    siblings = count_siblings(count, clusters, groups, effective)
     evenness = ratio(effective, groups)
     return Cells(
         **estimates,
-        sources=sources,
+        clusters=clusters,
         whole_spread=spread[wholes],
         whole_design_effect=design_effect[wholes],
         whole_likeness=estimate_likeness(design_effect, siblings)[wholes],
@@ -292,12 +292,12 @@ def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: Weakn
     return Judgement(p_value, q_value, q_dependent, bound, is_weak, cut_off)
 
 
-def can_be_tested(cells: Cells, minimum_sources: int) -> Flags:
-    """Return which cells and rests have sources enough and a standard error above 0, shape (n_cells,)."""
+def can_be_tested(cells: Cells, minimum_clusters: int) -> Flags:
+    """Return which cells and rests have clusters enough and a standard error above 0, shape (n_cells,)."""
     with np.errstate(invalid="ignore"):
         found: Flags = (
-            (cells.source_groups >= minimum_sources)
-            & (cells.source_groups_rest >= minimum_sources)
+            (cells.cluster_ids >= minimum_clusters)
+            & (cells.jackknife_groups_rest >= minimum_clusters)
             & (cells.degrees_of_freedom > 0)
             & (cells.test_error > 0)
             & np.isfinite(cells.difference)
@@ -313,7 +313,7 @@ def turn(cells: Cells, signs: Floats) -> Cells:
 def confirm_cells(
     first: Cells, second: Cells, in_family: Flags, margins: Floats, settings: WeaknessSettings
 ) -> Confirmation:
-    """Return which cells are weak by one half of the sources and worse by the other.
+    """Return which cells are weak by one half of the clusters and worse by the other.
 
     Selected on the first half by the rule of the whole within that half, tested one-sided on the second with Holm's
     adjustment over the selected cells: what is seen there was not chosen for being large.
@@ -323,12 +323,12 @@ def confirm_cells(
     first, second : Cells
         The cells within each half, turned; rows as in the whole.
     in_family : ndarray of bool, shape (n_cells,)
-        Cells of the declared family, whether or not they have sources enough.
+        Cells of the declared family, whether or not they have clusters enough.
     margins : ndarray, shape (n_cells,)
     settings : WeaknessSettings
     """
-    can_select = in_family & can_be_tested(first, settings.minimum_sources)
-    can_confirm = in_family & can_be_tested(second, settings.minimum_sources)
+    can_select = in_family & can_be_tested(first, settings.minimum_clusters)
+    can_confirm = in_family & can_be_tested(second, settings.minimum_clusters)
     selected = judge_cells(first, can_select, margins, settings).is_weak
     retested = selected & can_confirm
     error, degrees = second.test_error, second.degrees_of_freedom
@@ -336,9 +336,9 @@ def confirm_cells(
     difference[retested] = second.difference[retested]
     lower[retested] = difference[retested] - t_quantile(settings.confidence, degrees[retested]) * error[retested]
     p_value[retested] = holm(t_tail(difference[retested] / error[retested], degrees[retested]).tolist())
-    least = settings.minimum_sources
+    least = settings.minimum_clusters
     with np.errstate(invalid="ignore"):
-        is_small = ~((first.source_groups >= least) & (second.source_groups >= least))
+        is_small = ~((first.cluster_ids >= least) & (second.cluster_ids >= least))
         is_confirmed = p_value <= settings.error_rate
     status = np.full(len(in_family), "not_selected", dtype="U15")
     status[in_family & is_small] = "not_confirmable"
@@ -416,12 +416,12 @@ def share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
     """
     own = ratio(cells.value * (1 - cells.value), cells.standard_error**2)
     pooled = ratio(cells.count_scored, cells.design_effect)
-    effective_n = np.where(np.isfinite(own) & (own > 0), np.minimum(own, pooled), cells.source_groups_effective)
-    effective_n = np.clip(effective_n, cells.source_groups_effective, cells.count_scored)
-    degrees = cells.source_groups_effective - 1
+    effective_n = np.where(np.isfinite(own) & (own > 0), np.minimum(own, pooled), cells.clusters_effective)
+    effective_n = np.clip(effective_n, cells.clusters_effective, cells.count_scored)
+    degrees = cells.clusters_effective - 1
     quantile = two_sided_quantile(degrees, confidence)
     low, high = wilson_intervals(cells.value, effective_n, quantile)
-    # one source says nothing of others
+    # one cluster says nothing of others
     is_single = ~(degrees > _NEGLIGIBLE)
     return (
         np.where(is_single, np.where(np.isnan(cells.value), np.nan, 0.0), low),
@@ -434,7 +434,7 @@ def mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
 
     In a cell of equal scores s_J is 0, and the standard error of a cell like all others stands in.
     """
-    degrees = cells.source_groups_effective - 1
+    degrees = cells.clusters_effective - 1
     is_single = ~(degrees > _NEGLIGIBLE)
     error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
     margin = np.where(is_single, np.nan, two_sided_quantile(degrees, confidence) * error)

@@ -34,7 +34,7 @@ from hcat.weakness.statistics import (
 #: Why a cell has a P-value or none.
 TEST_STATUSES: Final = {
     "tested": "has a P-value and a place in the family",
-    "too_few_sources": "fewer sources than the least, in the cell or in its rest",
+    "too_few_clusters": "fewer clusters than the least, in the cell or in its rest",
     "no_threshold": "nobody has decided a threshold, so nothing fails",
     "no_scores": "no interaction of the cell has a score",
     "constant": "the metric gave every interaction the same",
@@ -100,12 +100,12 @@ _KEY_COLUMNS: Final = (
 #: Column of int_cell_estimates -> attribute of :class:`Cells`.
 _ESTIMATES: Final = {
     "count_scored": "count_scored",
-    "count_source_groups": "source_groups",
-    "source_groups_effective": "source_groups_effective",
+    "count_jackknife_groups": "cluster_ids",
+    "clusters_effective": "clusters_effective",
     "value": "value",
     "standard_error": "standard_error",
     "count_scored_rest": "count_scored_rest",
-    "source_groups_rest": "source_groups_rest",
+    "jackknife_groups_rest": "jackknife_groups_rest",
     "rest_value": "rest_value",
     "difference": "difference",
     "difference_standard_error": "difference_standard_error",
@@ -122,9 +122,9 @@ def judge_weaknesses(
     estimates : Table
         int_cell_estimates: one row per (cell, measurement, half) with cell_id, metric_name, first_dimension,
         first_segment, second_dimension, second_segment (null for a marginal cell), measurement, half (`all`, `first`,
-        `second`), count_scored, count_sources, count_source_groups, source_groups_effective, value, standard_deviation,
-        standard_error, rest_value, count_scored_rest, source_groups_rest, difference, difference_standard_error. Each
-        metric has the cell `all`, `all` of all its rows.
+        `second`), count_scored, count_clusters, count_jackknife_groups, clusters_effective, value, standard_deviation,
+        standard_error, rest_value, count_scored_rest, jackknife_groups_rest, difference, difference_standard_error.
+        Each metric has the cell `all`, `all` of all its rows.
     rules : Table
         The seed weakness_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null).
     severities : Table
@@ -155,7 +155,7 @@ def judge_weaknesses(
     is_share = np.isin(measurements, SHARES)
     status = _test_statuses(keys, parts["all"], whole, measurements, in_family, settings)
     judged = judge_cells(whole, status == "tested", margins, settings)
-    is_candidate = np.isin(status, ("tested", "too_few_sources"))
+    is_candidate = np.isin(status, ("tested", "too_few_clusters"))
     confirmed = confirm_cells(first, second, is_candidate, margins, settings)
     means, shares = parts["all"]["mean_score"], parts["all"]["share_failing"]
     limits = _ranges(keys, catalog)
@@ -169,7 +169,7 @@ def judge_weaknesses(
     error = np.where(has_difference, whole.test_error, np.nan)
     degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
     margin = two_sided_quantile(degrees, settings.confidence) * error
-    # no two values of a scale lie further apart than its ends; few sources would say more than that
+    # no two values of a scale lie further apart than its ends; few clusters would say more than that
     span = np.where(is_share, 1.0, limits[1] - limits[0])
     columns: dict[str, Any] = {
         **{name: keys.columns[name] for name in _KEY_COLUMNS},
@@ -274,7 +274,7 @@ def _codes(table: pa.Table, names: tuple[str, ...]) -> Integers:
 
 
 def _read_half(estimates: pa.Table, keys: _Keys, half: str) -> dict[str, Cells]:
-    """Return the cells of one half of the sources, by measurement."""
+    """Return the cells of one half of the clusters, by measurement."""
     of_half = estimates.filter(pc.equal(estimates["half"], half))
     return {
         measurement: _read_measurement(of_half.filter(pc.equal(of_half["measurement"], measurement)), keys, measurement)
@@ -295,14 +295,14 @@ def _read_measurement(rows: pa.Table, keys: _Keys, measurement: str) -> Cells:
         return values
 
     # a count that is missing is 0, a figure that is missing is none
-    counts = ("count_scored", "count_sources", "count_source_groups", "count_scored_rest", "source_groups_rest")
+    counts = ("count_scored", "count_clusters", "count_jackknife_groups", "count_scored_rest", "jackknife_groups_rest")
     arrays = {attribute: column(name, 0.0 if name in counts else np.nan) for name, attribute in _ESTIMATES.items()}
     spread = (
         np.sqrt(arrays["value"] * (1 - arrays["value"]))
         if measurement in SHARES
         else column("standard_deviation", np.nan)
     )
-    return with_whole(arrays, column("count_sources", 0.0), spread, keys.wholes)
+    return with_whole(arrays, column("count_clusters", 0.0), spread, keys.wholes)
 
 
 def _choose(parts: Mapping[str, Cells], measurements: Texts) -> Cells:
@@ -366,16 +366,16 @@ def _test_statuses(
     has_scores = parts["mean_score"].count_scored > 0
     # a metric with scores and no share of failures has no threshold
     is_undecided = np.isnan(whole.value[keys.wholes]) & has_scores[keys.wholes] & (measurements != "mean_score")
-    is_few = (whole.source_groups < settings.minimum_sources) | (whole.source_groups_rest < settings.minimum_sources)
-    # one source with nearly all rows counts as one
+    is_few = (whole.cluster_ids < settings.minimum_clusters) | (whole.jackknife_groups_rest < settings.minimum_clusters)
+    # one cluster with nearly all rows counts as one
     is_few |= ~(whole.degrees_of_freedom > 0)
     reasons = {
         "not_in_family": ~in_family,
         "no_threshold": is_undecided,
         "no_scores": ~(whole.count_scored > 0),
         "no_rest": keys.is_whole | ~(whole.count_scored_rest > 0),
-        "too_few_sources": is_few,
-        "constant": ~can_be_tested(whole, settings.minimum_sources),
+        "too_few_clusters": is_few,
+        "constant": ~can_be_tested(whole, settings.minimum_clusters),
     }
     found: Texts = np.select(list(reasons.values()), list(reasons), default="tested")
     return found

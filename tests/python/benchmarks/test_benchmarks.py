@@ -120,7 +120,7 @@ def test_baselines_by_hand() -> None:
     assert_allclose(found["lexical LR"], 0.5)
 
 
-def test_a_cell_that_no_other_source_has_gets_the_rate_of_the_others() -> None:
+def test_a_cell_that_no_other_cluster_has_gets_the_rate_of_the_others() -> None:
     rows = [
         _row("x", [], True, "a", model="only here"),
         _row("x", [], True, "b"),

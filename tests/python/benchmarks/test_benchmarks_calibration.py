@@ -26,13 +26,13 @@ from hcat.calibration.thresholds import Threshold
 from hcat.review.simulation import SimulatedRates
 
 
-def _answers(count_sources: int = 60, rows_per_source: int = 3, shift: float = 0.0) -> calibration.Answers:
+def _answers(count_clusters: int = 60, rows_per_cluster: int = 3, shift: float = 0.0) -> calibration.Answers:
     """Two tasks; P(grounded) is the score in the first, and lower by `shift` on the log odds in the second."""
     random = np.random.default_rng(7)
     rows = []
-    for source in range(count_sources):
+    for source in range(count_clusters):
         task = "QA" if source % 2 else "Summary"
-        for _ in range(rows_per_source):
+        for _ in range(rows_per_cluster):
             score = float(random.beta(2, 2))
             log_odds = math.log(score / (1 - score)) - (shift if task == "Summary" else 0.0)
             grounded = random.random() < 1 / (1 + math.exp(-log_odds))
@@ -66,7 +66,7 @@ def test_answers_name_sources_by_task() -> None:
     assert answers.take(parts["QA"]).rows[0]["score"] == 0.25
 
 
-def test_a_source_does_not_move_its_own_probability() -> None:
+def test_a_cluster_does_not_move_its_own_probability() -> None:
     answers = _answers(40)
     before, families = calibration.calibrate_by_others(answers, ["logistic"])
     own = answers.sources == answers.sources[0]
@@ -140,7 +140,7 @@ def test_resplits_keep_the_promise_of_the_order_statistic() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "by_row", "by_source", "expected"),
+    ("cell", "by_row", "by_cluster", "expected"),
     [
         (("marginal", False, "all"), 0.905, 0.5, True),
         (("marginal", False, "all"), 0.915, 0.9, False),
@@ -152,9 +152,9 @@ def test_resplits_keep_the_promise_of_the_order_statistic() -> None:
     ],
 )
 def test_coverage_is_judged_in_the_weights_of_its_promise(
-    cell: coverage.Cell, by_row: float, by_source: float, expected: bool
+    cell: coverage.Cell, by_row: float, by_cluster: float, expected: bool
 ) -> None:
-    assert coverage.judge(cell, coverage.MeanCoverage(by_row, by_source, 39.0), 0.1)[1] is expected
+    assert coverage.judge(cell, coverage.MeanCoverage(by_row, by_cluster, 39.0), 0.1)[1] is expected
 
 
 def test_laws_are_those_of_the_beta_distribution() -> None:

@@ -25,7 +25,7 @@ def test_the_inputs_have_the_stated_size_and_siblings() -> None:
                 (select count(*) from int_primary_evaluations),
                 (select count(distinct metric_name) from int_primary_evaluations),
                 (select count(*) from int_interaction_segments),
-                (select count(distinct source_group) from int_interaction_segments),
+                (select count(distinct cluster_id) from int_interaction_segments),
                 (select avg((raw_score is null)::integer) from int_primary_evaluations)
             """
         ).fetchall()[0]

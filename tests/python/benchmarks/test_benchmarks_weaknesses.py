@@ -14,8 +14,8 @@ def test_the_benchmark_is_registered() -> None:
     assert BENCHMARKS["weaknesses"] is weaknesses.run
 
 
-def test_a_design_has_sources_cells_and_a_plant() -> None:
-    design = deal(2_000, 2.5, np.random.default_rng(1), Plant(60, 0.35, by_source=False))
+def test_a_design_has_clusters_cells_and_a_plant() -> None:
+    design = deal(2_000, 2.5, np.random.default_rng(1), Plant(60, 0.35, by_cluster=False))
     assert_array_equal(np.unique(design.sources), np.arange(800))
     assert_array_equal(design.members[:, 0], 1.0)
     assert design.members[:, 1].sum() == 60
@@ -28,8 +28,8 @@ def test_a_design_has_sources_cells_and_a_plant() -> None:
     assert 280 < design.members.shape[1] < 330
 
 
-def test_a_plant_of_whole_sources_takes_whole_sources() -> None:
-    design = deal(2_000, 5.0, np.random.default_rng(1), Plant(60, 0.35, by_source=True))
+def test_a_plant_of_whole_clusters_takes_whole_clusters() -> None:
+    design = deal(2_000, 5.0, np.random.default_rng(1), Plant(60, 0.35, by_cluster=True))
     planted = design.counts[:, 1]
     assert set(planted[planted > 0] - design.counts[planted > 0, 0]) == {0.0}
     assert 60 <= planted.sum() < 80
@@ -80,12 +80,12 @@ def test_nothing_but_the_null_error_holds_where_most_fail() -> None:
 
 
 def test_a_disaster_is_found_and_nothing_else() -> None:
-    found = weaknesses.measure_plant(Plant(120, 0.5, by_source=False), 2_000, 1.0, 0.0, 8)
+    found = weaknesses.measure_plant(Plant(120, 0.5, by_cluster=False), 2_000, 1.0, 0.0, 8)
     assert (found.flagged, found.not_confirmable) == (1.0, 0.0)
     assert found.confirmed >= 0.75
     assert found.false_flagged <= 0.1
     assert abs(found.excess) < 0.05
-    nothing = weaknesses.measure_plant(Plant(120, 0.0, by_source=False), 2_000, 1.0, 0.0, 4)
+    nothing = weaknesses.measure_plant(Plant(120, 0.0, by_cluster=False), 2_000, 1.0, 0.0, 4)
     assert nothing.flagged == 0.0
     assert 0.1 < nothing.detectable < 0.4
 

@@ -43,7 +43,7 @@ PUBLISHED = np.array(
 ).T
 
 
-def own_sources(ratings: np.ndarray) -> np.ndarray:
+def own_clusters(ratings: np.ndarray) -> np.ndarray:
     return np.arange(len(ratings))
 
 
@@ -69,39 +69,39 @@ def any_ratings(max_raters: int = 5, gaps: bool = True):
 def test_percent_agreement_by_hand():
     # m P = 3 (one pair of three agrees: 1/3) -> 1, 2 (agree) -> 2, 3 -> 3; 8 pairable values
     ratings = np.array([[0, 0, 1], [2, 2, NAN], [1, 1, 1], [NAN, NAN, 2]])
-    found = percent_agreement(ratings, own_sources(ratings))
+    found = percent_agreement(ratings, own_clusters(ratings))
     assert_allclose(found.value, (1 + 2 + 3) / 8)
-    assert (found.count_units, found.count_ratings, found.count_sources) == (3, 8, 3)
+    assert (found.count_units, found.count_ratings, found.count_clusters) == (3, 8, 3)
 
 
 def test_cohen_kappa_by_hand():
     # Cohen's cross table [[20, 5], [10, 15]]: observed .7, expected .5
     ratings = np.repeat([[1.0, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0)
-    assert_allclose(cohen_kappa(ratings, own_sources(ratings)).value, 0.4)
+    assert_allclose(cohen_kappa(ratings, own_clusters(ratings)).value, 0.4)
 
 
 def test_quadratic_kappa_by_hand():
     # squared differences 0, 1, 4, 0: mean 1.25; all pairs of {0,1,0,2} x {0,2,2,2}: (12 + 4 + 12 + 4) / 16 = 2
     ratings = np.array([[0.0, 0], [1, 2], [0, 2], [2, 2]])
-    assert_allclose(cohen_kappa(ratings, own_sources(ratings), "quadratic").value, 1 - 1.25 / 2)
+    assert_allclose(cohen_kappa(ratings, own_clusters(ratings), "quadratic").value, 1 - 1.25 / 2)
 
 
 def test_unused_scale_points_do_not_move_quadratic_kappa():
     ratings = np.array([[0.0, 0], [1, 3], [0, 3], [3, 3], [1, 1]])
     first, second = ratings.astype(int).T
     expected = cohen_kappa_score(first, second, labels=[0, 1, 2, 3], weights="quadratic")
-    assert_allclose(cohen_kappa(ratings, own_sources(ratings), "quadratic").value, expected, atol=1e-12)
+    assert_allclose(cohen_kappa(ratings, own_clusters(ratings), "quadratic").value, expected, atol=1e-12)
 
 
 def test_fleiss_kappa_by_hand():
     # P_u = 1/3, 1, 1/3; shares of 0 and 1 are 4/9 and 5/9: (5/9 - 41/81) / (40/81) = .1
     ratings = np.array([[0.0, 0, 1], [1, 1, 1], [0, 1, 0]])
-    assert_allclose(fleiss_kappa(ratings, own_sources(ratings)).value, 0.1)
+    assert_allclose(fleiss_kappa(ratings, own_clusters(ratings)).value, 0.1)
 
 
 @pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
 def test_alpha_is_the_published_one(level, alpha):
-    assert_allclose(krippendorff_alpha(PUBLISHED, own_sources(PUBLISHED), level).value, alpha, atol=5e-4)
+    assert_allclose(krippendorff_alpha(PUBLISHED, own_clusters(PUBLISHED), level).value, alpha, atol=5e-4)
 
 
 @given(any_ratings())
@@ -111,7 +111,7 @@ def test_alpha_agrees_with_krippendorff(ratings):
     pairable = ratings[is_pairable]
     count_values = len(np.unique(pairable[~np.isnan(pairable)]))
     for level in LEVELS:
-        found = krippendorff_alpha(ratings, own_sources(ratings), level, count_draws=1)
+        found = krippendorff_alpha(ratings, own_clusters(ratings), level, count_draws=1)
         if count_values < 2:
             assert found.value is None
             assert found.status == ("no_variation" if count_values else "no_pairable_values")
@@ -125,7 +125,7 @@ def test_alpha_agrees_with_krippendorff(ratings):
 @settings(deadline=None)
 def test_fleiss_agrees_with_statsmodels(ratings):
     assume(len(np.unique(ratings)) > 1)
-    found = fleiss_kappa(ratings, own_sources(ratings), count_draws=1)
+    found = fleiss_kappa(ratings, own_clusters(ratings), count_draws=1)
     assert_allclose(found.value, fleiss_kappa_of_statsmodels(aggregate_raters(ratings.astype(int))[0]), atol=1e-9)
 
 
@@ -135,7 +135,7 @@ def test_kappa_agrees_with_sklearn(ratings):
     both = ratings[~np.isnan(ratings).any(axis=1)].astype(int)
     assume(len(np.unique(both)) > 1)
     for weighting, weights in (("unweighted", None), ("quadratic", "quadratic")):
-        found = cohen_kappa(ratings, own_sources(ratings), weighting, count_draws=1)
+        found = cohen_kappa(ratings, own_clusters(ratings), weighting, count_draws=1)
         expected = cohen_kappa_score(both[:, 0], both[:, 1], labels=[0, 1, 2, 3], weights=weights)
         assert_allclose(found.value, expected, atol=1e-9)
         assert found.value >= -1 - 1e-12
@@ -149,8 +149,8 @@ def test_order_of_raters_and_units_does_not_matter(ratings, random):
     random.shuffle(rows)
     shuffled = ratings[np.ix_(rows, columns)]
     for one, other in zip(
-        agreement_statistics(ratings, own_sources(ratings), 1),
-        agreement_statistics(shuffled, own_sources(shuffled), 1),
+        agreement_statistics(ratings, own_clusters(ratings), 1),
+        agreement_statistics(shuffled, own_clusters(shuffled), 1),
         strict=True,
     ):
         assert one.status == other.status
@@ -163,7 +163,7 @@ def test_order_of_raters_and_units_does_not_matter(ratings, random):
 @settings(deadline=None)
 def test_levels_are_invariant_as_they_promise(ratings, slope, shift):
     def value(values, level):
-        return krippendorff_alpha(values, own_sources(values), level, count_draws=1).value
+        return krippendorff_alpha(values, own_clusters(values), level, count_draws=1).value
 
     assume(value(ratings, "nominal") is not None)
     assert_allclose(value(slope * ratings + shift, "interval"), value(ratings, "interval"), atol=1e-9)
@@ -176,13 +176,13 @@ def test_levels_are_invariant_as_they_promise(ratings, slope, shift):
 
 def test_without_two_ratings_of_a_unit_there_is_no_number():
     for ratings in (np.array([[1.0, NAN], [NAN, 0.0]]), np.full((3, 2), NAN), np.empty((0, 3)), np.array([[1.0]])):
-        for found in agreement_statistics(ratings, own_sources(ratings)):
+        for found in agreement_statistics(ratings, own_clusters(ratings)):
             assert (found.status, found.value, found.low, found.high) == ("no_pairable_values", None, None, None)
 
 
 def test_without_variation_there_is_percent_agreement_only():
     ratings = np.ones((12, 2))
-    percent, *corrected = agreement_statistics(ratings, own_sources(ratings))
+    percent, *corrected = agreement_statistics(ratings, own_clusters(ratings))
     assert (percent.value, percent.interval_status, percent.low) == (1.0, "no_spread", None)
     assert {(found.status, found.value, found.count_units) for found in corrected} == {("no_variation", None, 12)}
 
@@ -190,30 +190,30 @@ def test_without_variation_there_is_percent_agreement_only():
 def test_values_outside_pairs_are_no_variation():
     # the 5 stands alone in its unit, and never meets another rating
     ratings = np.array([[1.1, 1.1], [1.1, 1.1], [5.0, NAN]])
-    assert {krippendorff_alpha(ratings, own_sources(ratings), level).status for level in LEVELS} == {"no_variation"}
+    assert {krippendorff_alpha(ratings, own_clusters(ratings), level).status for level in LEVELS} == {"no_variation"}
 
 
 def test_kappa_of_one_constant_rater_is_zero():
     ratings = np.array([[1.0, 0], [1, 1], [1, 0], [1, 1]])
-    assert cohen_kappa(ratings, own_sources(ratings)).value == 0.0
+    assert cohen_kappa(ratings, own_clusters(ratings)).value == 0.0
 
 
 def test_fleiss_needs_equal_numbers_and_cohen_two_raters():
     ratings = np.array([[0.0, 1, 1], [1, 1, NAN], [0, 0, 0]])
-    assert fleiss_kappa(ratings, own_sources(ratings)).status == "unequal_ratings_per_unit"
-    assert cohen_kappa(ratings, own_sources(ratings)).status == "more_than_two_raters"
+    assert fleiss_kappa(ratings, own_clusters(ratings)).status == "unequal_ratings_per_unit"
+    assert cohen_kappa(ratings, own_clusters(ratings)).status == "more_than_two_raters"
 
 
 def test_empty_columns_and_rows_are_passed_over():
     ratings = np.array([[0.0, 1], [1, 1], [0, 0], [1, 1]])
     wide = np.vstack([np.insert(ratings, 1, NAN, axis=1), np.full((2, 3), NAN)])
-    narrow = agreement_statistics(ratings, own_sources(ratings))
-    assert agreement_statistics(wide, own_sources(wide)) == narrow
+    narrow = agreement_statistics(ratings, own_clusters(ratings))
+    assert agreement_statistics(wide, own_clusters(wide)) == narrow
     assert {found.status for found in narrow} == {"estimated"}
 
 
 def test_statistics_come_in_their_order():
-    names = [found.statistic for found in agreement_statistics(PUBLISHED, own_sources(PUBLISHED))]
+    names = [found.statistic for found in agreement_statistics(PUBLISHED, own_clusters(PUBLISHED))]
     assert names == [name for name in get_args(Statistic) if not name.startswith("intra_rater")]
 
 
@@ -224,78 +224,78 @@ def test_interval_is_that_of_reindexed_ratings():
     random = np.random.default_rng(4)
     ratings = rate(random, random.integers(0, 3, 45), [0.8, 0.7, 0.9], 3)
     ratings[random.random(ratings.shape) < 0.15] = NAN
-    sources = np.repeat(np.arange(15) * 7 - 20, 3)
+    clusters = np.repeat(np.arange(15) * 7 - 20, 3)
     drawn = np.random.default_rng(11).integers(0, 15, (60, 15))
-    names = np.unique(sources)
-    resampled = [ratings[np.concatenate([np.flatnonzero(sources == names[s]) for s in draw])] for draw in drawn]
+    names = np.unique(clusters)
+    resampled = [ratings[np.concatenate([np.flatnonzero(clusters == names[s]) for s in draw])] for draw in drawn]
     for level in LEVELS:
         draws = [krippendorff.alpha(table.T, level_of_measurement=level) for table in resampled]
-        found = krippendorff_alpha(ratings, sources, level, count_draws=60, confidence=0.9, seed=11)
+        found = krippendorff_alpha(ratings, clusters, level, count_draws=60, confidence=0.9, seed=11)
         assert_allclose([found.low, found.high], np.quantile(draws, [0.05, 0.95]), atol=1e-9)
         assert found.count_draws_usable == 60
     full = rate(random, random.integers(0, 3, 45), [0.8, 0.7], 3)
     for weights in (None, "quadratic"):
         draws = []
         for draw in drawn:
-            table = full[np.concatenate([np.flatnonzero(sources == names[s]) for s in draw])].astype(int)
+            table = full[np.concatenate([np.flatnonzero(clusters == names[s]) for s in draw])].astype(int)
             draws.append(cohen_kappa_score(table[:, 0], table[:, 1], labels=[0, 1, 2], weights=weights))
-        found = cohen_kappa(full, sources, weights or "unweighted", count_draws=60, seed=11)
+        found = cohen_kappa(full, clusters, weights or "unweighted", count_draws=60, seed=11)
         assert_allclose([found.low, found.high], np.quantile(draws, [0.025, 0.975]), atol=1e-9)
 
 
-def test_interval_follows_seed_and_sources_but_not_their_names():
+def test_interval_follows_seed_and_clusters_but_not_their_names():
     random = np.random.default_rng(8)
     ratings = rate(random, random.integers(0, 2, 60), [0.9, 0.8, 0.7])
-    sources = np.repeat(np.arange(20), 3)
-    found = fleiss_kappa(ratings, sources)
-    assert fleiss_kappa(ratings, sources * 1000 + 5) == found
-    assert fleiss_kappa(ratings, sources, seed=1) != found
+    clusters = np.repeat(np.arange(20), 3)
+    found = fleiss_kappa(ratings, clusters)
+    assert fleiss_kappa(ratings, clusters * 1000 + 5) == found
+    assert fleiss_kappa(ratings, clusters, seed=1) != found
     assert found.low < found.value < found.high
 
 
 def test_draws_in_portions_are_the_same(monkeypatch):
     random = np.random.default_rng(9)
     ratings = rate(random, random.integers(0, 2, 60), [0.9, 0.8, 0.7])
-    whole = agreement_statistics(ratings, own_sources(ratings), count_draws=100)
+    whole = agreement_statistics(ratings, own_clusters(ratings), count_draws=100)
     monkeypatch.setattr("hcat.calibration.agreement._CELLS", 1)
-    assert agreement_statistics(ratings, own_sources(ratings), count_draws=100) == whole
+    assert agreement_statistics(ratings, own_clusters(ratings), count_draws=100) == whole
 
 
-def test_intervals_need_sources_and_usable_draws():
+def test_intervals_need_clusters_and_usable_draws():
     ratings = np.tile([[0.0, 1], [1, 1], [0, 0]], (10, 1))
     few = krippendorff_alpha(ratings, np.repeat(np.arange(3), 10))
     assert (few.status, few.interval_status, few.low, few.count_draws_usable) == (
         "estimated",
-        "too_few_sources",
+        "too_few_clusters",
         None,
         0,
     )
-    # one source in twelve holds all variation: it is missing from (11/12)^12 = 35 % of the draws
+    # one cluster in twelve holds all variation: it is missing from (11/12)^12 = 35 % of the draws
     rare = np.ones((12, 2))
     rare[0] = 0
-    found = krippendorff_alpha(rare, own_sources(rare))
+    found = krippendorff_alpha(rare, own_clusters(rare))
     assert (found.value, found.interval_status) == (1.0, "too_few_usable_draws")
     assert 590 < found.count_draws_usable < 710
 
 
 def test_interval_covers_when_siblings_are_alike_and_rows_do_not():
-    # a source fixes class and difficulty of its 6 units
-    def world(random, count_sources):
-        truth = np.repeat(random.integers(0, 2, count_sources), 6)
-        is_easy = np.repeat(random.random(count_sources) < 0.5, 6)
+    # a cluster fixes class and difficulty of its 6 units
+    def world(random, count_clusters):
+        truth = np.repeat(random.integers(0, 2, count_clusters), 6)
+        is_easy = np.repeat(random.random(count_clusters) < 0.5, 6)
         right = random.random((len(truth), 3)) < np.where(is_easy, 0.98, 0.6)[:, None]
         return np.where(right, truth[:, None], 1 - truth[:, None]).astype(float)
 
     truth = percent_agreement(world(np.random.default_rng(1), 20_000), np.arange(120_000), count_draws=1).value
-    by_source = by_row = 0
+    by_cluster = by_row = 0
     for seed in range(200):
         ratings = world(np.random.default_rng(100 + seed), 40)
         found = percent_agreement(ratings, np.repeat(np.arange(40), 6), count_draws=200)
         rows = percent_agreement(ratings, np.arange(240), count_draws=200)
-        by_source += found.low <= truth <= found.high
+        by_cluster += found.low <= truth <= found.high
         by_row += rows.low <= truth <= rows.high
-    assert by_source / 200 > 0.9
-    assert by_row / 200 < by_source / 200 - 0.1
+    assert by_cluster / 200 > 0.9
+    assert by_row / 200 < by_cluster / 200 - 0.1
 
 
 # one rater's two passes
@@ -313,7 +313,7 @@ def test_two_passes_have_names_of_their_own():
         atol=1e-12,
     )
     names = {found.percent_agreement.statistic, found.cohen_kappa.statistic, found.cohen_kappa_quadratic.statistic}
-    between = {one.statistic for one in agreement_statistics(PUBLISHED, own_sources(PUBLISHED))}
+    between = {one.statistic for one in agreement_statistics(PUBLISHED, own_clusters(PUBLISHED))}
     assert not names & between
     assert names | between == set(get_args(Statistic))
 
@@ -326,7 +326,7 @@ def test_rater_report_by_hand():
     others = np.array([[1.0, 1]] * 12 + [[0, 0]] * 12 + [[0, 1]] * 6)
     own = np.array([1.0] * 9 + [0] * 3 + [0] * 9 + [1] * 3 + [1] * 6)
     ratings = np.column_stack([own, others])
-    found = rater_reports(ratings, own_sources(ratings))[0]
+    found = rater_reports(ratings, own_clusters(ratings))[0]
     assert (found.status, found.count_ratings, found.count_shared_units) == ("estimated", 30, 24)
     assert found.count_effective == 24
     assert found.agreement == 0.75
@@ -337,7 +337,7 @@ def test_rater_report_by_hand():
 
 
 def test_siblings_widen_the_interval():
-    # sources of 2 x 10 and 4 x 1 shared units: 24^2 / 204
+    # clusters of 2 x 10 and 4 x 1 shared units: 24^2 / 204
     ratings = np.array([[1.0, 1, 1]] * 18 + [[0, 1, 1]] * 6)
     found = rater_reports(ratings, np.array([0] * 10 + [1] * 10 + [2, 3, 4, 5]))[0]
     assert_allclose(found.count_effective, 24**2 / 204)
@@ -351,7 +351,7 @@ def test_who_rates_at_random_is_found_and_the_others_are_not():
     for seed in range(20):
         random = np.random.default_rng(seed)
         ratings = rate(random, random.integers(0, 2, 120), [0.5, 0.9, 0.85, 0.9])
-        reports = rater_reports(ratings, own_sources(ratings), count_draws=1)
+        reports = rater_reports(ratings, own_clusters(ratings), count_draws=1)
         flagged.append([report.disagrees_with_everyone for report in reports])
     assert np.array(flagged)[:, 0].all()
     assert not np.array(flagged)[:, 1:].any()
@@ -363,7 +363,7 @@ def test_the_rater_of_the_hard_units_is_not_blamed():
     truth = random.integers(0, 2, 400)
     ratings = np.where(np.arange(400)[:, None] < 120, rate(random, truth, [0.65] * 4), rate(random, truth, [0.97] * 4))
     ratings[120:, 0] = NAN
-    found = rater_reports(ratings, own_sources(ratings))[0]
+    found = rater_reports(ratings, own_clusters(ratings))[0]
     assert found.high < found.agreement_of_others_everywhere
     assert found.disagrees_with_everyone is False
 
@@ -373,7 +373,7 @@ def test_luck_of_the_others_does_not_blame_a_good_rater():
     shared = np.array([[1.0, 1, 1]] * 10 + [[0, 0, 0]] * 8 + [[0, 1, 1]] * 4)
     rest = np.array([[NAN, 1, 1]] * 30 + [[NAN, 0, 1]] * 20)
     ratings = np.vstack([shared, rest])
-    found = rater_reports(ratings, own_sources(ratings))[0]
+    found = rater_reports(ratings, own_clusters(ratings))[0]
     assert found.agreement_of_others == 1.0
     assert found.high < 1.0
     assert found.disagrees_with_everyone is False
@@ -381,19 +381,19 @@ def test_luck_of_the_others_does_not_blame_a_good_rater():
 
 def test_rater_reports_need_raters_and_shared_units():
     two = np.tile([[0.0, 1, NAN], [1, 1, NAN]], (30, 1))
-    reports = rater_reports(two, own_sources(two))
+    reports = rater_reports(two, own_clusters(two))
     assert [report.status for report in reports] == ["fewer_than_three_raters"] * 3
     assert {report.agreement for report in reports} | {report.disagrees_with_everyone for report in reports} == {None}
     # 19 shared units: ties of the others and units with a single other do not count
     ratings = np.array([[1.0, 1, 1]] * 19 + [[1, 0, 1]] * 10 + [[1, 1, NAN]] * 10)
-    found = rater_reports(ratings, own_sources(ratings))[0]
+    found = rater_reports(ratings, own_clusters(ratings))[0]
     assert (found.status, found.count_ratings, found.count_shared_units) == ("too_few_shared_units", 39, 19)
     assert (found.agreement, found.low, found.high, found.kappa) == (None, None, None, None)
 
 
 def test_kappa_with_the_majority_may_lack_variation():
     ratings = np.ones((25, 3))
-    found = rater_reports(ratings, own_sources(ratings))[0]
+    found = rater_reports(ratings, own_clusters(ratings))[0]
     assert (found.agreement, found.kappa.status, found.kappa.value) == (1.0, "no_variation", None)
 
 
@@ -588,13 +588,13 @@ def test_qags_raters(dataset, kappa, alpha):
     for unit, given_votes in enumerate(votes):
         for worker, vote in given_votes:
             ratings[unit, workers[worker]] = vote == "yes"
-    sources = np.unique([row["article"] for row in rows], return_inverse=True)[1]
-    found_kappa, found_alpha = fleiss_kappa(ratings, sources), krippendorff_alpha(ratings, sources)
+    clusters = np.unique([row["article"] for row in rows], return_inverse=True)[1]
+    found_kappa, found_alpha = fleiss_kappa(ratings, clusters), krippendorff_alpha(ratings, clusters)
     assert_allclose([found_kappa.value, found_alpha.value], [kappa, alpha], atol=1e-4)
     assert found_alpha.low < alpha < found_alpha.high
     assert found_alpha.count_ratings == 3 * len(rows)
     # few of the many workers rated enough to be judged
-    known = [report for report in rater_reports(ratings, sources, count_draws=1) if report.status == "estimated"]
+    known = [report for report in rater_reports(ratings, clusters, count_draws=1) if report.status == "estimated"]
     assert 0 < len(known) < len(workers) / 2
     assert not any(report.disagrees_with_everyone for report in known)
     assert (np.diff(dawid_skene(ratings).log_posterior) >= -1e-9).all()

@@ -29,7 +29,7 @@ def make_ratings(count: int = 30) -> pa.Table:
             rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", rater, 1, value))
         if unit < 10:
             rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", "anna", 2, truth if unit else 1))
-    names = ("interaction_id", "source_group", "criterion", "rater", "rating_pass", "scale_point")
+    names = ("interaction_id", "cluster_id", "criterion", "rater", "rating_pass", "scale_point")
     return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
 
 
@@ -41,14 +41,14 @@ def test_figures_are_those_of_the_arrays_and_passes_stay_apart() -> None:
     truth = np.array([2.0 * (unit % 2) for unit in range(30)])
     ben = np.where(np.arange(30) % 5, truth, 2 - truth)
     arrays = np.column_stack([truth, ben, 2 - truth])
-    # sources are numbered by their names, so that draws do not depend on the order of rows
-    sources = np.unique([f"s{unit // 2}" for unit in range(30)], return_inverse=True)[1]
-    expected = krippendorff_alpha(arrays, sources, "nominal", DRAWS, seed=1)
+    # clusters are numbered by their names, so that draws do not depend on the order of rows
+    clusters = np.unique([f"s{unit // 2}" for unit in range(30)], return_inverse=True)[1]
+    expected = krippendorff_alpha(arrays, clusters, "nominal", DRAWS, seed=1)
     row = by_name["krippendorff_alpha_nominal", None]
-    assert (row["value"], row["low"], row["count_sources"]) == (expected.value, expected.low, 15)
+    assert (row["value"], row["low"], row["count_clusters"]) == (expected.value, expected.low, 15)
     again = truth[:10].copy()
     again[0] = 1
-    own = intra_rater_agreement(truth[:10], again, sources[:10], DRAWS, seed=1)
+    own = intra_rater_agreement(truth[:10], again, clusters[:10], DRAWS, seed=1)
     assert (
         by_name["intra_rater_percent_agreement", "anna"]["value"] == own.percent_agreement.value == pytest.approx(0.9)
     )
@@ -94,7 +94,7 @@ def test_a_model_labels_only_the_criteria_that_ask_for_it() -> None:
                 rows.append(
                     {
                         "interaction_id": f"i{number:02}",
-                        "source_group": f"s{number}",
+                        "cluster_id": f"s{number}",
                         "criterion": criterion,
                         "rater": rater,
                         "rating_pass": 1,

@@ -19,7 +19,7 @@ def with_months(labels: pa.Table, month: str = "2026-05") -> pa.Table:
 
 
 def run(labels: pa.Table, calibrators: pa.Table, **changes: float) -> list[dict]:
-    settings = {"alpha": ALPHA, "level": LEVEL, "minimum_sources": MINIMUM} | changes
+    settings = {"alpha": ALPHA, "level": LEVEL, "minimum_clusters": MINIMUM} | changes
     found = check_audits(labels, targets(), calibrators, **settings)
     assert found.schema == AUDIT_SCHEMA
     assert set(found["status"].to_pylist()) <= set(STATUSES)
@@ -66,13 +66,13 @@ def test_probabilities_that_are_too_low_are_no_failure() -> None:
 
 
 def test_overconfidence_by_hand() -> None:
-    """Excess .5 and .1 from two sources of one row: mean .3, error sqrt(2 x (.2^2 + .2^2)) / 2 = .2, t = 1.5 on one
+    """Excess .5 and .1 from two clusters of one row: mean .3, error sqrt(2 x (.2^2 + .2^2)) / 2 = .2, t = 1.5 on one
     degree of freedom: P = 1/2 - atan(1.5) / pi."""
     found = overconfidence(np.array([0.5, 0.1]), np.array([0.0, 0.0]), np.array(["a", "b"]))
     assert_allclose(found, 0.5 - np.arctan(1.5) / np.pi)
 
 
-def test_overconfidence_counts_sources_and_not_rows() -> None:
+def test_overconfidence_counts_clusters_and_not_rows() -> None:
     excess, labels = np.array([0.5, 0.3, 0.1, 0.4]), np.zeros(4)
     once = overconfidence(excess, labels, np.arange(4))
     repeated = overconfidence(np.tile(excess, 3), np.tile(labels, 3), np.tile(np.arange(4), 3))
@@ -80,15 +80,15 @@ def test_overconfidence_counts_sources_and_not_rows() -> None:
 
 
 def test_nothing_varies() -> None:
-    sources = np.array(["a", "b"])
-    assert overconfidence(np.array([1.0, 1.0]), np.array([1.0, 1.0]), sources) == 1
-    assert overconfidence(np.array([1.0, 1.0]), np.array([0.0, 0.0]), sources) == 0
+    clusters = np.array(["a", "b"])
+    assert overconfidence(np.array([1.0, 1.0]), np.array([1.0, 1.0]), clusters) == 1
+    assert overconfidence(np.array([1.0, 1.0]), np.array([0.0, 0.0]), clusters) == 0
 
 
-def test_few_sources_and_missing_calibrators_say_so() -> None:
+def test_few_clusters_and_missing_calibrators_say_so() -> None:
     labels = with_months(make_labels())
-    rows = run(labels, fit(labels), minimum_sources=10_000)
-    assert {row["status"] for row in rows if row["test"] == "overconfidence"} == {"too_few_sources"}
+    rows = run(labels, fit(labels), minimum_clusters=10_000)
+    assert {row["status"] for row in rows if row["test"] == "overconfidence"} == {"too_few_clusters"}
     few = with_months(make_labels(20))
     assert {row["status"] for row in run(few, fit(few))} == {"not_calibrated"}
     nothing = labels.filter(pc.not_equal(labels["fold"], "test"))
@@ -100,5 +100,5 @@ def test_bad_settings() -> None:
     labels = with_months(make_labels())
     with pytest.raises(ValueError, match="level must lie in"):
         run(labels, fit(labels), level=1.0)
-    with pytest.raises(ValueError, match="minimum_sources must be at least 2"):
-        run(labels, fit(labels), minimum_sources=1)
+    with pytest.raises(ValueError, match="minimum_clusters must be at least 2"):
+        run(labels, fit(labels), minimum_clusters=1)

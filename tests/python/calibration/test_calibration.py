@@ -22,7 +22,7 @@ from hcat.calibration.calibrators import (
     from_rows,
     label_scores,
 )
-from hcat.statistics.clusters import folds_of_sources
+from hcat.statistics.clusters import folds_of_clusters
 
 THIRDS = {"fit": 0.5, "conformalize": 0.3, "test": 0.2}
 
@@ -45,10 +45,10 @@ def draw_graded(count, seed, slope=1.2):
 
 
 def fitted(family, seed=1, count=1500, sign=1, **options):
-    scores, labels, sources = draw_graded(count, seed)
+    scores, labels, clusters = draw_graded(count, seed)
     direction = "higher_is_better" if sign > 0 else "lower_is_better"
     data = label_scores(
-        sign * scores, labels, sources, direction=direction, count_scale_points=3, accept_from=2, **options
+        sign * scores, labels, clusters, direction=direction, count_scale_points=3, accept_from=2, **options
     )
     found = fit_calibrator(data, family)
     assert found.status == "fitted"
@@ -66,9 +66,9 @@ def test_logistic_is_weighted_logistic_regression():
     import statsmodels.api as statsmodels
     from sklearn.linear_model import LogisticRegression
 
-    scores, labels, sources = draw_binary(900, 2)
+    scores, labels, clusters = draw_binary(900, 2)
     weights = np.random.default_rng(3).uniform(0.5, 6, 900)
-    found = fit_calibrator(label_scores(scores, labels, sources, weights), "logistic").calibrator
+    found = fit_calibrator(label_scores(scores, labels, clusters, weights), "logistic").calibrator
     ours = [value(found, "intercept")[0], value(found, "slope")[0]]
     peer = statsmodels.GLM(
         labels, statsmodels.add_constant(scores), statsmodels.families.Binomial(), freq_weights=weights
@@ -81,8 +81,8 @@ def test_logistic_is_weighted_logistic_regression():
 def test_ordinal_is_the_proportional_odds_model():
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-    scores, labels, sources = draw_graded(1200, 4)
-    data = label_scores(scores, labels, sources, count_scale_points=3, accept_from=2)
+    scores, labels, clusters = draw_graded(1200, 4)
+    data = label_scores(scores, labels, clusters, count_scale_points=3, accept_from=2)
     found = fit_calibrator(data, "ordinal").calibrator
     model = OrderedModel(labels, scores[:, None], distr="logit")
     peer = model.fit(method="bfgs", gtol=1e-10, disp=0)
@@ -94,8 +94,8 @@ def test_ordinal_is_the_proportional_odds_model():
 def test_multinomial_is_the_baseline_category_logit():
     import statsmodels.api as statsmodels
 
-    scores, labels, sources = draw_graded(1200, 5)
-    data = label_scores(scores, labels, sources, count_scale_points=3, accept_from=1)
+    scores, labels, clusters = draw_graded(1200, 5)
+    data = label_scores(scores, labels, clusters, count_scale_points=3, accept_from=1)
     found = fit_calibrator(data, "multinomial").calibrator
     peer = statsmodels.MNLogit(labels, statsmodels.add_constant(scores)).fit(disp=0, tol=1e-12)
     assert_allclose([value(found, "intercept"), value(found, "slope")], peer.params, atol=5e-5)
@@ -132,10 +132,10 @@ def test_families_are_those_of_calibrated_classifier(method, family, atol):
         def predict(self, scores):
             return (scores[:, 0] > 0).astype(int)
 
-    scores, labels, sources = draw_binary(3000, 7)
+    scores, labels, clusters = draw_binary(3000, 7)
     model = FrozenEstimator(Score().fit(None, None))
     peer = CalibratedClassifierCV(model, method=method, ensemble=False).fit(scores[:, None], labels)
-    found = fit_calibrator(label_scores(scores, labels, sources), family).calibrator
+    found = fit_calibrator(label_scores(scores, labels, clusters), family).calibrator
     expected = np.clip(peer.predict_proba(scores[:, None])[:, 1], 1 / 3002, 3001 / 3002)
     assert_allclose(np.clip(found.apply(scores), 1 / 3002, 3001 / 3002), expected, atol=atol)
 
@@ -189,8 +189,8 @@ def test_isotonic_promises_no_certainty():
 
 def test_neighbours_in_double_precision_keep_their_steps():
     upper = np.nextafter(1.0, 2.0)
-    scores, labels, sources = four_scores([0.2, 0.3, 0.8, 0.9], values=(0.5, 1.0, upper, 2.0))
-    found = fit_calibrator(label_scores(scores, labels, sources), "isotonic").calibrator
+    scores, labels, clusters = four_scores([0.2, 0.3, 0.8, 0.9], values=(0.5, 1.0, upper, 2.0))
+    found = fit_calibrator(label_scores(scores, labels, clusters), "isotonic").calibrator
     assert_allclose(found.apply([1.0, upper]), [0.3, 0.8], atol=1e-12)
 
 
@@ -258,31 +258,31 @@ def test_scale_points_add_up(family):
 
 
 def test_accept_from_adds_the_upper_scale_points():
-    scores, labels, sources = draw_graded(900, 3)
+    scores, labels, clusters = draw_graded(900, 3)
     for family in ("ordinal", "multinomial"):
-        data = label_scores(scores, labels, sources, count_scale_points=3, accept_from=1)
+        data = label_scores(scores, labels, clusters, count_scale_points=3, accept_from=1)
         found = fit_calibrator(data, family).calibrator
         assert_allclose(found.apply(scores), found.scale_point_probabilities(scores)[:, 1:].sum(axis=1), atol=1e-12)
 
 
 @pytest.mark.parametrize("family", ["logistic", "ordinal", "multinomial", "isotonic"])
 def test_weights_count_as_repeats(family):
-    scores, labels, sources = draw_graded(1100, 11)
+    scores, labels, clusters = draw_graded(1100, 11)
     repeats = np.random.default_rng(12).integers(1, 4, 1100)
     options = {"count_scale_points": 3, "accept_from": 2}
     rows = np.repeat(np.arange(1100), repeats)
-    weighted = fit_calibrator(label_scores(scores, labels, sources, repeats, **options), family).calibrator
-    repeated = fit_calibrator(label_scores(scores[rows], labels[rows], sources[rows], **options), family).calibrator
+    weighted = fit_calibrator(label_scores(scores, labels, clusters, repeats, **options), family).calibrator
+    repeated = fit_calibrator(label_scores(scores[rows], labels[rows], clusters[rows], **options), family).calibrator
     # the limits of isotonic follow the count of labels, and the tiny penalty weighs less with more rows
     difference = np.abs(weighted.apply(scores) - repeated.apply(scores))
     assert difference.max() < (1.1e-3 if family == "isotonic" else 5e-6)
 
 
 def test_only_relative_weights_matter():
-    scores, labels, sources = draw_binary(300, 13)
+    scores, labels, clusters = draw_binary(300, 13)
     weights = np.random.default_rng(1).uniform(1, 5, 300)
-    first = fit_calibrator(label_scores(scores, labels, sources, weights), "logistic").calibrator
-    second = fit_calibrator(label_scores(scores, labels, sources, 1000 * weights), "logistic").calibrator
+    first = fit_calibrator(label_scores(scores, labels, clusters, weights), "logistic").calibrator
+    second = fit_calibrator(label_scores(scores, labels, clusters, 1000 * weights), "logistic").calibrator
     assert_allclose(first.apply(scores), second.apply(scores), atol=1e-10)
 
 
@@ -350,9 +350,9 @@ SQL_BY_FAMILY = {
 @pytest.mark.parametrize("is_probability", [False, True])
 def test_sql_applies_the_rows(family, is_probability):
     random = np.random.default_rng(16)
-    scores, labels, sources = draw_graded(1500, 17)
+    scores, labels, clusters = draw_graded(1500, 17)
     scores = expit(scores) if is_probability else scores
-    data = label_scores(scores, labels, sources, is_probability=is_probability, count_scale_points=3, accept_from=2)
+    data = label_scores(scores, labels, clusters, is_probability=is_probability, count_scale_points=3, accept_from=2)
     calibrator = fit_calibrator(data, family).calibrator
     connection = duckdb.connect()
     connection.execute(
@@ -433,34 +433,34 @@ def test_rows_that_make_no_calibrator_are_refused(family, change, message):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_failure_has_its_status(family):
-    scores, labels, sources = draw_graded(1500, 18)
+    scores, labels, clusters = draw_graded(1500, 18)
     options = {"count_scale_points": 3, "accept_from": 2}
 
-    def status(scores, labels, sources, **changes):
-        found = fit_calibrator(label_scores(scores, labels, sources, **(options | changes)), family)
+    def status(scores, labels, clusters, **changes):
+        found = fit_calibrator(label_scores(scores, labels, clusters, **(options | changes)), family)
         assert found.status in FIT_STATUSES
         assert (found.calibrator is None) == (found.status != "fitted")
         assert found.count_labels == len(scores)
         return found.status
 
-    assert status(scores, labels, sources) == "fitted"
-    assert status(scores, np.full(1500, 2), sources) == "one_class"
-    assert status(scores, labels % 2, sources) == "one_class"  # two scale points, neither accepted
-    assert status(np.ones(1500), labels, sources) == "constant_score"
-    assert status(-scores, labels, sources) == "wrong_direction"
-    assert status(scores, labels, sources, direction="lower_is_better") == "wrong_direction"
-    assert status(scores, labels, sources % 9) == "insufficient"
-    assert status(scores[:30], labels[:30], sources[:30]) == "insufficient"
+    assert status(scores, labels, clusters) == "fitted"
+    assert status(scores, np.full(1500, 2), clusters) == "one_class"
+    assert status(scores, labels % 2, clusters) == "one_class"  # two scale points, neither accepted
+    assert status(np.ones(1500), labels, clusters) == "constant_score"
+    assert status(-scores, labels, clusters) == "wrong_direction"
+    assert status(scores, labels, clusters, direction="lower_is_better") == "wrong_direction"
+    assert status(scores, labels, clusters % 9) == "insufficient"
+    assert status(scores[:30], labels[:30], clusters[:30]) == "insufficient"
     assert status([], [], []) == "insufficient"
 
 
-def test_the_minimum_is_twenty_of_each_class_from_ten_sources():
-    def status(count_failed, count_failed_sources):
+def test_the_minimum_is_twenty_of_each_class_from_ten_clusters():
+    def status(count_failed, count_failed_clusters):
         count = 100 + count_failed
         scores = np.linspace(0, 1, count)[::-1] + 0.3 * np.sin(np.arange(count))
         labels = np.concatenate([np.ones(100), np.zeros(count_failed)])
-        sources = np.concatenate([np.arange(100), 1000 + np.arange(count_failed) % count_failed_sources])
-        return fit_calibrator(label_scores(scores, labels, sources), "logistic").status
+        clusters = np.concatenate([np.arange(100), 1000 + np.arange(count_failed) % count_failed_clusters])
+        return fit_calibrator(label_scores(scores, labels, clusters), "logistic").status
 
     assert status(20, 10) == "fitted"
     assert status(19, 19) == "insufficient"
@@ -468,25 +468,25 @@ def test_the_minimum_is_twenty_of_each_class_from_ten_sources():
 
 
 def test_isotonic_needs_a_thousand_labels():
-    scores, labels, sources = draw_binary(1000, 19)
-    assert fit_calibrator(label_scores(scores, labels, sources), "isotonic").status == "fitted"
-    assert fit_calibrator(label_scores(scores[1:], labels[1:], sources[1:]), "isotonic").status == "insufficient"
+    scores, labels, clusters = draw_binary(1000, 19)
+    assert fit_calibrator(label_scores(scores, labels, clusters), "isotonic").status == "fitted"
+    assert fit_calibrator(label_scores(scores[1:], labels[1:], clusters[1:]), "isotonic").status == "insufficient"
 
 
 # --- choice -----------------------------------------------------------------------------------------------------------
 
 
 def test_choice_lists_every_family_and_follows_its_rule():
-    scores, labels, sources = draw_graded(1500, 20)
-    data = label_scores(scores, labels, sources, count_scale_points=3, accept_from=2)
+    scores, labels, clusters = draw_graded(1500, 20)
+    data = label_scores(scores, labels, clusters, count_scale_points=3, accept_from=2)
     choice = choose_calibrator(data)
     assert [row.family for row in choice.families] == list(FAMILIES)
     best = min(choice.families, key=lambda row: row.log_loss)
     for row in choice.families:
         losses = cross_validated_losses(data, row.family)
         assert_allclose(row.log_loss, losses.mean(), rtol=1e-12)
-        by_source = np.bincount(data.sources, losses - losses.mean())
-        assert_allclose(row.standard_error, np.sqrt(500 / 499 * (by_source**2).sum()) / 1500, rtol=1e-12)
+        by_cluster = np.bincount(data.clusters, losses - losses.mean())
+        assert_allclose(row.standard_error, np.sqrt(500 / 499 * (by_cluster**2).sum()) / 1500, rtol=1e-12)
         assert_allclose(row.excess, row.log_loss - best.log_loss, atol=1e-12)
     allowed = [row.family for row in choice.families if row.excess <= row.excess_standard_error]
     assert [row.family for row in choice.families if row.is_chosen] == allowed[:1] == [choice.fit.family]
@@ -505,27 +505,27 @@ def test_simple_truths_keep_the_logistic_and_stepped_ones_leave_it():
 
 
 def test_siblings_never_teach_each_other():
-    # labels are a coin per source and a score names its source: nobody can beat a coin on another source (ln 2), but
+    # labels are a coin per cluster and a score names its cluster: nobody can beat a coin on another cluster (ln 2), but
     # where siblings part, the leak shows
     random = np.random.default_rng(21)
-    sources = np.repeat(np.arange(400), 4)
-    labels = random.integers(0, 2, 400)[sources]
-    scores = random.permutation(400)[sources] + 0.0
-    by_source = cross_validated_losses(label_scores(scores, labels, sources), "isotonic").mean()
+    clusters = np.repeat(np.arange(400), 4)
+    labels = random.integers(0, 2, 400)[clusters]
+    scores = random.permutation(400)[clusters] + 0.0
+    by_cluster = cross_validated_losses(label_scores(scores, labels, clusters), "isotonic").mean()
     by_row = cross_validated_losses(label_scores(scores, labels, np.arange(1600)), "isotonic").mean()
-    assert by_row < math.log(2) < by_source
+    assert by_row < math.log(2) < by_cluster
 
 
 def test_a_label_has_no_part_in_its_own_prediction():
-    scores, labels, sources = draw_binary(300, 22)
+    scores, labels, clusters = draw_binary(300, 22)
     changed = labels.copy()
-    changed[sources == 7] = 1 - changed[sources == 7]
-    first = cross_validated_losses(label_scores(scores, labels, sources), "logistic")
-    second = cross_validated_losses(label_scores(scores, changed, sources), "logistic")
-    of_source = sources == 7
+    changed[clusters == 7] = 1 - changed[clusters == 7]
+    first = cross_validated_losses(label_scores(scores, labels, clusters), "logistic")
+    second = cross_validated_losses(label_scores(scores, changed, clusters), "logistic")
+    of_cluster = clusters == 7
     # the same prediction p: the two losses are -ln p and -ln (1 - p)
-    assert_allclose(np.exp(-first[of_source]) + np.exp(-second[of_source]), 1.0, atol=1e-12)
-    assert np.abs(first[~of_source] - second[~of_source]).max() > 0
+    assert_allclose(np.exp(-first[of_cluster]) + np.exp(-second[of_cluster]), 1.0, atol=1e-12)
+    assert np.abs(first[~of_cluster] - second[~of_cluster]).max() > 0
 
 
 def test_a_score_that_tells_nothing_costs_no_more_than_the_base_rate():
@@ -545,14 +545,14 @@ def test_choice_without_a_fit_says_why():
         ("isotonic", "insufficient", None),
         ("boosted", "insufficient", None),
     ]
-    scores, labels, sources = draw_binary(400, 24)
-    assert choose_calibrator(label_scores(-scores, labels, sources)).status == "wrong_direction"
+    scores, labels, clusters = draw_binary(400, 24)
+    assert choose_calibrator(label_scores(-scores, labels, clusters)).status == "wrong_direction"
 
 
 def test_several_features_leave_boosting_alone():
-    scores, labels, sources = draw_binary(400, 25)
+    scores, labels, clusters = draw_binary(400, 25)
     features = np.column_stack([scores, np.random.default_rng(1).standard_normal(400)])
-    choice = choose_calibrator(label_scores(features, labels, sources))
+    choice = choose_calibrator(label_scores(features, labels, clusters))
     assert [row.family for row in choice.families] == ["boosted"]
     assert choice.fit.calibrator.apply(features).shape == (400,)
 
@@ -564,13 +564,13 @@ def test_the_same_seed_makes_the_same_choice():
     assert choose_calibrator(data, seed=1).families != first.families
 
 
-def test_calibration_holds_on_other_sources():
+def test_calibration_holds_on_other_clusters():
     # fitted on one fold, quoted on another: mean label and mean prediction agree within chance in every fifth
-    scores, labels, sources = draw_binary(24_000, 27)
-    folds = folds_of_sources(sources, {"fit": 0.5, "test": 0.5})
+    scores, labels, clusters = draw_binary(24_000, 27)
+    folds = folds_of_clusters(clusters, {"fit": 0.5, "test": 0.5})
     is_fit = folds == "fit"
     for family in ("logistic", "isotonic", "boosted"):
-        data = label_scores(scores[is_fit], labels[is_fit], sources[is_fit])
+        data = label_scores(scores[is_fit], labels[is_fit], clusters[is_fit])
         predicted = fit_calibrator(data, family).calibrator.apply(scores[~is_fit])
         fifths = np.argsort(np.argsort(predicted, kind="stable")) * 5 // len(predicted)
         gaps = np.bincount(fifths, labels[~is_fit] - predicted) / np.bincount(fifths)
@@ -598,7 +598,7 @@ def test_calibration_holds_on_other_sources():
     ],
 )
 def test_bad_labels_and_scores_are_refused(changes, message):
-    good = {"scores": [0.1, 0.9], "labels": [0, 1], "sources": ["a", "b"]}
+    good = {"scores": [0.1, 0.9], "labels": [0, 1], "clusters": ["a", "b"]}
     with pytest.raises(ValueError, match=message):
         label_scores(**(good | changes))
 

@@ -18,18 +18,18 @@ def expit(log_odds):
     return 1 / (1 + np.exp(-log_odds))
 
 
-def draw(count_sources, per_source, seed, correlation=0.0, stretch=1.0, are_scores_shared=False):
-    """Return probabilities, labels, sources: calibrated at stretch 1, siblings' labels correlated by a Gaussian."""
+def draw(count_clusters, per_cluster, seed, correlation=0.0, stretch=1.0, are_scores_shared=False):
+    """Return probabilities, labels, clusters: calibrated at stretch 1, siblings' labels correlated by a Gaussian."""
     random = np.random.default_rng(seed)
-    shape = (count_sources, 1 if are_scores_shared else per_source)
-    log_odds = np.broadcast_to(random.normal(0.4, 1.3, shape), (count_sources, per_source))
-    shared = math.sqrt(correlation) * random.standard_normal((count_sources, 1))
-    latent = shared + math.sqrt(1 - correlation) * random.standard_normal((count_sources, per_source))
+    shape = (count_clusters, 1 if are_scores_shared else per_cluster)
+    log_odds = np.broadcast_to(random.normal(0.4, 1.3, shape), (count_clusters, per_cluster))
+    shared = math.sqrt(correlation) * random.standard_normal((count_clusters, 1))
+    latent = shared + math.sqrt(1 - correlation) * random.standard_normal((count_clusters, per_cluster))
     labels = latent < norm.ppf(expit(log_odds))
     return (
         expit(stretch * log_odds).ravel(),
         labels.ravel().astype(int),
-        np.repeat(np.arange(count_sources), per_source),
+        np.repeat(np.arange(count_clusters), per_cluster),
     )
 
 
@@ -41,7 +41,7 @@ def values(quality):
 
 
 def test_figures_by_hand():
-    # 20 sources; half get .8 (7 of 10 accepted), half .4 (4 of 10 accepted)
+    # 20 clusters; half get .8 (7 of 10 accepted), half .4 (4 of 10 accepted)
     probabilities = np.repeat([0.8, 0.4], 10)
     labels = np.array([1] * 7 + [0] * 3 + [1] * 4 + [0] * 6)
     quality = measure_quality(probabilities, labels, np.arange(20), base_rate=0.5, cut_off=0.8, count_draws=200)
@@ -62,9 +62,9 @@ def test_figures_by_hand():
     assert_allclose(error.value, 0.05)
     # bin variances .7 x .3 / 9 and .4 x .6 / 9 exceed the squared gaps .01 and 0: nothing is left
     assert error.debiased == 0.0
-    # 9 failed from 9 sources are too few for figures that need both classes
+    # 9 failed from 9 clusters are too few for figures that need both classes
     assert quality.figure("auroc").status == "insufficient"
-    assert [(one.count_labels, one.count_sources) for one in quality.bins] == [(10, 10), (10, 10)]
+    assert [(one.count_labels, one.count_clusters) for one in quality.bins] == [(10, 10), (10, 10)]
     assert_allclose([one.mean_prediction for one in quality.bins], [0.4, 0.8])
     assert_allclose([one.share_accepted for one in quality.bins], [0.4, 0.7])
 
@@ -99,11 +99,11 @@ def test_tied_scores_are_never_split():
 
 
 def test_system_by_hand():
-    # 20 sources of one row: 12 accepted against .5: + .1; residuals .5 and -.5, variance 20 / 19 x .24 / 20
+    # 20 clusters of one row: 12 accepted against .5: + .1; residuals .5 and -.5, variance 20 / 19 x .24 / 20
     labels = np.repeat([1, 0], [12, 8])
     found = calibration_in_the_large(np.full(20, 0.5), labels, np.arange(20), np.full(20, "assistant"))
     assert len(found) == 1
-    assert (found[0].system, found[0].method, found[0].count_sources) == ("assistant", "wilson", 20)
+    assert (found[0].system, found[0].method, found[0].count_clusters) == ("assistant", "wilson", 20)
     # 8 failed are below 10: Wilson of 12 / 20 less .5, from the textbook formula
     assert_allclose([found[0].low, found[0].high], [0.3866 - 0.5, 0.7812 - 0.5], atol=1e-4)
     labels = np.repeat([1, 0], [24, 16])
@@ -119,10 +119,10 @@ def test_system_by_hand():
 def test_scores_are_those_of_scikit_learn():
     from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-    probabilities, labels, sources = draw(200, 3, 1)
+    probabilities, labels, clusters = draw(200, 3, 1)
     probabilities = np.round(probabilities, 2).clip(0.01, 0.99)  # ties
     weights = np.random.default_rng(2).uniform(0.5, 5, 600)
-    found = values(measure_quality(probabilities, labels, sources, 0.6, 0.5, weights, count_draws=20))
+    found = values(measure_quality(probabilities, labels, clusters, 0.6, 0.5, weights, count_draws=20))
     assert_allclose(found["brier_score"], brier_score_loss(labels, probabilities, sample_weight=weights))
     assert_allclose(found["log_loss"], log_loss(labels, probabilities, sample_weight=weights))
     assert_allclose(found["log_loss_base_rate"], log_loss(labels, np.full(600, 0.6), sample_weight=weights))
@@ -132,9 +132,9 @@ def test_scores_are_those_of_scikit_learn():
 def test_regressions_are_those_of_statsmodels():
     import statsmodels.api as statsmodels
 
-    probabilities, labels, sources = draw(200, 3, 3, stretch=1.6)
+    probabilities, labels, clusters = draw(200, 3, 3, stretch=1.6)
     weights = np.random.default_rng(4).uniform(0.5, 5, 600)
-    found = values(measure_quality(probabilities, labels, sources, 0.6, None, weights, count_draws=20))
+    found = values(measure_quality(probabilities, labels, clusters, 0.6, None, weights, count_draws=20))
     log_odds = np.log(probabilities / (1 - probabilities))
     family = statsmodels.families.Binomial()
     slope = statsmodels.GLM(labels, statsmodels.add_constant(log_odds), family, freq_weights=weights).fit(tol=1e-12)
@@ -154,14 +154,14 @@ def test_wilson_bounds_are_those_of_statsmodels():
 
 
 def test_the_benchmark_measures_the_same():
-    probabilities, labels, sources = draw(150, 4, 6, correlation=0.3)
+    probabilities, labels, clusters = draw(150, 4, 6, correlation=0.3)
     probabilities = np.round(probabilities, 2)
-    quality = measure_quality(probabilities, labels, sources, 0.6)
-    error = verdicts.expected_calibration_error(probabilities, labels == 0, sources)
+    quality = measure_quality(probabilities, labels, clusters, 0.6)
+    error = verdicts.expected_calibration_error(probabilities, labels == 0, clusters)
     assert_allclose(quality.calibration_error.value, error.value, rtol=1e-12)
     chance = verdicts.calibration_error_by_chance(probabilities)
     assert_allclose(quality.calibration_error.limit_by_chance, chance, rtol=1e-12)
-    slope = verdicts.calibration_slope(probabilities, labels == 0, sources)
+    slope = verdicts.calibration_slope(probabilities, labels == 0, clusters)
     ours = quality.figure("calibration_slope")
     assert_allclose([ours.value, ours.low, ours.high], [slope.value, slope.low, slope.high], rtol=1e-6)
 
@@ -171,10 +171,10 @@ def test_the_benchmark_measures_the_same():
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 12), st.integers(1, 4), st.integers(1, 25))
-def test_bins_hold_every_row_once(seed, count_levels, per_source, count_bins):
-    probabilities, labels, sources = draw(30, per_source, seed)
+def test_bins_hold_every_row_once(seed, count_levels, per_cluster, count_bins):
+    probabilities, labels, clusters = draw(30, per_cluster, seed)
     probabilities = np.round(probabilities * count_levels) / count_levels
-    quality = measure_quality(probabilities, labels, sources, 0.5, count_bins=count_bins, count_draws=20)
+    quality = measure_quality(probabilities, labels, clusters, 0.5, count_bins=count_bins, count_draws=20)
     bins = quality.bins
     assert sum(one.count_labels for one in bins) == len(labels)
     assert 1 <= len(bins) <= count_bins
@@ -192,11 +192,11 @@ def test_bins_hold_every_row_once(seed, count_levels, per_source, count_bins):
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
 def test_weights_count_as_repeats(seed):
-    probabilities, labels, sources = draw(40, 3, seed)
+    probabilities, labels, clusters = draw(40, 3, seed)
     repeats = np.random.default_rng(seed).integers(1, 4, len(labels))
     rows = np.repeat(np.arange(len(labels)), repeats)
-    weighted = measure_quality(probabilities, labels, sources, 0.5, 0.6, repeats, count_draws=50)
-    repeated = measure_quality(probabilities[rows], labels[rows], sources[rows], 0.5, 0.6, count_draws=50)
+    weighted = measure_quality(probabilities, labels, clusters, 0.5, 0.6, repeats, count_draws=50)
+    repeated = measure_quality(probabilities[rows], labels[rows], clusters[rows], 0.5, 0.6, count_draws=50)
     for first, second in zip(weighted.figures, repeated.figures, strict=True):
         if first.value is not None and second.value is not None and first.method == second.method:
             found = [first.value, first.low, first.high]
@@ -204,21 +204,21 @@ def test_weights_count_as_repeats(seed):
 
 
 def test_order_and_names_of_rows_do_not_matter():
-    probabilities, labels, sources = draw(60, 4, 7)
+    probabilities, labels, clusters = draw(60, 4, 7)
     order = np.random.default_rng(8).permutation(240)
-    first = measure_quality(probabilities, labels, sources, 0.5, 0.5, count_draws=100)
-    second = measure_quality(probabilities[order], labels[order], sources[order], 0.5, 0.5, count_draws=100)
+    first = measure_quality(probabilities, labels, clusters, 0.5, 0.5, count_draws=100)
+    second = measure_quality(probabilities[order], labels[order], clusters[order], 0.5, 0.5, count_draws=100)
     for one, other in zip(first.figures, second.figures, strict=True):
         assert_allclose([one.value, one.low, one.high], [other.value, other.low, other.high], rtol=1e-9)
     assert_allclose(first.calibration_error.value, second.calibration_error.value, rtol=1e-12)
-    assert measure_quality(probabilities, labels, sources, 0.5, 0.5, count_draws=100) == first
-    assert measure_quality(probabilities, labels, sources, 0.5, 0.5, count_draws=100, seed=1) != first
+    assert measure_quality(probabilities, labels, clusters, 0.5, 0.5, count_draws=100) == first
+    assert measure_quality(probabilities, labels, clusters, 0.5, 0.5, count_draws=100, seed=1) != first
 
 
 def test_error_rates_follow_the_cut_off():
-    probabilities, labels, sources = draw(300, 2, 9)
+    probabilities, labels, clusters = draw(300, 2, 9)
     found = [
-        values(measure_quality(probabilities, labels, sources, 0.5, cut, count_draws=20)) for cut in (0, 0.3, 0.6, 1)
+        values(measure_quality(probabilities, labels, clusters, 0.5, cut, count_draws=20)) for cut in (0, 0.3, 0.6, 1)
     ]
     type_one = [one["type_one_error"] for one in found]
     type_two = [one["type_two_error"] for one in found]
@@ -239,14 +239,14 @@ def test_no_errors_seen_is_not_no_errors():
 
 def test_differences_are_paired():
     # two calibrators that differ by little: the difference is far narrower than either
-    probabilities, labels, sources = draw(200, 3, 10)
-    first = measure_quality(probabilities, labels, sources, 0.5).figure("brier_score")
-    second = measure_quality(0.9 * probabilities + 0.05, labels, sources, 0.5).figure("brier_score")
+    probabilities, labels, clusters = draw(200, 3, 10)
+    first = measure_quality(probabilities, labels, clusters, 0.5).figure("brier_score")
+    second = measure_quality(0.9 * probabilities + 0.05, labels, clusters, 0.5).figure("brier_score")
     difference = second.minus(first, "brier_score_of_shrinkage")
     assert_allclose(difference.value, second.value - first.value)
     assert difference.high - difference.low < 0.5 * (first.high - first.low)
     with pytest.raises(ValueError, match="must have the same draws"):
-        first.minus(measure_quality(probabilities, labels, sources, 0.5, count_draws=9).figure("brier_score"), "x")
+        first.minus(measure_quality(probabilities, labels, clusters, 0.5, count_draws=9).figure("brier_score"), "x")
     assert first.minus(measure_quality([0.1], [1], [1], 0.5).figure("brier_score"), "x").status == "insufficient"
 
 
@@ -254,7 +254,7 @@ def test_differences_are_paired():
 
 
 def test_intervals_hold_the_truth_although_siblings_correlate():
-    # truth from 200,000 sources; 95 % nominal, 100 samples: below 88 % would be 3 standard errors away
+    # truth from 200,000 clusters; 95 % nominal, 100 samples: below 88 % would be 3 standard errors away
     options = {"correlation": 0.5, "stretch": 1.5, "are_scores_shared": True}
     names = ("brier_score", "auroc", "type_one_error", "calibration_slope", "calibration_intercept")
     truth = values(measure_quality(*draw(60_000, 3, 11, **options), 0.55, 0.6, count_draws=2))
@@ -267,12 +267,12 @@ def test_intervals_hold_the_truth_although_siblings_correlate():
     assert all(np.mean(held) >= 0.88 for held in is_held.values()), {n: np.mean(h) for n, h in is_held.items()}
 
 
-def test_rows_as_sources_would_be_too_sure():
+def test_rows_as_clusters_would_be_too_sure():
     options = {"correlation": 0.8, "are_scores_shared": True}
-    probabilities, labels, sources = draw(80, 8, 12, **options)
-    by_source = measure_quality(probabilities, labels, sources, 0.5).figure("calibration_intercept")
+    probabilities, labels, clusters = draw(80, 8, 12, **options)
+    by_cluster = measure_quality(probabilities, labels, clusters, 0.5).figure("calibration_intercept")
     by_row = measure_quality(probabilities, labels, np.arange(640), 0.5).figure("calibration_intercept")
-    assert by_source.high - by_source.low > 1.5 * (by_row.high - by_row.low)
+    assert by_cluster.high - by_cluster.low > 1.5 * (by_row.high - by_row.low)
 
 
 def test_chance_limits_hold_their_level_and_only_one_knows_siblings():
@@ -281,23 +281,23 @@ def test_chance_limits_hold_their_level_and_only_one_knows_siblings():
         for seed in range(120):
             sample = draw(100, 4, 2000 + seed, correlation=correlation, are_scores_shared=True)
             error = measure_quality(*sample, 0.5, count_draws=100).calibration_error
-            found.append((error.value > error.limit_by_chance, error.value > error.limit_by_chance_of_sources))
+            found.append((error.value > error.limit_by_chance, error.value > error.limit_by_chance_of_clusters))
     independent, clustered = (np.mean(found, axis=0) for found in above.values())
     assert independent.max() <= 0.12  # 5 % nominal, 120 samples
     assert clustered[0] > 0.3
     assert clustered[1] <= 0.12
 
 
-@pytest.mark.parametrize("per_source", [1, 5])
-def test_debiasing_finds_the_true_error_and_plain_error_exceeds_it(per_source):
+@pytest.mark.parametrize("per_cluster", [1, 5])
+def test_debiasing_finds_the_true_error_and_plain_error_exceeds_it(per_cluster):
     # the same 500 labels: a probability that is twice too sure has a true root mean square error of .110
     big = measure_quality(*draw(100_000, 1, 13, stretch=2.0), 0.5, count_draws=2).calibration_error
     plain, debiased, calm, expected = [], [], [], []
     for seed in range(60):
-        error = measure_quality(*draw(500 // per_source, per_source, seed, stretch=2.0), 0.5, count_draws=2)
+        error = measure_quality(*draw(500 // per_cluster, per_cluster, seed, stretch=2.0), 0.5, count_draws=2)
         plain.append(error.calibration_error.value)
         debiased.append(error.calibration_error.debiased)
-        error = measure_quality(*draw(500 // per_source, per_source, seed), 0.5, count_draws=50)
+        error = measure_quality(*draw(500 // per_cluster, per_cluster, seed), 0.5, count_draws=50)
         calm.append(error.calibration_error.value)
         expected.append(error.calibration_error.expected_by_chance)
     assert_allclose(np.mean(debiased), big.debiased, atol=0.01)
@@ -308,15 +308,15 @@ def test_debiasing_finds_the_true_error_and_plain_error_exceeds_it(per_source):
 def test_system_intervals_hold_and_pooling_hides_what_they_show():
     is_held = []
     for seed in range(150):
-        probabilities, labels, sources = draw(60, 4, 3000 + seed, correlation=0.4)
-        (found,) = calibration_in_the_large(probabilities, labels, sources, np.full(240, "one"))
+        probabilities, labels, clusters = draw(60, 4, 3000 + seed, correlation=0.4)
+        (found,) = calibration_in_the_large(probabilities, labels, clusters, np.full(240, "one"))
         is_held.append(found.low <= 0 <= found.high)
     assert np.mean(is_held) >= 0.89
-    probabilities, labels, sources = draw(300, 2, 14)
+    probabilities, labels, clusters = draw(300, 2, 14)
     systems = np.tile(["careful", "careless"], 300)
     shifted = expit(np.log(probabilities / (1 - probabilities)) + np.where(systems == "careless", 0.8, -0.8))
-    careful, careless = calibration_in_the_large(shifted, labels, sources, systems)
-    (pooled,) = calibration_in_the_large(shifted, labels, sources, np.full(600, "all"))
+    careful, careless = calibration_in_the_large(shifted, labels, clusters, systems)
+    (pooled,) = calibration_in_the_large(shifted, labels, clusters, np.full(600, "all"))
     assert careful.low > 0
     assert careless.high < 0  # flattered: predictions above the labels
     assert pooled.low < 0 < pooled.high
@@ -328,22 +328,22 @@ def test_system_intervals_hold_and_pooling_hides_what_they_show():
 
 
 def test_each_failure_has_its_status():
-    probabilities, labels, sources = draw(100, 2, 15)
+    probabilities, labels, clusters = draw(100, 2, 15)
 
-    def statuses(probabilities, labels, sources, **options):
-        quality = measure_quality(probabilities, labels, sources, 0.5, count_draws=50, **options)
+    def statuses(probabilities, labels, clusters, **options):
+        quality = measure_quality(probabilities, labels, clusters, 0.5, count_draws=50, **options)
         return {figure.name: figure.status for figure in quality.figures} | {"ece": quality.calibration_error.status}
 
-    assert set(statuses(probabilities, labels, sources, cut_off=0.5).values()) == {"measured"}
-    few = statuses(probabilities, labels, sources % 9, cut_off=0.5)
+    assert set(statuses(probabilities, labels, clusters, cut_off=0.5).values()) == {"measured"}
+    few = statuses(probabilities, labels, clusters % 9, cut_off=0.5)
     assert set(few.values()) == {"insufficient"}
     assert set(statuses([], [], []).values()) == {"insufficient", "no_threshold"}
-    without = statuses(probabilities, labels, sources)
+    without = statuses(probabilities, labels, clusters)
     assert [name for name, status in without.items() if status == "no_threshold"] == [
         "type_one_error",
         "type_two_error",
     ]
-    good = statuses(probabilities, np.ones(200), sources, cut_off=0.5)
+    good = statuses(probabilities, np.ones(200), clusters, cut_off=0.5)
     assert [name for name, status in good.items() if status == "one_class"] == [
         "auroc",
         "type_one_error",
@@ -351,10 +351,10 @@ def test_each_failure_has_its_status():
         "calibration_intercept",
     ]
     assert good["brier_score"] == good["type_two_error"] == good["ece"] == "measured"
-    flat = statuses(np.full(200, 0.4), labels, sources)
+    flat = statuses(np.full(200, 0.4), labels, clusters)
     assert flat["calibration_slope"] == "constant_score"
     assert flat["auroc"] == flat["calibration_intercept"] == "measured"
-    assert statuses(np.where(labels == 1, 0.7, 0.2), labels, sources)["calibration_slope"] == "separated"
+    assert statuses(np.where(labels == 1, 0.7, 0.2), labels, clusters)["calibration_slope"] == "separated"
 
 
 def test_a_small_system_has_no_interval():
@@ -378,7 +378,7 @@ def test_a_small_system_has_no_interval():
     ],
 )
 def test_bad_input_is_refused(changes, message):
-    good = {"probabilities": [0.5, 0.6], "labels": [0, 1], "sources": ["a", "b"], "base_rate": 0.5}
+    good = {"probabilities": [0.5, 0.6], "labels": [0, 1], "clusters": ["a", "b"], "base_rate": 0.5}
     with pytest.raises(ValueError, match=message):
         measure_quality(**(good | changes))
 

@@ -28,18 +28,18 @@ TARGET: dict[str, Any] = {
 
 
 def make_labels(count: int = 900, metric_name: str = "m", seed: int = 7) -> pa.Table:
-    """Return labels whose probability is a known logistic of the score, one source in three with a sibling."""
+    """Return labels whose probability is a known logistic of the score, one cluster in three with a sibling."""
     random = np.random.default_rng(seed)
     scores = random.uniform(size=count)
     labels = random.uniform(size=count) < 1 / (1 + np.exp(-(6 * scores - 3)))
-    sources = [f"s{number * 3 // 4}" for number in range(count)]
+    clusters = [f"s{number * 3 // 4}" for number in range(count)]
     folds = np.array(["fit", "fit", "fit", "conformalize", "test"])
-    by_source = {source: folds[index % 5] for index, source in enumerate(dict.fromkeys(sources))}
+    by_cluster = {cluster: folds[index % 5] for index, cluster in enumerate(dict.fromkeys(clusters))}
     return pa.table(
         {
             "interaction_id": [f"i{number:05}" for number in range(count)],
             "metric_name": [metric_name] * count,
-            "source_group": sources,
+            "cluster_id": clusters,
             "system": ["a" if number % 2 else "b" for number in range(count)],
             "segment": ["all"] * count,
             "stratum": ["a" if number % 2 else "b" for number in range(count)],
@@ -47,7 +47,7 @@ def make_labels(count: int = 900, metric_name: str = "m", seed: int = 7) -> pa.T
             "scale_point": labels.astype(np.int64),
             "raw_score": scores,
             "inclusion_probability": np.where(scores > 0.5, 1.0, 0.5),
-            "fold": [by_source[source] for source in sources],
+            "fold": [by_cluster[cluster] for cluster in clusters],
         }
     )
 
@@ -65,7 +65,7 @@ def test_the_table_holds_what_the_choice_says() -> None:
     found = fit(labels)
     assert found.schema == tables.CALIBRATOR_SCHEMA
     own = labels.filter(pa.compute.equal(labels["fold"], "fit")).to_pandas()
-    data = label_scores(own.raw_score, own.scale_point, own.source_group, 1 / own.inclusion_probability)
+    data = label_scores(own.raw_score, own.scale_point, own.cluster_id, 1 / own.inclusion_probability)
     choice = choose_calibrator(data, ["logistic", "isotonic", "boosted"], 5, 1)
     assert [(row["family"], row["status"], row["is_chosen"]) for row in found.to_pylist()] == [
         (loss.family, loss.status, loss.is_chosen) for loss in choice.families
@@ -147,7 +147,7 @@ def test_quality_is_that_of_the_untouched_fold() -> None:
     quality = measure_quality(
         known.by_family["logistic"].apply(own.raw_score),
         own.label,
-        own.source_group,
+        own.cluster_id,
         base_rate,
         0.5,
         1 / own.inclusion_probability,
@@ -239,18 +239,16 @@ def test_quantiles_are_those_of_the_fold() -> None:
     probability = known.by_family[known.chosen].apply(own.raw_score)
     nonconformity = np.where(own.label == 1, 1 - probability, probability)
     by_key = {(cell["stratification"], cell["stratum"], cell["label"]): cell for cell in cells}
-    assert_allclose(
-        by_key["marginal", "all", None]["quantile"], conformal_quantile(nonconformity, 0.1, own.source_group)
-    )
+    assert_allclose(by_key["marginal", "all", None]["quantile"], conformal_quantile(nonconformity, 0.1, own.cluster_id))
     chosen = (own.label == 0) & (own.stratum == "a")
     cell = by_key["label_conditional", "a", 0]
-    assert_allclose(cell["quantile"], conformal_quantile(nonconformity[chosen], 0.1, own.source_group[chosen]))
+    assert_allclose(cell["quantile"], conformal_quantile(nonconformity[chosen], 0.1, own.cluster_id[chosen]))
     assert cell["status"] == "conformalized"
     assert cell["check_status"] == "passed"
     assert cell["count_labels"] == chosen.sum()
 
 
-def test_small_strata_share_a_cell_and_too_few_sources_hold_every_label() -> None:
+def test_small_strata_share_a_cell_and_too_few_clusters_hold_every_label() -> None:
     labels = make_labels(300)
     found = fit(labels)
     cells = conformal.fit_quantiles(labels, targets(), found, [0.05, 0.01]).to_pylist()

@@ -13,13 +13,13 @@ from scipy import stats
 from hcat.calibration.conformal import (
     check_coverage,
     check_sets,
+    clusters_needed,
     conformal_quantile,
     conformal_rank,
     fit_conformal,
     groups_with_cells,
     measure_coverage,
     nonconformity,
-    sources_needed,
 )
 from hcat.calibration.risk_control import (
     control_accepted_among_bad,
@@ -76,11 +76,11 @@ def test_rank_is_taken_in_whole_numbers():
 def test_rank_agrees_with_integers(count, thousandths):
     expected = -(-(count + 1) * (1000 - thousandths) // 1000)
     assert conformal_rank(count, thousandths / 1000) == expected
-    assert (expected <= count) == (count >= sources_needed(thousandths / 1000))
+    assert (expected <= count) == (count >= clusters_needed(thousandths / 1000))
 
 
-def test_fewest_sources():
-    assert [sources_needed(alpha) for alpha in (0.2, 0.1, 0.05, 0.01, 0.3)] == [4, 9, 19, 99, 3]
+def test_fewest_clusters():
+    assert [clusters_needed(alpha) for alpha in (0.2, 0.1, 0.05, 0.01, 0.3)] == [4, 9, 19, 99, 3]
 
 
 def test_quantile_is_an_order_statistic():
@@ -92,20 +92,20 @@ def test_quantile_is_an_order_statistic():
 
 
 def test_sibling_weights_by_hand():
-    # K = 3 sources: a with four rows (1/16 each), b and c with one (1/4 each), 1/4 at infinity
+    # K = 3 clusters: a with four rows (1/16 each), b and c with one (1/4 each), 1/4 at infinity
     scores = np.array([0.1, 0.2, 0.3, 0.4, 0.25, 0.9])
-    sources = np.array(["a", "a", "a", "a", "b", "c"])
+    clusters = np.array(["a", "a", "a", "a", "b", "c"])
     # mass up to .25 is 2/16 + 4/16 = .375, up to .3 .4375, up to .4 .5, up to .9 .75
-    assert conformal_quantile(scores, 0.625, sources) == 0.25
-    assert conformal_quantile(scores, 0.6, sources) == 0.3
-    assert conformal_quantile(scores, 0.5, sources) == 0.4
-    assert conformal_quantile(scores, 0.25, sources) == 0.9
-    assert conformal_quantile(scores, 0.24, sources) == math.inf
+    assert conformal_quantile(scores, 0.625, clusters) == 0.25
+    assert conformal_quantile(scores, 0.6, clusters) == 0.3
+    assert conformal_quantile(scores, 0.5, clusters) == 0.4
+    assert conformal_quantile(scores, 0.25, clusters) == 0.9
+    assert conformal_quantile(scores, 0.24, clusters) == math.inf
 
 
 @given(st.lists(st.floats(0, 1), max_size=60), st.integers(1, 99), st.randoms(use_true_random=False))
-def test_one_row_per_source_is_the_order_statistic(values, hundredths, random):
-    names = [f"source {index}" for index in range(len(values))]
+def test_one_row_per_cluster_is_the_order_statistic(values, hundredths, random):
+    names = [f"cluster {index}" for index in range(len(values))]
     random.shuffle(names)
     scores, alpha = np.array(values), hundredths / 100
     rank = conformal_rank(len(values), alpha)
@@ -116,15 +116,15 @@ def test_one_row_per_source_is_the_order_statistic(values, hundredths, random):
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 20)), min_size=1, max_size=40), st.integers(1, 99))
 def test_weighted_quantile_agrees_with_fractions(rows, hundredths):
-    sources, scores = (np.array(column) for column in zip(*rows, strict=True))
-    count = len(set(sources.tolist()))
+    clusters, scores = (np.array(column) for column in zip(*rows, strict=True))
+    count = len(set(clusters.tolist()))
     mass, expected = Fraction(0), math.inf
     for score in sorted(set(scores.tolist())):
-        mass += sum(Fraction(1, (count + 1) * int((sources == s).sum())) for s in sources[scores == score])
+        mass += sum(Fraction(1, (count + 1) * int((clusters == s).sum())) for s in clusters[scores == score])
         if mass >= 1 - Fraction(hundredths, 100):
             expected = score
             break
-    assert conformal_quantile(scores / 1.0, hundredths / 100, sources) == expected
+    assert conformal_quantile(scores / 1.0, hundredths / 100, clusters) == expected
 
 
 def test_siblings_of_equal_rows_count_once():
@@ -175,18 +175,18 @@ def test_three_levels():
 
 def test_small_groups_are_merged_whatever_their_labels():
     groups = np.array(["a"] * 9 + ["b"] * 8 + ["c"] * 3 + ["d"] * 30)
-    # d has 30 rows of 5 sources
-    sources = np.concatenate([np.arange(20), 100 + np.arange(30) % 5])
-    assert groups_with_cells(groups, 0.1, sources) == ("a",)
+    # d has 30 rows of 5 clusters
+    clusters = np.concatenate([np.arange(20), 100 + np.arange(30) % 5])
+    assert groups_with_cells(groups, 0.1, clusters) == ("a",)
     assert groups_with_cells(groups, 0.1) == ("a", "d")
     # a group of that name is merged like any without a cell
     assert groups_with_cells(np.where(groups == "d", "other", groups), 0.1) == ("a",)
-    # a class of which a third is expected: 27 sources
+    # a class of which a third is expected: 27 clusters
     assert groups_with_cells(groups, 0.1, least_class_share=1 / 3) == ("d",)
     probabilities = np.linspace(0.05, 0.95, 50)
     cells = []
     for labels in (np.zeros(50, dtype=int), np.ones(50, dtype=int), np.arange(50) % 2):
-        fitted = fit_conformal(probabilities, labels, 0.1, groups=groups, sources=sources)
+        fitted = fit_conformal(probabilities, labels, 0.1, groups=groups, clusters=clusters)
         cells.append([(cell.label, cell.group) for cell in fitted.cells])
     assert cells[0] == cells[1] == cells[2] == [(0, "a"), (1, "a"), (0, "other"), (1, "other")]
 
@@ -321,8 +321,8 @@ def test_coverage_by_hand():
     probabilities = np.array([0.9, 0.8, 0.3, 0.4])
     fitted = fit_conformal(probabilities, np.array([1, 1, 0, 0]), 0.2, stratification="marginal")  # q = .4
     sets = fitted.predict(np.array([0.9, 0.5, 0.7, 0.2]))  # {1}, {}, {1}, {0}
-    groups, sources = np.array(["x", "x", "y", "y"]), np.array([1, 1, 1, 2])
-    rows = measure_coverage(sets, np.array([1, 1, 0, 0]), groups, sources)
+    groups, clusters = np.array(["x", "x", "y", "y"]), np.array([1, 1, 1, 2])
+    rows = measure_coverage(sets, np.array([1, 1, 0, 0]), groups, clusters)
     found = {(row.scope, row.label, row.group): (row.count_covered, row.count_rows, row.coverage) for row in rows}
     assert found == {
         ("marginal", None, None): (2, 4, pytest.approx((1 / 3 + 1) / 2)),
@@ -351,14 +351,14 @@ def test_check_by_hand():
 
 
 def test_check_of_siblings_by_hand():
-    # (20 + 1) x .9 = 18.9: rank 19 for rows, 18 for sources of several rows
+    # (20 + 1) x .9 = 18.9: rank 19 for rows, 18 for clusters of several rows
     assert check_coverage(18, 20, 20, 0.1).expected_coverage == 19 / 21
     assert check_coverage(18, 20, 20, 0.1, has_siblings=True).expected_coverage == 18 / 21
     probabilities = np.linspace(0.05, 0.95, 10)
     fitted = fit_conformal(probabilities, np.ones(10, dtype=int), 0.2, stratification="marginal")
-    # two new sources, one wholly and one in one of three rows covered: 4/3 counts as 2
+    # two new clusters, one wholly and one in one of three rows covered: 4/3 counts as 2
     new = np.array([0.9, 0.9, 0.0, 0.0])
-    check = check_sets(fitted, new, np.ones(4, dtype=int), sources=np.array(["a", "b", "b", "b"]))[0]
+    check = check_sets(fitted, new, np.ones(4, dtype=int), clusters=np.array(["a", "b", "b", "b"]))[0]
     assert (check.count_covered, check.count_test, check.count_calibration) == (2, 2, 10)
 
 
@@ -468,16 +468,16 @@ def test_mondrian_covers_each_group():
 
 
 def clustered(count: int, random: np.random.Generator):
-    """Sources of 1 or 12 rows; the large ones are easy, so that most rows are and half of the sources are not."""
+    """Clusters of 1 or 12 rows; the large ones are easy, so that most rows are and half of the clusters are not."""
     is_large = random.random(count) < 0.5
     sizes = np.where(is_large, 12, 1)
-    sources = np.repeat(np.arange(count), sizes)
-    # a source has its own level of scores, uniform on [0, .4] or [.6, 1], and rows vary around it
-    level = np.where(is_large, 0.4 * random.random(count), 0.6 + 0.4 * random.random(count))[sources]
-    return np.clip(level + 0.02 * random.standard_normal(len(sources)), 0, 1), sources
+    clusters = np.repeat(np.arange(count), sizes)
+    # a cluster has its own level of scores, uniform on [0, .4] or [.6, 1], and rows vary around it
+    level = np.where(is_large, 0.4 * random.random(count), 0.6 + 0.4 * random.random(count))[clusters]
+    return np.clip(level + 0.02 * random.standard_normal(len(clusters)), 0, 1), clusters
 
 
-def test_sibling_weights_keep_coverage_of_new_sources():
+def test_sibling_weights_keep_coverage_of_new_clusters():
     random = np.random.default_rng(20260105)
     reference, reference_sources = clustered(20_000, random)
     weights = 1 / np.bincount(reference_sources)[reference_sources]
@@ -489,8 +489,8 @@ def test_sibling_weights_keep_coverage_of_new_sources():
 
     weighted, naive = [], []
     for _ in range(300):
-        scores, sources = clustered(60, random)
-        weighted.append(coverage(conformal_quantile(scores, 0.1, sources)))
+        scores, clusters = clustered(60, random)
+        weighted.append(coverage(conformal_quantile(scores, 0.1, clusters)))
         naive.append(coverage(conformal_quantile(scores, 0.1)))
     assert 0.895 < np.mean(weighted) < 0.93
     assert np.mean(naive) < 0.75
@@ -500,14 +500,14 @@ def test_check_of_siblings_is_conservative():
     random = np.random.default_rng(20260106)
     p_values = []
     for _ in range(600):
-        scores, sources = clustered(80, random)
+        scores, clusters = clustered(80, random)
         # a score is the nonconformity of y = 1
-        is_new = sources >= 40
+        is_new = clusters >= 40
         labels = np.ones(len(scores), dtype=int)
         fitted = fit_conformal(
-            1 - scores[~is_new], labels[~is_new], 0.1, stratification="marginal", sources=sources[~is_new]
+            1 - scores[~is_new], labels[~is_new], 0.1, stratification="marginal", clusters=clusters[~is_new]
         )
-        check = check_sets(fitted, 1 - scores[is_new], labels[is_new], sources=sources[is_new])[0]
+        check = check_sets(fitted, 1 - scores[is_new], labels[is_new], clusters=clusters[is_new])[0]
         assert (check.count_calibration, check.count_test) == (40, 40)
         p_values.append(check.p_value)
     for level in (0.01, 0.05, 0.2):
@@ -522,7 +522,7 @@ def test_conformal_risk_control_by_hand():
     probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.95, 0.85, 0.75, 0.65])
     labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
     found = control_bad_and_accepted(probabilities, labels, 0.3)
-    assert (found.status, found.threshold, found.count_sources) == ("controlled", 0.7, 9)
+    assert (found.status, found.threshold, found.count_clusters) == ("controlled", 0.7, 9)
     assert found.share_accepted == pytest.approx(5 / 9)
     assert (found.promise, found.level, found.confidence) == ("share_bad_and_accepted", 0.3, None)
     # without a bad answer everything passes
@@ -535,12 +535,12 @@ def test_conformal_risk_control_by_hand():
 
 
 def test_conformal_risk_control_weighs_siblings():
-    # four sources, alpha = .5: summed loss up to 1.5. Source 1 has four rows, three of them bad
+    # four clusters, alpha = .5: summed loss up to 1.5. Cluster 1 has four rows, three of them bad
     probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.85, 0.5, 0.4])
     labels = np.array([0, 0, 0, 1, 0, 0, 1])
-    sources = np.array([1, 1, 1, 1, 2, 3, 4])
+    clusters = np.array([1, 1, 1, 1, 2, 3, 4])
     # above .5: 3/4 + 1 = 1.75; above .7: .25 + .25 + 1 = 1.5
-    assert control_bad_and_accepted(probabilities, labels, 0.5, sources).threshold == 0.7
+    assert control_bad_and_accepted(probabilities, labels, 0.5, clusters).threshold == 0.7
 
 
 @settings(max_examples=60, deadline=None)
@@ -562,7 +562,7 @@ def test_class_conditional_quantile_by_hand():
     probabilities = np.array([0.1, 0.2, 0.3, 0.4, 0.35, 0.9])
     labels = np.array([0, 0, 0, 0, 1, 1])
     found = control_accepted_among_bad(probabilities, labels, 0.2)
-    assert (found.status, found.threshold, found.count_sources) == ("controlled", 0.4, 4)
+    assert (found.status, found.threshold, found.count_clusters) == ("controlled", 0.4, 4)
     assert found.share_accepted == pytest.approx(1 / 6)
     assert control_accepted_among_bad(probabilities, labels, 0.1).status == "insufficient"
     assert control_accepted_among_bad(probabilities[:4], labels[:4], 0.2).status == "no_threshold"
@@ -589,12 +589,12 @@ def test_learn_then_test_by_hand():
     assert control_bad_among_accepted(probabilities, labels, 0.5, 0.05, grid=[0.85]).status == "insufficient"
 
 
-def test_draws_within_sources_see_no_labels_and_repeat():
+def test_draws_within_clusters_see_no_labels_and_repeat():
     probabilities, labels = draw(900, np.random.default_rng(11))
-    sources = np.arange(900) // 3
-    first = control_bad_among_accepted(probabilities, labels, 0.2, 0.1, sources=sources)
-    assert first == control_bad_among_accepted(probabilities, labels, 0.2, 0.1, sources=sources)
-    assert first.count_sources == 300
+    clusters = np.arange(900) // 3
+    first = control_bad_among_accepted(probabilities, labels, 0.2, 0.1, clusters=clusters)
+    assert first == control_bad_among_accepted(probabilities, labels, 0.2, 0.1, clusters=clusters)
+    assert first.count_clusters == 300
 
 
 def test_promises_of_risk_control_hold_on_new_draws():
@@ -631,9 +631,9 @@ def test_learn_then_test_errs_in_a_share_delta_of_folds_where_no_threshold_is_ri
     assert 0.03 < false / 600 < 0.1 + 2 * math.sqrt(0.09 / 600)
 
 
-def test_risk_control_by_sources_keeps_promises_that_rows_break():
-    # all rows of a source have one probability and one label; large sources are as good as their probability p, and
-    # sources of one row only as good as its square
+def test_risk_control_by_clusters_keeps_promises_that_rows_break():
+    # all rows of a cluster have one probability and one label; large clusters are as good as their probability p, and
+    # clusters of one row only as good as its square
     p = (np.arange(20_000) + 0.5) / 20_000
     density = stats.beta.pdf(p, A, B) / 20_000
     share_bad = (1 - p) / 2 + (1 - p**2) / 2
@@ -647,15 +647,15 @@ def test_risk_control_by_sources_keeps_promises_that_rows_break():
     found: dict[bool, list[list[float]]] = {True: [], False: []}
     for _ in range(250):
         is_large = random.random(200) < 0.5
-        sources = np.repeat(np.arange(200), np.where(is_large, 8, 1))
+        clusters = np.repeat(np.arange(200), np.where(is_large, 8, 1))
         level = random.beta(A, B, 200)
-        labels = (random.random(200) < np.where(is_large, level, level**2)).astype(int)[sources]
-        for by_source in (True, False):
-            keys = sources if by_source else None
-            first = control_bad_and_accepted(level[sources], labels, 0.1, keys)
-            second = control_accepted_among_bad(level[sources], labels, 0.1, keys)
-            third = control_bad_among_accepted(level[sources], labels, 0.2, 0.1, sources=keys)
-            found[by_source].append(
+        labels = (random.random(200) < np.where(is_large, level, level**2)).astype(int)[clusters]
+        for by_cluster in (True, False):
+            keys = clusters if by_cluster else None
+            first = control_bad_and_accepted(level[clusters], labels, 0.1, keys)
+            second = control_accepted_among_bad(level[clusters], labels, 0.1, keys)
+            third = control_bad_among_accepted(level[clusters], labels, 0.2, 0.1, clusters=keys)
+            found[by_cluster].append(
                 [risks(first.threshold)[0], risks(second.threshold)[1], risks(third.threshold)[2] > 0.2]
             )
     joint, among_bad, broken = np.mean(found[True], axis=0)
@@ -681,7 +681,7 @@ def test_risk_control_by_sources_keeps_promises_that_rows_break():
         (lambda: conformal_quantile(np.array([0.1]), np.nan), "got nan"),
         (
             lambda: conformal_quantile(np.array([0.1]), 0.1, np.array([1, 2])),
-            r"sources must have shape \(1,\), got \(2,",
+            r"clusters must have shape \(1,\), got \(2,",
         ),
         (lambda: nonconformity(np.array([0.2, 1.2])), r"probabilities must lie in \[0, 1\], got 1.2"),
         (lambda: nonconformity(np.array([np.nan])), r"probabilities must lie in \[0, 1\], got nan"),

@@ -1,4 +1,4 @@
-"""Rows of interactions against the rates of the arrays; what a predictor says of a source comes from other sources."""
+"""Rows of interactions against rates of arrays; what a predictor says of a cluster comes from other clusters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hcat.calibration.failure_rates import (
     predict_failures,
 )
 from hcat.calibration.threshold_tables import TargetMetric
-from hcat.statistics.clusters import folds_of_sources
+from hcat.statistics.clusters import folds_of_clusters
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 SEED = 7
@@ -39,7 +39,7 @@ TARGETS = pa.Table.from_pylist(
 )
 EVALUATIONS = pa.schema(
     [
-        *((name, pa.string()) for name in ("metric_name", "interaction_id", "source_group", "system")),
+        *((name, pa.string()) for name in ("metric_name", "interaction_id", "cluster_id", "system")),
         ("raw_score", pa.float64()),
         ("label", pa.int32()),
         ("inclusion_probability", pa.float64()),
@@ -50,7 +50,7 @@ Row = dict[str, Any]
 
 
 def make_rows(count: int, share_labelled: float, seed: int, metric: str = "m") -> list[Row]:
-    """Two interactions a source; better scores are accepted more often; two systems, two topics."""
+    """Two interactions a cluster; better scores are accepted more often; two systems, two topics."""
     random = np.random.default_rng(seed)
     rows = []
     for number in range(count):
@@ -60,7 +60,7 @@ def make_rows(count: int, share_labelled: float, seed: int, metric: str = "m") -
             {
                 "metric_name": metric,
                 "interaction_id": f"i{number:05}",
-                "source_group": f"s{number // 2:05}",
+                "cluster_id": f"s{number // 2:05}",
                 "system": "new" if number % 3 else "old",
                 "raw_score": score,
                 "label": int(random.random() < 0.1 + 0.8 * score) if is_labelled else None,
@@ -104,24 +104,24 @@ def by_cell(rows: list[Row]) -> dict[tuple[str, str, str], Row]:
 
 
 def cross_fit_by_hand(rows: list[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """One calibrator per fold of sources with labels, fitted on the other folds; others take the mean."""
+    """One calibrator per fold of clusters with labels, fitted on the other folds; others take the mean."""
     labelled = [row for row in rows if row["label"] is not None]
-    names = np.unique([row["source_group"] for row in labelled])
+    names = np.unique([row["cluster_id"] for row in labelled])
     shares = {str(fold): 1 / COUNT_FOLDS for fold in range(COUNT_FOLDS)}
-    folds = dict(zip(names.tolist(), folds_of_sources(names, shares, f"hcat cross-fit|{SEED}").tolist(), strict=True))
+    folds = dict(zip(names.tolist(), folds_of_clusters(names, shares, f"hcat cross-fit|{SEED}").tolist(), strict=True))
     calibrators = {}
     for fold in sorted(set(folds.values())):
-        others = [row for row in labelled if folds[row["source_group"]] != fold]
+        others = [row for row in labelled if folds[row["cluster_id"]] != fold]
         data = label_scores(
             [row["raw_score"] for row in others],
             [row["label"] for row in others],
-            [row["source_group"] for row in others],
+            [row["cluster_id"] for row in others],
             [1 / row["inclusion_probability"] for row in others],
         )
         calibrators[fold] = fit_calibrator(data, "logistic").calibrator
     predictions = []
     for row in rows:
-        own = folds.get(row["source_group"])
+        own = folds.get(row["cluster_id"])
         used = [calibrators[own]] if own is not None else list(calibrators.values())
         score = np.array([row["raw_score"]])
         predictions.append(np.mean([1 - found.apply(score)[0] for found in used if found is not None]))
@@ -129,7 +129,7 @@ def cross_fit_by_hand(rows: list[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def test_rates_of_labels_by_hand() -> None:
-    """Four labels of four sources, two failures drawn with 1 in 2 and two passes drawn for certain: 4 / 6 fail."""
+    """Four labels of four clusters, two failures drawn with 1 in 2 and two passes drawn for certain: 4 / 6 fail."""
     rows = make_rows(8, 0.0, 1)
     for number, (label, probability) in enumerate(((0, 0.5), (0, 0.5), (1, 1.0), (1, 1.0))):
         rows[2 * number] |= {"label": label, "inclusion_probability": probability}
@@ -158,9 +158,9 @@ def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> No
         expected = estimate_failure_rate(
             np.array([rows[place]["label"] == 0 for place in labelled]),
             predictions[labelled],
-            np.array([rows[place]["source_group"] for place in labelled]),
+            np.array([rows[place]["cluster_id"] for place in labelled]),
             predictions[own],
-            np.array([rows[place]["source_group"] for place in own]),
+            np.array([rows[place]["cluster_id"] for place in own]),
             np.array([rows[place]["inclusion_probability"] for place in labelled]),
             target="these_interactions",
         )
@@ -180,16 +180,16 @@ def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> No
     assert whole["message"].startswith("lambda = ")
 
 
-def test_no_label_moves_the_prediction_of_its_own_source() -> None:
+def test_no_label_moves_the_prediction_of_its_own_cluster() -> None:
     rows = make_rows(400, 0.5, 3)
-    sources = np.array([int(row["source_group"][1:]) for row in rows])
+    clusters = np.array([int(row["cluster_id"][1:]) for row in rows])
     names = [f"s{number:05}" for number in range(200)]
     scores = np.array([row["raw_score"] for row in rows])
     labels = np.array([np.nan if row["label"] is None else row["label"] for row in rows])
-    status, before = predict_failures(scores, labels, sources, names, np.ones(400), METRIC, SEED)
-    own = sources == sources[np.flatnonzero(~np.isnan(labels))[0]]
+    status, before = predict_failures(scores, labels, clusters, names, np.ones(400), METRIC, SEED)
+    own = clusters == clusters[np.flatnonzero(~np.isnan(labels))[0]]
     turned = np.where(own, 1 - labels, labels)
-    _, after = predict_failures(scores, turned, sources, names, np.ones(400), METRIC, SEED)
+    _, after = predict_failures(scores, turned, clusters, names, np.ones(400), METRIC, SEED)
     assert status == "fitted"
     assert (before[own] == after[own]).all()
     assert not np.array_equal(before, after)
@@ -232,7 +232,7 @@ def test_every_cell_has_its_row_with_a_status() -> None:
     unscored = found["m", "old", "all"]
     assert (unscored["status"], unscored["count_interactions"], unscored["count_scored"]) == ("insufficient", 100, 0)
     assert unscored["failure_rate"] is None
-    assert unscored["message"] == "0 labels of 0 sources; labels of at least 2 sources are needed"
+    assert unscored["message"] == "0 labels of 0 clusters; labels of at least 2 clusters are needed"
     unlabelled = found["n", "new", "all"]
     assert (unlabelled["status"], unlabelled["predictor_status"]) == ("insufficient", "insufficient")
 

@@ -55,12 +55,12 @@ def make_targets(*names: str, direction: str = "higher_is_better", low: float | 
 def make_labels(
     scores: npt.ArrayLike, labels: npt.ArrayLike, folds: npt.ArrayLike, metric: str = "m", weights: Any = None
 ) -> pa.Table:
-    """One source per row."""
+    """One cluster per row."""
     count = len(np.asarray(scores))
     return pa.table(
         {
             "metric_name": pa.array([metric] * count, pa.string()),
-            "source_group": pa.array([f"s{row:05}" for row in range(count)], pa.string()),
+            "cluster_id": pa.array([f"s{row:05}" for row in range(count)], pa.string()),
             "label": pa.array(np.asarray(labels, dtype=np.int32)),
             "raw_score": pa.array(np.asarray(scores, dtype=np.float64)),
             "inclusion_probability": pa.array(1 / np.asarray(np.ones(count) if weights is None else weights)),
@@ -94,8 +94,8 @@ def test_a_cut_and_its_quote_by_hand() -> None:
     rows = by_key(fit(make_labels(scores, labels, ["fit"] * 40 + ["test"] * 8)))
     row = rows["roc_youden", "moderate"]
     assert (row["status"], row["threshold"]) == ("ok", 0.8)
-    assert row["message"] == "fitted on 20 accepted and 20 failed answers of 40 sources in fold fit"
-    assert (row["count_fit_accepted"], row["count_fit_failed"], row["count_fit_sources"]) == (20, 20, 40)
+    assert row["message"] == "fitted on 20 accepted and 20 failed answers of 40 clusters in fold fit"
+    assert (row["count_fit_accepted"], row["count_fit_failed"], row["count_fit_clusters"]) == (20, 20, 40)
     # at the threshold a score is accepted
     assert (row["false_accept_rate"], row["false_accept_count_labels"]) == (0.5, 4)
     assert (row["false_reject_rate"], row["false_reject_count_labels"]) == (0.25, 4)
@@ -109,12 +109,12 @@ def test_rows_are_those_of_the_statistics_on_the_right_folds() -> None:
     weights = np.random.default_rng(2).uniform(1, 4, 900)
     rows = fit(make_labels(scores, labels, folds, weights=weights))
     appetites = read_risk_appetites(APPETITES)
-    sources = np.array([f"s{row:05}" for row in range(900)])
+    clusters = np.array([f"s{row:05}" for row in range(900)])
     is_fit, is_test = folds == "fit", folds == "test"
     expected = fit_all(
         scores[is_fit],
         labels[is_fit],
-        sources[is_fit],
+        clusters[is_fit],
         appetites,
         direction="higher_is_better",
         bounds=(0, 1),
@@ -131,7 +131,7 @@ def test_rows_are_those_of_the_statistics_on_the_right_folds() -> None:
             family,
             scores[is_test],
             labels[is_test],
-            sources[is_test],
+            clusters[is_test],
             direction="higher_is_better",
             weights=weights[is_test],
         )
@@ -187,10 +187,10 @@ def test_every_metric_has_all_its_rows_whatever_its_labels() -> None:
     found = {(row["metric_name"], row["method"]): row for row in rows if row["risk_appetite"] == "high"}
     assert found["few", "logistic"]["status"] == "insufficient"
     assert found["few", "logistic"]["message"].endswith(
-        "at least 20 of accepted and of failed answers from 10 sources each are needed"
+        "at least 20 of accepted and of failed answers from 10 clusters each are needed"
     )
     assert found["never_labelled", "roc_cost"]["status"] == "insufficient"
-    assert found["never_labelled", "roc_cost"]["count_fit_sources"] == 0
+    assert found["never_labelled", "roc_cost"]["count_fit_clusters"] == 0
     assert found["one_class", "roc_youden"]["status"] == "one_class"
     assert found["one_class", "normal_floor"]["status"] == "ok"
     assert found["one_class", "normal_floor"]["false_accept_status"] == "one_class"

@@ -22,10 +22,10 @@ FLOORS = [method for method, kind in METHODS.items() if kind == "monitoring"]
 ORDER_STATISTICS = ["roc_youden", "roc_cost", "conformal", "pass_quantile"]
 
 
-def fit(scores, labels, method, sources=None, appetites=APPETITES, direction="higher_is_better", **settings):
+def fit(scores, labels, method, clusters=None, appetites=APPETITES, direction="higher_is_better", **settings):
     """Return appetite -> row of one method."""
-    sources = np.arange(len(scores)) if sources is None else sources
-    rows = fit_all(scores, labels, sources, appetites, direction=direction, methods=[method], **settings)
+    clusters = np.arange(len(scores)) if clusters is None else clusters
+    rows = fit_all(scores, labels, clusters, appetites, direction=direction, methods=[method], **settings)
     return {row.appetite: row for row in rows}
 
 
@@ -87,15 +87,15 @@ def test_conformal_rank_by_hand():
     assert numbers(fit(np.r_[np.arange(1.0, 20.0), 3.0], np.r_[np.zeros(19), 1], "conformal"))[1] is None
 
 
-def test_siblings_share_the_weight_of_their_source_by_hand():
-    # K = 10: source 0 has .1 and .95 with 1/22 each, nine others 1/11. Without .95 the sum is .864 < .90
+def test_siblings_share_the_weight_of_their_cluster_by_hand():
+    # K = 10: cluster 0 has .1 and .95 with 1/22 each, nine others 1/11. Without .95 the sum is .864 < .90
     scores = np.r_[0.1, 0.95, np.linspace(0.2, 0.9, 9), 0.99]
-    sources = np.r_[0, 0, np.arange(1, 10), 10]
+    clusters = np.r_[0, 0, np.arange(1, 10), 10]
     labels = np.r_[np.zeros(11), 1]
-    assert numbers(fit(scores, labels, "conformal", sources))[0] == 0.99
-    # at 86 % the sources reach .864 at .9, so that .95 is next; eleven independent rows would ask for k = 11: .99
+    assert numbers(fit(scores, labels, "conformal", clusters))[0] == 0.99
+    # at 86 % the clusters reach .864 at .9, so that .95 is next; eleven independent rows would ask for k = 11: .99
     relaxed = [replace(HIGH, confidence=0.86)]
-    assert numbers(fit(scores, labels, "conformal", sources, relaxed)) == [0.95]
+    assert numbers(fit(scores, labels, "conformal", clusters, relaxed)) == [0.95]
     assert numbers(fit(scores, labels, "conformal", None, relaxed)) == [0.99]
 
 
@@ -121,7 +121,7 @@ def test_floor_flags_what_the_confidence_says():
 
 
 def test_floors_in_folds_by_hand():
-    # 20 sources in 20 folds: leave-one-out, whatever the seed
+    # 20 clusters in 20 folds: leave-one-out, whatever the seed
     scores = np.linspace(0.5, 0.88, 20)
     labels = np.ones(20)
     left_out = [np.delete(scores, i) for i in range(20)]
@@ -288,8 +288,8 @@ def count_false_accepts(row, scores, labels):
 @settings(max_examples=40, deadline=None)
 @given(samples())
 def test_a_lower_appetite_never_raises_false_accepts(sample):
-    scores, labels, sources = sample
-    rows = fit_all(scores, labels, sources, APPETITES, direction="higher_is_better", bounds=(0, 1))
+    scores, labels, clusters = sample
+    rows = fit_all(scores, labels, clusters, APPETITES, direction="higher_is_better", bounds=(0, 1))
     for method in METHODS:
         own = [row for row in rows if row.method == method]
         assert [row.confidence for row in own] == [0.90, 0.95, 0.99]
@@ -305,8 +305,8 @@ def test_a_lower_appetite_never_raises_false_accepts(sample):
 @settings(max_examples=25, deadline=None)
 @given(samples())
 def test_rows_are_closed_and_do_not_depend_on_the_order_of_input(sample):
-    scores, labels, sources = sample
-    rows = fit_all(scores, labels, sources, APPETITES, direction="higher_is_better", bounds=(0, 1))
+    scores, labels, clusters = sample
+    rows = fit_all(scores, labels, clusters, APPETITES, direction="higher_is_better", bounds=(0, 1))
     assert [(row.method, row.appetite) for row in rows] == [(m, a.name) for m in METHODS for a in APPETITES]
     for row in rows:
         assert row.kind == METHODS[row.method]
@@ -314,7 +314,7 @@ def test_rows_are_closed_and_do_not_depend_on_the_order_of_input(sample):
         assert (row.threshold is not None) == (row.status == "ok")
         assert row.threshold is None or 0 <= row.threshold <= 1
     order = np.random.default_rng(1).permutation(len(scores))
-    names = np.array([f"source {code:04d}" for code in sources])
+    names = np.array([f"cluster {code:04d}" for code in clusters])
     again = fit_all(
         scores[order], labels[order], names[order], APPETITES[::-1], direction="higher_is_better", bounds=(0, 1)
     )
@@ -324,9 +324,9 @@ def test_rows_are_closed_and_do_not_depend_on_the_order_of_input(sample):
 @settings(max_examples=25, deadline=None)
 @given(samples())
 def test_mirrored_scores_give_mirrored_thresholds(sample):
-    scores, labels, sources = sample
-    rows = fit_all(scores, labels, sources, APPETITES, direction="higher_is_better", bounds=(0, 1))
-    mirrored = fit_all(-scores, labels, sources, APPETITES, direction="lower_is_better", bounds=(-1, 0))
+    scores, labels, clusters = sample
+    rows = fit_all(scores, labels, clusters, APPETITES, direction="higher_is_better", bounds=(0, 1))
+    mirrored = fit_all(-scores, labels, clusters, APPETITES, direction="lower_is_better", bounds=(-1, 0))
     assert [row.status for row in rows] == [row.status for row in mirrored]
     assert [row.accepts for row in rows] == [row.accepts for row in mirrored]
     for row, mirror in zip(rows, mirrored, strict=True):
@@ -339,11 +339,11 @@ def test_mirrored_scores_give_mirrored_thresholds(sample):
 @settings(max_examples=30, deadline=None)
 @given(samples())
 def test_order_statistics_follow_monotone_transformations(sample):
-    scores, labels, sources = sample
+    scores, labels, clusters = sample
     for method in ORDER_STATISTICS:
-        rows = fit(scores, labels, method, sources)
+        rows = fit(scores, labels, method, clusters)
         for transform in (np.exp, lambda values: 5 * values**3 - 2):
-            bent = fit(transform(scores), labels, method, sources)
+            bent = fit(transform(scores), labels, method, clusters)
             assert [row.status for row in bent.values()] == [row.status for row in rows.values()]
             for row, image in zip(rows.values(), bent.values(), strict=True):
                 if row.threshold is not None:
@@ -387,17 +387,17 @@ def test_conformal_agrees_with_crepes():
 @pytest.mark.parametrize(("digits", "siblings"), [(15, 1), (1, 1), (15, 4)])
 def test_conformal_promise_holds_on_new_answers(digits, siblings):
     random = np.random.default_rng(19)
-    count_sources, repeats = 60, 250
+    count_clusters, repeats = 60, 250
     accepted = np.empty((repeats, 2))
     for repeat in range(repeats):
-        # a failed answer is its source's level plus its own; the last source is new
-        shared = random.normal(size=(count_sources + 1, 1)) * (siblings > 1)
-        failed = np.round(shared + random.normal(size=(count_sources + 1, siblings)), digits)
+        # a failed answer is its cluster's level plus its own; the last cluster is new
+        shared = random.normal(size=(count_clusters + 1, 1)) * (siblings > 1)
+        failed = np.round(shared + random.normal(size=(count_clusters + 1, siblings)), digits)
         good = np.round(random.normal(2.5, 1.0, 100), digits)
         scores = np.r_[failed[:-1].ravel(), good]
-        labels = np.r_[np.zeros(count_sources * siblings), np.ones(100)]
-        sources = np.r_[np.repeat(np.arange(count_sources), siblings), 1000 + np.arange(100)]
-        rows = fit(scores, labels, "conformal", sources, (HIGH, MODERATE))
+        labels = np.r_[np.zeros(count_clusters * siblings), np.ones(100)]
+        clusters = np.r_[np.repeat(np.arange(count_clusters), siblings), 1000 + np.arange(100)]
+        rows = fit(scores, labels, "conformal", clusters, (HIGH, MODERATE))
         limits = [np.inf if row.threshold is None else row.threshold for row in rows.values()]
         new = np.round(random.normal(size=(500, 1)) * (siblings > 1) + random.normal(size=(500, siblings)), digits)
         accepted[repeat] = [(new >= limit).mean() for limit in limits]
@@ -429,7 +429,7 @@ def test_weights_count_as_repeats():
 
 
 @pytest.mark.parametrize(
-    ("scores", "labels", "sources", "acceptance", "monitoring"),
+    ("scores", "labels", "clusters", "acceptance", "monitoring"),
     [
         ([], [], [], "insufficient", "insufficient"),
         (np.linspace(0, 1, 50), np.ones(50), np.arange(50), "one_class", "ok"),
@@ -439,8 +439,8 @@ def test_weights_count_as_repeats():
         (np.full(80, 0.5), np.arange(80) >= 40, np.arange(80), "constant_score", "constant_score"),
     ],
 )
-def test_degenerate_labels_give_statuses(scores, labels, sources, acceptance, monitoring):
-    rows = fit_all(scores, labels, sources, APPETITES, direction="higher_is_better")
+def test_degenerate_labels_give_statuses(scores, labels, clusters, acceptance, monitoring):
+    rows = fit_all(scores, labels, clusters, APPETITES, direction="higher_is_better")
     expected = {"acceptance": acceptance, "monitoring": monitoring}
     for row in rows:
         # conformal ranks need no minimum beyond that of the confidence
@@ -452,24 +452,24 @@ def test_degenerate_labels_give_statuses(scores, labels, sources, acceptance, mo
 def test_quote_by_hand():
     scores = [0.9, 0.8, 0.2, 0.1, 0.9, 0.6, 0.5, 0.4, 0.3]
     labels = [0, 0, 0, 0, 1, 1, 1, 1, 1]
-    sources = [1, 1, 2, 3, 4, 5, 6, 7, 7]
-    found = quote(0.6, scores, labels, sources, direction="higher_is_better")
-    # accepted failed: .9 and .8, of one source; rejected good: .5, .4, .3
-    assert (found.false_accept.rate, found.false_accept.count, found.false_accept.count_sources) == (0.5, 4, 3)
-    assert (found.false_reject.rate, found.false_reject.count, found.false_reject.count_sources) == (0.6, 5, 4)
-    # residuals by source 1, -.5, -.5: v = 3/2 x 1.5 / 16, p(1-p)/v = 1.78, but Kish's 16 / 6 = 2.67 sources
+    clusters = [1, 1, 2, 3, 4, 5, 6, 7, 7]
+    found = quote(0.6, scores, labels, clusters, direction="higher_is_better")
+    # accepted failed: .9 and .8, of one cluster; rejected good: .5, .4, .3
+    assert (found.false_accept.rate, found.false_accept.count, found.false_accept.count_clusters) == (0.5, 4, 3)
+    assert (found.false_reject.rate, found.false_reject.count, found.false_reject.count_clusters) == (0.6, 5, 4)
+    # residuals by cluster 1, -.5, -.5: v = 3/2 x 1.5 / 16, p(1-p)/v = 1.78, but Kish's 16 / 6 = 2.67 clusters
     assert_allclose(found.false_accept.count_effective, 16 / 6)
-    lower = quote(-0.6, np.negative(scores), labels, sources, direction="lower_is_better")
+    lower = quote(-0.6, np.negative(scores), labels, clusters, direction="lower_is_better")
     assert (lower.false_accept, lower.false_reject) == (found.false_accept, found.false_reject)
 
 
 @pytest.mark.parametrize("repeats", [1, 5])
-def test_quote_is_wilson_on_independent_sources(repeats):
+def test_quote_is_wilson_on_independent_clusters(repeats):
     from statsmodels.stats.proportion import proportion_confint
 
     labels = np.repeat([0, 1], 60)
     scores = np.r_[np.arange(60) < 12, np.arange(60) < 57].astype(float)
-    # a source that says the same five times is one row
+    # a cluster that says the same five times is one row
     found = quote(
         0.5,
         np.repeat(scores, repeats),
@@ -487,10 +487,10 @@ def test_quote_covers_with_siblings():
     hits, repeats = 0, 300
     for repeat in range(repeats):
         random = np.random.default_rng(repeat)
-        sources = np.repeat(np.arange(60), random.integers(1, 6, 60))
+        clusters = np.repeat(np.arange(60), random.integers(1, 6, 60))
         shares = random.beta(0.2 * 3, 0.8 * 3, 60)  # intraclass correlation 1 / (1 + 3)
-        is_accepted = random.random(len(sources)) < shares[sources]
-        found = quote(0.5, is_accepted, np.zeros(len(sources)), sources, direction="higher_is_better").false_accept
+        is_accepted = random.random(len(clusters)) < shares[clusters]
+        found = quote(0.5, is_accepted, np.zeros(len(clusters)), clusters, direction="higher_is_better").false_accept
         hits += found.low <= 0.2 <= found.high
     assert hits / repeats > 0.95 - 3 * np.sqrt(0.95 * 0.05 / repeats)
 
@@ -534,7 +534,7 @@ def test_a_rate_is_judged_by_its_interval():
         ({"scores": [0.1, np.nan]}, "scores must be finite, got 1 that are not"),
         ({"scores": [0.1, 1.4]}, r"scores must lie in \[0, 1\], got \[0.1, 1.4\]"),
         ({"labels": [0, 2]}, r"labels must be 0 or 1, got \[2\]"),
-        ({"sources": [1]}, r"must have one shape \(n,\), got \(2,\), \(2,\), \(1,\), \(2,\)"),
+        ({"clusters": [1]}, r"must have one shape \(n,\), got \(2,\), \(2,\), \(1,\), \(2,\)"),
         ({"weights": [1.0, 0.0]}, "weights must be positive"),
         ({"bounds": (1, 0)}, "lower bound must be below the upper one, got 1 and 0"),
         ({"methods": ["guess"]}, "methods must be among .*, got guess"),
@@ -551,7 +551,7 @@ def test_contradicting_arguments_are_refused(change, message):
     arguments = {
         "scores": [0.1, 0.9],
         "labels": [0, 1],
-        "sources": [1, 2],
+        "clusters": [1, 2],
         "appetites": APPETITES,
         "direction": "higher_is_better",
         "bounds": (0, 1),

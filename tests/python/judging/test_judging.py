@@ -83,20 +83,20 @@ def test_ranking_accuracy_counts_pairs_and_half_of_ties() -> None:
     # accepted .9 and .5 against failed .5 and .1: three pairs right, one tied
     scored, labels = np.array([0.9, 0.5, 0.5, 0.1]), np.array([1.0, 1.0, 0.0, 0.0])
     found = ranking_accuracy(scored, labels, ["a", "b", "c", "d"], 50)
-    assert (found.status, found.value, found.interval_status) == ("estimated", 0.875, "too_few_sources")
+    assert (found.status, found.value, found.interval_status) == ("estimated", 0.875, "too_few_clusters")
     assert ranking_accuracy(scored, np.ones(4), ["a", "b", "c", "d"], 50).status == "no_variation"
     assert ranking_accuracy(np.empty(0), np.empty(0), [], 50).status == "no_scores"
 
 
-def test_paired_accuracy_stays_inside_a_source() -> None:
+def test_paired_accuracy_stays_inside_a_cluster() -> None:
     # source a: right; source b: wrong; source c has no failed answer
     scored, labels = np.array([0.9, 0.1, 0.2, 0.8, 0.5]), np.array([1.0, 0.0, 1.0, 0.0, 1.0])
     found = paired_accuracy(scored, labels, ["a", "a", "b", "b", "c"], 50)
-    assert (found.value, found.count_compared, found.count_sources) == (0.5, 4, 2)
+    assert (found.value, found.count_compared, found.count_clusters) == (0.5, 4, 2)
     assert paired_accuracy(scored, labels, list("abcde"), 50).status == "no_pairs"
 
 
-def test_intervals_hold_the_value_and_narrow_with_sources() -> None:
+def test_intervals_hold_the_value_and_narrow_with_clusters() -> None:
     random = np.random.default_rng(3)
     widths = []
     for count in (40, 400):
@@ -117,7 +117,7 @@ def test_comparison_shows_a_status_where_there_is_no_threshold() -> None:
         {
             "metric_name": "score_llm__faithfulness",
             "reference": "people",
-            "source_group": f"s{number}",
+            "cluster_id": f"s{number}",
             "oriented_score": float(number),
             "metric_label": None,
             "label": int(number > 5),

@@ -21,20 +21,20 @@ from hcat.statistics.multiple_tests import adjust_p_values
 def arrange(
     reference: list[float] | Floats,
     window: list[float] | Floats,
-    sources: list[int] | None = None,
+    clusters: list[int] | None = None,
 ) -> tuple[drift.Rows, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return one series with its periods; every row its own source unless told."""
+    """Return one series with its periods; every row its own cluster unless told."""
     scores = np.concatenate([reference, window]).astype(np.float64)
-    codes = np.arange(len(scores)) if sources is None else np.array(sources)
+    codes = np.arange(len(scores)) if clusters is None else np.array(clusters)
     rows = drift.arrange_rows(np.zeros(len(scores), dtype=np.int64), codes, scores, 1)
     is_window = rows.order >= len(reference)
     return rows, ~is_window, is_window
 
 
 def shift(
-    reference: list[float] | Floats, window: list[float] | Floats, sources: list[int] | None = None
+    reference: list[float] | Floats, window: list[float] | Floats, clusters: list[int] | None = None
 ) -> drift.Shift:
-    rows, is_reference, is_window = arrange(reference, window, sources)
+    rows, is_reference, is_window = arrange(reference, window, clusters)
     return drift.compare_means(rows, drift.describe_period(rows, is_reference), drift.describe_period(rows, is_window))
 
 
@@ -42,17 +42,17 @@ def shift(
 
 
 def test_a_period_counts_siblings_as_one() -> None:
-    # sources 0, 0, 1: K = 9 / 5; means without a source: 1 (without 0) and .5 (without 1), around 2 / 3
+    # clusters 0, 0, 1: K = 9 / 5; means without a cluster: 1 (without 0) and .5 (without 1), around 2 / 3
     rows, is_reference, _ = arrange([0.0, 1.0, 1.0], [], [0, 0, 1])
     period = drift.describe_period(rows, is_reference)
-    assert (period.count[0], period.count_sources[0]) == (3, 2)
+    assert (period.count[0], period.count_clusters[0]) == (3, 2)
     assert_allclose(period.effective, 9 / 5)
     assert_allclose(period.mean, 2 / 3)
     assert_allclose(sorted(period.deviations), sorted([2 / 3 - 1, 2 / 3 - 1 / 2]))
     assert_allclose(period.variance, ((1 / 3) ** 2 + (1 / 6) ** 2) / 2)
 
 
-def test_own_sources_give_the_variance_of_a_mean() -> None:
+def test_own_clusters_give_the_variance_of_a_mean() -> None:
     scores = np.random.default_rng(1).normal(3, 2, 40)
     rows, is_reference, _ = arrange(scores, [])
     period = drift.describe_period(rows, is_reference)
@@ -78,7 +78,7 @@ def test_keys_are_numbered_alike_by_table_and_by_sorting() -> None:
 
 
 @pytest.mark.parametrize(
-    ("series", "sources", "scores", "message"),
+    ("series", "clusters", "scores", "message"),
     [
         ([0, 1], [0, 1], [0.0, math.nan], "finite"),
         ([0, 5], [0, 1], [0.0, 1.0], "lie in"),
@@ -86,9 +86,9 @@ def test_keys_are_numbered_alike_by_table_and_by_sorting() -> None:
         ([0], [0, 1], [0.0, 1.0], "one shape"),
     ],
 )
-def test_bad_rows_are_refused(series: list[int], sources: list[int], scores: list[float], message: str) -> None:
+def test_bad_rows_are_refused(series: list[int], clusters: list[int], scores: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        drift.arrange_rows(np.array(series), np.array(sources), np.array(scores), 2)
+        drift.arrange_rows(np.array(series), np.array(clusters), np.array(scores), 2)
 
 
 # --- mean shift -------------------------------------------------------------------------------------------------------
@@ -136,9 +136,9 @@ def test_siblings_do_not_count_as_independent() -> None:
     random = np.random.default_rng(5)
     effect = np.repeat(random.normal(0, 1, 60), 5)
     scores = effect + random.normal(0, 0.1, 300)
-    by_source = shift(scores[:200], scores[200:], np.repeat(np.arange(60), 5).tolist())
+    by_cluster = shift(scores[:200], scores[200:], np.repeat(np.arange(60), 5).tolist())
     by_row = shift(scores[:200], scores[200:])
-    assert by_source.standard_error[0] > 1.9 * by_row.standard_error[0]
+    assert by_cluster.standard_error[0] > 1.9 * by_row.standard_error[0]
 
 
 def test_constant_scores_have_no_test_and_a_jump_between_constants_has_one() -> None:
@@ -147,7 +147,7 @@ def test_constant_scores_have_no_test_and_a_jump_between_constants_has_one() -> 
     assert np.isnan(same.p_value[0])
     jump = shift([0.1] * 30, [0.3] * 20)
     assert not jump.is_constant[0]
-    # one differing source is the least error: t = 20
+    # one differing cluster is the least error: t = 20
     assert_allclose(jump.statistic, 20.0)
     assert jump.p_value[0] < 1e-10
 
@@ -160,13 +160,13 @@ def test_constant_scores_have_no_test_and_a_jump_between_constants_has_one() -> 
 )
 def test_sign_and_order_of_rows_do_not_matter(reference: list[float], window: list[float], random: Random) -> None:
     scores = np.array([*reference, *window])
-    sources = [number % 7 for number in range(len(reference) + len(window))]
-    found = shift(reference, window, sources)
-    mirrored = shift([-score for score in reference], [-score for score in window], sources)
+    clusters = [number % 7 for number in range(len(reference) + len(window))]
+    found = shift(reference, window, clusters)
+    mirrored = shift([-score for score in reference], [-score for score in window], clusters)
     assert_allclose(mirrored.difference, -found.difference, atol=1e-12)
     assert_allclose(mirrored.p_value, found.p_value, rtol=1e-6)
     order = np.array(random.sample(range(len(scores)), len(scores)))
-    rows = drift.arrange_rows(np.zeros(len(scores), dtype=np.int64), np.array(sources)[order], scores[order], 1)
+    rows = drift.arrange_rows(np.zeros(len(scores), dtype=np.int64), np.array(clusters)[order], scores[order], 1)
     is_window = order[rows.order] >= len(reference)
     periods = (drift.describe_period(rows, part) for part in (~is_window, is_window))
     mixed = drift.compare_means(rows, *periods)
@@ -175,9 +175,9 @@ def test_sign_and_order_of_rows_do_not_matter(reference: list[float], window: li
 
 def test_many_series_at_once_are_each_series_alone() -> None:
     random = np.random.default_rng(6)
-    series, sources = random.integers(0, 5, 400), random.integers(0, 60, 400)
+    series, clusters = random.integers(0, 5, 400), random.integers(0, 60, 400)
     scores, is_late = random.normal(0, 1, 400), random.random(400) < 0.4
-    rows = drift.arrange_rows(series, sources, scores, 5)
+    rows = drift.arrange_rows(series, clusters, scores, 5)
     late = is_late[rows.order]
     together = drift.compare_means(rows, drift.describe_period(rows, ~late), drift.describe_period(rows, late))
     distance = drift.measure_distance(rows, ~late, late)
@@ -185,7 +185,7 @@ def test_many_series_at_once_are_each_series_alone() -> None:
     index, chi_square, degrees = drift.measure_stability(rows, ~late, late, *sizes, 5, 3.0)
     for number in range(5):
         own = series == number
-        alone = drift.arrange_rows(np.zeros(own.sum(), dtype=np.int64), sources[own], scores[own], 1)
+        alone = drift.arrange_rows(np.zeros(own.sum(), dtype=np.int64), clusters[own], scores[own], 1)
         own_late = is_late[own][alone.order]
         before, after = (drift.describe_period(alone, part) for part in (~own_late, own_late))
         assert_allclose(drift.compare_means(alone, before, after).p_value, together.p_value[number])

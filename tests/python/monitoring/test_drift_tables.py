@@ -35,7 +35,7 @@ class Logs:
         week: int | None,
         scores: Mapping[str, float | None],
         *,
-        source: str | None = None,
+        cluster: str | None = None,
         topic: str = "cards",
         status: str | None = None,
     ) -> None:
@@ -44,7 +44,7 @@ class Logs:
         self.interactions.append(
             {
                 "interaction_id": name,
-                "source_group": source or name,
+                "cluster_id": cluster or name,
                 "week_start": start,
                 "week_status": status or ("no_timestamp" if week is None else "complete"),
             }
@@ -97,7 +97,7 @@ class Logs:
             schema=pa.schema(
                 [
                     ("interaction_id", pa.string()),
-                    ("source_group", pa.string()),
+                    ("cluster_id", pa.string()),
                     ("week_start", pa.date32()),
                     ("week_status", pa.string()),
                 ]
@@ -273,15 +273,15 @@ def test_siblings_make_a_shift_less_sure() -> None:
         for number in range(15):
             effect = float(random.normal(0.9 if week >= 6 else 0.0, 1))
             for _ in range(4):
-                logs.add(week, {"m": effect}, source=f"{week}-{number}")
+                logs.add(week, {"m": effect}, cluster=f"{week}-{number}")
                 alone.add(week, {"m": effect})
     chosen = {"dimension": "all", "test": "mean_shift", "window_weeks": 3}
-    by_source, by_row = one(logs.measure(), **chosen), one(alone.measure(), **chosen)
-    assert_allclose(by_source["effective_window"], 45.0)
+    by_cluster, by_row = one(logs.measure(), **chosen), one(alone.measure(), **chosen)
+    assert_allclose(by_cluster["effective_window"], 45.0)
     assert_allclose(by_row["effective_window"], 180.0)
-    assert_allclose(by_source["standard_error"], 2 * by_row["standard_error"], rtol=0.05)
+    assert_allclose(by_cluster["standard_error"], 2 * by_row["standard_error"], rtol=0.05)
     assert by_row["is_drifting"]
-    assert by_source["p_value"] > 1e3 * by_row["p_value"]
+    assert by_cluster["p_value"] > 1e3 * by_row["p_value"]
 
 
 def test_a_share_of_nothing_never_alarms() -> None:
@@ -379,7 +379,7 @@ def test_empty_logs_give_an_empty_table() -> None:
     interactions = pa.table(
         {
             "interaction_id": pa.array([], pa.string()),
-            "source_group": pa.array([], pa.string()),
+            "cluster_id": pa.array([], pa.string()),
             "week_start": pa.array([], pa.date32()),
             "week_status": pa.array([], pa.string()),
         }

@@ -76,8 +76,8 @@ select
         as failure_status,
     count(*) as count_interactions,
     count(raw_score) as count_scored,
-    count(distinct source_group) as count_sources,
-    count(distinct source_group)::double as count_sources_effective,
+    count(distinct cluster_id) as count_clusters,
+    count(distinct cluster_id)::double as count_clusters_effective,
     avg(raw_score) as mean_score,
     avg(raw_score) - 0.1 as mean_score_lower,
     avg(raw_score) + 0.1 as mean_score_upper,
@@ -91,13 +91,13 @@ select
     greatest(avg(is_failing::integer) - 0.05, 0) as share_failing_lower,
     least(avg(is_failing::integer) + 0.05, 1) as share_failing_upper,
     avg(is_failing::integer) as share_failing_of_all,
-    count(distinct source_group) < 10 as is_small
+    count(distinct cluster_id) < 10 as is_small
 from ({source})
 group by {cell}
 """
 
 SCORED = """
-select evaluations.*, interactions.source_group, interactions.topic, interactions.system, interactions.query_type,
+select evaluations.*, interactions.cluster_id, interactions.topic, interactions.system, interactions.query_type,
     interactions.language
 from fct_evaluations as evaluations
 inner join fct_interactions as interactions using (interaction_id)
@@ -195,7 +195,7 @@ def add_interactions(
         insert into fct_interactions by name
         select
             printf('i%05d', number) as interaction_id,
-            printf('source %d', number // 2) as source_group,
+            printf('source %d', number // 2) as cluster_id,
             printf('system %d', number % $systems) || $text as system,
             printf('topic %d', number % $topics) || $text as topic,
             printf('type %d', number % 3) || $text as query_type,
@@ -265,7 +265,7 @@ def add_retrieval(connection: Any, text: str = "") -> None:
         {
             "retrieval_quality_id": f"r{number}",
             "interaction_id": f"i{number:05d}",
-            "source_group": f"source {number}",
+            "cluster_id": f"source {number}",
             "system": f"system 0{text}",
             "topic": "topic",
             "metric_name": "recall",
@@ -588,7 +588,7 @@ def test_unknown_metric_is_refused(tmp_path: Path) -> None:
         report.render_report(warehouse, metric_name="nonsense")
 
 
-def test_worst_interactions_show_evidence_and_take_each_source_once_before_siblings(tmp_path: Path) -> None:
+def test_worst_interactions_show_evidence_and_take_each_cluster_once_before_siblings(tmp_path: Path) -> None:
     warehouse = make_warehouse(tmp_path)
     with report.open_warehouse(warehouse) as source:
         rows = describe_worst(source)["rows"]
@@ -636,8 +636,8 @@ def test_weak_segments_leave_out_what_a_metric_defines_itself(tmp_path: Path) ->
             "failure_status": "measured",
             "count_interactions": 50,
             "count_scored": 50,
-            "count_sources": 40,
-            "count_sources_effective": 40.0,
+            "count_clusters": 40,
+            "count_clusters_effective": 40.0,
             "is_small": False,
         }
         rows = [

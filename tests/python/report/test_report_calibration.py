@@ -28,7 +28,7 @@ WAREHOUSE_TABLES = """
 create table int_labels (interaction_id varchar, metric_name varchar, fold varchar, label integer);
 create table int_conformal_quantiles (
     metric_name varchar, stratification varchar, stratum varchar, check_status varchar, alpha double, label integer,
-    quantile double, count_sources bigint
+    quantile double, count_clusters bigint
 );
 """
 
@@ -51,7 +51,7 @@ QUALITY = {
     "status": "measured",
     "calibration_error_status": "measured",
     "count_labels": 40,
-    "count_sources": 30,
+    "count_clusters": 30,
     "calibration_error": 0.04,
     "calibration_error_limit": 0.11,
     "log_loss_difference_status": "measured",
@@ -79,7 +79,7 @@ def add_calibrators(connection: Any, text: str) -> None:
         "message": "",
         "count_labels": 60,
         "count_accepted": 35,
-        "count_sources": 50,
+        "count_clusters": 50,
         "is_separated": False,
     }
     reason = {**fitted, "status": "insufficient", "message": f"a class has fewer than 20 labels{text}"}
@@ -107,7 +107,7 @@ def add_calibrators(connection: Any, text: str) -> None:
                 "calibrator": "none",
                 "status": "not_calibrated",
                 "count_labels": 0,
-                "count_sources": 0,
+                "count_clusters": 0,
                 "is_chosen": False,
             },
         ],
@@ -128,7 +128,7 @@ def add_calibrators(connection: Any, text: str) -> None:
                 "share_accepted_low": max(0.0, share - 0.2),
                 "share_accepted_high": min(1.0, share + 0.2),
                 "count_labels": 20,
-                "count_sources": 15,
+                "count_clusters": 15,
                 "is_chosen": True,
             }
             for number, (mean, share) in enumerate([(0.2, 0.25), (0.8, 0.5)])
@@ -138,7 +138,7 @@ def add_calibrators(connection: Any, text: str) -> None:
 
 def add_conformal(connection: Any, text: str) -> None:
     common = {"metric_name": METRIC, "criterion": "faithfulness", "status": "measured", "alpha": 0.1}
-    measured = {"count_labels": 40, "count_sources": 30, "count_covered": 37, "coverage": 0.925, "share_empty": 0.0}
+    measured = {"count_labels": 40, "count_clusters": 30, "count_covered": 37, "coverage": 0.925, "share_empty": 0.0}
     measured |= {"share_single": 0.6, "share_all": 0.4}
     rows: list[dict[str, Any]] = [
         {"stratification": "label_conditional", "scope": "marginal"},
@@ -170,7 +170,7 @@ def add_conformal(connection: Any, text: str) -> None:
                 "system": f"system {number}{text}",
                 "status": "measured" if number == 0 else "insufficient",
                 "count_labels": 20,
-                "count_sources": 15,
+                "count_clusters": 15,
                 "share_accepted": 0.5,
                 "mean_prediction": 0.7,
                 "difference": -0.2 if number == 0 else None,
@@ -193,7 +193,7 @@ def add_conformal(connection: Any, text: str) -> None:
                 "level": 0.05,
                 "confidence": 0.9,
                 "count_test_labels": 40,
-                "count_test_sources": 30,
+                "count_test_clusters": 30,
             }
         ],
     )
@@ -210,7 +210,7 @@ def add_thresholds(connection: Any, text: str) -> None:
         "risk_appetite": f"high{text}",
         "count_fit_accepted": 35,
         "count_fit_failed": 25,
-        "count_fit_sources": 50,
+        "count_fit_clusters": 50,
         "interval_level": 0.99,
         "false_accept_count_labels": 20,
         "false_reject_count_labels": 20,
@@ -293,7 +293,7 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
                 "count_interactions": 30,
                 "count_scored": 30,
                 "count_labels": 30 if number == 0 else 1,
-                "count_sources": 25 if number == 0 else 1,
+                "count_clusters": 25 if number == 0 else 1,
                 "is_small": number == 1,
                 **(powered if number == 0 else {"status": "insufficient"}),
             }
@@ -315,13 +315,13 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
                 "design_effect": 1.0,
                 "count_groups": 1,
                 "count_labels": 60,
-                "count_sources": 50,
+                "count_clusters": 50,
                 "count_labels_needed": 385,
                 "count_labels_missing": 325,
             }
         ],
     )
-    agreement = {"criterion": f"faithfulness{text}", "count_units": 0, "count_ratings": 0, "count_sources": 0}
+    agreement = {"criterion": f"faithfulness{text}", "count_units": 0, "count_ratings": 0, "count_clusters": 0}
     agreement |= {"status": "no_pairable_values", "interval_status": "no_estimate"}
     insert(
         connection,
@@ -339,7 +339,7 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
                 "agreement": 1.0,
                 "count_units": 48,
                 "count_ratings": 96,
-                "count_sources": 42,
+                "count_clusters": 42,
             },
         ],
     )
@@ -392,8 +392,8 @@ def make_calibrated(folder: Path, text: str = "", is_published: bool = False, **
                 connection,
                 "int_conformal_quantiles",
                 [
-                    {**quantile, "label": 1, "quantile": 0.6, "count_sources": 20, "check_status": "passed"},
-                    {**quantile, "label": 0, "count_sources": 5, "check_status": "insufficient"},
+                    {**quantile, "label": 1, "quantile": 0.6, "count_clusters": 20, "check_status": "passed"},
+                    {**quantile, "label": 0, "count_clusters": 5, "check_status": "insufficient"},
                 ],
             )
     return folder

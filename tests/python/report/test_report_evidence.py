@@ -81,7 +81,7 @@ set
     margin = 0.02,
     minimum_detectable_difference = 0.15,
     severity = case when cells.number < 3 then 'high' end,
-    test_status = case when marts.is_small then 'too_few_sources' else 'tested' end,
+    test_status = case when marts.is_small then 'too_few_clusters' else 'tested' end,
     is_weak = cells.number < 3 and not marts.is_small,
     confirmation_status = case cells.number when 1 then 'confirmed' when 2 then 'not_confirmed' else 'not_selected' end,
     is_confirmed = cells.number = 1 and not marts.is_small,
@@ -215,7 +215,7 @@ def add_versions(connection: Any, text: str) -> None:
         "status": "tested",
         "count_shared_queries": 30,
         "count_pairs": 30,
-        "count_sources": 20,
+        "count_clusters": 20,
         "baseline_value": 0.3,
         "candidate_value": 0.4,
         "difference": -0.1,
@@ -231,7 +231,7 @@ def add_versions(connection: Any, text: str) -> None:
         {**pair, "metric_name": METRIC, "verdict": "worse"},
         {**pair, "metric_name": METRIC, "verdict": "worse", "dimension": "topic", "segment": f"cards{text}"},
         {**pair, "metric_name": "support_words", "verdict": "no_difference_shown", "measurement": "mean_score"},
-        {**pair, **unknown, "metric_name": "answered", "verdict": "not_evaluated", "status": "too_few_sources"},
+        {**pair, **unknown, "metric_name": "answered", "verdict": "not_evaluated", "status": "too_few_clusters"},
     ]
     insert(connection, "fct_version_comparisons", rows)
     insert(
@@ -240,7 +240,7 @@ def add_versions(connection: Any, text: str) -> None:
         [
             {
                 "query_key": f"q{number}",
-                "source_group": f"source {number}",
+                "cluster_id": f"source {number}",
                 "application": f"assistant{text}",
                 "baseline_version": f"1.0{text}",
                 "candidate_version": f"1.1{text}",
@@ -317,7 +317,7 @@ def add_monitoring(connection: Any, text: str) -> None:
         ],
     )
     varied = {"system": f"system 0{text}", "metric_name": METRIC, "dimension": "all", "segment": "all"}
-    varied |= {"status": "measured", "count_replicated_queries": 8, "count_replicated_sources": 8}
+    varied |= {"status": "measured", "count_replicated_queries": 8, "count_replicated_clusters": 8}
     varied |= {"variance_between": 0.04, "variance_within": 0.01, "share_of_variance_within": 0.2, "flip_rate": 0.125}
     shares = {"share_queries_flipping": 0.25, "share_queries_flipping_lower": 0.1, "share_queries_flipping_upper": 0.5}
     insert(connection, "fct_replicate_variation", [{**varied, **shares}])
@@ -528,7 +528,7 @@ def test_points_are_means_of_queries(tmp_path: Path) -> None:
             "update fct_evaluations set metric_name = 'groundedness' where metric_name = 'support_words'"
         )
         # two interactions a query: scores 0, 1/3, 2/3, 1 have means 1/6 and 5/6, median .5, quartiles 1/3 and 2/3
-        connection.execute("update fct_interactions set query_id = source_group")
+        connection.execute("update fct_interactions set query_id = cluster_id")
     text = read_text(read_section(report.render_report(warehouse), "outcomes"))
     assert "0.500 [0.333, 0.667] n 2" in text
     assert (

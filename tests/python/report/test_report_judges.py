@@ -16,7 +16,7 @@ from hcat.report.showing import break_name, format_number, format_percent
 ROWS = """
 create table fct_judge_agreement as
 select * replace (value::double as value, low::double as low, high::double as high, cost::double as cost),
-    'EUR' as currency, 3 as count_sources, 4 as count_interactions, 3 as count_scored, 1 as count_failed,
+    'EUR' as currency, 3 as count_clusters, 4 as count_interactions, 3 as count_scored, 1 as count_failed,
     1 as count_no_verdict
 from (values
     ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'cohen_kappa', 'estimated', 'estimated',
@@ -24,7 +24,7 @@ from (values
     ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'percent_agreement', 'no_threshold', 'no_estimate',
         '<script>judge', null, null, null, 3, 7, 900, 100, 1.5),
     ('support_words', 'no_language_model', 'faithfulness', 'people', 'ranking_accuracy', 'estimated',
-        'too_few_sources', null, 0.75, null, null, 3, 0, 0, 0, 0.0),
+        'too_few_clusters', null, 0.75, null, null, 3, 0, 0, 0, 0.0),
     ('correctness_llm', 'language_model', null, 'rule', 'cohen_kappa', 'no_variation', 'no_estimate',
         '<script>judge', null, null, null, 2, 4, 10, 10, null)
 ) as rows (metric_name, method, criterion, reference, statistic, status, interval_status, language_model, value, low,

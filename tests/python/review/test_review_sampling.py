@@ -283,7 +283,7 @@ def make_labels(labels: list[int], weights: list[float] | None = None, siblings:
     rows = [
         {
             "metric_name": metric_name,
-            "source_group": f"s{index // siblings}",
+            "cluster_id": f"s{index // siblings}",
             "label": label,
             "inclusion_probability": 1.0 if weights is None else weights[index],
         }
@@ -297,7 +297,7 @@ def make_schema() -> pa.Schema:
     return pa.schema(
         [
             ("metric_name", pa.string()),
-            ("source_group", pa.string()),
+            ("cluster_id", pa.string()),
             ("label", pa.int32()),
             ("inclusion_probability", pa.float64()),
         ]
@@ -329,7 +329,7 @@ def test_the_plan_takes_the_rate_of_the_interval_nearest_to_a_half():
     assert from_few["planning_rate"] == from_few["failure_rate_high"] > from_many["planning_rate"] > 0.1
     assert from_few["count_labels_needed"] > from_many["count_labels_needed"]
     assert from_many["count_labels_needed"] == labels_for_half_width(from_many["planning_rate"], 0.05)
-    assert (from_many["count_labels"], from_many["count_sources"]) == (1000, 1000)
+    assert (from_many["count_labels"], from_many["count_clusters"]) == (1000, 1000)
     # mostly failures: the lower limit
     (failing,) = measure_labels_needed(make_labels([0] * 90 + [1] * 10), make_targets(TARGET)).to_pylist()
     assert failing["planning_rate"] == failing["failure_rate_low"] < 0.9
@@ -349,7 +349,7 @@ def test_siblings_and_unequal_weights_ask_for_more():
     assert_allclose(unequal["design_effect"], 1.36)
 
 
-def test_all_labels_alike_or_of_one_source():
+def test_all_labels_alike_or_of_one_cluster():
     (alike,) = measure_labels_needed(make_labels([1] * 50), make_targets(TARGET)).to_pylist()
     assert alike["failure_rate"] == 0.0
     assert 0 < alike["planning_rate"] < 0.1

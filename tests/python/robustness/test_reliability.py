@@ -25,7 +25,7 @@ from hcat.statistics.intervals import wilson_interval
 
 
 def table_of(rows: Sequence[tuple[str, str, bool | None, bool | None]]) -> pa.Table:
-    names: tuple[str, ...] = ("metric", "source_group", "is_accepted", "is_correct")
+    names: tuple[str, ...] = ("metric", "cluster_id", "is_accepted", "is_correct")
     return pa.Table.from_pylist(
         [{"system_id": "app", "has_threshold": True, **dict(zip(names, row, strict=True))} for row in rows],
         schema=VERDICT_SCHEMA,

@@ -130,7 +130,7 @@ def pair(source: str, change: float | None, outcome: str, metric: str = "m") -> 
         "variant_type": "paraphrase",
         "variant_meaning": "kept",
         "metric_name": metric,
-        "source_group": source,
+        "cluster_id": source,
         "score_change": change,
         "outcome": outcome,
     }
@@ -138,7 +138,7 @@ def pair(source: str, change: float | None, outcome: str, metric: str = "m") -> 
 
 def test_mean_change_has_the_t_interval_of_independent_pairs() -> None:
     pairs = pa.Table.from_pylist([pair(f"s{number}", float(number % 2), "both_right") for number in range(10)])
-    (row,) = measure_variants(pairs, confidence=0.95, minimum_sources=10).to_pylist()
+    (row,) = measure_variants(pairs, confidence=0.95, minimum_clusters=10).to_pylist()
     assert_allclose(row["mean_change"], 0.5)
     # ten values of 0 and 1: s^2 = 10/9 * .25
     margin = t.ppf(0.975, 9) * (10 / 9 * 0.25 / 10) ** 0.5
@@ -147,33 +147,33 @@ def test_mean_change_has_the_t_interval_of_independent_pairs() -> None:
     assert 0.2 < row["share_flipped_upper"] < 0.4
 
 
-def test_pairs_of_one_source_count_once() -> None:
+def test_pairs_of_one_cluster_count_once() -> None:
     one_each = [pair(f"s{number}", float(number % 2), "broken" if number % 2 else "both_right") for number in range(10)]
-    tripled = measure_variants(pa.Table.from_pylist(one_each * 3), confidence=0.95, minimum_sources=10).to_pylist()[0]
-    single = measure_variants(pa.Table.from_pylist(one_each), confidence=0.95, minimum_sources=10).to_pylist()[0]
+    tripled = measure_variants(pa.Table.from_pylist(one_each * 3), confidence=0.95, minimum_clusters=10).to_pylist()[0]
+    single = measure_variants(pa.Table.from_pylist(one_each), confidence=0.95, minimum_clusters=10).to_pylist()[0]
     for bound in ("mean_change_lower", "mean_change_upper", "share_broken_lower", "share_broken_upper"):
         assert_allclose(tripled[bound], single[bound], rtol=1e-9)
 
 
-def test_few_sources_and_no_pairs_have_a_status_and_order_does_not_matter() -> None:
+def test_few_clusters_and_no_pairs_have_a_status_and_order_does_not_matter() -> None:
     rows = [
         pair("a", 1.0, "mended"),
         pair("b", -1.0, "broken"),
         pair("c", None, "undecided", "without scores"),
     ]
-    found = measure_variants(pa.Table.from_pylist(rows), confidence=0.95, minimum_sources=10)
+    found = measure_variants(pa.Table.from_pylist(rows), confidence=0.95, minimum_clusters=10)
     assert found.schema == VARIANT_SCHEMA
     few, none = found.to_pylist()
-    assert (few["change_status"], few["flip_status"], few["share_flipped"]) == ("too_few_sources",) * 2 + (1.0,)
+    assert (few["change_status"], few["flip_status"], few["share_flipped"]) == ("too_few_clusters",) * 2 + (1.0,)
     assert few["mean_change_lower"] is None
     assert (none["change_status"], none["flip_status"], none["mean_change"]) == ("no_pairs", "no_pairs", None)
     random.Random(1).shuffle(rows)
-    again = measure_variants(pa.Table.from_pylist(rows), confidence=0.95, minimum_sources=10)
+    again = measure_variants(pa.Table.from_pylist(rows), confidence=0.95, minimum_clusters=10)
     assert json.dumps(again.to_pylist()) == json.dumps(found.to_pylist())
 
 
 def test_wrong_settings_and_outcomes_are_named() -> None:
-    with pytest.raises(ValueError, match="minimum_sources must be at least 2, got 1"):
-        measure_variants(pa.Table.from_pylist([pair("a", 1.0, "broken")]), confidence=0.95, minimum_sources=1)
+    with pytest.raises(ValueError, match="minimum_clusters must be at least 2, got 1"):
+        measure_variants(pa.Table.from_pylist([pair("a", 1.0, "broken")]), confidence=0.95, minimum_clusters=1)
     with pytest.raises(ValueError, match=r"outcome must be one of .*, got 'flipped'"):
-        measure_variants(pa.Table.from_pylist([pair("a", 1.0, "flipped")]), confidence=0.95, minimum_sources=10)
+        measure_variants(pa.Table.from_pylist([pair("a", 1.0, "flipped")]), confidence=0.95, minimum_clusters=10)

@@ -28,7 +28,7 @@ def pairs(first: list[float], second: list[float]) -> Sides:
 
 
 def alone(first: list[float], second: list[float]) -> Sides:
-    """Every source holds one score of one side."""
+    """Every cluster holds one score of one side."""
     n, m = len(first), len(second)
     return Sides(
         np.array([*first, *[0.0] * m]),
@@ -38,7 +38,7 @@ def alone(first: list[float], second: list[float]) -> Sides:
     )
 
 
-def test_four_sources_that_all_lean_one_way() -> None:
+def test_four_clusters_that_all_lean_one_way() -> None:
     gap = bias.compare_pairs(pairs([2, 3, 4, 5], [1, 1, 1, 1]), random(), 999)
     # of 16 sign patterns only all plus and all minus reach the sum
     assert gap.p_value == 2 / 16
@@ -60,10 +60,10 @@ def test_drawn_flips_are_near_the_t_test() -> None:
     assert_allclose(found.p_value, stats.ttest_rel(first, second).pvalue, atol=0.015)
 
 
-def test_sources_move_as_one() -> None:
+def test_clusters_move_as_one() -> None:
     many = Sides(np.array([40.0, 0.0]), np.array([40.0, 40.0]), np.array([0.0, 40.0]), np.array([40.0, 40.0]))
     gap = bias.compare_pairs(many, random(), 999)
-    # eighty pairs of two sources are two witnesses, and they disagree
+    # eighty pairs of two clusters are two witnesses, and they disagree
     assert (gap.difference, gap.p_value) == (0.0, 1.0)
 
 
@@ -76,7 +76,7 @@ def test_groups_agree_with_welch() -> None:
     assert_allclose(gap.p_value, expected.pvalue, atol=0.015)
 
 
-def test_a_source_of_both_sides_takes_its_own_level_out() -> None:
+def test_a_cluster_of_both_sides_takes_its_own_level_out() -> None:
     level = np.arange(10.0) * 10
     sides = Sides(level + 1, np.ones(10), level, np.ones(10))
     gap = bias.compare_groups(sides, random(), 999)
@@ -105,7 +105,7 @@ def test_equivalence_is_two_one_sided_tests() -> None:
 
 def test_rare_events_that_were_not_seen_prove_nothing() -> None:
     gap = bias.compare_pairs(pairs([0.0] * 20, [0.0] * 20), random(), 9)
-    # twenty sources without a difference: .95^20 = .36 is no proof of a gap below five points
+    # twenty clusters without a difference: .95^20 = .36 is no proof of a gap below five points
     assert_allclose(bias.equivalence_p_value(gap, 0.05, 1.0, 20, True), 0.95**20)
     assert bias.equivalence_p_value(gap, 0.05, 1.0, 100, True) < 0.01
 
@@ -113,12 +113,12 @@ def test_rare_events_that_were_not_seen_prove_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bias.compare_pairs(pairs([1.0], [0.0]), random(), 9), "at least two sources"),
+        (lambda: bias.compare_pairs(pairs([1.0], [0.0]), random(), 9), "at least two clusters"),
         (lambda: bias.compare_pairs(pairs([1.0, 2], [0.0, 0]), random(), 0), "count_draws must be at least 1, got 0"),
         (lambda: bias.compare_pairs(alone([1.0], [0.0]), random(), 9), "as many scores of either side"),
         (lambda: bias.compare_groups(alone([1.0, 2.0], []), random(), 9), "both sides must hold scores"),
         (lambda: bias_tables.BiasSettings(1.0, 0.95, 4, 9, 1), "error_rate must lie in"),
-        (lambda: bias_tables.BiasSettings(0.05, 0.95, 1, 9, 1), "minimum_sources must be at least 2, got 1"),
+        (lambda: bias_tables.BiasSettings(0.05, 0.95, 1, 9, 1), "minimum_clusters must be at least 2, got 1"),
     ],
 )
 def test_bad_input_is_named(call: object, message: str) -> None:
@@ -141,13 +141,13 @@ def sums(name: str, first: list[float], second: list[float]) -> list[dict[str, o
     return [
         {
             "bias_gap_id": name,
-            "source": f"{source:03d}",
+            "cluster": f"{cluster:03d}",
             "first_sum": one,
             "first_count": 1.0,
             "second_sum": other,
             "second_count": 1.0,
         }
-        for source, (one, other) in enumerate(zip(first, second, strict=True))
+        for cluster, (one, other) in enumerate(zip(first, second, strict=True))
     ]
 
 
@@ -166,7 +166,7 @@ def test_verdicts_of_one_family() -> None:
     assert {row["bias_gap_id"]: (row["status"], row["verdict"]) for row in measured} == {
         "gap": ("tested", "gap_found"),
         "same": ("tested", "equivalent"),
-        "few": ("too_few_sources", "inconclusive"),
+        "few": ("too_few_clusters", "inconclusive"),
         "none": ("no_scores", "inconclusive"),
         "wide": ("tested", "inconclusive"),
     }
@@ -209,4 +209,4 @@ def test_an_unknown_design_is_named() -> None:
 
 def test_words_are_those_of_the_mart() -> None:
     assert set(bias_tables.VERDICTS) == {"gap_found", "equivalent", "inconclusive"}
-    assert set(bias_tables.STATUSES) == {"tested", "too_few_sources", "no_scores"}
+    assert set(bias_tables.STATUSES) == {"tested", "too_few_clusters", "no_scores"}

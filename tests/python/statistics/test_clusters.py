@@ -18,8 +18,8 @@ from hcat.statistics.clusters import (
     draw_cluster_counts,
     draw_clusters,
     error_of_mean,
-    fold_of_source,
-    folds_of_sources,
+    fold_of_cluster,
+    folds_of_clusters,
     jackknife_cells,
     sum_by_cluster,
 )
@@ -39,50 +39,50 @@ def sum_groups(values: Floats, groups: npt.NDArray[np.int64], members: npt.NDArr
 
 def test_a_fold_is_read_off_the_hash() -> None:
     # printf 'hcat fold|a' | md5sum begins 6958, 0x6958 / 0x10000 = .4115; of b 0379, .0136
-    assert fold_of_source("a", {"first": 0.411, "second": 0.589}) == "second"
-    assert fold_of_source("a", {"first": 0.412, "second": 0.588}) == "first"
-    assert fold_of_source("b", {"first": 0.013, "second": 0.987}) == "second"
-    assert fold_of_source("b", {"first": 0.014, "second": 0.986}) == "first"
+    assert fold_of_cluster("a", {"first": 0.411, "second": 0.589}) == "second"
+    assert fold_of_cluster("a", {"first": 0.412, "second": 0.588}) == "first"
+    assert fold_of_cluster("b", {"first": 0.013, "second": 0.987}) == "second"
+    assert fold_of_cluster("b", {"first": 0.014, "second": 0.986}) == "first"
 
 
-def test_folds_hold_whole_sources_in_the_asked_shares() -> None:
-    sources = np.repeat([f"source {number}" for number in range(20_000)], 2)
-    folds = folds_of_sources(sources, THIRDS)
+def test_folds_hold_whole_clusters_in_the_asked_shares() -> None:
+    clusters = np.repeat([f"cluster {number}" for number in range(20_000)], 2)
+    folds = folds_of_clusters(clusters, THIRDS)
     assert_array_equal(folds[::2], folds[1::2])
     for fold, fraction in THIRDS.items():
         assert_allclose(np.mean(folds == fold), fraction, atol=3 * math.sqrt(fraction * (1 - fraction) / 20_000))
 
 
-def test_a_new_source_moves_no_other_and_salts_are_independent() -> None:
-    sources = np.arange(4_000)
-    folds = folds_of_sources(sources, THIRDS)
-    assert_array_equal(folds_of_sources(sources[500:], THIRDS), folds[500:])
-    halves = folds_of_sources(sources, {"A": 0.5, "B": 0.5}, salt="hcat half")
+def test_a_new_cluster_moves_no_other_and_salts_are_independent() -> None:
+    clusters = np.arange(4_000)
+    folds = folds_of_clusters(clusters, THIRDS)
+    assert_array_equal(folds_of_clusters(clusters[500:], THIRDS), folds[500:])
+    halves = folds_of_clusters(clusters, {"A": 0.5, "B": 0.5}, salt="hcat half")
     assert_allclose(np.mean(halves[folds == "fit"] == "A"), 0.5, atol=0.04)
 
 
 def test_sql_gives_the_same_folds() -> None:
-    sources = [f"query_{number} ü" for number in range(300)]
+    clusters = [f"query_{number} ü" for number in range(300)]
     found = duckdb.sql(
         "select case when u < .5 then 'fit' when u < .5::double + .3::double then 'conformalize' else 'test' end from ("
         "select i, ('0x' || substr(md5('hcat fold' || '|' || 'query_' || i || ' ü'), 1, 13))::ubigint"
         " / 4503599627370496 as u from range(300) as numbers(i)) order by i"
     ).fetchall()
-    assert [row[0] for row in found] == folds_of_sources(sources, THIRDS).tolist()
+    assert [row[0] for row in found] == folds_of_clusters(clusters, THIRDS).tolist()
 
 
 @pytest.mark.parametrize("fractions", [{}, {"fit": 0.5}, {"fit": 1.5, "test": -0.5}])
 def test_fractions_must_make_a_whole(fractions) -> None:
     with pytest.raises(ValueError, match="positive and sum to 1, got"):
-        fold_of_source("a", fractions)
+        fold_of_cluster("a", fractions)
 
 
-def test_dealt_folds_hold_whole_sources_and_are_even() -> None:
-    sources = np.repeat(np.arange(11), 3)
-    rows = sources != 4
-    folds = deal_folds(sources, rows, 5, seed=3)
+def test_dealt_folds_hold_whole_clusters_and_are_even() -> None:
+    clusters = np.repeat(np.arange(11), 3)
+    rows = clusters != 4
+    folds = deal_folds(clusters, rows, 5, seed=3)
     assert_array_equal(folds[::3], folds[2::3])
-    assert_array_equal(folds == -1, sources == 4)
+    assert_array_equal(folds == -1, clusters == 4)
     assert_array_equal(np.bincount(folds[rows]), np.full(5, 6))
 
 
@@ -137,11 +137,11 @@ def test_jackknife_of_single_rows_is_the_standard_error_of_the_mean() -> None:
     assert_allclose([found.value[0], found.rest_value[0], found.difference[0]], [0.5, 0.5, 0.0])
     # (G - 1) / G of all six groups: 5 / 6 (4 / 3 x 1 / 12 + 2 x 1 / 4)
     assert_allclose(found.difference_standard_error, math.sqrt(5 / 6 * (4 / 3 / 12 + 2 / 4)))
-    assert_allclose([found.source_groups_effective[0], found.source_groups_rest[0]], [4.0, 2.0])
+    assert_allclose([found.clusters_effective[0], found.jackknife_groups_rest[0]], [4.0, 2.0])
 
 
-def test_a_source_leaves_cell_and_rest_together() -> None:
-    # each source is as far above in the cell as in the rest: the difference does not vary at all
+def test_a_cluster_leaves_cell_and_rest_together() -> None:
+    # each cluster is as far above in the cell as in the rest: the difference does not vary at all
     values = np.array([1.0, 0.0, 2.0, 1.0, 5.0, 4.0])
     members = np.array([True, False] * 3)[:, None]
     found = jackknife_cells(*sum_groups(values, np.array([0, 0, 1, 1, 2, 2]), members))

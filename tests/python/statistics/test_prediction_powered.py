@@ -24,21 +24,21 @@ from hcat.statistics.prediction_powered import (
 )
 
 
-def make(count_labels: int, count_others: int, rows_per_source: int = 1, seed: int = 1):
-    """Return labels with predictions and sources, and all interactions with theirs, the labelled ones first."""
+def make(count_labels: int, count_others: int, rows_per_cluster: int = 1, seed: int = 1):
+    """Return labels with predictions and clusters, and all interactions with theirs, the labelled ones first."""
     random = np.random.default_rng(seed)
     count = count_labels + count_others
     predictions = random.beta(2, 3, count)
     is_failure = random.random(count) < 0.15 + 0.7 * predictions
-    sources = np.arange(count) // rows_per_source
-    return is_failure[:count_labels], predictions[:count_labels], sources[:count_labels], predictions, sources
+    clusters = np.arange(count) // rows_per_cluster
+    return is_failure[:count_labels], predictions[:count_labels], clusters[:count_labels], predictions, clusters
 
 
 # hand-worked -----------------------------------------------------------------------------------------------------
 
 
 def test_four_labels_by_hand():
-    # Y = 1, 1, 0, 0 with f = .8, .6, .4, .2 in four sources; the 8 interactions have f = .5 on average.
+    # Y = 1, 1, 0, 0 with f = .8, .6, .4, .2 in four clusters; the 8 interactions have f = .5 on average.
     # labels only: .5; lambda = 1: .5 + (.5 - .5) = .5; e = .2, .4, -.4, -.2 with mean 0.
     is_failure = np.array([True, True, False, False])
     label_predictions = np.array([0.8, 0.6, 0.4, 0.2])
@@ -53,7 +53,7 @@ def test_four_labels_by_hand():
     assert_allclose(found.width_ratio, np.sqrt(0.4))
     assert found.effective_n == pytest.approx(4)
 
-    # process: the f part of each source is added before squaring; labelled sources hold both parts
+    # process: the f part of each cluster is added before squaring; labelled clusters hold both parts
     process = estimate_failure_rate(
         is_failure,
         label_predictions,
@@ -71,7 +71,7 @@ def test_four_labels_by_hand():
 
 
 def test_siblings_are_added_before_squaring():
-    # two sources of two labels each that agree: the variance is that of two rows, not of four
+    # two clusters of two labels each that agree: the variance is that of two rows, not of four
     is_failure = np.array([True, True, False, False])
     found = estimate_failure_rate(
         is_failure,
@@ -128,7 +128,7 @@ def test_few_failures_fall_back_to_wilson_on_the_effective_n():
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_equal_labels_of_siblings_count_as_one(fails):
-    # 40 labels in 8 sources, all alike: nothing shows how much siblings differ
+    # 40 labels in 8 clusters, all alike: nothing shows how much siblings differ
     found = estimate_failure_rate(
         np.full(40, fails), np.full(40, 0.2), np.repeat(np.arange(8), 5), np.full(400, 0.2), np.arange(400) // 5
     )
@@ -138,15 +138,15 @@ def test_equal_labels_of_siblings_count_as_one(fails):
 
 
 def test_a_census_is_known():
-    is_failure, label_predictions, label_sources, predictions, sources = make(50, 0)
+    is_failure, label_predictions, label_clusters, predictions, clusters = make(50, 0)
     found = estimate_failure_rate(
-        is_failure, label_predictions, label_sources, predictions, sources, np.linspace(0.1, 1.0, 50)
+        is_failure, label_predictions, label_clusters, predictions, clusters, np.linspace(0.1, 1.0, 50)
     )
     assert found.labels_only.method == "known"
     assert found.low == found.estimate == found.high == is_failure.mean()
     # the process that made them is not known
     process = estimate_failure_rate(
-        is_failure, label_predictions, label_sources, predictions, sources, target="process"
+        is_failure, label_predictions, label_clusters, predictions, clusters, target="process"
     )
     assert process.low < process.estimate < process.high
 
@@ -159,7 +159,7 @@ def test_a_predictor_right_on_every_label_does_not_make_certainty():
     assert found.low < 0.25 < found.high
 
 
-def test_sources_of_equal_rates_do_not_make_certainty():
+def test_clusters_of_equal_rates_do_not_make_certainty():
     found = estimate_failure_rate(
         np.tile([True, False], 20), np.full(40, 0.5), np.repeat([0, 1], 20), np.full(400, 0.5), np.arange(400) // 20
     )
@@ -198,8 +198,8 @@ def test_process_agrees_with_ppi_python(power_tuning, confidence):
 
 def test_these_interactions_leave_out_the_variance_of_the_predictions():
     # so that this target, and not the other, is below ppi-python by lambda^2 var(f) / N and the finite population
-    is_failure, f, sources, predictions, all_sources = make(120, 1380)
-    found = estimate_failure_rate(is_failure, f, sources, predictions, all_sources, power_tuning=1.0)
+    is_failure, f, clusters, predictions, all_clusters = make(120, 1380)
+    found = estimate_failure_rate(is_failure, f, clusters, predictions, all_clusters, power_tuning=1.0)
     residuals = is_failure - f
     expected = residuals.var() / 120 * (1 - 120 / 1500) * 120 / 119
     assert_allclose(found.prediction_powered.standard_error**2, expected, rtol=1e-9)
@@ -221,7 +221,7 @@ def test_tuning_is_the_closed_form_of_ppi_plus_plus():
 
 
 def test_tuning_has_the_least_variance_of_clustered_labels():
-    labels = make(300, 1200, rows_per_source=6)
+    labels = make(300, 1200, rows_per_cluster=6)
     for target in TARGETS:
         found = estimate_failure_rate(*labels, target=target)
         assert 0 < found.power_tuning < 1
@@ -232,8 +232,10 @@ def test_tuning_has_the_least_variance_of_clustered_labels():
 
 
 def test_score_interval_of_independent_labels_is_wilson():
-    is_failure, f, sources, predictions, all_sources = make(150, 1350)
-    found = estimate_failure_rate(is_failure, f, sources, predictions, all_sources, target="process", power_tuning=0.0)
+    is_failure, f, clusters, predictions, all_clusters = make(150, 1350)
+    found = estimate_failure_rate(
+        is_failure, f, clusters, predictions, all_clusters, target="process", power_tuning=0.0
+    )
     # n - 1 and Student's quantile are the only differences
     expected = wilson_interval(is_failure.mean(), 149, student.ppf(0.975, 149))
     assert_allclose([found.low, found.high], expected, rtol=1e-12)
@@ -250,10 +252,10 @@ def samples(draw):
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     predictions = np.round(random.random(count) ** draw(st.sampled_from([0.2, 1.0, 5.0])), draw(st.integers(0, 3)))
     is_failure = random.random(count) < predictions ** draw(st.sampled_from([0.0, 0.3, 1.0, 4.0]))
-    sources = random.integers(0, draw(st.integers(1, 60)), count)
+    clusters = random.integers(0, draw(st.integers(1, 60)), count)
     inclusion = random.uniform(draw(st.sampled_from([0.01, 0.5, 1.0])), 1.0, count)
     rows = random.permutation(count)[:count_labels]
-    return is_failure[rows], predictions[rows], sources[rows], predictions, sources, inclusion[rows]
+    return is_failure[rows], predictions[rows], clusters[rows], predictions, clusters, inclusion[rows]
 
 
 @given(
@@ -269,14 +271,14 @@ def test_a_result_is_a_rate_with_its_interval_or_a_status(sample, target, form, 
         *sample, target=target, form=form, power_tuning=power_tuning, least_expected=least_expected
     )
     assert found.status in STATUSES
-    count_sources = len(set(sample[2].tolist()))
-    assert (found.count_labels, found.count_sources, found.count_interactions) == (
+    count_clusters = len(set(sample[2].tolist()))
+    assert (found.count_labels, found.count_clusters, found.count_interactions) == (
         len(sample[0]),
-        count_sources,
+        count_clusters,
         len(sample[3]),
     )
-    if count_sources < 2:
-        assert found == FailureRate("insufficient", len(sample[0]), count_sources, len(sample[3]))
+    if count_clusters < 2:
+        assert found == FailureRate("insufficient", len(sample[0]), count_clusters, len(sample[3]))
         return
     assert 0 <= found.low <= found.estimate <= found.high <= 1
     assert 0 < found.effective_n <= found.count_labels + 1e-9
@@ -298,8 +300,8 @@ def test_a_result_is_a_rate_with_its_interval_or_a_status(sample, target, form, 
 
 @given(samples(), st.sampled_from(TARGETS), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
-def test_order_and_names_of_sources_do_not_matter(sample, target, shuffler):
-    is_failure, f, label_sources, predictions, sources, inclusion = sample
+def test_order_and_names_of_clusters_do_not_matter(sample, target, shuffler):
+    is_failure, f, label_clusters, predictions, clusters, inclusion = sample
     of_labels, of_all = list(range(len(is_failure))), list(range(len(predictions)))
     shuffler.shuffle(of_labels)
     shuffler.shuffle(of_all)
@@ -307,9 +309,9 @@ def test_order_and_names_of_sources_do_not_matter(sample, target, shuffler):
     second = estimate_failure_rate(
         is_failure[of_labels],
         f[of_labels],
-        np.array([f"source {source}" for source in label_sources[of_labels]], dtype=str),
+        np.array([f"cluster {cluster}" for cluster in label_clusters[of_labels]], dtype=str),
         predictions[of_all],
-        np.array([f"source {source}" for source in sources[of_all]], dtype=str),
+        np.array([f"cluster {cluster}" for cluster in clusters[of_all]], dtype=str),
         inclusion[of_labels],
         target=target,
     )
@@ -319,15 +321,15 @@ def test_order_and_names_of_sources_do_not_matter(sample, target, shuffler):
 
 
 def test_predictions_that_are_all_equal_add_nothing():
-    is_failure, _, sources, _, all_sources = make(100, 900)
-    found = estimate_failure_rate(is_failure, np.full(100, 0.1), sources, np.full(1000, 0.1), all_sources)
+    is_failure, _, clusters, _, all_clusters = make(100, 900)
+    found = estimate_failure_rate(is_failure, np.full(100, 0.1), clusters, np.full(1000, 0.1), all_clusters)
     assert (found.status, found.power_tuning, found.width_ratio) == ("labels_only", 0.0, 1.0)
     assert_allclose(found.estimate, is_failure.mean())
 
 
 def test_predictions_with_the_wrong_sign_add_nothing():
-    is_failure, f, sources, predictions, all_sources = make(200, 1800)
-    found = estimate_failure_rate(is_failure, 1 - f, sources, 1 - predictions, all_sources)
+    is_failure, f, clusters, predictions, all_clusters = make(200, 1800)
+    found = estimate_failure_rate(is_failure, 1 - f, clusters, 1 - predictions, all_clusters)
     assert (found.status, found.power_tuning) == ("labels_only", 0.0)
 
 
@@ -374,9 +376,9 @@ def test_unequal_probabilities_bias_an_estimate_that_ignores_them():
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("is_by_source", [False, True])
-def test_coverage_with_siblings(target, is_by_source):
-    found = simulated(0.3, 200, target=target, is_by_source=is_by_source, rows_per_source=5)
+@pytest.mark.parametrize("is_by_cluster", [False, True])
+def test_coverage_with_siblings(target, is_by_cluster):
+    found = simulated(0.3, 200, target=target, is_by_cluster=is_by_cluster, rows_per_cluster=5)
     assert 0.93 <= found.coverage <= 0.975
     assert abs(found.bias) <= 3 * found.bias_error + 0.002
 
@@ -390,7 +392,7 @@ def test_siblings_taken_for_independent_rows_are_too_sure():
         one_each = estimate_failure_rate(
             is_failure, np.full(200, 0.3), np.arange(200), np.full(2000, 0.3), np.arange(2000), target="process"
         )
-        by_source = estimate_failure_rate(
+        by_cluster = estimate_failure_rate(
             is_failure,
             np.full(200, 0.3),
             np.arange(200) // 5,
@@ -398,10 +400,10 @@ def test_siblings_taken_for_independent_rows_are_too_sure():
             np.arange(2000) // 5,
             target="process",
         )
-        covered.append((one_each.low <= 0.3 <= one_each.high, by_source.low <= 0.3 <= by_source.high))
-    of_rows, of_sources = np.mean(covered, axis=0)
+        covered.append((one_each.low <= 0.3 <= one_each.high, by_cluster.low <= 0.3 <= by_cluster.high))
+    of_rows, of_clusters = np.mean(covered, axis=0)
     assert of_rows < 0.75
-    assert of_sources > 0.92
+    assert of_clusters > 0.92
 
 
 def test_good_predictions_narrow_and_noise_does_not_widen():
@@ -425,9 +427,9 @@ def test_a_finite_population_shrinks_the_interval():
 LABELS = {
     "is_failure": np.array([True, False]),
     "label_predictions": np.array([0.2, 0.4]),
-    "label_sources": np.array([0, 1]),
+    "label_clusters": np.array([0, 1]),
     "predictions": np.array([0.2, 0.4, 0.6]),
-    "sources": np.array([0, 1, 2]),
+    "clusters": np.array([0, 1, 2]),
 }
 
 
@@ -436,15 +438,15 @@ LABELS = {
     [
         ({"label_predictions": np.array([0.2])}, r"one length, got \[2, 1, 2\]"),
         ({"inclusion_probabilities": np.array([0.2])}, r"one length, got \[2, 2, 2, 1\]"),
-        ({"sources": np.array([0, 1])}, "one length, got 3 and 2"),
-        ({"predictions": np.zeros(0), "sources": np.zeros(0, dtype=int)}, "at least one interaction, got 0"),
+        ({"clusters": np.array([0, 1])}, "one length, got 3 and 2"),
+        ({"predictions": np.zeros(0), "clusters": np.zeros(0, dtype=int)}, "at least one interaction, got 0"),
         ({"is_failure": np.array([1, 0])}, "of type bool, got int64"),
         ({"label_predictions": np.array([0.2, 1.2])}, r"predictions must lie in \[0, 1\], got 1.2"),
         ({"predictions": np.array([0.2, 0.4, np.nan])}, r"predictions must lie in \[0, 1\], got nan"),
         ({"inclusion_probabilities": np.array([0.5, 0.0])}, r"probabilities must lie in \(0, 1\], got 0.0"),
         ({"inclusion_probabilities": np.array([0.5, np.nan])}, r"probabilities must lie in \(0, 1\], got nan"),
-        ({"label_sources": np.array([0, 7])}, "a source with 1 labels and 0 interactions"),
-        ({"label_sources": np.array([0, 0])}, "a source with 2 labels and 1 interactions"),
+        ({"label_clusters": np.array([0, 7])}, "a cluster with 1 labels and 0 interactions"),
+        ({"label_clusters": np.array([0, 0])}, "a cluster with 2 labels and 1 interactions"),
         ({"target": "future"}, "target must be one of these_interactions, process, got future"),
         ({"form": "exact"}, "form must be one of score, normal, got exact"),
         ({"power_tuning": 1.5}, r"power_tuning must lie in \[0, 1\], got 1.5"),
@@ -459,6 +461,6 @@ def test_bad_input_is_refused(changes, message):
 
 def test_bad_settings_of_simulations_are_refused():
     with pytest.raises(ValueError, match="got 100 and 7"):
-        simulate_failure_rates(0.3, 10, 1, rows_per_source=7, count_interactions=100)
+        simulate_failure_rates(0.3, 10, 1, rows_per_cluster=7, count_interactions=100)
     with pytest.raises(ValueError, match="got both"):
-        simulate_failure_rates(0.3, 10, 1, is_by_source=True, is_by_ambiguity=True)
+        simulate_failure_rates(0.3, 10, 1, is_by_cluster=True, is_by_ambiguity=True)

@@ -177,7 +177,7 @@ def test_labels_of_sentences_teach_the_prior_what_labels_of_answers_cannot():
     assert held.coefficients.tolist() == release.fit_prior(scored, faults, plan, held_out=1).coefficients.tolist()
 
 
-def test_folds_hold_whole_sources_and_never_move():
+def test_folds_hold_whole_clusters_and_never_move():
     assert [grounded.fold_of(f"QA-{number}", 3) for number in range(6)] == [
         grounded.fold_of(f"QA-{number}", 3) for number in range(6)
     ]

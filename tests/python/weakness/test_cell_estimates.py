@@ -20,14 +20,14 @@ from hcat.statistics.clusters import jackknife_cells
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = (
-    "int_source_groups_bucketed",
+    "int_clusters_bucketed",
     "int_interactions_numbered",
     "int_segments_numbered",
     "int_metrics_numbered",
     "int_evaluations_numbered",
     "int_interactions_celled",
     "int_cells",
-    "int_cell_sources",
+    "int_cell_clusters",
     "int_cell_sums",
     "int_partition_sums",
     "int_cell_totals",
@@ -65,7 +65,7 @@ def run_models(
     rows = pa.Table.from_pylist(list(evaluations), schema=pa.schema(schema))
     connection.register("given_evaluations", rows)
     connection.execute("create table int_primary_evaluations as from given_evaluations")
-    names = ("interaction_id", "source_group", "dimension", "segment")
+    names = ("interaction_id", "cluster_id", "dimension", "segment")
     rows = pa.Table.from_pylist(list(segments), schema=pa.schema([(name, texts) for name in names]))
     connection.register("given_segments", rows)
     connection.execute("create table int_interaction_segments as from given_segments")
@@ -73,7 +73,7 @@ def run_models(
     connection.register("given_pairs", pa.table(columns, schema=pa.schema([(name, texts) for name in columns])))
     connection.execute("create table analysis_dimension_pairs as from given_pairs")
     variables = {
-        "hcat_jackknife_sources": groups,
+        "hcat_jackknife_clusters": groups,
         "hcat_jackknife_groups": groups,
     }
     for name in MODELS:
@@ -87,16 +87,16 @@ def rows_of(connection: duckdb.DuckDBPyConnection, statement: str) -> list[dict[
 
 
 def draw(
-    seed: int, count: int = 120, count_sources: int = 25, unit: float = 1.0
+    seed: int, count: int = 120, count_clusters: int = 25, unit: float = 1.0
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return evaluations of two metrics and segments: siblings alike, some refused, one metric without a decision."""
     random = np.random.default_rng(seed)
-    source_effects = random.normal(0, 0.2, count_sources)
+    cluster_effects = random.normal(0, 0.2, count_clusters)
     evaluations, segments = [], []
     for number in range(count):
-        # a few sources have many interactions
-        source = int(count_sources * random.random() ** 2)
-        own = {"interaction_id": f"i{number}", "source_group": f"s{source}"}
+        # a few clusters have many interactions
+        cluster = int(count_clusters * random.random() ** 2)
+        own = {"interaction_id": f"i{number}", "cluster_id": f"s{cluster}"}
         segments.append(own | {"dimension": "all", "segment": "all"})
         segments.append(own | {"dimension": "topic", "segment": f"topic {random.integers(4)}"})
         # a dimension that not every interaction has
@@ -105,7 +105,7 @@ def draw(
         is_refused = random.random() < 0.1
         for metric, threshold in (("decided", 0.5 * unit), ("undecided", None)):
             # whole billionths of the unit, as the models keep them
-            score = None if is_refused else round(random.normal(0.5, 0.2) + source_effects[source], 9) * unit
+            score = None if is_refused else round(random.normal(0.5, 0.2) + cluster_effects[cluster], 9) * unit
             is_failing = None if score is None or threshold is None else score < threshold
             is_failing_of_all = True if is_refused and threshold is not None else is_failing
             evaluations.append(
@@ -145,13 +145,13 @@ def leave_each_out(values: np.ndarray, is_in_cell: np.ndarray, groups: np.ndarra
     sizes = np.array([np.sum(groups[cell] == group) for group in cell_groups])
     return {
         "count_scored": len(cell),
-        "count_source_groups": len(cell_groups),
-        "source_groups_effective": float(sizes.sum() ** 2 / np.sum(sizes**2)) if len(cell) else None,
+        "count_jackknife_groups": len(cell_groups),
+        "clusters_effective": float(sizes.sum() ** 2 / np.sum(sizes**2)) if len(cell) else None,
         "value": value,
         "standard_deviation": float(values[cell].std(ddof=1)) if len(cell) > 1 else None,
         "standard_error": error,
         "count_scored_rest": len(rest),
-        "source_groups_rest": len(rest_groups),
+        "jackknife_groups_rest": len(rest_groups),
         "rest_value": rest_value,
         "difference": None if value is None or rest_value is None else value - rest_value,
         "difference_standard_error": difference_error,
@@ -161,14 +161,14 @@ def leave_each_out(values: np.ndarray, is_in_cell: np.ndarray, groups: np.ndarra
 def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1e-12) -> int:
     """Compare every row of int_cell_estimates with :func:`leave_each_out`; return the number of rows."""
     group_of = {
-        row["source_group"]: (row["jackknife_group"], row["half"])
-        for row in rows_of(connection, "from int_source_groups_bucketed")
+        row["cluster_id"]: (row["jackknife_group"], row["half"])
+        for row in rows_of(connection, "from int_clusters_bucketed")
     }
     segment_of: dict[tuple[str, str], str] = {}
     source_of: dict[str, str] = {}
     for row in rows_of(connection, "from int_interaction_segments"):
         segment_of[row["interaction_id"], row["dimension"]] = row["segment"]
-        source_of[row["interaction_id"]] = row["source_group"]
+        source_of[row["interaction_id"]] = row["cluster_id"]
     evaluations = rows_of(connection, "from int_primary_evaluations")
     rows = rows_of(connection, "from int_cell_estimates")
     for row in rows:
@@ -193,24 +193,24 @@ def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1
                 groups.append(group)
         expected = leave_each_out(np.array(values), np.array(is_in_cell, dtype=bool), np.array(groups, dtype=int))
         assert row["count_interactions"] == count_interactions
-        assert row["count_sources"] == len(applicable)
+        assert row["count_clusters"] == len(applicable)
         for name, figure in expected.items():
             if figure is None or row[name] is None:
                 assert row[name] is figure, (name, row, expected)
             else:
                 # the rule of assert_allclose, which takes a hundred times as long for one number
                 assert abs(row[name] - figure) <= tolerance + tolerance * abs(figure), (name, row, expected)
-        effective = expected["source_groups_effective"]
+        effective = expected["clusters_effective"]
         assert row["degrees_of_freedom"] == (None if effective is None else pytest.approx(effective - 1, abs=1e-9))
     return len(rows)
 
 
-@given(seed=st.integers(0, 10_000), count_sources=st.integers(1, 40), count=st.integers(1, 90))
+@given(seed=st.integers(0, 10_000), count_clusters=st.integers(1, 40), count=st.integers(1, 90))
 @settings(max_examples=10, deadline=None)
-def test_estimates_equal_leaving_out_one_source_at_a_time(seed: int, count_sources: int, count: int) -> None:
-    connection = run_models(*draw(seed, count, count_sources))
-    count_groups = connection.execute("select max(jackknife_group) from int_source_groups_bucketed").fetchall()[0][0]
-    count_found = connection.execute("select count(*) from int_source_groups_bucketed").fetchall()[0][0]
+def test_estimates_equal_leaving_out_one_cluster_at_a_time(seed: int, count_clusters: int, count: int) -> None:
+    connection = run_models(*draw(seed, count, count_clusters))
+    count_groups = connection.execute("select max(jackknife_group) from int_clusters_bucketed").fetchall()[0][0]
+    count_found = connection.execute("select count(*) from int_clusters_bucketed").fetchall()[0][0]
     assert count_groups == count_found
     assert expect_estimates(connection) > 0
 
@@ -220,7 +220,7 @@ def test_estimates_equal_leaving_out_one_bucket_at_a_time(groups: int) -> None:
     connection = run_models(*draw(3, 200, 60), groups=groups)
     halves = rows_of(
         connection,
-        "select jackknife_group, count(distinct half) as halves from int_source_groups_bucketed group by all",
+        "select jackknife_group, count(distinct half) as halves from int_clusters_bucketed group by all",
     )
     # an odd number of buckets splits the middle one between the halves
     assert 2 <= len(halves) <= groups + groups % 2
@@ -283,17 +283,17 @@ def test_any_unit_of_a_score_fits(unit: float) -> None:
             assert scaled[name] == expected
 
 
-@pytest.mark.parametrize(("count", "count_sources"), [(1, 1), (2, 1), (3, 3), (12, 2)])
-def test_what_cannot_be_estimated_is_null_and_never_a_number(count: int, count_sources: int) -> None:
-    connection = run_models(*draw(2, count, count_sources))
+@pytest.mark.parametrize(("count", "count_clusters"), [(1, 1), (2, 1), (3, 3), (12, 2)])
+def test_what_cannot_be_estimated_is_null_and_never_a_number(count: int, count_clusters: int) -> None:
+    connection = run_models(*draw(2, count, count_clusters))
     rows = rows_of(connection, "from int_cell_estimates")
     assert rows
     for row in rows:
         assert all(np.isfinite(figure) for figure in row.values() if isinstance(figure, float))
         assert (row["value"] is None) == (row["count_scored"] == 0)
-        assert (row["standard_error"] is None) == (row["count_source_groups"] < 2)
+        assert (row["standard_error"] is None) == (row["count_jackknife_groups"] < 2)
         assert (row["difference_standard_error"] is None) == (
-            row["count_source_groups"] < 2 or row["source_groups_rest"] < 2
+            row["count_jackknife_groups"] < 2 or row["jackknife_groups_rest"] < 2
         )
     assert all(row["rest_value"] is None for row in rows if row["first_dimension"] == "all")
     undecided = [row for row in rows if row["metric_name"] == "undecided" and row["measurement"] != "mean_score"]
@@ -323,24 +323,24 @@ def test_every_cell_has_nine_estimates() -> None:
 
 
 def test_halves_are_those_of_the_package_and_add_up() -> None:
-    from hcat.statistics.clusters import fold_of_source
+    from hcat.statistics.clusters import fold_of_cluster
 
     connection = run_models(*draw(13, 200, 60), groups=16)
-    for row in rows_of(connection, "from int_source_groups_bucketed"):
-        assert row["half"] == fold_of_source(row["source_group"], {"first": 0.5, "second": 0.5}, "hcat half")
+    for row in rows_of(connection, "from int_clusters_bucketed"):
+        assert row["half"] == fold_of_cluster(row["cluster_id"], {"first": 0.5, "second": 0.5}, "hcat half")
     rows = rows_of(
         connection,
         """
         select
             sum(count_scored) filter (where half = 'all') as whole,
             sum(count_scored) filter (where half <> 'all') as halves,
-            sum(count_sources) filter (where half = 'all') as sources,
-            sum(count_sources) filter (where half <> 'all') as half_sources
+            sum(count_clusters) filter (where half = 'all') as clusters,
+            sum(count_clusters) filter (where half <> 'all') as half_clusters
         from int_cell_estimates
         group by cell_id, measurement
         """,
     )
-    assert all(row["whole"] == row["halves"] and row["sources"] == row["half_sources"] for row in rows)
+    assert all(row["whole"] == row["halves"] and row["clusters"] == row["half_clusters"] for row in rows)
 
 
 def test_descriptions_are_those_of_the_scores() -> None:
@@ -412,7 +412,7 @@ def test_bars_and_quotes_in_segments_make_no_two_cells_alike() -> None:
     evaluations, segments = [], []
     hostile = ["a|b", "a||b", "a", "'; drop table x; --", "{{ 1 }}", "", "a|language|b"]
     for number, segment in enumerate(hostile):
-        own = {"interaction_id": f"i{number}", "source_group": segment}
+        own = {"interaction_id": f"i{number}", "cluster_id": segment}
         segments += [own | {"dimension": "all", "segment": "all"}, own | {"dimension": "topic", "segment": segment}]
         segments += [own | {"dimension": "language", "segment": "b"}]
         evaluations.append({"interaction_id": f"i{number}", "metric_name": "decided", "raw_score": 0.5})

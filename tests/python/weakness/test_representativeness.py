@@ -22,8 +22,8 @@ COUNTS = pa.schema(
                 "count_production",
                 "total_test_set",
                 "total_production",
-                "total_sources_test_set",
-                "total_sources_production",
+                "total_clusters_test_set",
+                "total_clusters_production",
             )
         ),
         *((name, pa.float64()) for name in ("effective_test_set", "effective_production")),
@@ -34,7 +34,7 @@ COUNTS = pa.schema(
 def make_dimension(
     test_set: list[int], production: list[int], name: str = "topic", siblings: int = 1
 ) -> list[dict[str, Any]]:
-    """Counts of the segments of a dimension; each source holds `siblings` interactions."""
+    """Counts of the segments of a dimension; each cluster holds `siblings` interactions."""
     totals = sum(test_set), sum(production)
     return [
         {
@@ -44,8 +44,8 @@ def make_dimension(
             "count_production": other,
             "total_test_set": totals[0],
             "total_production": totals[1],
-            "total_sources_test_set": totals[0] // siblings,
-            "total_sources_production": totals[1] // siblings,
+            "total_clusters_test_set": totals[0] // siblings,
+            "total_clusters_production": totals[1] // siblings,
             "effective_test_set": totals[0] / siblings or None,
             "effective_production": totals[1] / siblings or None,
         }
@@ -53,9 +53,9 @@ def make_dimension(
     ]
 
 
-def compare(rows: list[dict[str, Any]], confidence: float = 0.95, minimum_sources: int = 10) -> list[dict[str, Any]]:
+def compare(rows: list[dict[str, Any]], confidence: float = 0.95, minimum_clusters: int = 10) -> list[dict[str, Any]]:
     table = compare_origins(
-        pa.Table.from_pylist(rows, schema=COUNTS), confidence=confidence, minimum_sources=minimum_sources
+        pa.Table.from_pylist(rows, schema=COUNTS), confidence=confidence, minimum_clusters=minimum_clusters
     )
     assert table.schema == REPRESENTATIVENESS_SCHEMA
     found: list[dict[str, Any]] = table.to_pylist()
@@ -74,8 +74,8 @@ def test_the_statistic_is_pearsons_and_the_interval_newcombes() -> None:
     np.testing.assert_allclose([rows[0]["difference_lower"], rows[0]["difference_upper"]], interval, rtol=1e-9)
 
 
-def test_siblings_weigh_as_one_source() -> None:
-    # the same counts, five interactions a source: a fifth of the statistic
+def test_siblings_weigh_as_one_cluster() -> None:
+    # the same counts, five interactions a cluster: a fifth of the statistic
     alone, siblings = (compare(make_dimension([100, 100], [150, 50], siblings=size))[0] for size in (1, 5))
     np.testing.assert_allclose(siblings["statistic"], alone["statistic"] / 5)
     assert (alone["is_representative"], siblings["is_representative"]) == (False, False)
@@ -92,7 +92,7 @@ def test_what_production_asks_and_the_test_set_does_not_is_named() -> None:
     [
         ([20, 20], [0, 0], "no_production"),
         ([0, 0], [20, 20], "no_test_set"),
-        ([5, 4], [20, 20], "too_few_sources"),
+        ([5, 4], [20, 20], "too_few_clusters"),
         ([20, 20], [20, 20], "compared"),
     ],
 )
@@ -128,7 +128,7 @@ def test_bad_input_is_named() -> None:
     rows = make_dimension([20, 20], [20, 20])
     with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\), got 1.5"):
         compare(rows, confidence=1.5)
-    with pytest.raises(ValueError, match="minimum_sources must be at least 1, got 0"):
-        compare(rows, minimum_sources=0)
+    with pytest.raises(ValueError, match="minimum_clusters must be at least 1, got 0"):
+        compare(rows, minimum_clusters=0)
     with pytest.raises(ValueError, match="counts must be ordered by dimension, got topic again"):
         compare([rows[0], *make_dimension([20], [20], "week"), rows[1]])

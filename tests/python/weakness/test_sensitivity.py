@@ -14,17 +14,17 @@ from hcat.weakness.sensitivity import KINDS, SENSITIVITY_SCHEMA, STATUSES, vary_
 SUMS = pa.schema(
     [
         *((name, pa.string()) for name in ("cell_id", "variation", "jackknife_group")),
-        *((name, pa.int64()) for name in ("count_sources_cell", "count_sources_all", "count_cell", "count_all")),
+        *((name, pa.int64()) for name in ("count_clusters_cell", "count_clusters_all", "count_cell", "count_all")),
         *((name, pa.float64()) for name in ("sum_cell", "sum_all", "sum_squares_all", "margin", "cut_off")),
     ]
 )
-SETTINGS = {"confidence": 0.95, "error_rate": 0.05, "minimum_sources": 10, "count_splits": 0, "random_seed": 1}
+SETTINGS = {"confidence": 0.95, "error_rate": 0.05, "minimum_clusters": 10, "count_splits": 0, "random_seed": 1}
 
 
 def make_variation(
     values: np.ndarray, in_cell: np.ndarray, variation: str = "as_declared", cell_id: str = "c", siblings: int = 1
 ) -> list[dict[str, Any]]:
-    """Sums of rows of which `siblings` neighbours form a source."""
+    """Sums of rows of which `siblings` neighbours form a cluster."""
     rows = []
     for number, start in enumerate(range(0, len(values), siblings)):
         own, inside = values[start : start + siblings], in_cell[start : start + siblings]
@@ -33,8 +33,8 @@ def make_variation(
                 "cell_id": cell_id,
                 "variation": variation,
                 "jackknife_group": f"{number:04}",
-                "count_sources_cell": int(inside.any()),
-                "count_sources_all": 1,
+                "count_clusters_cell": int(inside.any()),
+                "count_clusters_all": 1,
                 "count_cell": int(inside.sum()),
                 "sum_cell": float(own[inside].sum()),
                 "count_all": len(own),
@@ -60,7 +60,7 @@ def make_failures(share_cell: float, share_rest: float, count: int = 2000) -> tu
 
 
 def test_independent_rows_are_tested_by_t() -> None:
-    # one row a source: within 2 % of Welch's test, and never more sure of itself
+    # one row a cluster: within 2 % of Welch's test, and never more sure of itself
     values, in_cell = make_failures(0.5, 0.2)
     row = vary(make_variation(values, in_cell))["as_declared"]
     welch = ttest_ind(values[in_cell], values[~in_cell], equal_var=False)
@@ -90,16 +90,16 @@ def test_a_planted_weakness_survives_and_noise_does_not() -> None:
     splits = [row for row in rows.values() if row["kind"] == "half_split"]
     assert len(splits) == 8
     assert all(row["is_flagged"] for row in splits)
-    # about half of the 200 sources of the cell each
-    assert all(70 <= row["count_source_groups"] <= 130 for row in splits)
-    assert len({row["count_source_groups"] for row in splits}) > 1
+    # about half of the 200 clusters of the cell each
+    assert all(70 <= row["count_jackknife_groups"] <= 130 for row in splits)
+    assert len({row["count_jackknife_groups"] for row in splits}) > 1
     assert (rows["threshold_looser"]["is_flagged"], rows["length_adjusted"]["is_flagged"]) == (True, False)
 
 
-def test_a_weakness_of_few_sources_does_not_survive_its_splits() -> None:
-    # 24 sources in the cell: halves of 10 or more are rare to be both sure
+def test_a_weakness_of_few_clusters_does_not_survive_its_splits() -> None:
+    # 24 clusters in the cell: halves of 10 or more are rare to be both sure
     values, in_cell = make_failures(0.5, 0.2, 240)
-    rows = vary(make_variation(values, in_cell), count_splits=10, minimum_sources=8)
+    rows = vary(make_variation(values, in_cell), count_splits=10, minimum_clusters=8)
     flagged = [
         row["is_flagged"] for row in rows.values() if row["kind"] == "half_split" and row["is_flagged"] is not None
     ]
@@ -116,11 +116,11 @@ def test_each_reason_for_no_test_has_a_status() -> None:
             *make_variation(values, few, "threshold_looser"),
         ],
         count_splits=1,
-        minimum_sources=20,
+        minimum_clusters=20,
     )
     assert rows["threshold_stricter"]["status"] == "constant"
-    assert rows["threshold_looser"]["status"] == "too_few_sources"
-    assert rows["half_split_001"]["status"] == "too_few_sources"
+    assert rows["threshold_looser"]["status"] == "too_few_clusters"
+    assert rows["half_split_001"]["status"] == "too_few_clusters"
     assert rows["as_declared"]["status"] == "tested"
     assert {row["status"] for row in rows.values()} == set(STATUSES)
     assert [row["is_flagged"] for row in rows.values() if row["status"] != "tested"] == [None] * 3
@@ -142,7 +142,7 @@ def test_no_findings_are_an_empty_table() -> None:
     [
         ({"confidence": 0.0}, r"confidence must lie in \(0, 1\), got 0.0"),
         ({"error_rate": 1.0}, r"error_rate must lie in \(0, 1\), got 1.0"),
-        ({"minimum_sources": 1}, "minimum_sources must be at least 2, got 1"),
+        ({"minimum_clusters": 1}, "minimum_clusters must be at least 2, got 1"),
         ({"count_splits": -1}, "count_splits must be at least 0, got -1"),
     ],
 )

@@ -23,21 +23,21 @@ from hcat.weakness.versions import (
 CELLS = pa.schema(
     [
         ("version_comparison_id", pa.string()),
-        *((name, pa.int64()) for name in ("count_shared_queries", "count_pairs", "count_sources")),
-        *((name, pa.float64()) for name in ("sources_effective", "difference", "standard_error", "gain", "loss")),
-        *((name, pa.int64()) for name in ("count_sources_better", "count_sources_worse")),
+        *((name, pa.int64()) for name in ("count_shared_queries", "count_pairs", "count_clusters")),
+        *((name, pa.float64()) for name in ("clusters_effective", "difference", "standard_error", "gain", "loss")),
+        *((name, pa.int64()) for name in ("count_clusters_better", "count_clusters_worse")),
         ("value_range", pa.float64()),
         ("margin", pa.float64()),
         ("has_threshold", pa.bool_()),
     ]
 )
-SETTINGS = {"confidence": 0.95, "false_discovery_rate": 0.05, "minimum_sources": 10, "least_changed_sources": 10}
+SETTINGS = {"confidence": 0.95, "false_discovery_rate": 0.05, "minimum_clusters": 10, "least_changed_clusters": 10}
 
 
 def make_cell(
     sums: list[float], counts: list[int] | None = None, margin: float | None = 0.02, name: str = "c"
 ) -> dict[str, Any]:
-    """What int_version_cells_measured says of sources with these summed differences and numbers of queries."""
+    """What int_version_cells_measured says of clusters with these summed differences and numbers of queries."""
     sizes = np.asarray(counts if counts is not None else [1] * len(sums), dtype=np.float64)
     values = np.asarray(sums, dtype=np.float64)
     total = sizes.sum()
@@ -48,14 +48,14 @@ def make_cell(
         "version_comparison_id": name,
         "count_shared_queries": int(total),
         "count_pairs": int(total),
-        "count_sources": len(values),
-        "sources_effective": float(total**2 / np.sum(sizes**2)),
+        "count_clusters": len(values),
+        "clusters_effective": float(total**2 / np.sum(sizes**2)),
         "difference": float(difference),
         "standard_error": float(np.sqrt(variance)),
         "gain": float(np.maximum(values, 0).sum() / total),
         "loss": float(np.maximum(-values, 0).sum() / total),
-        "count_sources_better": int((values > 0).sum()),
-        "count_sources_worse": int((values < 0).sum()),
+        "count_clusters_better": int((values > 0).sum()),
+        "count_clusters_worse": int((values < 0).sum()),
         "value_range": 1.0,
         "margin": margin,
         "has_threshold": True,
@@ -69,7 +69,7 @@ def compare(*cells: dict[str, Any], **changed: Any) -> list[dict[str, Any]]:
     return rows
 
 
-def test_one_query_a_source_is_the_paired_t_test() -> None:
+def test_one_query_a_cluster_is_the_paired_t_test() -> None:
     values = np.random.default_rng(1).normal(0.05, 0.2, 40)
     row = compare(make_cell(values.tolist()))[0]
     expected = ttest_1samp(values, 0)
@@ -79,8 +79,8 @@ def test_one_query_a_source_is_the_paired_t_test() -> None:
     np.testing.assert_allclose([row["difference_lower"], row["difference_upper"]], interval, rtol=1e-9)
 
 
-def test_few_changed_sources_are_tested_by_their_signs() -> None:
-    # 4 of 100 sources got worse by one failure each, 1 got better: McNemar's exact p is 2 (1 + 5) / 2^5 = .375
+def test_few_changed_clusters_are_tested_by_their_signs() -> None:
+    # 4 of 100 clusters got worse by one failure each, 1 got better: McNemar's exact p is 2 (1 + 5) / 2^5 = .375
     row = compare(make_cell([-1.0] * 4 + [1.0] + [0.0] * 95))[0]
     assert row["method"] == "exact"
     np.testing.assert_allclose(row["p_value"], 0.375)
@@ -93,7 +93,7 @@ def test_few_changed_sources_are_tested_by_their_signs() -> None:
 
 
 def test_no_change_is_an_answer_with_an_interval() -> None:
-    # nothing moved in 100 sources: at most 1 - .0125^(1/100) = 4.29 % of such sources can move
+    # nothing moved in 100 clusters: at most 1 - .0125^(1/100) = 4.29 % of such clusters can move
     row = compare(make_cell([0.0] * 100))[0]
     assert (row["status"], row["verdict"], row["p_value"], row["q_value"]) == (
         "no_change",
@@ -104,16 +104,16 @@ def test_no_change_is_an_answer_with_an_interval() -> None:
     np.testing.assert_allclose([row["difference_lower"], row["difference_upper"]], [-0.0429, 0.0429], atol=5e-5)
 
 
-def test_sources_that_all_lose_alike_are_worse_although_nothing_varies() -> None:
+def test_clusters_that_all_lose_alike_are_worse_although_nothing_varies() -> None:
     row = compare(make_cell([-1.0] * 30))[0]
-    # p = 2 / 2^30; of 30 sources that all lose, at least .0125^(1/30) = .864 of such sources do
+    # p = 2 / 2^30; of 30 clusters that all lose, at least .0125^(1/30) = .864 of such clusters do
     assert (row["status"], row["method"], row["verdict"]) == ("tested", "exact", "worse")
     np.testing.assert_allclose(row["p_value"], 2 / 2**30)
     np.testing.assert_allclose(row["difference_upper"], -(0.0125 ** (1 / 30)) + 1 - 0.0125 ** (1 / 30), rtol=1e-9)
 
 
-def test_siblings_are_one_source() -> None:
-    # the same 30 differences, once as 30 sources and once as 15 sources of two equal siblings
+def test_siblings_are_one_cluster() -> None:
+    # the same 30 differences, once as 30 clusters and once as 15 clusters of two equal siblings
     values = np.random.default_rng(2).normal(0.3, 0.3, 15)
     apart, together = compare(
         make_cell(np.repeat(values, 2).tolist(), name="a"), make_cell((2 * values).tolist(), [2] * 15, name="b")
@@ -134,15 +134,15 @@ def test_a_difference_within_the_margin_is_none_however_sure() -> None:
 def test_each_reason_for_no_verdict_has_a_status() -> None:
     known = make_cell([0.5, -0.25] * 10)
     rows = compare(
-        {**known, "count_shared_queries": 0, "count_pairs": 0, "count_sources": 0},
+        {**known, "count_shared_queries": 0, "count_pairs": 0, "count_clusters": 0},
         {**known, "has_threshold": False},
         {**known, "count_pairs": 0},
-        {**known, "count_sources": 9},
+        {**known, "count_clusters": 9},
         {**known, "margin": None},
         known,
     )
     statuses = [row["status"] for row in rows]
-    assert statuses == ["no_pairs", "no_threshold", "no_scores", "too_few_sources", "not_in_family", "tested"]
+    assert statuses == ["no_pairs", "no_threshold", "no_scores", "too_few_clusters", "not_in_family", "tested"]
     assert {*statuses, "no_change"} == set(STATUSES)
     assert [row["verdict"] for row in rows[:-1]] == ["not_evaluated"] * 5
     assert [row["p_value"] is None for row in rows] == [True, True, True, True, False, False]
@@ -184,11 +184,11 @@ def test_swapping_the_versions_turns_everything_around(sums: list[float], margin
 def test_versions_that_do_not_differ_are_rarely_told_apart(rate: float) -> None:
     # each side fails at the rate; siblings of three share their luck
     random = np.random.default_rng(int(rate * 1000))
-    count_runs, count_sources = 400, 60
+    count_runs, count_clusters = 400, 60
     cells = []
     for run in range(count_runs):
-        before, now = (random.random(count_sources) < rate for _ in range(2))
-        cells.append(make_cell((3.0 * (before.astype(float) - now)).tolist(), [3] * count_sources, 0.0, f"{run:03}"))
+        before, now = (random.random(count_clusters) < rate for _ in range(2))
+        cells.append(make_cell((3.0 * (before.astype(float) - now)).tolist(), [3] * count_clusters, 0.0, f"{run:03}"))
     rows = compare(*cells)
     flagged = np.mean([row["p_value"] <= 0.05 for row in rows])
     missed = np.mean([not row["difference_lower"] <= 0 <= row["difference_upper"] for row in rows])
@@ -202,8 +202,8 @@ def test_versions_that_do_not_differ_are_rarely_told_apart(rate: float) -> None:
     [
         ({"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
         ({"false_discovery_rate": 0.0}, r"false_discovery_rate must lie in \(0, 1\), got 0.0"),
-        ({"minimum_sources": 1}, "minimum_sources must be at least 2, got 1"),
-        ({"least_changed_sources": -1}, "least_changed_sources must be at least 0, got -1"),
+        ({"minimum_clusters": 1}, "minimum_clusters must be at least 2, got 1"),
+        ({"least_changed_clusters": -1}, "least_changed_clusters must be at least 0, got -1"),
     ],
 )
 def test_settings_outside_their_range_are_named(changed: dict[str, Any], message: str) -> None:

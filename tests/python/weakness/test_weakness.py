@@ -34,24 +34,24 @@ from hcat.weakness.statistics import (
     with_whole,
 )
 
-SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)
+SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_clusters=10)
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=30).map(np.asarray)
 
 
 def make_cells(count: int = 1, **values: Any) -> Cells:
-    """Cells of 40 sources with one row each against 400, of values .5 and .2; single figures are repeated."""
+    """Cells of 40 clusters with one row each against 400, of values .5 and .2; single figures are repeated."""
     figures = {
         "count_scored": 40.0,
-        "source_groups": 40.0,
-        "source_groups_effective": 40.0,
+        "cluster_ids": 40.0,
+        "clusters_effective": 40.0,
         "value": 0.5,
         "standard_error": 0.08,
         "count_scored_rest": 400.0,
-        "source_groups_rest": 400.0,
+        "jackknife_groups_rest": 400.0,
         "rest_value": 0.2,
         "difference": 0.3,
         "difference_standard_error": 0.08,
-        "sources": 40.0,
+        "clusters": 40.0,
         "whole_spread": 0.4,
         "whole_design_effect": 1.0,
         "whole_likeness": 0.0,
@@ -71,21 +71,21 @@ def estimate_rows(values: Floats, groups: npt.NDArray[np.int64], members: npt.ND
     """Return cells of rows; the first cell of `members` must be all rows."""
     estimates = jackknife_cells(*sum_groups(values, groups, members))._asdict()
     spread = np.asarray([values[column].std(ddof=1) for column in members.T])
-    return with_whole(estimates, estimates["source_groups"], spread, np.zeros(members.shape[1], dtype=np.int64))
+    return with_whole(estimates, estimates["cluster_ids"], spread, np.zeros(members.shape[1], dtype=np.int64))
 
 
 # --- the jackknife ----------------------------------------------------------------------------------------------------
 
 
 def test_likeness_of_siblings() -> None:
-    # D = 1 + rho (m - 1), m = 4 rows a source: D = 4 is rho = 1, D = 1 is rho = 0; no siblings, no likeness
+    # D = 1 + rho (m - 1), m = 4 rows a cluster: D = 4 is rho = 1, D = 1 is rho = 0; no siblings, no likeness
     design_effects = np.array([4.0, 1.0, 2.5, 9.0, 1.5, np.nan])
     siblings = np.array([4.0, 4.0, 4.0, 4.0, 1.0, np.nan])
     assert_allclose(estimate_likeness(design_effects, siblings), [1.0, 0.0, 0.5, 1.0, 0.0, 0.0])
 
 
 def test_strangers_in_one_jackknife_group_are_no_siblings() -> None:
-    # 100 rows of 50 sources, effective 40; the same in 10 groups: two rows a source; no rows: nobody but oneself
+    # 100 rows of 50 clusters, effective 40; the same in 10 groups: two rows a cluster; no rows: nobody but oneself
     found = count_siblings(
         np.array([100.0, 100.0, 0.0]), np.full(3, 50.0), np.array([50.0, 10.0, 0.0]), np.array([40.0, 9.0, np.nan])
     )
@@ -95,9 +95,9 @@ def test_strangers_in_one_jackknife_group_are_no_siblings() -> None:
 @pytest.mark.parametrize("count_groups", [4_000, 200])
 def test_likeness_of_simulated_siblings(count_groups: int) -> None:
     random = np.random.default_rng(3)
-    sources = np.repeat(np.arange(4_000), 5)
-    values = math.sqrt(0.3) * random.normal(size=4_000)[sources] + math.sqrt(0.7) * random.normal(size=20_000)
-    groups = sources % count_groups
+    clusters = np.repeat(np.arange(4_000), 5)
+    values = math.sqrt(0.3) * random.normal(size=4_000)[clusters] + math.sqrt(0.7) * random.normal(size=20_000)
+    groups = clusters % count_groups
     counts, sums = np.bincount(groups).astype(float)[:, None], np.bincount(groups, weights=values)[:, None]
     found = jackknife_cells(counts, sums, counts[:, 0], sums[:, 0])
     spread = np.array([values.std(ddof=1)])
@@ -121,8 +121,8 @@ def test_the_larger_standard_error_is_taken() -> None:
     assert_allclose(judged.difference_bound, [0.3 - stats.t.ppf(0.95, 39) * error for error in (0.08, least)])
 
 
-def test_the_side_with_fewer_sources_gives_the_degrees_of_freedom() -> None:
-    cells = make_cells(source_groups_effective=300.0, source_groups_rest=12.0, whole_evenness=0.5)
+def test_the_side_with_fewer_clusters_gives_the_degrees_of_freedom() -> None:
+    cells = make_cells(clusters_effective=300.0, jackknife_groups_rest=12.0, whole_evenness=0.5)
     assert_allclose(cells.degrees_of_freedom, 5.0)
 
 
@@ -131,7 +131,7 @@ def test_a_cell_in_which_everything_fails(rate: float, is_weak: bool) -> None:
     # ten of ten is common where four in five fail, and an alarm where one in five does; one such cell in a family of 50
     figures: dict[str, Any] = {"value": 1.0, "standard_error": 0.0, "rest_value": rate}
     figures |= {"difference_standard_error": 0.001, "whole_spread": math.sqrt(rate * (1 - rate))}
-    figures |= {"count_scored": 10.0, "source_groups": 10.0, "source_groups_effective": 10.0, "sources": 10.0}
+    figures |= {"count_scored": 10.0, "cluster_ids": 10.0, "clusters_effective": 10.0, "clusters": 10.0}
     family = make_cells(50, difference=np.where(np.arange(50) == 0, 1 - rate, 0.0), **figures)
     judged = judge_cells(family, np.ones(50, dtype=bool), np.full(50, 0.03), SETTINGS)
     assert judged.is_weak.tolist() == [is_weak] + [False] * 49
@@ -174,8 +174,8 @@ def test_the_cut_off_is_where_one_more_cell_would_be_flagged() -> None:
 def test_what_can_be_tested() -> None:
     cells = make_cells(
         5,
-        source_groups=[10.0, 9.0, 10.0, 10.0, 10.0],
-        source_groups_rest=[10.0, 10.0, 9.0, 10.0, 10.0],
+        cluster_ids=[10.0, 9.0, 10.0, 10.0, 10.0],
+        jackknife_groups_rest=[10.0, 10.0, 9.0, 10.0, 10.0],
         whole_spread=[0.4, 0.4, 0.4, 0.0, 0.4],
         difference_standard_error=[0.1, 0.1, 0.1, 0.0, 0.1],
         difference=[0.1, 0.1, 0.1, 0.0, np.nan],
@@ -186,7 +186,7 @@ def test_what_can_be_tested() -> None:
 def permutation_p_value(
     values: Floats, groups: npt.NDArray[np.int64], is_in: npt.NDArray[np.bool_], draws: int
 ) -> float:
-    """Return the P-value of the difference under permutations of the cell's whole sources."""
+    """Return the P-value of the difference under permutations of the cell's whole clusters."""
     random = np.random.default_rng(11)
     sums, counts = np.bincount(groups, weights=values), np.bincount(groups).astype(float)
     observed = sums[is_in].sum() / counts[is_in].sum() - sums[~is_in].sum() / counts[~is_in].sum()
@@ -199,14 +199,14 @@ def permutation_p_value(
 
 
 @pytest.mark.parametrize("is_share", [False, True])
-def test_p_values_agree_with_permutations_of_whole_sources(is_share: bool) -> None:
+def test_p_values_agree_with_permutations_of_whole_clusters(is_share: bool) -> None:
     random = np.random.default_rng(5)
     tested, permuted = [], []
     for shift in np.linspace(0, 1.2, 25):
-        count_sources = 80
-        groups = np.repeat(np.arange(count_sources), 3)
-        is_in = np.arange(count_sources) < 20
-        values = 0.6 * random.normal(size=count_sources)[groups] + 0.8 * random.normal(size=len(groups))
+        count_clusters = 80
+        groups = np.repeat(np.arange(count_clusters), 3)
+        is_in = np.arange(count_clusters) < 20
+        values = 0.6 * random.normal(size=count_clusters)[groups] + 0.8 * random.normal(size=len(groups))
         values = values + shift * is_in[groups]
         if is_share:
             values = (values > 1.0).astype(float)
@@ -239,8 +239,8 @@ def test_rows_that_are_siblings_do_not_count_as_many() -> None:
 
 def test_halves_confirm_or_do_not() -> None:
     # strong in both; strong in the first only; weak in neither; too few in the second; too few in the first
-    first = make_cells(5, difference=[0.5, 0.5, 0.0, 0.5, 0.5], source_groups=[40.0, 40.0, 40.0, 40.0, 9.0])
-    second = make_cells(5, difference=[0.3, 0.0, 0.5, 0.5, 0.5], source_groups=[40.0, 40.0, 40.0, 9.0, 40.0])
+    first = make_cells(5, difference=[0.5, 0.5, 0.0, 0.5, 0.5], cluster_ids=[40.0, 40.0, 40.0, 40.0, 9.0])
+    second = make_cells(5, difference=[0.3, 0.0, 0.5, 0.5, 0.5], cluster_ids=[40.0, 40.0, 40.0, 9.0, 40.0])
     found = confirm_cells(first, second, np.ones(5, dtype=bool), np.full(5, 0.03), SETTINGS)
     assert found.status.tolist() == [
         "confirmed",
@@ -297,9 +297,9 @@ def test_no_difference_is_detectable_where_nearly_everything_fails() -> None:
 
 
 @given(st.floats(0.05, 0.6), st.sampled_from([20.0, 80.0, 320.0]))
-def test_more_sources_detect_less(rate: float, count: float) -> None:
+def test_more_clusters_detect_less(rate: float, count: float) -> None:
     counts = np.array([count, 4 * count])
-    sizes = dict.fromkeys(("count_scored", "source_groups", "source_groups_effective", "sources"), counts)
+    sizes = dict.fromkeys(("count_scored", "cluster_ids", "clusters_effective", "clusters"), counts)
     cells = make_cells(2, rest_value=rate, value=rate, **sizes)
     found = detectable_difference(cells, np.ones(2, dtype=bool), np.zeros(2), np.full(2, 1e-4), SETTINGS)
     assert np.isnan(found[0]) or found[1] < found[0]
@@ -309,15 +309,15 @@ def test_more_sources_detect_less(rate: float, count: float) -> None:
 
 
 def test_wilson_interval_of_strangers_is_that_of_statsmodels_with_t() -> None:
-    # 8 of 40 sources fail; the jackknife's own n is v (1 - v) / s^2 = 39, one less than the rows: no less than 40
+    # 8 of 40 clusters fail; the jackknife's own n is v (1 - v) / s^2 = 39, one less than the rows: no less than 40
     error = math.sqrt(0.2 * 0.8 / 39)
     low, high = share_bounds(make_cells(value=0.2, standard_error=error), 0.95)
     level = 2 * stats.norm.sf(stats.t.ppf(0.975, 39))
     assert_allclose((low[0], high[0]), proportion_confint(8, 40, alpha=level, method="wilson"))
 
 
-def test_effective_n_lies_between_sources_and_rows() -> None:
-    # 40 sources of 5 rows: own n of .25 / .01 = 25 is raised to 40, of .25 / .0001 cut to 200
+def test_effective_n_lies_between_clusters_and_rows() -> None:
+    # 40 clusters of 5 rows: own n of .25 / .01 = 25 is raised to 40, of .25 / .0001 cut to 200
     cells = make_cells(4, count_scored=200.0, standard_error=[0.1, 0.01, 0.05, 0.0], value=[0.5, 0.5, 0.5, 0.0])
     low, high = share_bounds(cells, 0.95)
     level = 2 * stats.norm.sf(stats.t.ppf(0.975, 39))
@@ -335,9 +335,9 @@ def test_share_bounds_hold_the_share(value: float, count: int, siblings: int, er
     cells = make_cells(
         value=value,
         count_scored=groups * siblings,
-        source_groups=groups,
-        source_groups_effective=groups,
-        sources=groups,
+        cluster_ids=groups,
+        clusters_effective=groups,
+        clusters=groups,
         standard_error=error,
         whole_likeness=likeness,
     )
@@ -348,7 +348,7 @@ def test_share_bounds_hold_the_share(value: float, count: int, siblings: int, er
 
 
 def test_mean_bounds() -> None:
-    cells = make_cells(4, standard_error=[0.08, 0.0, np.nan, 0.08], source_groups_effective=[40.0, 40.0, 1.0, 2.0])
+    cells = make_cells(4, standard_error=[0.08, 0.0, np.nan, 0.08], clusters_effective=[40.0, 40.0, 1.0, 2.0])
     low, high = mean_bounds(cells, 0.95)
     margins = [stats.t.ppf(0.975, 39) * 0.08, stats.t.ppf(0.975, 39) * 0.4 / math.sqrt(40), np.nan]
     assert_allclose((high - low)[:3] / 2, margins)
@@ -356,7 +356,7 @@ def test_mean_bounds() -> None:
 
 
 def test_no_scores_no_interval() -> None:
-    cells = make_cells(value=np.nan, count_scored=0.0, source_groups_effective=np.nan, standard_error=np.nan)
+    cells = make_cells(value=np.nan, count_scored=0.0, clusters_effective=np.nan, standard_error=np.nan)
     assert np.isnan([*share_bounds(cells, 0.95), *mean_bounds(cells, 0.95)]).all()
 
 
@@ -420,7 +420,7 @@ def test_a_single_cell_stays_where_it_is() -> None:
         ({"error_rate": 0.0}, r"error_rate must lie in \(0, 1\), got 0.0"),
         ({"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
         ({"power": 1.3}, r"power must lie in \(0, 1\), got 1.3"),
-        ({"minimum_sources": 1}, "minimum_sources must be at least 2, got 1"),
+        ({"minimum_clusters": 1}, "minimum_clusters must be at least 2, got 1"),
     ],
 )
 def test_settings_are_checked(change: dict[str, Any], message: str) -> None:

@@ -15,7 +15,7 @@ from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import CONFIRMATION_STATUSES, MEASUREMENTS, WeaknessSettings
 from hcat.weakness.tables import TEST_STATUSES, WEAKNESS_SCHEMA, judge_weaknesses
 
-SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_sources=10)
+SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_clusters=10)
 THRESHOLD = 0.5
 
 CATALOG = pa.table(
@@ -42,12 +42,12 @@ SEVERITIES = pa.table(
     }
 )
 
-COUNT_SOURCES = 200
-ROWS_PER_SOURCE = 2
+COUNT_CLUSTERS = 200
+ROWS_PER_CLUSTER = 2
 
 
 def segments(name: str) -> list[tuple[str, str]]:
-    """Dimensions and segments of the source with this number; every tenth source is of the weak topic."""
+    """Dimensions and segments of the cluster with this number; every tenth cluster is of the weak topic."""
     number = int(name)
     topic = "weak" if number % 10 == 0 else ("rare" if number < 9 else f"topic {number % 3}")
     return [("all", "all"), ("topic", topic), ("length", "long" if number % 2 else "short"), ("place", "everywhere")]
@@ -55,36 +55,36 @@ def segments(name: str) -> list[tuple[str, str]]:
 
 @functools.cache
 def estimates(seed: int = 1, metrics: tuple[str, ...] = tuple(CATALOG["metric_name"].to_pylist())) -> pa.Table:
-    """Return int_cell_estimates of 200 sources with two interactions each."""
+    """Return int_cell_estimates of 200 clusters with two interactions each."""
     random = np.random.default_rng(seed)
-    sources = np.repeat(np.arange(COUNT_SOURCES), ROWS_PER_SOURCE)
-    is_weak = sources % 10 == 0
-    noise = random.normal(size=COUNT_SOURCES)[sources] + random.normal(size=len(sources))
+    clusters = np.repeat(np.arange(COUNT_CLUSTERS), ROWS_PER_CLUSTER)
+    is_weak = clusters % 10 == 0
+    noise = random.normal(size=COUNT_CLUSTERS)[clusters] + random.normal(size=len(clusters))
     scores = {
         "grounded": np.clip(0.7 + 0.1 * noise - 0.5 * is_weak, 0, 1),
         "distance": 1 + 0.1 * noise + 0.5 * is_weak,
         "undecided": noise,
         "silent": np.where(is_weak, np.nan, noise),
-        "flat": np.full(len(sources), 0.25),
+        "flat": np.full(len(clusters), 0.25),
         "unruled": noise,
     }
-    of_source = {source: segments(str(source)) for source in range(COUNT_SOURCES)}
+    of_cluster = {cluster: segments(str(cluster)) for cluster in range(COUNT_CLUSTERS)}
     cells: list[tuple[str, str, str | None, str | None]] = []
-    for source in range(COUNT_SOURCES):
-        for first in of_source[source]:
+    for cluster in range(COUNT_CLUSTERS):
+        for first in of_cluster[cluster]:
             cells.append((*first, None, None))
-        topic, length = of_source[source][1], of_source[source][2]
+        topic, length = of_cluster[cluster][1], of_cluster[cluster][2]
         cells.append((*topic, *length))
     rows: list[dict[str, Any]] = []
     for metric in metrics:
         for cell in dict.fromkeys(cells):
             wanted = {cell[:2]} | ({cell[2:]} if cell[2] else set())
-            member = np.array([wanted <= set(of_source[source]) for source in sources.tolist()])
+            member = np.array([wanted <= set(of_cluster[cluster]) for cluster in clusters.tolist()])
             for half in ("all", "first", "second"):
-                kept = {"all": sources >= 0, "first": sources % 4 < 2, "second": sources % 4 >= 2}[half]
-                # the weak topic holds sources 0, 10, 20, ...: half of them in each half
+                kept = {"all": clusters >= 0, "first": clusters % 4 < 2, "second": clusters % 4 >= 2}[half]
+                # the weak topic holds clusters 0, 10, 20, ...: half of them in each half
                 for measurement in MEASUREMENTS:
-                    rows.append(estimate(metric, cell, measurement, half, scores[metric], sources, member, kept))
+                    rows.append(estimate(metric, cell, measurement, half, scores[metric], clusters, member, kept))
     return pa.Table.from_pylist(rows)
 
 
@@ -94,7 +94,7 @@ def estimate(
     measurement: str,
     half: str,
     scores: npt.NDArray[np.float64],
-    sources: npt.NDArray[np.int64],
+    clusters: npt.NDArray[np.int64],
     member: npt.NDArray[np.bool_],
     kept: npt.NDArray[np.bool_],
 ) -> dict[str, Any]:
@@ -104,11 +104,11 @@ def estimate(
     if measurement != "mean_score":
         values = (values < THRESHOLD).astype(float)
 
-    def sum_by_source(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return np.bincount(sources, weights=weights * scored, minlength=COUNT_SOURCES)
+    def sum_by_cluster(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.bincount(clusters, weights=weights * scored, minlength=COUNT_CLUSTERS)
 
-    counts, sums = sum_by_source(member.astype(float)), sum_by_source(member * values)
-    all_counts, all_sums = sum_by_source(np.ones(len(values))), sum_by_source(values)
+    counts, sums = sum_by_cluster(member.astype(float)), sum_by_cluster(member * values)
+    all_counts, all_sums = sum_by_cluster(np.ones(len(values))), sum_by_cluster(values)
     found = jackknife_cells(counts[:, None], sums[:, None], all_counts, all_sums)
     figures = {name: float(value[0]) for name, value in found._asdict().items()}
     is_whole = cell[0] == "all"
@@ -120,15 +120,15 @@ def estimate(
         "measurement": measurement,
         "half": half,
         "count_scored": int(figures["count_scored"]),
-        "count_sources": int(figures["source_groups"]),
-        "count_source_groups": int(figures["source_groups"]),
-        "source_groups_effective": empty(figures["source_groups_effective"]),
+        "count_clusters": int(figures["cluster_ids"]),
+        "count_jackknife_groups": int(figures["cluster_ids"]),
+        "clusters_effective": empty(figures["clusters_effective"]),
         "value": empty(figures["value"]),
         "standard_deviation": empty(deviation),
         "standard_error": empty(figures["standard_error"]),
         "rest_value": None if is_whole else empty(figures["rest_value"]),
         "count_scored_rest": None if is_whole else int(figures["count_scored_rest"]),
-        "source_groups_rest": None if is_whole else int(figures["source_groups_rest"]),
+        "jackknife_groups_rest": None if is_whole else int(figures["jackknife_groups_rest"]),
         "difference": None if is_whole else empty(figures["difference"]),
         "difference_standard_error": None if is_whole else empty(figures["difference_standard_error"]),
     }
@@ -166,7 +166,7 @@ def test_the_weak_topic_is_found_and_confirmed(tested: pa.Table) -> None:
     assert (weak["share_failing_lower"], weak["share_failing_upper"]) == (weak["value_lower"], weak["value_upper"])
     assert weak["confirmation_status"] == "confirmed"
     assert weak["is_confirmed"]
-    # only its own sources failed: what shares none of them is not flagged
+    # only its own clusters failed: what shares none of them is not flagged
     assert not row(tested, "grounded", "topic 1")["is_weak"]
     assert row(tested, "grounded", "topic 1")["severity"] is None
 
@@ -200,7 +200,7 @@ def test_lower_is_better_turns_the_sign(tested: pa.Table) -> None:
 def test_every_status_has_its_row(tested: pa.Table) -> None:
     expected = {
         ("grounded", "weak"): "tested",
-        ("grounded", "rare"): "too_few_sources",
+        ("grounded", "rare"): "too_few_clusters",
         ("grounded", "all"): "no_rest",
         ("grounded", "everywhere"): "no_rest",
         ("grounded", "long"): "not_in_family",
@@ -219,7 +219,7 @@ def test_every_status_has_its_row(tested: pa.Table) -> None:
         assert one["test_status"] == "tested" or not one["is_weak"]
 
 
-def test_few_sources_cannot_be_confirmed(tested: pa.Table) -> None:
+def test_few_clusters_cannot_be_confirmed(tested: pa.Table) -> None:
     assert row(tested, "grounded", "rare")["confirmation_status"] == "not_confirmable"
     assert row(tested, "unruled", "weak")["confirmation_status"] == "not_selected"
 
@@ -260,8 +260,8 @@ def test_intervals_of_means_stay_in_the_range(tested: pa.Table) -> None:
 
 def test_rows_have_one_order_and_no_nan(tested: pa.Table) -> None:
     assert tested.schema == WEAKNESS_SCHEMA
-    source = estimates()
-    shuffled = source.take(np.random.default_rng(2).permutation(source.num_rows))
+    cluster = estimates()
+    shuffled = cluster.take(np.random.default_rng(2).permutation(cluster.num_rows))
     assert judge_weaknesses(shuffled, RULES, SEVERITIES, CATALOG, SETTINGS).equals(tested)
     for column in tested.columns:
         if pa.types.is_floating(column.type):
@@ -300,13 +300,13 @@ def test_bad_severities_are_refused() -> None:
 
 
 def test_a_metric_without_its_whole_is_refused() -> None:
-    source = estimates(metrics=("grounded",))
-    without = source.filter(pa.compute.not_equal(source["first_dimension"], "all"))
+    cluster = estimates(metrics=("grounded",))
+    without = cluster.filter(pa.compute.not_equal(cluster["first_dimension"], "all"))
     with pytest.raises(ValueError, match="every metric must have the cell 'all', got none for grounded"):
         judge_weaknesses(without, RULES, SEVERITIES, CATALOG, SETTINGS)
 
 
 def test_repeated_cells_are_refused() -> None:
-    source = estimates(metrics=("grounded",))
+    cluster = estimates(metrics=("grounded",))
     with pytest.raises(ValueError, match="one row per measurement and half"):
-        judge_weaknesses(pa.concat_tables([source, source]), RULES, SEVERITIES, CATALOG, SETTINGS)
+        judge_weaknesses(pa.concat_tables([cluster, cluster]), RULES, SEVERITIES, CATALOG, SETTINGS)

@@ -183,7 +183,7 @@ def _measure_windows(
     in_reference = (days >= plan.first) & (days < plan.reference_end)
     latest = min(window.start for window in plan.windows)
     is_used = np.isfinite(scores)[member] & known.is_complete[interaction] & (in_reference | (days >= latest))
-    rows = arrange_rows(series[is_used], known.sources[interaction[is_used]], scores[member[is_used]], len(shared))
+    rows = arrange_rows(series[is_used], known.clusters[interaction[is_used]], scores[member[is_used]], len(shared))
     days = days[is_used][rows.order]
     is_reference = in_reference[is_used][rows.order]
     reference = describe_period(rows, is_reference)
@@ -298,7 +298,7 @@ def measure_mix(
         own_cells = np.flatnonzero(of_cell == dimension)
         is_own = np.isin(cells.cells, own_cells)
         segments = np.searchsorted(own_cells, cells.cells[is_own])
-        sources = known.sources[cells.interactions[is_own]]
+        clusters = known.clusters[cells.interactions[is_own]]
         own_days, complete = days[is_own], is_complete[is_own]
         shared = {
             "metric_name": None,
@@ -313,7 +313,7 @@ def measure_mix(
             found += [shared | _nothing("mix_shift", weeks, status) for weeks in settings.window_weeks]
             continue
         # one series whose scores nobody reads: only counts and effective rows
-        rows = arrange_rows(np.zeros(len(segments), dtype=np.int64), sources, np.zeros(len(segments)), 1)
+        rows = arrange_rows(np.zeros(len(segments), dtype=np.int64), clusters, np.zeros(len(segments)), 1)
         ordered, own_days, complete = segments[rows.order], own_days[rows.order], complete[rows.order]
         is_reference = complete & (own_days >= plan.first) & (own_days < plan.reference_end)
         reference = describe_period(rows, is_reference)
@@ -379,7 +379,7 @@ def _without_plan(row: Mapping[str, Any]) -> str:
 
 def _nothing(test: str, weeks: int | None, status: str) -> dict[str, Any]:
     """Return the columns of a row about which nothing is known yet."""
-    counts = ("count_reference", "count_window", "count_sources_reference", "count_sources_window")
+    counts = ("count_reference", "count_window", "count_clusters_reference", "count_clusters_window")
     return {"test": test, "window_weeks": weeks, "status": status} | dict.fromkeys(counts, 0)
 
 
@@ -388,8 +388,8 @@ def _sizes(reference: Period, window: Period, number: int) -> dict[str, Any]:
     return {
         "count_reference": int(reference.count[number]),
         "count_window": int(window.count[number]),
-        "count_sources_reference": int(reference.count_sources[number]),
-        "count_sources_window": int(window.count_sources[number]),
+        "count_clusters_reference": int(reference.count_clusters[number]),
+        "count_clusters_window": int(window.count_clusters[number]),
         "effective_reference": float(reference.effective[number]),
         "effective_window": float(window.effective[number]),
     }

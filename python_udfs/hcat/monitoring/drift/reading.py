@@ -20,7 +20,7 @@ class Interactions(NamedTuple):
     ----------
     ids : Array
         interaction_id.
-    sources : ndarray of int
+    clusters : ndarray of int
         Codes of their clusters, from 0.
     days : ndarray of int
         Monday of the week as days since 1970-01-01; 0 where `has_week` is false.
@@ -29,7 +29,7 @@ class Interactions(NamedTuple):
     """
 
     ids: pa.Array
-    sources: Integers
+    clusters: Integers
     days: Integers
     has_week: Flags
     is_complete: Flags
@@ -71,7 +71,7 @@ def read_interactions(table: pa.Table) -> Interactions:
     Parameters
     ----------
     table : Table
-        interaction_id, source_group, week_start (date of a Monday, null without a time), week_status (one of
+        interaction_id, cluster_id, week_start (date of a Monday, null without a time), week_status (one of
         :data:`hcat.monitoring.drift.periods.WEEK_STATUSES`).
 
     Raises
@@ -82,21 +82,21 @@ def read_interactions(table: pa.Table) -> Interactions:
     Examples
     --------
     >>> from datetime import date
-    >>> logs = {"interaction_id": ["a", "b"], "source_group": ["x", "x"], "week_start": [date(1970, 1, 5), None]}
+    >>> logs = {"interaction_id": ["a", "b"], "cluster_id": ["x", "x"], "week_start": [date(1970, 1, 5), None]}
     >>> found = read_interactions(pa.table(logs | {"week_status": ["complete", "no_timestamp"]}))
-    >>> found.sources.tolist(), found.days.tolist(), found.is_complete.tolist()
+    >>> found.clusters.tolist(), found.days.tolist(), found.is_complete.tolist()
     ([0, 0], [4, 0], [True, False])
     """
     unknown = sorted(set(pc.unique(table["week_status"]).to_pylist()) - set(WEEK_STATUSES), key=str)
     if unknown:
         raise ValueError(f"week_status must be among {', '.join(WEEK_STATUSES)}, got {', '.join(map(str, unknown))}")
-    sources = pc.index_in(table["source_group"], value_set=pc.unique(table["source_group"]))
+    clusters = pc.index_in(table["cluster_id"], value_set=pc.unique(table["cluster_id"]))
     days = table["week_start"].cast(pa.date32()).cast(pa.int32())
     has_week = pc.is_valid(days).to_numpy(zero_copy_only=False)
     is_complete = pc.equal(table["week_status"], "complete").to_numpy(zero_copy_only=False)
     return Interactions(
         _one_chunk(table["interaction_id"]),
-        sources.to_numpy(zero_copy_only=False).astype(np.int64),
+        clusters.to_numpy(zero_copy_only=False).astype(np.int64),
         pc.fill_null(days, 0).to_numpy(zero_copy_only=False).astype(np.int64),
         has_week,
         is_complete & has_week,

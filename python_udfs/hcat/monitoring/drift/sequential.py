@@ -86,7 +86,7 @@ def watch_means(
     is a test martingale that starts at 1. Each e_k is the likelihood ratio of what is left of the data when the common
     mean is removed, so that all share one filtration and their mixture over the unknown week of change,
     sum over k of e_k / (k (k + 1)), is a test martingale too; weeks still to come count with e = 1. Ville's inequality
-    gives the guarantee. With estimated variances it holds as the weeks hold many sources (time-uniform central limit
+    gives the guarantee. With estimated variances it holds as the weeks hold many clusters (time-uniform central limit
     theory: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024). Three changes make it safe for small weeks. The
     variance after the change is at least that before it. Both are at least what one differing cluster would give. And
     z^2 is replaced by v ln(1 + t^2 / v) with v = degrees of freedom before the change.

@@ -94,7 +94,7 @@ class DriftSettings:
         parts = list(self.window_shares)
         if len(parts) != len(lengths) or min(parts) <= 0 or abs(sum(parts) - 1) > 1e-9:
             raise ValueError(f"window_shares must be {len(lengths)} shares above 0 that add up to 1, got {parts}")
-        # two sources are the least that a variance can be made of
+        # two clusters are the least that a variance can be made of
         for name in ("minimum_reference", "minimum_window", "minimum_shape"):
             if not getattr(self, name) >= 2:
                 raise ValueError(f"{name} must be at least 2, got {getattr(self, name)}")

@@ -82,7 +82,7 @@ class Period:
 
     Attributes
     ----------
-    count, count_sources : ndarray of int
+    count, count_clusters : ndarray of int
         Rows and clusters.
     effective : ndarray
         Kish's effective number of rows, 0 without rows.
@@ -95,7 +95,7 @@ class Period:
     """
 
     count: Integers
-    count_sources: Integers
+    count_clusters: Integers
     effective: Floats
     mean: Floats
     standard_deviation: Floats
@@ -123,12 +123,12 @@ class Shift:
     is_constant: Flags
 
 
-def arrange_rows(series: Integers, sources: Integers, scores: Floats, count_series: int) -> Rows:
+def arrange_rows(series: Integers, clusters: Integers, scores: Floats, count_series: int) -> Rows:
     """Return the rows in the order that all tests need.
 
     Parameters
     ----------
-    series, sources : ndarray of int, shape (n,)
+    series, clusters : ndarray of int, shape (n,)
         Codes from 0.
     scores : ndarray, shape (n,)
         Finite.
@@ -146,21 +146,21 @@ def arrange_rows(series: Integers, sources: Integers, scores: Floats, count_seri
     >>> rows.series.tolist(), rows.scores.tolist(), rows.order.tolist()
     ([0, 0, 1], [0.1, 0.9, 0.5], [2, 1, 0])
     """
-    shapes = {np.shape(series), np.shape(sources), np.shape(scores)}
+    shapes = {np.shape(series), np.shape(clusters), np.shape(scores)}
     if len(shapes) != 1 or np.ndim(scores) != 1:
-        raise ValueError(f"series, sources and scores must have one shape (n,), got {sorted(map(str, shapes))}")
+        raise ValueError(f"series, clusters and scores must have one shape (n,), got {sorted(map(str, shapes))}")
     if not np.isfinite(scores).all():
         raise ValueError("scores must be finite, got NaN or infinity")
-    if len(series) and (min(series.min(), sources.min()) < 0 or series.max() >= count_series):
-        raise ValueError(f"series must lie in [0, {count_series}) and sources from 0, got codes outside")
+    if len(series) and (min(series.min(), clusters.min()) < 0 or series.max() >= count_series):
+        raise ValueError(f"series must lie in [0, {count_series}) and clusters from 0, got codes outside")
     order = np.argsort(scores, kind="stable")
     # whole numbers of two bytes are sorted by radix, and series are rarely more
     keys = series.astype(np.uint16) if count_series <= np.iinfo(np.uint16).max else series
     order = order[np.argsort(keys[order], kind="stable")]
     ordered = series[order]
-    count_sources = int(sources.max()) + 1 if len(sources) else 1
-    found, pairs = _number_keys(ordered * count_sources + sources[order], count_series * count_sources)
-    return Rows(ordered, scores[order], pairs, found // count_sources, order, count_series)
+    count_clusters = int(clusters.max()) + 1 if len(clusters) else 1
+    found, pairs = _number_keys(ordered * count_clusters + clusters[order], count_series * count_clusters)
+    return Rows(ordered, scores[order], pairs, found // count_clusters, order, count_series)
 
 
 def describe_period(rows: Rows, is_member: Flags) -> Period:
@@ -178,14 +178,14 @@ def describe_period(rows: Rows, is_member: Flags) -> Period:
 
     >>> rows = arrange_rows(np.zeros(3, dtype=np.int64), np.array([0, 0, 1]), np.array([1.0, 1.0, 0.0]), 1)
     >>> period = describe_period(rows, np.ones(3, dtype=bool))
-    >>> period.count_sources.tolist(), period.effective.tolist()
+    >>> period.count_clusters.tolist(), period.effective.tolist()
     ([2], [1.8])
     """
     pairs, scores = rows.pairs[is_member], rows.scores[is_member]
     owners, count_pairs, count_series = rows.pair_series, len(rows.pair_series), rows.count_series
     per_pair = np.bincount(pairs, minlength=count_pairs)
     count = np.bincount(owners, per_pair, count_series).astype(np.int64)
-    count_sources = np.bincount(owners[per_pair > 0], minlength=count_series)
+    count_clusters = np.bincount(owners[per_pair > 0], minlength=count_series)
     with np.errstate(invalid="ignore", divide="ignore"):
         squares = np.bincount(owners, per_pair.astype(np.float64) ** 2, count_series)
         effective = np.where(count > 0, count.astype(np.float64) ** 2 / squares, 0.0)
@@ -195,12 +195,12 @@ def describe_period(rows: Rows, is_member: Flags) -> Period:
         spread = np.bincount(owners[pairs], residuals**2, count_series) / (count - 1)
         # delete-a-cluster: the mean without cluster s differs from the mean by this
         deviations = np.bincount(pairs, residuals, count_pairs) / (count[owners] - per_pair)
-        deviations = np.where((per_pair > 0) & (count_sources[owners] > 1), deviations, 0.0)
-        variance = np.bincount(owners, deviations**2, count_series) * (count_sources - 1) / count_sources
-    enough = count_sources > 1
+        deviations = np.where((per_pair > 0) & (count_clusters[owners] > 1), deviations, 0.0)
+        variance = np.bincount(owners, deviations**2, count_series) * (count_clusters - 1) / count_clusters
+    enough = count_clusters > 1
     return Period(
         count,
-        count_sources,
+        count_clusters,
         effective,
         mean,
         np.where(enough, np.sqrt(spread), np.nan),

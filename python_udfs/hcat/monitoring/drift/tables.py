@@ -36,8 +36,8 @@ DRIFT_SCHEMA: Final = pa.schema(
         ("reference_end", pa.date32()),
         ("count_reference", pa.int64()),
         ("count_window", pa.int64()),
-        ("count_sources_reference", pa.int64()),
-        ("count_sources_window", pa.int64()),
+        ("count_clusters_reference", pa.int64()),
+        ("count_clusters_window", pa.int64()),
         ("effective_reference", pa.float64()),
         ("effective_window", pa.float64()),
         ("count_without_week", pa.int64()),
@@ -77,7 +77,7 @@ def measure_drift(
     Parameters
     ----------
     interactions : Table
-        interaction_id, source_group, week_start (date of a Monday, null without a time), week_status (one of
+        interaction_id, cluster_id, week_start (date of a Monday, null without a time), week_status (one of
         :data:`hcat.monitoring.drift.periods.WEEK_STATUSES`).
     segments : iterable of RecordBatch
         interaction_id, dimension, segment; every interaction also in `all`, `all`. Read once.
@@ -108,7 +108,7 @@ def measure_drift(
     >>> from datetime import date
     >>> ids = ["a", "b", "c", "d", "e", "f"]
     >>> mondays = [date(2026, 1, 5)] * 3 + [date(2026, 1, 12)] * 3
-    >>> logs = pa.table({"interaction_id": ids, "source_group": ids, "week_start": mondays})
+    >>> logs = pa.table({"interaction_id": ids, "cluster_id": ids, "week_start": mondays})
     >>> logs = logs.append_column("week_status", pa.array(["complete"] * 6))
     >>> cells = pa.record_batch({"interaction_id": ids, "dimension": ["all"] * 6, "segment": ["all"] * 6})
     >>> scores = {"metric_name": ["m"] * 6, "interaction_id": ids, "raw_score": [0.0, 1.0, 0.5, 1.0, 1.0, 0.0]}

@@ -42,14 +42,14 @@ order by evaluations.label, evaluations.interaction_id
 """
 
 LIST_QUANTILES = """
-select stratification, stratum, alpha, label, quantile, count_sources
+select stratification, stratum, alpha, label, quantile, count_clusters
 from int_conformal_quantiles
 where metric_name = $metric_name and quantile is not null
 order by alpha, stratification, stratum, label
 """
 
 LIST_PUBLISHED_QUANTILES = """
-select stratification, stratum, alpha, label, quantile, count_calibration_sources as count_sources
+select stratification, stratum, alpha, label, quantile, count_calibration_clusters as count_clusters
 from fct_conformal_coverage
 where metric_name = $metric_name and quantile is not null
 order by alpha, stratification, stratum, label
@@ -156,7 +156,7 @@ def _find_cuts(quantiles: Sequence[Row], label: int, alpha: float | None) -> lis
     if len({row["stratum"] for row in own}) > 1:
         # one line per stratum can only be read at one level: the level in force
         own = [row for row in own if alpha is None or row["alpha"] == alpha]
-        own.sort(key=lambda row: (-(row["count_sources"] or 0), row["stratum"], row["alpha"]))
+        own.sort(key=lambda row: (-(row["count_clusters"] or 0), row["stratum"], row["alpha"]))
         names = distinct_labels(list(dict.fromkeys(row["stratum"] for row in own)))
         cuts = [
             charts.Cut(row["quantile"], f"{format_level(1 - row['alpha'])} {charts.shorten(names[row['stratum']], 20)}")
@@ -217,7 +217,7 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
                 "is_measured": row["status"] == "measured" and row["coverage"] is not None,
                 "coverage": format_percent(row["coverage"]),
                 "count_labels": row["count_labels"],
-                "count_sources": row["count_sources"],
+                "count_clusters": row["count_clusters"],
                 "check": check if row["status"] == "measured" else "not measured: no labels in fold test",
                 "state": {"passed": "passed", "failed": "failed"}.get(str(status), ""),
                 "decided": format_percent(row["share_single"]),
@@ -280,7 +280,7 @@ def describe_risk_controls(source: Warehouse, chosen: Row | None) -> list[Row]:
             "risk": format_percent(row["test_risk"]),
             "share": format_percent(row["test_share_accepted"]),
             "count_labels": row["count_test_labels"],
-            "count_sources": row["count_test_sources"],
+            "count_clusters": row["count_test_clusters"],
         }
         for row in rows
         if row["promise"] in promises

@@ -29,7 +29,7 @@ AGREEMENT_REASONS = {
 }
 
 INTERVAL_REASONS = {
-    "too_few_sources": "no interval: fewer than 10 clusters",
+    "too_few_clusters": "no interval: fewer than 10 clusters",
     "too_few_usable_draws": "no interval: too few usable bootstrap samples",
     "no_spread": "no interval: all pairs agree",
     "no_estimate": "",
@@ -70,7 +70,7 @@ def describe_agreement(source: Warehouse) -> list[Row]:
                     or INTERVAL_REASONS.get(row["interval_status"], "no interval"),
                     "count_units": row["count_units"],
                     "count_ratings": row["count_ratings"],
-                    "count_sources": row["count_sources"],
+                    "count_clusters": row["count_clusters"],
                 }
             )
     return described

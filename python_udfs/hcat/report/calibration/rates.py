@@ -88,7 +88,7 @@ def _show_rate(row: Row, label: str) -> Row:
         "message": message,
         "count_scored": row["count_scored"],
         "count_labels": row["count_labels"],
-        "count_sources": row["count_sources"],
+        "count_clusters": row["count_clusters"],
         "is_small": row["is_small"],
         "labels_only": show("labels_only"),
         "powered": show("prediction_powered"),

@@ -59,7 +59,7 @@ def describe_reliability(source: Warehouse, chosen: Row | None, quality: Sequenc
                 "share": format_percent(row["share_accepted"]),
                 "interval": format_interval(row["share_accepted_low"], row["share_accepted_high"], "share"),
                 "count_labels": row["count_labels"],
-                "count_sources": row["count_sources"],
+                "count_clusters": row["count_clusters"],
             }
             for row in rows
         ],
@@ -110,7 +110,7 @@ def describe_systems(source: Warehouse, chosen: Row | None) -> dict[str, Any]:
                 "difference": "" if row["difference"] is None else format_number(row["difference"]),
                 "interval": format_interval(low, high),
                 "count_labels": row["count_labels"],
-                "count_sources": row["count_sources"],
+                "count_clusters": row["count_clusters"],
                 "words": words,
             }
         )

@@ -116,7 +116,7 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
         "interval_level": format_percent(levels[0]) if levels else "–",
         "is_decided": bool(metrics.get(metric_name, {}).get("threshold") is not None),
         "fit": f"{rows[0]['count_fit_accepted']:,} accepted and {rows[0]['count_fit_failed']:,} failed answers of "
-        f"{rows[0]['count_fit_sources']:,} clusters"
+        f"{rows[0]['count_fit_clusters']:,} clusters"
         if rows
         else "",
     }

@@ -140,7 +140,7 @@ def describe_trust(calibrators: Sequence[Row], quality: Sequence[Row]) -> list[R
                     "state": state,
                     "words": words,
                     "sentence": sentence,
-                    "test": f"{row['count_labels']:,} ({row['count_sources']:,})",
+                    "test": f"{row['count_labels']:,} ({row['count_clusters']:,})",
                     "difference": _show_measure(row, "log_loss_difference"),
                     "error": format_number(error) if error is not None else "",
                     "limit": f"limit {format_number(limit)}"
@@ -154,7 +154,7 @@ def describe_trust(calibrators: Sequence[Row], quality: Sequence[Row]) -> list[R
             {
                 "metric_name": metric_name,
                 "criterion": clean_label(reference["criterion"]),
-                "fit": f"{reference['count_labels']:,} ({reference['count_sources']:,})",
+                "fit": f"{reference['count_labels']:,} ({reference['count_clusters']:,})",
                 "rows": shown,
             }
         )

@@ -6,7 +6,7 @@ select
     stratification,
     stratum,
     label,
-    count_test_sources,
+    count_test_clusters,
     count_covered,
     coverage_limit
 from {{ ref('int_conformal_quantiles') }}

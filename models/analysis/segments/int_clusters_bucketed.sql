@@ -1,4 +1,4 @@
--- One row per source group: its half, and the jackknife group with which it leaves. Few sources leave one by one, many
+-- One row per cluster: its half, and the jackknife group with which it leaves. Few clusters leave one by one, many
 -- in buckets, so that the work is bounded; a jackknife group lies in one half.
 {{ config(materialized='table') }}
 
@@ -6,24 +6,24 @@ with segments as (
     select * from {{ ref('int_interaction_segments') }}
 ),
 
-sources as (
-    select distinct source_group from segments
+clusters as (
+    select distinct cluster_id from segments
 ),
 
 hashed as (
     select
-        source_group,
-        {{ share_of_hash("'hcat half|' || source_group") }} as position,
-        count(*) over () as count_sources
-    from sources
+        cluster_id,
+        {{ share_of_hash("'hcat half|' || cluster_id") }} as position,
+        count(*) over () as count_clusters
+    from clusters
 ),
 
 halved as (
     select
-        source_group,
+        cluster_id,
         case when position + position < 1 then 'first' else 'second' end as half,
         case
-            when count_sources <= {{ var('hcat_jackknife_sources') }} then source_group
+            when count_clusters <= {{ var('hcat_jackknife_clusters') }} then cluster_id
             else floor(position * {{ var('hcat_jackknife_groups') }})::integer::string
         end as bucket
     from hashed
@@ -31,9 +31,9 @@ halved as (
 
 final as (
     select
-        source_group,
+        cluster_id,
         half,
-        (row_number() over (order by source_group))::integer as source_number,
+        (row_number() over (order by cluster_id))::integer as cluster_number,
         (dense_rank() over (order by half, bucket))::integer as jackknife_group
     from halved
 )

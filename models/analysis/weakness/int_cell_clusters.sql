@@ -1,4 +1,4 @@
--- One row per (scope, cell, half): interactions and their sources. A scope are all metrics that apply to the same
+-- One row per (scope, cell, half): interactions and their clusters. A scope are all metrics that apply to the same
 -- interactions.
 {{ config(materialized='table') }}
 
@@ -25,14 +25,14 @@ scopes as (
 ),
 
 in_scope as (
-    select scopes.scope_number, interactions.interaction_number, interactions.source_number, interactions.half
+    select scopes.scope_number, interactions.interaction_number, interactions.cluster_number, interactions.half
     from evaluations
     inner join scopes on evaluations.metric_name = scopes.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
 ),
 
 located as (
-    select in_scope.scope_number, in_scope.half, in_scope.source_number, celled.cell_number
+    select in_scope.scope_number, in_scope.half, in_scope.cluster_number, celled.cell_number
     from in_scope
     inner join celled on in_scope.interaction_number = celled.interaction_number
 ),
@@ -43,16 +43,16 @@ interactions_counted as (
     group by scope_number, cell_number, half
 ),
 
--- the distinct cells of a source: half the time of counting the distinct sources of a cell
-cells_of_sources as (
+-- the distinct cells of a cluster: half the time of counting the distinct clusters of a cell
+cells_of_clusters as (
     select scope_number, half, {{ explode('array_agg(distinct cell_number)') }} as cell_number
     from located
-    group by scope_number, half, source_number
+    group by scope_number, half, cluster_number
 ),
 
-sources_counted as (
-    select scope_number, cell_number, half, count(*) as count_sources
-    from cells_of_sources
+clusters_counted as (
+    select scope_number, cell_number, half, count(*) as count_clusters
+    from cells_of_clusters
     group by scope_number, cell_number, half
 ),
 
@@ -62,13 +62,13 @@ final as (
         interactions_counted.cell_number,
         interactions_counted.half,
         interactions_counted.count_interactions,
-        sources_counted.count_sources
+        clusters_counted.count_clusters
     from interactions_counted
-    inner join sources_counted
+    inner join clusters_counted
         on
-            interactions_counted.scope_number = sources_counted.scope_number
-            and interactions_counted.cell_number = sources_counted.cell_number
-            and interactions_counted.half = sources_counted.half
+            interactions_counted.scope_number = clusters_counted.scope_number
+            and interactions_counted.cell_number = clusters_counted.cell_number
+            and interactions_counted.half = clusters_counted.half
 )
 
 select * from final

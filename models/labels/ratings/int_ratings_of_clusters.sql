@@ -1,4 +1,4 @@
--- One row per (interaction, criterion, rater, look): the latest rating of that look, with the source of its answer.
+-- One row per (interaction, criterion, rater, look): the latest rating of that look, with the cluster of its answer.
 -- Look 1 is the first pass, look 2 the second; later passes stay in staging.
 with ratings as (
     select * from {{ ref('stg_ratings') }}
@@ -7,7 +7,7 @@ with ratings as (
 interactions as (
     select
         interaction_id,
-        source_group
+        cluster_id
     from {{ ref('int_interactions_joined') }}
 ),
 
@@ -32,7 +32,7 @@ latest as (
 final as (
     select
         latest.interaction_id,
-        interactions.source_group,
+        interactions.cluster_id,
         latest.criterion,
         latest.rater,
         latest.look as rating_pass,

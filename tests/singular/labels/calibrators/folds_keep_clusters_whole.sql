@@ -1,0 +1,5 @@
+-- Clusters whose labels lie in more than one fold.
+select cluster_id, count(distinct fold) as count_folds
+from {{ ref('int_labels') }}
+group by cluster_id
+having count(distinct fold) > 1
