@@ -48,7 +48,7 @@ def read_begin(folder: Path) -> list[dict[str, Any]]:
     """Return BEGIN rows in the shape of RAGTruth; replies that claim nothing (`Generic`) are left out."""
     return list(
         _to_rows(
-            row | {"is_failure": row["begin_label"] != "Fully attributable", "task": row["data_cluster"]}
+            row | {"is_failure": row["begin_label"] != "Fully attributable", "task": row["data_source"]}
             for row in _read(folder)
             if row["begin_label"] != "Generic"
         )

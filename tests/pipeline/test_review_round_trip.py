@@ -150,5 +150,5 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     # once more: nothing
     before = {path: path.read_bytes() for path in raw.iterdir() if path.is_file()}
     printed = " ".join(run_hcat(rebuilt, "labels", "import", str(sheet)).split())
-    assert f"imported 0 ratings known {len(given)} ratings imported before" in printed
+    assert f"imported 0 ratings known {len(given)} ratings were imported before" in printed
     assert {path: path.read_bytes() for path in raw.iterdir() if path.is_file()} == before

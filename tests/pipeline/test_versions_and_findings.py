@@ -109,7 +109,7 @@ def test_a_weakness_is_registered_and_closed_by_the_data(
     assert second.query("select count(distinct run_id) from int_findings_seen where cell_id = ?", finding_id) == [(2,)]
 
 
-def test_silence_without_a_known_cluster_is_nobodys_fault(second: Build) -> None:
+def test_silence_without_a_known_source_is_nobodys_fault(second: Build) -> None:
     rows = second.query(
         "select fault, reason, count(*) from fct_failure_causes where metric_name = 'answered' group by fault, reason"
     )

@@ -302,7 +302,7 @@ def _open_batch_definition() -> Any:
             analytics_enabled=False,
         ),
     )
-    asset = context.data_clusters.add_pandas("measurements").add_dataframe_asset("gates")
+    asset = context.data_sources.add_pandas("measurements").add_dataframe_asset("gates")
     return asset.add_batch_definition_whole_dataframe("all_rows")
 
 
