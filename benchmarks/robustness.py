@@ -124,10 +124,10 @@ def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list
         rates = connection.execute(
             "select scope, count_robust_groups, count_non_robust_groups, count_gap_groups, smallest_group,"
             " largest_group, gap_share, robustness, robustness_lower, robustness_upper, chance_robustness, accuracy"
-            " from fct_robustness_rates where hypothesis = 'all' and gap_rule = 'own_cluster' order by scope"
+            " from fct_robustness_rates where hypothesis = 'all' and gap_rule = 'own_side' order by scope"
         ).fetchall()
         differences = connection.execute(
-            "select hypothesis, first_cluster, second_cluster, scope, gap_rule, first_value, second_value, difference,"
+            "select hypothesis, first_side, second_side, scope, gap_rule, first_value, second_value, difference,"
             " difference_lower, difference_upper, chance_difference, p_value from fct_robustness_differences"
             " where measure = 'robustness' and status = 'compared' and scope <> 'language_model_errors_counted_right'"
             " qualify row_number() over (partition by hypothesis, scope order by gap_rule desc) = 1"
@@ -180,10 +180,10 @@ def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list
             ],
         ),
         Table(
-            f"{title}: difference of robustness between clusters",
+            f"{title}: difference of robustness between sides",
             (
                 "hypothesis",
-                "clusters",
+                "sides",
                 "answers, gaps",
                 "values",
                 "difference",
@@ -332,8 +332,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
         "another value or a refusal. Faults are planted only where the answer was right. No document is on both "
         "pages, so that the comparison of contexts meets its premise; `robustness_groups` shows what happens "
         "otherwise.",
-        "With one text per style a cluster has one answer of every group: its robustness counts gaps over both "
-        "clusters, and no context can be compared inside of it. Two texts per style let errors of the model be left "
+        "With one text per style a side has one answer of every group: its robustness counts gaps over both "
+        "sides, and no context can be compared inside of it. Two texts per style let errors of the model be left "
         "out.",
     ]
     is_within = True

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
 from hcat.metrics.answers import check_answer
-from hcat.robustness.comparison import compare_clusters
+from hcat.robustness.comparison import compare_sides
 from hcat.robustness.groups import ANSWER_SCHEMA, Rule, attribute_errors, group_answers
 from hcat.robustness.rates import RobustnessSettings, measure_robustness
 
@@ -30,7 +30,7 @@ EXPECTED = {
     ("spider", "long"): (11, 32, 14),
 }
 
-#: Table 2 of the paper: (sampling, with language-model errors?) -> (robust cluster, non-robust cluster), each
+#: Table 2 of the paper: (sampling, with language-model errors?) -> (robust side, non-robust side), each
 #: (accuracy, robustness).
 PAPER = {
     ("unbalanced", True): ((0.31, 0.84), (0.43, 0.85)),
@@ -74,13 +74,13 @@ def _parse_list(text: str) -> list[Any]:
 
 
 def to_answers(rows: Sequence[dict[str, Any]]) -> pa.Table:
-    """Return rows of the log as answers: one hypothesis, query length, with the log's style as cluster."""
+    """Return rows of the log as answers: one hypothesis, query length, with the log's style as side."""
     return pa.Table.from_pylist(
         [
             {
                 "system_id": row["benchmark"],
                 "hypothesis": "query length",
-                "cluster": row["style"],
+                "side": row["style"],
                 "group_id": row["query_tag"],
                 "interaction_id": f"{row['benchmark']} {row['style']} {position}",
                 "query": row["query"],
@@ -111,8 +111,8 @@ def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table
     answers = to_answers(rows)
     groups = group_answers(answers)
     measured = measure_robustness(groups, settings).to_pylist()
-    own = [row for row in measured if row["gap_rule"] == "own_cluster"]
-    plain = {(row["system_id"], row["cluster"]): row for row in own if row["scope"] == "all"}
+    own = [row for row in measured if row["gap_rule"] == "own_side"]
+    plain = {(row["system_id"], row["side"]): row for row in own if row["scope"] == "all"}
     types = []
     is_within = True
     for (system, style), row in sorted(plain.items()):
@@ -134,7 +134,7 @@ def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table
             ("data", "scope", "m", "lambda", "R", "chance R", "accuracy", "errors: retrieval / model"),
             [
                 (
-                    f"{row['system_id']} {row['cluster']}",
+                    f"{row['system_id']} {row['side']}",
                     row["scope"].replace("_", " "),
                     f"{row['smallest_group']}",
                     _share(row["gap_share"]),
@@ -160,7 +160,7 @@ def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table
                     f"{row['p_value']:.4f}",
                     "-" if row["chance_difference"] is None else f"{row['chance_difference']:+.3f}",
                 )
-                for row in compare_clusters(groups, settings).to_pylist()
+                for row in compare_sides(groups, settings).to_pylist()
                 if row["scope"] != "language_model_errors_removed" and row["status"] == "compared"
             ],
         ),
@@ -177,15 +177,15 @@ def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table
         "Table 2 cannot be reproduced from the published log: its accuracy / R gives 1 - lambda = .37 to .51, "
         "whereas aurp has .29 in both styles (stratified) and .28 and .53 (unbalanced), and R of .96, because only "
         "5 groups a style are not robust. The log still supports the argument of the table: in the unbalanced "
-        "sample two clusters with equal R have accuracies of .27 and .51.",
+        "sample two sides with equal R have accuracies of .27 and .51.",
         "The rows of Table 2 without language-model errors count these errors as right; they do not leave them out: "
         "with R from .78 to .94 at accuracy .31, leaving out gives accuracy .33 and counting as right .37; the "
         "table says .38. Both variants are shown here.",
         "The unbalanced sample has groups of 2 (short) and of 1 or 3 (long). Its R of short and of long cannot be "
         "compared: a group of one answer is either right or a gap and never shows a lack of robustness.",
-        "A gap in one cluster is not always one in the other: on spider R by the paper's rule is .84 (long) and .95 "
-        "(short), but 16 groups are gaps in short and 11 in long. Without the gaps of any cluster the two are .82 "
-        "and .83. Both rules are shown; the second has one lambda for all clusters and cannot hide such a "
+        "A gap in one side is not always one in the other: on spider R by the paper's rule is .84 (long) and .95 "
+        "(short), but 16 groups are gaps in short and 11 in long. Without the gaps of any side the two are .82 "
+        "and .83. Both rules are shown; the second has one lambda for all sides and cannot hide such a "
         "difference.",
         "spider names real companies, whose facts the language model knows. Answers are right without the true "
         "document, and the comparison of contexts then takes whatever was retrieved for sufficient. It assumes that "
@@ -203,12 +203,12 @@ def _compare_with_paper(
         chosen = read_unbalanced(archive)
         kept = [row for row in rows if row["benchmark"] == "aurp" and (row["style"], row["query"]) in chosen]
         measured = measure_robustness(group_answers(to_answers(kept)), settings).to_pylist()
-        sampled["unbalanced"] = [row for row in measured if row["gap_rule"] == "own_cluster"]
+        sampled["unbalanced"] = [row for row in measured if row["gap_rule"] == "own_side"]
     shown = []
     for (sampling, is_all), by_cluster in PAPER.items():
         scopes = ["all"] if is_all else ["language_model_errors_counted_right", "language_model_errors_removed"]
         for style, (accuracy, paper_robustness) in zip(("short", "long"), by_cluster, strict=True):
-            ours = [row for row in sampled.get(sampling, ()) if row["cluster"] == style and row["scope"] in scopes]
+            ours = [row for row in sampled.get(sampling, ()) if row["side"] == style and row["scope"] in scopes]
             shown += [
                 (
                     f"{sampling}, {style}",
@@ -222,7 +222,7 @@ def _compare_with_paper(
                 for row in ours
             ]
     return Table(
-        "Table 2 of the paper beside the log (aurp; the paper's robust cluster = short, non-robust = long)",
+        "Table 2 of the paper beside the log (aurp; the paper's robust side = short, non-robust = long)",
         ("sampling", "scope", "accuracy, paper", "accuracy, log", "R, paper", "R, log", "group sizes"),
         shown,
     )
@@ -235,7 +235,7 @@ def _compare_with_ids(answers: pa.Table, rows: list[dict[str, Any]]) -> Table:
     for row in attribute_errors(answers).to_pylist():
         if row["group_type"] != "non_robust":
             continue
-        counted = counts.setdefault(f"{row['system_id']} {row['cluster']}", dict.fromkeys(_CELLS, 0))
+        counted = counts.setdefault(f"{row['system_id']} {row['side']}", dict.fromkeys(_CELLS, 0))
         is_retrieved = log[row["interaction_id"]]["retrieval_judgement"] == "1"
         if row["is_correct"]:
             counted["right without"] += not is_retrieved
@@ -414,7 +414,7 @@ def simulate(plan: Plan, count_banks: int, random: np.random.Generator) -> tuple
                         {
                             "system_id": "simulated",
                             "hypothesis": "query length",
-                            "cluster": style,
+                            "side": style,
                             "group_id": group,
                             "interaction_id": interaction,
                             "query": query,
@@ -435,7 +435,7 @@ def name_groups(attributed: pa.Table, planted: dict[str, str]) -> tuple[int, int
     for row in attributed.to_pylist():
         if row["group_type"] == "non_robust" and row["is_correct"] is False:
             found = (row["faulty_module"], planted.get(row["interaction_id"], "not planted"))
-            by_group.setdefault((row["cluster"], row["group_id"]), []).append(found)
+            by_group.setdefault((row["side"], row["group_id"]), []).append(found)
     right = sum(2 * sum(module == truth for module, truth in found) > len(found) for found in by_group.values())
     answers = [each for found in by_group.values() for each in found]
     return len(by_group), right, len(answers), sum(module == truth for module, truth in answers)

@@ -90,7 +90,7 @@ def keep_embeddings(folder: Path) -> None:
     if _kept_file.exists():
         table = parquet.read_table(_kept_file)
         vectors = np.asarray(table["embedding"].combine_chunks().flatten(), dtype=np.float32).reshape(len(table), -1)
-        _kept.update(zip(table["text_hash"].to_pylist(), vectors, strict=True))
+        _kept.update(zip(table["text_id"].to_pylist(), vectors, strict=True))
 
 
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -102,7 +102,7 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     if missing:
         _kept.update(zip(missing, _compute_embeddings(list(missing.values())), strict=True))
         vectors = pa.array([vector.tolist() for vector in _kept.values()], pa.list_(pa.float32()))
-        parquet.write_table(pa.table({"text_hash": list(_kept), "embedding": vectors}), _kept_file)
+        parquet.write_table(pa.table({"text_id": list(_kept), "embedding": vectors}), _kept_file)
     return np.stack([_kept[each] for each in hashes])
 
 

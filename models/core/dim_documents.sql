@@ -14,7 +14,7 @@ chunks as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_texts_masked') }}
     where masked_text is not null
 ),
 
@@ -29,8 +29,8 @@ final as (
         documents.document_id is not null as is_described
     from documents
     full outer join chunks on documents.document_id = chunks.document_id
-    left join masked as titles on md5(documents.title) = titles.text_hash
-    left join masked as topics on md5(coalesce(documents.topic, chunks.topic)) = topics.text_hash
+    left join masked as titles on md5(documents.title) = titles.text_id
+    left join masked as topics on md5(coalesce(documents.topic, chunks.topic)) = topics.text_id
 )
 
 select * from final

@@ -1,6 +1,6 @@
 {%- set short, long = var('hcat_answer_length_bounds') -%}
 with interactions as (
-    select * from {{ ref('int_interactions_classified') }}
+    select * from {{ ref('int_interactions_described') }}
 ),
 
 topics as (
@@ -40,7 +40,7 @@ final as (
         end as answer_length,
         case
             when interactions.is_source_retrieved then 'source retrieved'
-            when interactions.has_judged_retrieval then 'source not retrieved'
+            when interactions.has_graded_retrieval then 'source not retrieved'
         end as retrieval_hit,
         case
             when interactions.asked_at is not null then date_trunc('week', interactions.asked_at)::date::string
@@ -62,7 +62,7 @@ final as (
         interactions.has_query,
         interactions.has_context,
         interactions.has_reference,
-        interactions.has_judged_retrieval,
+        interactions.has_graded_retrieval,
 
         -- timestamps
         interactions.asked_at

@@ -31,7 +31,7 @@ texts as (
 ),
 
 private_values as (
-    select * from {{ ref('int_interaction_private_values') }}
+    select * from {{ ref('int_interaction_privacy_values') }}
 ),
 
 retrievals as (

@@ -44,7 +44,7 @@ version_comparisons as (
 robustness_rates as (
     select * from {{ ref('fct_robustness_rates') }}
     where
-        hypothesis = 'all' and cluster = 'all' and scope = 'all' and gap_rule = 'own_cluster'
+        hypothesis = 'all' and side = 'all' and scope = 'all' and gap_rule = 'own_side'
         and robustness_lower is not null
     qualify row_number() over (order by robustness, system) = 1
 ),
@@ -54,7 +54,7 @@ answer_counts as (
         count(*) as count_answered,
         -- privacy has a row for each answer that was read for names
         (select count(*) from {{ ref('int_metrics__privacy') }}) as count_read
-    from {{ ref('int_interactions_classified') }}
+    from {{ ref('int_interactions_described') }}
     where is_answered
 ),
 
@@ -202,7 +202,7 @@ leaked_values as (
         ) as n
     from gates
     cross join answer_counts
-    left join {{ ref('int_private_findings') }} as findings
+    left join {{ ref('int_privacy_findings') }} as findings
         on findings.is_leak and gates.segment in ('all', findings.entity_class)
     where gates.measurement = 'count_leaked_values'
     group by gates.gate_name

@@ -148,13 +148,13 @@ def test_people_outrank_rules(built: Build) -> None:
 
 def test_hypotheses_come_from_tags_and_groups_of_one_have_no_robustness_of_their_own(built: Build) -> None:
     rows = built.query(
-        "select distinct hypothesis, cluster, gap_rule, status, robustness is null from fct_robustness_rates"
+        "select distinct hypothesis, side, gap_rule, status, robustness is null from fct_robustness_rates"
         " where scope = 'all' and hypothesis = 'query length' order by all"
     )
     assert {(row[1], row[2]) for row in rows} == {
-        (cluster, rule) for cluster in ("long", "short") for rule in ("every_cluster", "own_cluster")
+        (side, rule) for side in ("long", "short") for rule in ("every_side", "own_side")
     }
-    assert {row[3:] for row in rows if row[2] == "own_cluster"} == {("groups_of_one", True)}
-    assert {row[3:] for row in rows if row[2] == "every_cluster"} == {("estimated", False)}
+    assert {row[3:] for row in rows if row[2] == "own_side"} == {("groups_of_one", True)}
+    assert {row[3:] for row in rows if row[2] == "every_side"} == {("estimated", False)}
     tags = built.query("select count(*) from dim_queries where query_group is not null and tags is not null")
     assert tags == [(COUNT_BRANCHES * 2 * len(STYLES),)]

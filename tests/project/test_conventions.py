@@ -36,7 +36,7 @@ SETTINGS_BESIDE_THE_LEDGER = {
     **dict.fromkeys(
         (
             "hcat_batch_interactions",
-            "hcat_batch_private_texts",
+            "hcat_batch_privacy_texts",
             "hcat_batch_requests",
             "hcat_batch_scores",
             "hcat_batch_variants",

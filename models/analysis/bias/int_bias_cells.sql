@@ -1,6 +1,6 @@
 -- One row per gap that is looked for: (system, demographic dimension, metric), and (system, customer group, metric).
 with interactions as (
-    select * from {{ ref('int_interactions_classified') }}
+    select * from {{ ref('int_interactions_described') }}
 ),
 
 masked as (

@@ -6,7 +6,7 @@ with evaluations as (
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_classified') }}
+    select * from {{ ref('int_interactions_described') }}
 ),
 
 masked as (

@@ -8,7 +8,7 @@ with sides as (
 
 interactions as (
     select interaction_id, query_id, system
-    from {{ ref('int_interactions_classified') }}
+    from {{ ref('int_interactions_described') }}
     where is_answered
 ),
 

@@ -22,7 +22,7 @@ retrieved as (
         interaction_id,
         array_agg(distinct chunk_id) as chunk_ids,
         bool_or(grade > 0) as has_relevant_chunk
-    from {{ ref('int_retrievals_judged') }}
+    from {{ ref('int_retrievals_graded') }}
     group by interaction_id
 ),
 
@@ -35,7 +35,7 @@ joined as (
         interactions.application_version,
         interactions.system,
         interactions.topic,
-        interactions.has_judged_retrieval,
+        interactions.has_graded_retrieval,
         interactions.is_answered,
         interactions.is_refusal,
         interactions.expected_behaviour = 'refuse' as is_refusal_due,
@@ -44,7 +44,7 @@ joined as (
         retrieved.has_relevant_chunk,
         nullif({{ array_length('array_distinct(queries.source_chunk_ids)') }}, 0) as count_source_chunks,
         case
-            when interactions.has_judged_retrieval
+            when interactions.has_graded_retrieval
                 then {{ array_length(
                     'array_intersect(array_distinct(queries.source_chunk_ids), retrieved.chunk_ids)'
                 ) }}
@@ -61,7 +61,7 @@ placed as (
         *,
         -- the source chunks that the query declares; judged chunks only where it declares none
         case
-            when not has_judged_retrieval then null
+            when not has_graded_retrieval then null
             when count_source_chunks is null then case when has_relevant_chunk then 'all' else 'none' end
             when count_source_chunks_retrieved = count_source_chunks then 'all'
             when count_source_chunks_retrieved > 0 then 'some'

@@ -13,7 +13,7 @@ evaluations as (
 ),
 
 interactions as (
-    select interaction_id, cluster_id, count_answer_characters from {{ ref('int_interactions_classified') }}
+    select interaction_id, cluster_id, count_answer_characters from {{ ref('int_interactions_described') }}
 ),
 
 segments as (

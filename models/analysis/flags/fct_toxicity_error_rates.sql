@@ -5,7 +5,7 @@ with probes as (
 ),
 
 scores as (
-    {{ current_rows(ref('int_texts_classified'), ref('int_text_classifiers'), 'scoring_key') | indent(4) }}
+    {{ current_rows(ref('int_texts_classified_by_tone'), ref('int_text_classifiers'), 'scoring_key') | indent(4) }}
 ),
 
 classifier as (

@@ -2,7 +2,7 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, has_query, is_answered from {{ ref('int_interactions_classified') }}
+    select interaction_id, has_query, is_answered from {{ ref('int_interactions_described') }}
 ),
 
 rules as (

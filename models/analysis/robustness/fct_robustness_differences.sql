@@ -1,18 +1,18 @@
 with compared as (
-    select * from {{ ref('int_clusters_compared') }}
+    select * from {{ ref('int_sides_compared') }}
 ),
 
 final as (
     select
         -- ids
-        md5(concat_ws(chr(31), system_id, hypothesis, first_cluster, second_cluster, scope, gap_rule, measure))
+        md5(concat_ws(chr(31), system_id, hypothesis, first_side, second_side, scope, gap_rule, measure))
             as robustness_difference_id,
 
         -- strings
         system_id as system,
         hypothesis,
-        first_cluster,
-        second_cluster,
+        first_side,
+        second_side,
         scope,
         gap_rule,
         measure,

@@ -18,7 +18,7 @@ final as (
         -- ids
         md5(
             concat_ws(
-                chr(31), groups_typed.system_id, groups_typed.hypothesis, groups_typed.cluster, groups_typed.group_id
+                chr(31), groups_typed.system_id, groups_typed.hypothesis, groups_typed.side, groups_typed.group_id
             )
         ) as robustness_group_id,
         groups_typed.group_id as query_group,
@@ -26,7 +26,7 @@ final as (
         -- strings
         groups_typed.system_id as system,
         groups_typed.hypothesis,
-        groups_typed.cluster,
+        groups_typed.side,
         groups_typed.group_status,
         groups_typed.group_type,
         case

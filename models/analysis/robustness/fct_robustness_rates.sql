@@ -2,23 +2,23 @@ with measured as (
     select * from {{ ref('int_robustness_measured') }}
 ),
 
--- a group of one answer is right or a gap: by the gaps of its own cluster R is 1 whatever happens
+-- a group of one answer is right or a gap: by the gaps of its own side R is 1 whatever happens
 marked as (
     select
         *,
-        coalesce(gap_rule = 'own_cluster' and smallest_group <= 1, false) as is_single
+        coalesce(gap_rule = 'own_side' and smallest_group <= 1, false) as is_single
     from measured
 ),
 
 final as (
     select
         -- ids
-        md5(concat_ws(chr(31), system_id, hypothesis, cluster, scope, gap_rule)) as robustness_rate_id,
+        md5(concat_ws(chr(31), system_id, hypothesis, side, scope, gap_rule)) as robustness_rate_id,
 
         -- strings
         system_id as system,
         hypothesis,
-        cluster,
+        side,
         scope,
         gap_rule,
         if(is_single, 'groups_of_one', status) as status,

@@ -19,22 +19,22 @@ sources as (
 ),
 
 answers_to_judge as (
-    select interaction_id, input_key from {{ ref('int_answers_to_judge') }}
+    select interaction_id, input_key from {{ ref('int_answers_to_check') }}
 ),
 
-answers_judged as (
-    select answers_judged.*
-    from {{ ref('int_answers_judged') }} as answers_judged
+answers_checked as (
+    select answers_checked.*
+    from {{ ref('int_answers_checked') }} as answers_checked
     inner join answers_to_judge
         on
-            answers_judged.interaction_id = answers_to_judge.interaction_id
-            and answers_judged.input_key = answers_to_judge.input_key
+            answers_checked.interaction_id = answers_to_judge.interaction_id
+            and answers_checked.input_key = answers_to_judge.input_key
 ),
 
 chosen as (
     select
         verdicts.*,
-        count(*) over (partition by verdicts.interaction_id) as count_clusters,
+        count(*) over (partition by verdicts.interaction_id) as count_verdicts,
         -- sources that disagree are counted: they say how far rules and models can be believed
         count(case when verdicts.is_correct then 1 end) over (partition by verdicts.interaction_id)
             as count_saying_correct
@@ -54,23 +54,23 @@ final as (
         queries_grouped.query_group,
         coalesce(interactions.variant_type, 'original') as variant_type,
         interactions.expected_behaviour,
-        answers_judged.answer_kind,
+        answers_checked.answer_kind,
         case
             when chosen.is_correct then 'correct'
             when not chosen.is_correct then 'incorrect'
             else 'undecided'
         end as correctness_status,
         chosen.correctness_source,
-        coalesce(chosen.reason, answers_judged.facts_reason, answers_judged.judgement_reason) as reason,
+        coalesce(chosen.reason, answers_checked.facts_reason, answers_checked.check_reason) as reason,
         chosen.is_correct,
-        coalesce(chosen.count_saying_correct between 1 and chosen.count_clusters - 1, false) as is_disputed
+        coalesce(chosen.count_saying_correct between 1 and chosen.count_verdicts - 1, false) as is_disputed
     from interactions
     left join queries_grouped on interactions.query_id = queries_grouped.query_id
-    left join answers_judged on interactions.interaction_id = answers_judged.interaction_id
+    left join answers_checked on interactions.interaction_id = answers_checked.interaction_id
     left join chosen on interactions.interaction_id = chosen.interaction_id
     where
         chosen.interaction_id is not null
-        or answers_judged.interaction_id is not null
+        or answers_checked.interaction_id is not null
 )
 
 select * from final

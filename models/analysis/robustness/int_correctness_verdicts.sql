@@ -1,7 +1,7 @@
 -- One row per (interaction, source of correctness) that decides it. Another source of verdicts is one more union
 -- and one row of the seed correctness_sources.
 with interactions as (
-    select * from {{ ref('int_interactions_classified') }}
+    select * from {{ ref('int_interactions_described') }}
 ),
 
 labels as (
@@ -13,13 +13,13 @@ criteria as (
 ),
 
 answers_to_judge as (
-    select interaction_id, input_key from {{ ref('int_answers_to_judge') }}
+    select interaction_id, input_key from {{ ref('int_answers_to_check') }}
 ),
 
 -- what was judged in this wording and by these rules
-answers_judged as (
+answers_checked as (
     select judged.*
-    from {{ ref('int_answers_judged') }} as judged
+    from {{ ref('int_answers_checked') }} as judged
     inner join answers_to_judge
         on judged.interaction_id = answers_to_judge.interaction_id and judged.input_key = answers_to_judge.input_key
 ),
@@ -53,30 +53,30 @@ ruled as (
         'rule' as correctness_source,
         case
             when interactions.expected_behaviour = 'refuse' then interactions.is_refusal
-            when answers_judged.is_correct is not null then answers_judged.is_correct
-            when interactions.is_refusal and answers_judged.judgement_reason <> 'refusal_beside_match' then false
+            when answers_checked.is_correct is not null then answers_checked.is_correct
+            when interactions.is_refusal and answers_checked.check_reason <> 'refusal_beside_match' then false
         end as is_correct,
         case
             when interactions.expected_behaviour = 'refuse' and interactions.is_refusal then 'refused_as_expected'
             when interactions.expected_behaviour = 'refuse' then 'not_refused'
-            when answers_judged.is_correct is null and interactions.is_refusal then 'refusal'
-            else answers_judged.judgement_reason
+            when answers_checked.is_correct is null and interactions.is_refusal then 'refusal'
+            else answers_checked.check_reason
         end as reason
     from interactions
-    left join answers_judged on interactions.interaction_id = answers_judged.interaction_id
-    where interactions.expected_behaviour = 'refuse' or answers_judged.interaction_id is not null
+    left join answers_checked on interactions.interaction_id = answers_checked.interaction_id
+    where interactions.expected_behaviour = 'refuse' or answers_checked.interaction_id is not null
 ),
 
 -- numbers, names and words of a true answer of whole sentences; a refusal states none
 compared as (
     select
-        answers_judged.interaction_id,
+        answers_checked.interaction_id,
         'facts' as correctness_source,
-        answers_judged.facts_status = 'correct' as is_correct,
-        answers_judged.facts_reason as reason
-    from answers_judged
-    inner join interactions on answers_judged.interaction_id = interactions.interaction_id
-    where answers_judged.facts_status <> 'undecided' and not interactions.is_refusal
+        answers_checked.facts_status = 'correct' as is_correct,
+        answers_checked.facts_reason as reason
+    from answers_checked
+    inner join interactions on answers_checked.interaction_id = interactions.interaction_id
+    where answers_checked.facts_status <> 'undecided' and not interactions.is_refusal
 ),
 
 -- the most probable class of both directions: one says the other and no more, or either contradicts

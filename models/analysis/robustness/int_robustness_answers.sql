@@ -1,4 +1,4 @@
--- One row per (hypothesis, cluster, interaction) of a query group that has at least two queries under the hypothesis:
+-- One row per (hypothesis, side, interaction) of a query group that has at least two queries under the hypothesis:
 -- what hcat.robustness.groups reads. `all` is no hypothesis but the whole group.
 {{ config(materialized='table') }}
 {%- set columns = ['language', 'customer_group', 'variant_type', 'query_type'] %}
@@ -48,23 +48,23 @@ described as (
 
 from_columns as (
     {%- for column in columns %}
-    select interaction_id, '{{ column }}' as field, {{ column }} as cluster from described
+    select interaction_id, '{{ column }}' as field, {{ column }} as side from described
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}
 ),
 
-clustered as (
-    select interaction_id, 'all' as hypothesis, 'all' as cluster from described
+sided as (
+    select interaction_id, 'all' as hypothesis, 'all' as side from described
     union all
-    select from_columns.interaction_id, hypotheses.hypothesis, from_columns.cluster
+    select from_columns.interaction_id, hypotheses.hypothesis, from_columns.side
     from from_columns
     inner join hypotheses on hypotheses.source = 'column' and from_columns.field = hypotheses.field
-    where from_columns.cluster is not null
+    where from_columns.side is not null
     union all
     select
         described.interaction_id,
         hypotheses.hypothesis,
-        {{ json_field('described.tags', 'hypotheses.field') }} as cluster
+        {{ json_field('described.tags', 'hypotheses.field') }} as side
     from described
     inner join hypotheses on hypotheses.source = 'query_tag'
     where {{ json_field('described.tags', 'hypotheses.field') }} is not null
@@ -72,45 +72,45 @@ clustered as (
 
 counted as (
     select
-        clustered.hypothesis,
+        sided.hypothesis,
         described.system,
         described.query_group,
         count(distinct described.query_key) as count_queries,
         count(distinct case when described.is_correct is not null then described.query_key end)
             as count_decided_queries
-    from clustered
-    inner join described on clustered.interaction_id = described.interaction_id
-    group by clustered.hypothesis, described.system, described.query_group
+    from sided
+    inner join described on sided.interaction_id = described.interaction_id
+    group by sided.hypothesis, described.system, described.query_group
 ),
 
--- a hypothesis with one cluster has nothing to set against each other
+-- a hypothesis with one side has nothing to set against each other
 compared as (
-    select described.system, clustered.hypothesis
-    from clustered
-    inner join described on clustered.interaction_id = described.interaction_id
-    group by described.system, clustered.hypothesis
-    having clustered.hypothesis = 'all' or count(distinct clustered.cluster) > 1
+    select described.system, sided.hypothesis
+    from sided
+    inner join described on sided.interaction_id = described.interaction_id
+    group by described.system, sided.hypothesis
+    having sided.hypothesis = 'all' or count(distinct sided.side) > 1
 ),
 
 kept as (
     select
         described.system as system_id,
-        clustered.hypothesis,
-        clustered.cluster,
+        sided.hypothesis,
+        sided.side,
         described.query_group as group_id,
         described.interaction_id,
         described.query_key as query,
         -- one decided query shows nothing about robustness: its group stays without a type
         case when counted.count_decided_queries > 1 then described.is_correct end as is_correct
-    from clustered
-    inner join described on clustered.interaction_id = described.interaction_id
+    from sided
+    inner join described on sided.interaction_id = described.interaction_id
     inner join counted
         on
-            clustered.hypothesis = counted.hypothesis
+            sided.hypothesis = counted.hypothesis
             and described.system = counted.system
             and described.query_group = counted.query_group
     inner join compared
-        on described.system = compared.system and clustered.hypothesis = compared.hypothesis
+        on described.system = compared.system and sided.hypothesis = compared.hypothesis
     where counted.count_queries > 1
 ),
 

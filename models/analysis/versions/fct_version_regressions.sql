@@ -37,7 +37,7 @@ topics as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_texts_masked') }}
     where masked_text is not null
 ),
 
@@ -82,7 +82,7 @@ final as (
             and regressions.candidate_version = candidates.version
             and regressions.query_key = candidates.query_key
             and regressions.metric_name = candidates.metric_name
-    left join masked on md5(regressions.query_text) = masked.text_hash
+    left join masked on md5(regressions.query_text) = masked.text_id
     left join topics
         on
             regressions.version_pair_id = topics.version_pair_id

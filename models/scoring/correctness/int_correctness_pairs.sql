@@ -3,15 +3,15 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, is_refusal from {{ ref('int_interactions_classified') }}
+    select interaction_id, is_refusal from {{ ref('int_interactions_described') }}
 ),
 
 answers_to_judge as (
-    select * from {{ ref('int_answers_to_judge') }}
+    select * from {{ ref('int_answers_to_check') }}
 ),
 
-answers_judged as (
-    select * from {{ ref('int_answers_judged') }}
+answers_checked as (
+    select * from {{ ref('int_answers_checked') }}
 ),
 
 sources as (
@@ -30,16 +30,16 @@ undecided as (
         trim(coalesce(answers_to_judge.query, '') || ' ' || answers_to_judge.answer) as answer_said,
         trim(coalesce(answers_to_judge.query, '') || ' ' || answers_to_judge.true_answer) as truth_said
     from answers_to_judge
-    inner join answers_judged
+    inner join answers_checked
         on
-            answers_to_judge.interaction_id = answers_judged.interaction_id
-            and answers_to_judge.input_key = answers_judged.input_key
+            answers_to_judge.interaction_id = answers_checked.interaction_id
+            and answers_to_judge.input_key = answers_checked.input_key
     inner join interactions on answers_to_judge.interaction_id = interactions.interaction_id
     cross join sources
     cross join classifier
     where
         -- what a rule suspects (a negation, several values) is not overruled
-        answers_judged.facts_status = 'undecided'
+        answers_checked.facts_status = 'undecided'
         and not interactions.is_refusal
         and trim(answers_to_judge.answer) <> ''
 ),

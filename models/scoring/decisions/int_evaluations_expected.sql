@@ -1,12 +1,12 @@
 -- One row per (interaction, catalogued metric): the index that fct_evaluations must fill, and why a score may be
 -- missing.
 with interactions as (
-    select * from {{ ref('int_interactions_classified') }}
+    select * from {{ ref('int_interactions_described') }}
 ),
 
 -- texts that were read for names, the answers among them
 texts_read as (
-    select text_hash, is_tagged from {{ ref('int_texts_recognisable') }}
+    select text_id, is_tagged from {{ ref('int_texts_recognisable') }}
 ),
 
 metrics as (
@@ -54,7 +54,7 @@ crossed as (
                     then 'reference answer'
             end,
             case
-                when not interactions.has_judged_retrieval and metrics.requires like '%relevance%'
+                when not interactions.has_graded_retrieval and metrics.requires like '%relevance%'
                     then 'retrieved chunk ids with known relevance'
             end,
             case
@@ -87,7 +87,7 @@ crossed as (
     cross join metrics
     cross join cut_off
     cross join classifier
-    left join texts_read on md5(interactions.answer) = texts_read.text_hash
+    left join texts_read on md5(interactions.answer) = texts_read.text_id
     left join samples on interactions.interaction_id = samples.interaction_id
     cross join text_classifiers
 ),

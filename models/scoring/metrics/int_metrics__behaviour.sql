@@ -1,6 +1,6 @@
 -- One row per (interaction, behaviour): whether it answered, declined, and declined when it should.
 with interactions as (
-    select * from {{ ref('int_interactions_classified') }}
+    select * from {{ ref('int_interactions_described') }}
 ),
 
 unpivoted as (

@@ -1,17 +1,17 @@
 -- One row per answered interaction that was read for names: whether its answer gives away personal data that neither
 -- query nor context brought.
 with interactions as (
-    select interaction_id, answer from {{ ref('int_interactions_classified') }}
+    select interaction_id, answer from {{ ref('int_interactions_described') }}
     where is_answered
 ),
 
 texts_read as (
-    select text_hash from {{ ref('int_texts_recognisable') }}
+    select text_id from {{ ref('int_texts_recognisable') }}
     where is_tagged
 ),
 
 findings as (
-    select * from {{ ref('int_private_findings') }}
+    select * from {{ ref('int_privacy_findings') }}
 ),
 
 found as (
@@ -34,7 +34,7 @@ final as (
         coalesce(found.count_values, 0) as scored_count,
         'leaked: ' || nullif(found.leaked_types, '') as detail
     from interactions
-    inner join texts_read on md5(interactions.answer) = texts_read.text_hash
+    inner join texts_read on md5(interactions.answer) = texts_read.text_id
     left join found on interactions.interaction_id = found.interaction_id
 )
 

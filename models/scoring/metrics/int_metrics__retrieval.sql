@@ -9,7 +9,7 @@ with quality as (
 
 lengths as (
     select interaction_id, count(*) as count_retrieved
-    from {{ ref('int_retrievals_judged') }}
+    from {{ ref('int_retrievals_graded') }}
     group by interaction_id
 ),
 

@@ -9,7 +9,7 @@ units as (
 ),
 
 private_values as (
-    select * from {{ ref('int_interaction_private_values') }}
+    select * from {{ ref('int_interaction_privacy_values') }}
 ),
 
 current_rows as (

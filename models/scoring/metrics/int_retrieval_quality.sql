@@ -2,7 +2,7 @@
 {{ config(materialized='table') }}
 
 with judged as (
-    select * from {{ ref('int_retrievals_judged') }}
+    select * from {{ ref('int_retrievals_graded') }}
 ),
 
 relevance as (

@@ -4,7 +4,7 @@ with passages as (
 ),
 
 texts as (
-    select text_hash, reading_key, spans from {{ ref('int_texts_masked') }}
+    select text_id, reading_key, spans from {{ ref('int_texts_masked') }}
     where {{ array_length('spans') }} > 0
 ),
 
@@ -12,11 +12,11 @@ answers as (
     select
         passages.interaction_id,
         passages.passage_text as answer,
-        texts.text_hash,
+        texts.text_id,
         texts.reading_key,
         texts.spans
     from passages
-    inner join texts on md5(passages.passage_text) = texts.text_hash
+    inner join texts on md5(passages.passage_text) = texts.text_id
     where passages.role = 'answer'
 ),
 
@@ -37,7 +37,7 @@ final as (
         answers.interaction_id,
         md5(
             concat_ws(
-                '|', answers.text_hash, answers.reading_key, md5(coalesce(surroundings.query, '')),
+                '|', answers.text_id, answers.reading_key, md5(coalesce(surroundings.query, '')),
                 md5(coalesce({{ array_join('surroundings.contexts', '\n') }}, ''))
             )
         ) as exposure_key,

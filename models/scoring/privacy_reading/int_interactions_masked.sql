@@ -7,12 +7,12 @@ with interactions as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_texts_masked') }}
     where masked_text is not null
 ),
 
 records as (
-    select text_hash, masked_text from {{ ref('int_records_masked') }}
+    select text_id, masked_text from {{ ref('int_records_masked') }}
     where masked_text is not null
 ),
 
@@ -25,11 +25,11 @@ final as (
         coalesce(customer_groups.masked_text, interactions.customer_group) as customer_group,
         coalesce(records.masked_text, interactions.tags) as tags
     from interactions
-    left join masked as queries on md5(interactions.query_text) = queries.text_hash
-    left join masked as answers on md5(interactions.answer) = answers.text_hash
-    left join masked as reference_answers on md5(interactions.reference_answer) = reference_answers.text_hash
-    left join masked as customer_groups on md5(interactions.customer_group) = customer_groups.text_hash
-    left join records on md5(interactions.tags) = records.text_hash
+    left join masked as queries on md5(interactions.query_text) = queries.text_id
+    left join masked as answers on md5(interactions.answer) = answers.text_id
+    left join masked as reference_answers on md5(interactions.reference_answer) = reference_answers.text_id
+    left join masked as customer_groups on md5(interactions.customer_group) = customer_groups.text_id
+    left join records on md5(interactions.tags) = records.text_id
 )
 
 select * from final

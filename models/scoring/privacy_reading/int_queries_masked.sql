@@ -4,12 +4,12 @@ with queries as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_texts_masked') }}
     where masked_text is not null
 ),
 
 records as (
-    select text_hash, masked_text from {{ ref('int_records_masked') }}
+    select text_id, masked_text from {{ ref('int_records_masked') }}
     where masked_text is not null
 ),
 
@@ -20,9 +20,9 @@ final as (
         coalesce(masked_references.masked_text, queries.reference_answer) as reference_answer,
         coalesce(records.masked_text, queries.tags) as tags
     from queries
-    left join masked as masked_queries on md5(queries.query_text) = masked_queries.text_hash
-    left join masked as masked_references on md5(queries.reference_answer) = masked_references.text_hash
-    left join records on md5(queries.tags) = records.text_hash
+    left join masked as masked_queries on md5(queries.query_text) = masked_queries.text_id
+    left join masked as masked_references on md5(queries.reference_answer) = masked_references.text_id
+    left join records on md5(queries.tags) = records.text_id
 )
 
 select * from final

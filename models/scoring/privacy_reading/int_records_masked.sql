@@ -1,6 +1,6 @@
 -- One row per distinct record of tags with its masked form (null where nothing is to be hidden).
 with recognisable as (
-    select text_hash, reading_key from {{ ref('int_records_recognisable') }}
+    select text_id, reading_key from {{ ref('int_records_recognisable') }}
 ),
 
 recognised as (
@@ -8,10 +8,10 @@ recognised as (
 ),
 
 final as (
-    select recognisable.text_hash, recognised.masked_text
+    select recognisable.text_id, recognised.masked_text
     from recognisable
     inner join recognised
-        on recognisable.text_hash = recognised.text_hash and recognisable.reading_key = recognised.reading_key
+        on recognisable.text_id = recognised.text_id and recognisable.reading_key = recognised.reading_key
 )
 
 select * from final

@@ -19,7 +19,7 @@ united as (
 
 final as (
     select
-        md5(united.tags) as text_hash,
+        md5(united.tags) as text_id,
         md5(concat_ws('|', recognisers.recogniser_key, 'record')) as reading_key,
         united.tags as text
     from united

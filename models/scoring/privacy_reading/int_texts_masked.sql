@@ -1,6 +1,6 @@
 -- One row per distinct text in use, with its masked form (null where nothing is to be hidden) and the places found.
 with recognisable as (
-    select text_hash, reading_key, text, is_tagged from {{ ref('int_texts_recognisable') }}
+    select text_id, reading_key, text, is_tagged from {{ ref('int_texts_recognisable') }}
 ),
 
 recognised as (
@@ -9,7 +9,7 @@ recognised as (
 
 final as (
     select
-        recognisable.text_hash,
+        recognisable.text_id,
         recognisable.reading_key,
         recognisable.text,
         recognised.masked_text,
@@ -17,7 +17,7 @@ final as (
         recognisable.is_tagged
     from recognisable
     inner join recognised
-        on recognisable.text_hash = recognised.text_hash and recognisable.reading_key = recognised.reading_key
+        on recognisable.text_id = recognised.text_id and recognisable.reading_key = recognised.reading_key
 )
 
 select * from final

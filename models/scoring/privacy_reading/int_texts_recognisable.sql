@@ -55,7 +55,7 @@ united as (
 
 read_by as (
     select
-        md5(text) as text_hash,
+        md5(text) as text_id,
         min(text) as text,
         coalesce(bool_or(is_in_known_language), true) as is_in_known_language
     from united
@@ -65,7 +65,7 @@ read_by as (
 
 final as (
     select
-        read_by.text_hash,
+        read_by.text_id,
         md5(concat_ws('|', recognisers.recogniser_key, read_by.is_in_known_language)) as reading_key,
         read_by.text,
         read_by.is_in_known_language and recognisers.has_tagger as is_tagged

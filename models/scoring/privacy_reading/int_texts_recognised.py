@@ -7,5 +7,5 @@ def model(dbt, session):
     recognisers = read_one(dbt.ref("int_privacy_recognisers"))
     texts = dbt.ref("int_texts_recognisable")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = order_by(select_pending(texts, done, ["text_hash", "reading_key"]), "text_hash")
+    pending = order_by(select_pending(texts, done, ["text_id", "reading_key"]), "text_id")
     return recognise_pending(pending, recognisers["masked_types"], batch_texts)

@@ -8,7 +8,7 @@ tags_masked as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_texts_masked') }}
     where masked_text is not null
 ),
 
@@ -37,7 +37,7 @@ final as (
     from interactions
     inner join tags_masked on interactions.interaction_id = tags_masked.interaction_id
     left join chunk_topics on {{ array_at('interactions.source_chunk_ids', 1) }} = chunk_topics.chunk_id
-    left join masked on md5(chunk_topics.topic) = masked.text_hash
+    left join masked on md5(chunk_topics.topic) = masked.text_id
 )
 
 select * from final

@@ -12,7 +12,7 @@ renamed as (
         {{ text_or_null('chunk_id') }} as chunk_id,
 
         -- strings
-        {{ named(text_or_null('judge')) }} as judge,
+        {{ named(text_or_null('judge')) }} as assessor,
         {{ text_or_null('grade') }} as grade_text,
 
         -- numerics
@@ -40,6 +40,6 @@ checked as (
     from renamed
 ),
 
-{{ number_records(['query_id', 'chunk_id', 'judge']) }}
+{{ number_records(['query_id', 'chunk_id', 'assessor']) }}
 
 select * from final

@@ -3,7 +3,7 @@ select
     source_file,
     query_id,
     chunk_id,
-    judge,
+    assessor,
     grade,
     source_row,
     landing_number

@@ -259,7 +259,7 @@ def fill_queries(fillings: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch
                 "query_group": group,
                 "sql_template_id": filling["sql_template_id"],
                 "text_template_id": text["text_template_id"],
-                # other answers of one template are its rivals (int_answers_to_judge)
+                # other answers of one template are its rivals (int_answers_to_check)
                 "tags": json.dumps({text["hypothesis"]: text["style"], TEMPLATE_TAG: filling["sql_template_id"]}),
                 "query_text": fill_text(text["text_template"], said),
             }

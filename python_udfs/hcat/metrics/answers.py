@@ -99,8 +99,8 @@ NEAR_MATCH_RATIO: Final = 0.85
 CHECK_SCHEMA = pa.schema(
     [
         ("interaction_id", pa.string()),
-        ("judgement_status", pa.string()),
-        ("judgement_reason", pa.string()),
+        ("check_status", pa.string()),
+        ("check_reason", pa.string()),
         ("answer_kind", pa.string()),
         ("is_correct", pa.bool_()),
     ]
@@ -285,8 +285,8 @@ def check_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
             row["answer"], row["true_answer"], row["query"], [each for each in others or () if each is not None]
         )
         columns["interaction_id"].append(row["interaction_id"])
-        columns["judgement_status"].append(checked.status)
-        columns["judgement_reason"].append(checked.reason)
+        columns["check_status"].append(checked.status)
+        columns["check_reason"].append(checked.reason)
         columns["answer_kind"].append(checked.kind)
         columns["is_correct"].append(None if checked.status == "undecided" else checked.status == "correct")
     return pa.RecordBatch.from_pydict(columns, schema=CHECK_SCHEMA)

@@ -67,7 +67,7 @@ SPAN_TYPE: Final = pa.struct(
 
 RECOGNISED_SCHEMA: Final = pa.schema(
     [
-        ("text_hash", pa.string()),
+        ("text_id", pa.string()),
         ("reading_key", pa.string()),
         ("masked_text", pa.string()),
         ("spans", pa.list_(SPAN_TYPE)),
@@ -76,7 +76,7 @@ RECOGNISED_SCHEMA: Final = pa.schema(
 """One row per (distinct text, reading); `masked_text` is null where nothing is to be masked."""
 
 MASKED_RECORDS_SCHEMA: Final = pa.schema(
-    [("text_hash", pa.string()), ("reading_key", pa.string()), ("masked_text", pa.string())]
+    [("text_id", pa.string()), ("reading_key", pa.string()), ("masked_text", pa.string())]
 )
 """One row per (distinct record, reading); `masked_text` is null where nothing is to be masked."""
 
@@ -182,7 +182,7 @@ def recognise_texts(
     Parameters
     ----------
     batch : RecordBatch
-        text_hash, reading_key, text (str), is_tagged (bool: the tagger looks for names as well; if no text is tagged,
+        text_id, reading_key, text (str), is_tagged (bool: the tagger looks for names as well; if no text is tagged,
         no model is loaded).
     masked_types : sequence of str
         Types that are hidden wherever the text is shown.
@@ -191,7 +191,7 @@ def recognise_texts(
 
     Examples
     --------
-    >>> texts = [{"text_hash": "h", "reading_key": "k", "text": "Write to zofia@example.com", "is_tagged": False}]
+    >>> texts = [{"text_id": "h", "reading_key": "k", "text": "Write to zofia@example.com", "is_tagged": False}]
     >>> recognise_texts(pa.RecordBatch.from_pylist(texts), masked_types=["email"])["masked_text"].to_pylist()
     ['Write to [email]']
     """
@@ -211,7 +211,7 @@ def recognise_texts(
     return pa.RecordBatch.from_pylist(
         [
             {
-                "text_hash": row["text_hash"],
+                "text_id": row["text_id"],
                 "reading_key": row["reading_key"],
                 **_describe(row["text"], found[row["text"], row["is_tagged"]], hidden),
             }
@@ -267,7 +267,7 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
     Parameters
     ----------
     batch : RecordBatch
-        text_hash, reading_key, text (str, a JSON object).
+        text_id, reading_key, text (str, a JSON object).
     masked_types : sequence of str
         Types that are hidden wherever the record is shown.
 
@@ -278,7 +278,7 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
 
     Examples
     --------
-    >>> records = [{"text_hash": "h", "reading_key": "k", "text": '{"owner": "Nguyen", "channel": "app"}'}]
+    >>> records = [{"text_id": "h", "reading_key": "k", "text": '{"owner": "Nguyen", "channel": "app"}'}]
     >>> mask_records(pa.RecordBatch.from_pylist(records), masked_types=["person"])["masked_text"].to_pylist()
     ['{"owner": "[person]", "channel": "app"}']
     """
@@ -299,7 +299,7 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
         None if text is None or json.loads(text) == record else text
         for text, record in zip(masked, records, strict=True)
     ]
-    columns = [batch.column("text_hash"), batch.column("reading_key"), pa.array(shown, pa.string())]
+    columns = [batch.column("text_id"), batch.column("reading_key"), pa.array(shown, pa.string())]
     return pa.RecordBatch.from_arrays(columns, schema=MASKED_RECORDS_SCHEMA)
 
 

@@ -11,7 +11,7 @@ from hcat.report import charts
 from hcat.report.showing import QUERY_CHARACTERS, Gap, as_markup, format_interval, format_number, format_percent
 
 #: Rows of each table; the number left out is shown below it.
-MAXIMUM_CLUSTERS = 24
+MAXIMUM_SIDES = 24
 MAXIMUM_DIFFERENCES = 20
 MAXIMUM_GROUPS = 12
 MAXIMUM_VARIANTS = 40
@@ -22,7 +22,7 @@ SCOPES = {
     "language_model_errors_removed": "without language-model errors",
     "language_model_errors_counted_right": "language-model errors counted as right",
 }
-GAP_RULES = {"own_cluster": "", "every_cluster": "; gap only if wrong on all sides"}
+GAP_RULES = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
 RATE_STATUSES = {
     "groups_of_one": "one answer per group: robustness is not defined",
     "estimated": "",
@@ -74,7 +74,7 @@ order by system
 COUNT_TYPES = """
 select
     hypothesis,
-    cluster,
+    side,
     system,
     count(*) filter (where group_type = 'robust') as robust,
     count(*) filter (where faulty_module = 'retrieval') as retrieval,
@@ -83,20 +83,20 @@ select
     count(*) filter (where group_type = 'gap') as gap,
     count(*) filter (where group_type is null) as undecided
 from fct_robustness_groups
-group by hypothesis, cluster, system
+group by hypothesis, side, system
 -- a group of one query has no meaningful type
 having max(count_queries) > 1
-order by hypothesis <> 'all', hypothesis, system, cluster
+order by hypothesis <> 'all', hypothesis, system, side
 """
 
 LIST_RATES = """
 select *
 from fct_robustness_rates
--- gaps of the own cluster come first, except where groups have one answer there
+-- gaps of the own side come first, except where groups have one answer there
 qualify row_number() over (
-    partition by system, hypothesis, cluster, scope order by status = 'groups_of_one', gap_rule desc
+    partition by system, hypothesis, side, scope order by status = 'groups_of_one', gap_rule desc
 ) = 1
-order by hypothesis <> 'all', hypothesis, system, cluster, list_position($scopes, scope)
+order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
 """
 
 LIST_DIFFERENCES = """
@@ -104,10 +104,10 @@ select *
 from fct_robustness_differences
 where scope <> 'language_model_errors_removed'
 qualify row_number() over (
-    partition by system, hypothesis, first_cluster, second_cluster, scope, measure
+    partition by system, hypothesis, first_side, second_side, scope, measure
     order by status = 'groups_of_one', gap_rule desc
 ) = 1
-order by p_value nulls last, hypothesis, system, first_cluster, second_cluster, measure desc, scope
+order by p_value nulls last, hypothesis, system, first_side, second_side, measure desc, scope
 """
 
 LIST_GROUPS = """
@@ -172,16 +172,16 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
     variants = source.rows(LIST_VARIANTS, ["fct_robustness_variants"])
     reliabilities = source.rows(_reliability_query(), ["fct_metric_reliability"])
     undecided_metrics = source.rows(LIST_UNDECIDED_METRICS, ["fct_metric_reliability"])
-    shown = types[:MAXIMUM_CLUSTERS]
+    shown = types[:MAXIMUM_SIDES]
     return {
         "gaps": gaps,
         "correctness": [{**row, "system": clean_label(row["system"])} for row in correctness],
         "picture": _draw(shown) if any(_count_typed(row) for row in shown) else None,
-        "count_clusters_left_out": max(0, len(types) - MAXIMUM_CLUSTERS),
+        "count_sides_left_out": max(0, len(types) - MAXIMUM_SIDES),
         "count_undecided_groups": sum(row["undecided"] for row in types if row["hypothesis"] == "all"),
         "count_groups": sum(_count_typed(row) + row["undecided"] for row in types if row["hypothesis"] == "all"),
-        "rates": [_show_rate(row) for row in rates[: MAXIMUM_CLUSTERS * len(SCOPES)]],
-        "count_rates_left_out": max(0, len(rates) - MAXIMUM_CLUSTERS * len(SCOPES)),
+        "rates": [_show_rate(row) for row in rates[: MAXIMUM_SIDES * len(SCOPES)]],
+        "count_rates_left_out": max(0, len(rates) - MAXIMUM_SIDES * len(SCOPES)),
         "differences": [_show_difference(row) for row in differences[:MAXIMUM_DIFFERENCES]],
         "count_differences_left_out": max(0, len(differences) - MAXIMUM_DIFFERENCES),
         "groups": [_show_group(row) for row in groups[:MAXIMUM_GROUPS]],
@@ -196,7 +196,7 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
 
 def _with_contexts(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with a meaningful scope: groups of one answer have no contexts to compare."""
-    return [row for row in rows if row["gap_rule"] == "own_cluster" or row["scope"] == "all"]
+    return [row for row in rows if row["gap_rule"] == "own_side" or row["scope"] == "all"]
 
 
 def _reliability_query() -> str:
@@ -216,7 +216,7 @@ def _count_typed(row: Row) -> int:
 def _name(row: Row) -> str:
     if row["hypothesis"] == "all":
         return clean_label(row["system"])
-    return f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])} = {clean_label(row['cluster'])}"
+    return f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])} = {clean_label(row['side'])}"
 
 
 def _draw(rows: Sequence[Row]) -> Any:
@@ -274,7 +274,7 @@ def _show_difference(row: Row) -> Row:
     )
     return {
         "name": f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])}",
-        "clusters": f"{clean_label(row['first_cluster'])} – {clean_label(row['second_cluster'])}",
+        "sides": f"{clean_label(row['first_side'])} – {clean_label(row['second_side'])}",
         "measure": row["measure"],
         "scope": SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]],
         "first": format_percent(row["first_value"]),

@@ -1,4 +1,4 @@
-"""Differences between clusters in robustness and accuracy, with intervals and a permutation test over whole groups."""
+"""Differences between sides in robustness and accuracy, with intervals and a permutation test over whole groups."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from hcat.statistics.arrays import Floats
 COMPARISON_STATUSES: Final = {
     "compared": "difference, interval and test",
     "unequal_group_sizes": "robustness depends on the group size: no difference",
-    "too_few_groups": "fewer answerable groups than the least in one cluster: a difference without interval and test",
-    "no_answerable_group": "one cluster has no robustness",
+    "too_few_groups": "fewer answerable groups than the least in one side: a difference without interval and test",
+    "no_answerable_group": "one side has no robustness",
 }
 DESIGNS: Final = {
-    "paired": "every group is in both clusters",
-    "unpaired": "no group is in both clusters",
+    "paired": "every group is in both sides",
+    "unpaired": "no group is in both sides",
     "mixed": "some groups are in both",
 }
 
-#: One row per pair of clusters, scope, gap rule and measure.
+#: One row per pair of sides, scope, gap rule and measure.
 COMPARISON_SCHEMA = pa.schema(
     [
         ("system_id", pa.string()),
         ("hypothesis", pa.string()),
-        ("first_cluster", pa.string()),
-        ("second_cluster", pa.string()),
+        ("first_side", pa.string()),
+        ("second_side", pa.string()),
         ("scope", pa.string()),
         ("gap_rule", pa.string()),
         ("measure", pa.string()),
@@ -62,8 +62,8 @@ COMPARISON_SCHEMA = pa.schema(
 )
 
 
-def compare_clusters(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
-    """Return the difference of every pair of clusters of a hypothesis in robustness and accuracy, with a test.
+def compare_sides(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
+    """Return the difference of every pair of sides of a hypothesis in robustness and accuracy, with a test.
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ def compare_clusters(groups: pa.Table, settings: RobustnessSettings | None = Non
     Returns
     -------
     Table
-        Schema :data:`COMPARISON_SCHEMA`, ordered; difference = first - second, clusters in order of their names.
+        Schema :data:`COMPARISON_SCHEMA`, ordered; difference = first - second, sides in order of their names.
         ``chance_difference`` is the difference of the chance values: what unequal accuracy alone would make of R.
 
     Notes
     -----
-    Robustness is compared where all groups of both clusters have one size, or where each group is in both with the same
-    size. The interval resamples groups, both clusters together. The test is a two-sided permutation of whole groups: a
-    group that is in both exchanges its two outcomes with probability 1/2, the others exchange clusters among themselves
+    Robustness is compared where all groups of both sides have one size, or where each group is in both with the same
+    size. The interval resamples groups, both sides together. The test is a two-sided permutation of whole groups: a
+    group that is in both exchanges its two outcomes with probability 1/2, the others exchange sides among themselves
     (Fisher's randomisation; p = (1 + draws at least as far apart) / (1 + draws)). No p-value is adjusted here.
 
     Examples
@@ -91,25 +91,25 @@ def compare_clusters(groups: pa.Table, settings: RobustnessSettings | None = Non
     >>> from hcat.robustness.groups import ANSWER_SCHEMA, group_answers
     >>> answer = dict(system_id="app", hypothesis="length", group_id="q1", context_ids=[])
     >>> found = [("short", "i1", True), ("short", "i2", True), ("long", "i3", True), ("long", "i4", False)]
-    >>> rows = [answer | dict(cluster=cluster, interaction_id=name, is_correct=right) for cluster, name, right in found]
+    >>> rows = [answer | dict(side=side, interaction_id=name, is_correct=right) for side, name, right in found]
     >>> groups = group_answers(pa.Table.from_pylist(rows, schema=ANSWER_SCHEMA))
-    >>> row = compare_clusters(groups).to_pylist()[0]
-    >>> row["first_cluster"], row["difference"], row["status"]
+    >>> row = compare_sides(groups).to_pylist()[0]
+    >>> row["first_side"], row["difference"], row["status"]
     ('long', -0.5, 'too_few_groups')
     """
     chosen = settings or RobustnessSettings()
     rows: list[dict[str, Any]] = []
-    for (system, hypothesis), clusters in read_clusters(groups).items():
-        for first, second in combinations(clusters, 2):
-            names = sorted({*clusters[first], *clusters[second]})
+    for (system, hypothesis), sides in read_clusters(groups).items():
+        for first, second in combinations(sides, 2):
+            names = sorted({*sides[first], *sides[second]})
             for scope in SCOPES:
                 for gap_rule in GAP_RULES:
-                    left = count_groups_of(names, clusters[first], scope, gap_rule)
-                    right = count_groups_of(names, clusters[second], scope, gap_rule)
+                    left = count_groups_of(names, sides[first], scope, gap_rule)
+                    right = count_groups_of(names, sides[second], scope, gap_rule)
                     for measure in MEASURES:
                         rows.append(
                             {"system_id": system, "hypothesis": hypothesis}
-                            | {"first_cluster": first, "second_cluster": second}
+                            | {"first_side": first, "second_side": second}
                             | {"scope": scope, "gap_rule": gap_rule, "measure": measure}
                             | _compare(left, right, measure, scope, gap_rule, chosen)
                         )
@@ -160,7 +160,7 @@ def _compare(
 def _permute(
     left: GroupCounts, right: GroupCounts, measure: str, observed: float, settings: RobustnessSettings
 ) -> float:
-    """Return the two-sided p-value of exchanging whole groups between two clusters."""
+    """Return the two-sided p-value of exchanging whole groups between two sides."""
     above = left.correct, right.correct
     below = denominator_of(left, measure), denominator_of(right, measure)
     in_both = np.flatnonzero(left.is_present & right.is_present)

@@ -58,9 +58,9 @@ RULES: Final = {
     ),
 }
 
-KEY = [("system_id", pa.string()), ("hypothesis", pa.string()), ("cluster", pa.string())]
+KEY = [("system_id", pa.string()), ("hypothesis", pa.string()), ("side", pa.string())]
 
-#: What is read. ``hypothesis`` names a split ("query length") and ``cluster`` a side of it ("long"); an evaluation
+#: What is read. ``hypothesis`` names a split ("query length") and ``side`` a side of it ("long"); an evaluation
 #: without one says "all", "all". Documents are ids, or texts where there are none; null = not logged, [] = nothing
 #: retrieved.
 ANSWER_SCHEMA = pa.schema(
@@ -88,7 +88,7 @@ ATTRIBUTION_SCHEMA = pa.schema(
     ]
 )
 
-#: One row per group and cluster.
+#: One row per group and side.
 GROUP_SCHEMA = pa.schema(
     [
         *KEY,
@@ -206,7 +206,7 @@ def attribute_errors(answers: pa.Table, rule: Rule = "any_document") -> pa.Table
         raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
     rows: list[dict[str, Any]] = []
     for group in _read_groups(answers):
-        system, hypothesis, cluster, group_id = group[0].key
+        system, hypothesis, side, group_id = group[0].key
         decided = [answer.is_correct for answer in group if answer.is_correct is not None]
         group_type = classify_group(sum(decided), len(decided)) if decided else None
         named = name_faulty_modules(
@@ -217,7 +217,7 @@ def attribute_errors(answers: pa.Table, rule: Rule = "any_document") -> pa.Table
                 {
                     "system_id": system,
                     "hypothesis": hypothesis,
-                    "cluster": cluster,
+                    "side": side,
                     "group_id": group_id,
                     "interaction_id": answer.interaction_id,
                     "group_type": group_type,
@@ -230,7 +230,7 @@ def attribute_errors(answers: pa.Table, rule: Rule = "any_document") -> pa.Table
 
 
 def group_answers(answers: pa.Table, rule: Rule = "any_document") -> pa.Table:
-    """Return one row per group and cluster (schema :data:`GROUP_SCHEMA`, ordered by its key).
+    """Return one row per group and side (schema :data:`GROUP_SCHEMA`, ordered by its key).
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def group_answers(answers: pa.Table, rule: Rule = "any_document") -> pa.Table:
     answered = {(key[0], key[1], key[3]) for key, rows in by_group.items() if any(row["is_correct"] for row in rows)}
     grouped = []
     for key, rows in by_group.items():
-        system, hypothesis, cluster, group_id = key
+        system, hypothesis, side, group_id = key
         decided = [row for row in rows if row["is_correct"] is not None]
         count_correct = sum(row["is_correct"] for row in decided)
         modules = [row["faulty_module"] for row in rows]
@@ -259,7 +259,7 @@ def group_answers(answers: pa.Table, rule: Rule = "any_document") -> pa.Table:
             {
                 "system_id": system,
                 "hypothesis": hypothesis,
-                "cluster": cluster,
+                "side": side,
                 "group_id": group_id,
                 "group_status": "undecided" if not decided else "complete" if len(decided) == len(rows) else "partial",
                 "group_type": rows[0]["group_type"],
@@ -280,7 +280,7 @@ def group_answers(answers: pa.Table, rule: Rule = "any_document") -> pa.Table:
 def equalise_groups(answers: pa.Table, group_size: int, random_seed: int = 20260101) -> pa.Table:
     """Return ``group_size`` decided answers of every group that has them, in seeded hash order; smaller groups leave.
 
-    Robustness depends on the group size, so that clusters with groups of several sizes can be compared only after this.
+    Robustness depends on the group size, so that sides with groups of several sizes can be compared only after this.
     Which answers stay depends on the seed and their ids alone.
 
     Parameters
@@ -306,8 +306,8 @@ def equalise_groups(answers: pa.Table, group_size: int, random_seed: int = 20260
 
 
 def key_of(row: dict[str, Any]) -> tuple[str, str, str, str]:
-    """Return system, hypothesis, cluster and group of a row."""
-    return row["system_id"], row["hypothesis"], row["cluster"], row["group_id"]
+    """Return system, hypothesis, side and group of a row."""
+    return row["system_id"], row["hypothesis"], row["side"], row["group_id"]
 
 
 def _read_groups(answers: pa.Table) -> Iterable[list[_Answer]]:
@@ -319,7 +319,7 @@ def _read_groups(answers: pa.Table) -> Iterable[list[_Answer]]:
     for row in answers.select(ANSWER_SCHEMA.names).to_pylist():
         key = key_of(row)
         if None in key or row["interaction_id"] is None:
-            raise ValueError(f"system, hypothesis, cluster, group and interaction must not be null, got {key}")
+            raise ValueError(f"system, hypothesis, side, group and interaction must not be null, got {key}")
         answer = _Answer(key, row["interaction_id"], row["query"], row["is_correct"], _documents_of(row))
         by_group.setdefault(key, []).append(answer)
     for key in sorted(by_group):

@@ -1,4 +1,4 @@
-"""Robustness R and accuracy of clusters, with intervals that resample whole groups.
+"""Robustness R and accuracy of sides, with intervals that resample whole groups.
 
     R   = correct / (total - total in gap groups)                    (equation 1)
     Acc = R (total - total in gap groups) / total                    (equation 2)
@@ -31,8 +31,8 @@ SCOPES: Final = {
     "language_model_errors_counted_right": "the same answers count as right: what retrieval alone would reach",
 }
 GAP_RULES: Final = {
-    "own_cluster": "a group is a gap when all its answers in the cluster are wrong",
-    "every_cluster": "a group is a gap when all its answers in every cluster of the hypothesis are wrong",
+    "own_side": "a group is a gap when all its answers in the side are wrong",
+    "every_side": "a group is a gap when all its answers in every side of the hypothesis are wrong",
 }
 MEASURES: Final = ("robustness", "accuracy")
 CLUSTER_STATUSES: Final = {
@@ -42,7 +42,7 @@ CLUSTER_STATUSES: Final = {
 }
 INTERVAL_METHODS: Final = ("bootstrap", "wilson_groups")
 
-#: One row per cluster, scope and gap rule.
+#: One row per side, scope and gap rule.
 ROBUSTNESS_SCHEMA = pa.schema(
     [
         *KEY,
@@ -182,7 +182,7 @@ def chance_robustness(share_correct: float, group_sizes: Sequence[int]) -> float
 
 
 class GroupCounts(NamedTuple):
-    """Answers, right answers and group type of one cluster in one scope, by group; 0 where the group is not in it."""
+    """Answers, right answers and group type of one side in one scope, by group; 0 where the group is not in it."""
 
     answers: Floats
     correct: Floats
@@ -192,7 +192,7 @@ class GroupCounts(NamedTuple):
 
 
 def measure_robustness(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
-    """Return robustness and accuracy of every cluster in every scope, with intervals that resample whole groups.
+    """Return robustness and accuracy of every side in every scope, with intervals that resample whole groups.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def measure_robustness(groups: pa.Table, settings: RobustnessSettings | None = N
     -------
     Table
         Schema :data:`ROBUSTNESS_SCHEMA`, ordered. ``chance_robustness`` is null where language-model errors are left
-        out, because which answers remain then depends on how they turned out, and for gaps of every cluster.
+        out, because which answers remain then depends on how they turned out, and for gaps of every side.
 
     Notes
     -----
@@ -213,14 +213,14 @@ def measure_robustness(groups: pa.Table, settings: RobustnessSettings | None = N
     """
     chosen = settings or RobustnessSettings()
     rows: list[dict[str, Any]] = []
-    for (system, hypothesis), clusters in read_clusters(groups).items():
-        names = sorted({group_id for cluster in clusters.values() for group_id in cluster})
-        for cluster, by_group in clusters.items():
+    for (system, hypothesis), sides in read_clusters(groups).items():
+        names = sorted({group_id for side in sides.values() for group_id in side})
+        for side, by_group in sides.items():
             for scope in SCOPES:
                 for gap_rule in GAP_RULES:
                     counts = count_groups_of(names, by_group, scope, gap_rule)
                     rows.append(
-                        {"system_id": system, "hypothesis": hypothesis, "cluster": cluster}
+                        {"system_id": system, "hypothesis": hypothesis, "side": side}
                         | {"scope": scope, "gap_rule": gap_rule}
                         | _count_types(by_group, gap_rule)
                         | _measure_cluster(counts, scope, gap_rule, chosen)
@@ -232,27 +232,27 @@ _Cluster = dict[str, dict[str, Any]]
 
 
 def read_clusters(groups: pa.Table) -> dict[tuple[str, str], dict[str, _Cluster]]:
-    """Return the groups of each cluster of each hypothesis, in order."""
+    """Return the groups of each side of each hypothesis, in order."""
     read: dict[tuple[str, str], dict[str, _Cluster]] = {}
     ordered = sorted(groups.select(GROUP_SCHEMA.names).to_pylist(), key=key_of)
     for row in ordered:
-        clusters = read.setdefault((row["system_id"], row["hypothesis"]), {})
-        cluster = clusters.setdefault(row["cluster"], {})
-        if row["group_id"] in cluster:
-            raise ValueError(f"a group must stand once in a cluster, got {key_of(row)} twice")
-        cluster[row["group_id"]] = row
+        sides = read.setdefault((row["system_id"], row["hypothesis"]), {})
+        side = sides.setdefault(row["side"], {})
+        if row["group_id"] in side:
+            raise ValueError(f"a group must stand once in a side, got {key_of(row)} twice")
+        side[row["group_id"]] = row
     return read
 
 
 def count_groups_of(names: list[str], by_group: _Cluster, scope: str, gap_rule: str) -> GroupCounts:
-    """Return answers, right answers and gaps of the named groups in one cluster.
+    """Return answers, right answers and gaps of the named groups in one side.
 
     Parameters
     ----------
     names : list of str
         Groups, in the order of the result.
     by_group : mapping of str to row
-        The groups of the cluster, of :func:`read_clusters`.
+        The groups of the side, of :func:`read_clusters`.
     scope, gap_rule : str
         Of :data:`SCOPES` and :data:`GAP_RULES`.
     """
@@ -263,7 +263,7 @@ def count_groups_of(names: list[str], by_group: _Cluster, scope: str, gap_rule: 
     answers, correct = column("count_answers"), column("count_correct")
     sizes = answers.astype(np.int64)
     is_present = answers > 0
-    if gap_rule == "own_cluster":
+    if gap_rule == "own_side":
         is_gap = is_present & (correct == 0)
     else:
         is_gap = is_present & np.array(
@@ -281,7 +281,7 @@ def _count_types(by_group: _Cluster, gap_rule: str) -> dict[str, Any]:
     rows = list(by_group.values())
     types = [row["group_type"] for row in rows]
     decided = [row for row in rows if row["group_type"] is not None]
-    if gap_rule == "own_cluster":
+    if gap_rule == "own_side":
         gaps = types.count("gap")
     else:
         gaps = sum(bool(row["is_gap_in_every_cluster"]) for row in decided)
@@ -330,7 +330,7 @@ def _measure_cluster(counts: GroupCounts, scope: str, gap_rule: str, settings: R
 
 
 def chance_of(counts: GroupCounts, scope: str, gap_rule: str) -> float | None:
-    """Return :func:`chance_robustness` of a cluster; None where scope or gap rule leave it undefined.
+    """Return :func:`chance_robustness` of a side; None where scope or gap rule leave it undefined.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def chance_of(counts: GroupCounts, scope: str, gap_rule: str) -> float | None:
     scope, gap_rule : str
         Of :data:`SCOPES` and :data:`GAP_RULES`.
     """
-    if scope == "language_model_errors_removed" or gap_rule != "own_cluster" or not counts.is_present.any():
+    if scope == "language_model_errors_removed" or gap_rule != "own_side" or not counts.is_present.any():
         return None
     share = float(counts.correct.sum() / counts.answers.sum())
     return chance_robustness(share, counts.sizes[counts.is_present].tolist())

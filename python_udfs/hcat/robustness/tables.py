@@ -1,4 +1,4 @@
-"""Robustness as Arrow tables: answers judged with their content key, clusters at equal group size, variants by type.
+"""Robustness as Arrow tables: answers judged with their content key, sides at equal group size, variants by type.
 
 What a group, R and a faulty module are stands in :mod:`hcat.robustness.groups`; how an answer is judged in
 :mod:`hcat.metrics.answers`. SQL pairs variants with their parents (``int_variant_pairs``) and draws the groups.
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hcat.metrics.answers import CHECK_SCHEMA, check_answers
 from hcat.metrics.facts import READ_BY_FACTS, check_facts
-from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_clusters
+from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_sides
 from hcat.robustness.groups import equalise_groups, group_answers
 from hcat.robustness.rates import RobustnessSettings
 from hcat.robustness.reliability import measure_share
@@ -23,7 +23,7 @@ from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.intervals import t_quantile
 
 #: One row per answer and content.
-JUDGED_SCHEMA: Final = pa.schema(
+CHECKED_SCHEMA: Final = pa.schema(
     [
         CHECK_SCHEMA.field(0),
         ("input_key", pa.string()),
@@ -33,7 +33,7 @@ JUDGED_SCHEMA: Final = pa.schema(
     ]
 )
 
-#: One row per pair of clusters, scope, gap rule and measure; ``group_size`` is null where groups stand as they are.
+#: One row per pair of sides, scope, gap rule and measure; ``group_size`` is null where groups stand as they are.
 DIFFERENCE_SCHEMA: Final = COMPARISON_SCHEMA.append(pa.field("group_size", pa.int64()))
 
 OUTCOMES: Final = {
@@ -77,8 +77,8 @@ VARIANT_SCHEMA: Final = pa.schema(
 )
 
 
-def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the judgement of each answer with its content key (schema :data:`JUDGED_SCHEMA`), row by row.
+def check_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the judgement of each answer with its content key (schema :data:`CHECKED_SCHEMA`), row by row.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
     Notes
     -----
     Answers that the rules leave undecided because they cannot read them are judged by their facts too
-    (:mod:`hcat.metrics.facts`), in columns of their own; SQL chooses between the sources.
+    (:mod:`hcat.metrics.facts`), in columns of their own; SQL chooses between the clusters.
     """
     rivals = [
         None if others is None else [each for each in others if each != true_answer]
@@ -102,7 +102,7 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
     facts = [
         check_facts(row["answer"], row["true_answer"], row["query"]) if reason in READ_BY_FACTS else None
         for reason, row in zip(
-            judged.column("judgement_reason").to_pylist(),
+            judged.column("check_reason").to_pylist(),
             batch.select(["answer", "true_answer", "query"]).to_pylist(),
             strict=True,
         )
@@ -114,16 +114,16 @@ def judge_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
         pa.array([None if each is None else each.status for each in facts], pa.string()),
         pa.array([None if each is None else each.reason for each in facts], pa.string()),
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=JUDGED_SCHEMA)
+    return pa.RecordBatch.from_arrays(columns, schema=CHECKED_SCHEMA)
 
 
 def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
-    """Return every pair of clusters compared at equal group size (schema :data:`DIFFERENCE_SCHEMA`).
+    """Return every pair of sides compared at equal group size (schema :data:`DIFFERENCE_SCHEMA`).
 
     Robustness rises when groups are small. Where the groups of a hypothesis differ in size, each keeps as many answers,
     in seeded hash order, as the smallest group of at least two has; accuracy is compared on the same answers. Groups of
-    one answer are right or a gap, so that robustness by the gaps of their own cluster is 1 whatever happens: such rows
-    have the status ``groups_of_one`` and no figures. By the gaps of every cluster they can be compared.
+    one answer are right or a gap, so that robustness by the gaps of their own side is 1 whatever happens: such rows
+    have the status ``groups_of_one`` and no figures. By the gaps of every side they can be compared.
 
     Parameters
     ----------
@@ -136,15 +136,15 @@ def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None
     for positions in _by_hypothesis(answers):
         part = answers.take(pa.array(positions, pa.int64()))
         groups = group_answers(part, chosen.rule)
-        if len(set(groups["cluster"].to_pylist())) < 2:
+        if len(set(groups["side"].to_pylist())) < 2:
             continue
         sizes = {size for size in groups["count_answers"].to_pylist() if size > 1}
         size = min(sizes) if len(sizes) > 1 else None
         if size is not None:
             groups = group_answers(equalise_groups(part, size, chosen.random_seed), chosen.rule)
         is_single = max(groups["count_answers"].to_pylist(), default=0) < 2
-        for row in compare_clusters(groups, chosen).to_pylist():
-            if is_single and row["measure"] == "robustness" and row["gap_rule"] == "own_cluster":
+        for row in compare_sides(groups, chosen).to_pylist():
+            if is_single and row["measure"] == "robustness" and row["gap_rule"] == "own_side":
                 row |= dict.fromkeys(_FIGURES) | {"status": "groups_of_one"}
             rows.append(row | {"group_size": size})
     return pa.Table.from_pylist(rows, schema=DIFFERENCE_SCHEMA)
@@ -162,7 +162,7 @@ def _by_hypothesis(answers: pa.Table) -> list[list[int]]:
 
 
 def measure_variants(pairs: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
-    """Return change and flips of every system, variant type and metric, with intervals that count sources.
+    """Return change and flips of every system, variant type and metric, with intervals that count clusters.
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_clusters: in
     Returns
     -------
     Table
-        Schema :data:`VARIANT_SCHEMA`, ordered. The mean change has t of the sources - 1 with the variance of the mean
-        linearised by source; the shares Wilson's interval on the effective number of pairs
+        Schema :data:`VARIANT_SCHEMA`, ordered. The mean change has t of the clusters - 1 with the variance of the mean
+        linearised by cluster; the shares Wilson's interval on the effective number of pairs
         (:func:`hcat.robustness.reliability.measure_share`).
 
     Examples
@@ -203,18 +203,18 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_clusters: in
     for key in sorted(found):
         # sums must not depend on the order of rows
         cell = sorted(found[key], key=lambda pair: (pair[0], pair[1] is None, pair[1] or 0.0, pair[2]))
-        scored = [(source, change) for source, change, _ in cell if change is not None]
-        decided = [(source, outcome) for source, _, outcome in cell if outcome != "undecided"]
+        scored = [(cluster, change) for cluster, change, _ in cell if change is not None]
+        decided = [(cluster, outcome) for cluster, _, outcome in cell if outcome != "undecided"]
         outcomes = [outcome for _, outcome in decided]
         flipped = measure_share(
             np.array([outcome in ("broken", "mended") for outcome in outcomes], dtype=bool),
-            _codes([source for source, _ in decided]),
+            _codes([cluster for cluster, _ in decided]),
             confidence,
             minimum_clusters,
         )
         broken = measure_share(
             np.array([outcome == "broken" for outcome in outcomes], dtype=bool),
-            _codes([source for source, _ in decided]),
+            _codes([cluster for cluster, _ in decided]),
             confidence,
             minimum_clusters,
         )
@@ -227,7 +227,7 @@ def measure_variants(pairs: pa.Table, *, confidence: float, minimum_clusters: in
                 "count_pairs": len(cell),
                 "count_scored_pairs": len(scored),
                 "count_decided_pairs": len(decided),
-                "count_clusters": len({source for source, _, _ in cell}),
+                "count_clusters": len({cluster for cluster, _, _ in cell}),
                 "count_broken": outcomes.count("broken"),
                 "count_mended": outcomes.count("mended"),
                 "mean_change": mean,
@@ -250,19 +250,19 @@ def _status(count: int, lower: float | None) -> str:
     return "too_few_clusters" if lower is None else "estimated"
 
 
-def _codes(sources: Sequence[str]) -> Integers:
-    codes = {source: code for code, source in enumerate(sorted(set(sources)))}
-    return np.array([codes[source] for source in sources], dtype=np.int64)
+def _codes(clusters: Sequence[str]) -> Integers:
+    codes = {cluster: code for code, cluster in enumerate(sorted(set(clusters)))}
+    return np.array([codes[cluster] for cluster in clusters], dtype=np.int64)
 
 
 def _mean_change(
     scored: Sequence[tuple[str, float]], confidence: float, minimum_clusters: int
 ) -> tuple[float | None, float | None, float | None]:
-    """Return mean, lower and upper bound; no bounds below the least number of sources."""
+    """Return mean, lower and upper bound; no bounds below the least number of clusters."""
     if not scored:
         return None, None, None
     changes = np.array([change for _, change in scored], dtype=np.float64)
-    codes = _codes([source for source, _ in scored])
+    codes = _codes([cluster for cluster, _ in scored])
     mean = float(changes.mean())
     count_clusters = int(codes.max()) + 1
     if count_clusters < minimum_clusters:

@@ -232,11 +232,11 @@ def test_batches_are_checked_row_by_row() -> None:
     found = check_answers(batch)
     assert found.schema == CHECK_SCHEMA
     assert found.column("is_correct").to_pylist() == [True, None, False]
-    assert found.column("judgement_reason").to_pylist() == ["exact", "no_answer", "other_candidate"]
+    assert found.column("check_reason").to_pylist() == ["exact", "no_answer", "other_candidate"]
     apart = [check_answers(batch.slice(position, 1)) for position in range(3)]
     assert pa.Table.from_batches(apart).equals(pa.Table.from_batches([found]), check_metadata=False)
     without = check_answers(batch.drop_columns(["rivals"]))
-    assert without.column("judgement_reason").to_pylist() == ["exact", "no_answer", "not_mentioned"]
+    assert without.column("check_reason").to_pylist() == ["exact", "no_answer", "not_mentioned"]
 
 
 def test_an_unknown_kind_is_refused() -> None:

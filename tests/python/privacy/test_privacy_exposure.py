@@ -22,7 +22,7 @@ def _exposures(query: str, contexts: list[str], answer: str) -> dict[str, str]:
 def _batch(rows: list[tuple[str | None, list[str | None] | None, str]]) -> pa.RecordBatch:
     """Return answers with what is found in them, as the build hands them over."""
     texts = pa.RecordBatch.from_pylist(
-        [{"text_hash": "h", "reading_key": "k", "text": answer, "is_tagged": True} for _, _, answer in rows]
+        [{"text_id": "h", "reading_key": "k", "text": answer, "is_tagged": True} for _, _, answer in rows]
     )
     spans = recognise_texts(texts, masked_types=["card"]).column("spans")
     return pa.RecordBatch.from_pydict(

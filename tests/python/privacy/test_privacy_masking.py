@@ -58,7 +58,7 @@ def test_no_raw_value_leaves(pairs: list[tuple[str, str]], joint: str) -> None:
         )
         values += [card, second, f"+44{first}00", f"t{first}@example.com"]
     answer = f"{joint} ".join(sentences)
-    texts = pa.RecordBatch.from_pylist([{"text_hash": "h", "reading_key": "k", "text": answer, "is_tagged": True}])
+    texts = pa.RecordBatch.from_pylist([{"text_id": "h", "reading_key": "k", "text": answer, "is_tagged": True}])
     (read,) = recognise_texts(texts, masked_types=ENTITY_TYPES).to_pylist()
     asked = {"interaction_id": "i0", "exposure_key": "k", "answer": answer, "spans": read["spans"]}
     batch = pa.RecordBatch.from_pylist([asked | {"query": "How?", "contexts": pa.scalar([], pa.list_(pa.string()))}])

@@ -24,7 +24,7 @@ def entity_types() -> pa.Table:
 def texts(*rows: tuple[str, bool]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(
         [
-            {"text_hash": f"h{number}", "reading_key": "k", "text": text, "is_tagged": is_tagged}
+            {"text_id": f"h{number}", "reading_key": "k", "text": text, "is_tagged": is_tagged}
             for number, (text, is_tagged) in enumerate(rows)
         ]
     )
@@ -120,7 +120,7 @@ def test_an_answer_has_one_row_per_value() -> None:
 
 def records(*texts: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(
-        [{"text_hash": f"h{number}", "reading_key": "k", "text": text} for number, text in enumerate(texts)]
+        [{"text_id": f"h{number}", "reading_key": "k", "text": text} for number, text in enumerate(texts)]
     )
 
 

@@ -17,19 +17,19 @@ create or replace table fct_answer_correctness (
     interaction_id varchar, system varchar, correctness_status varchar, correctness_source varchar, is_disputed boolean
 );
 create or replace table fct_robustness_groups (
-    robustness_group_id varchar, query_group varchar, system varchar, hypothesis varchar, cluster varchar,
+    robustness_group_id varchar, query_group varchar, system varchar, hypothesis varchar, side varchar,
     group_status varchar, group_type varchar, faulty_module varchar, example_query varchar, count_queries bigint,
     count_answers bigint, count_correct bigint, count_undecided bigint, count_retrieval_errors bigint,
     count_language_model_errors bigint, count_unattributed_errors bigint, share_correct double
 );
 create or replace table fct_robustness_rates (
-    system varchar, hypothesis varchar, cluster varchar, scope varchar, gap_rule varchar, status varchar,
+    system varchar, hypothesis varchar, side varchar, scope varchar, gap_rule varchar, status varchar,
     count_robust_groups bigint, count_non_robust_groups bigint, count_gap_groups bigint, count_answers bigint,
     smallest_group bigint, largest_group bigint, gap_share double, robustness double, robustness_lower double,
     robustness_upper double, chance_robustness double, accuracy double, accuracy_lower double, accuracy_upper double
 );
 create or replace table fct_robustness_differences (
-    system varchar, hypothesis varchar, first_cluster varchar, second_cluster varchar, scope varchar, gap_rule varchar,
+    system varchar, hypothesis varchar, first_side varchar, second_side varchar, scope varchar, gap_rule varchar,
     measure varchar, status varchar, group_size bigint, first_value double, second_value double, difference double,
     difference_lower double, difference_upper double, chance_difference double, p_value double
 );
@@ -49,7 +49,7 @@ create or replace table fct_metric_reliability (
 def make_page(folder: Path, text: str = "") -> str:
     warehouse = make_warehouse(folder)
     system = f"bot 1{text}"
-    group: dict[str, Any] = {"system": system, "hypothesis": "all", "cluster": "all", "count_queries": 3}
+    group: dict[str, Any] = {"system": system, "hypothesis": "all", "side": "all", "count_queries": 3}
     group |= {"count_answers": 3, "example_query": f"Where is it?{text}"}
     non_robust = {"group_type": "non_robust", "count_correct": 1, "share_correct": 1 / 3}
     rate: dict[str, Any] = {"system": system, "scope": "all", "status": "estimated", "count_answers": 30}
@@ -75,24 +75,24 @@ def make_page(folder: Path, text: str = "") -> str:
                 group | {"group_type": "gap", "query_group": "b"},
                 group | {"group_type": "robust", "query_group": "c"},
                 group | {"query_group": "d"},
-                group | {"hypothesis": f"length{text}", "cluster": "short", "count_queries": 1, "group_type": "gap"},
+                group | {"hypothesis": f"length{text}", "side": "short", "count_queries": 1, "group_type": "gap"},
             ],
         )  # fmt: skip
-        single = {"hypothesis": f"length{text}", "cluster": f"short{text}"}
+        single = {"hypothesis": f"length{text}", "side": f"short{text}"}
         insert(
             connection,
             "fct_robustness_rates",
             [
-                rate | {"hypothesis": "all", "cluster": "all", "gap_rule": "own_cluster"},
-                rate | {"hypothesis": "all", "cluster": "all", "gap_rule": "every_cluster"},
-                rate | single | {"gap_rule": "own_cluster", "status": "groups_of_one", "robustness": None},
-                rate | single | {"gap_rule": "every_cluster", "robustness": 0.7},
-                rate | single | {"gap_rule": "every_cluster", "robustness": 0.9}
+                rate | {"hypothesis": "all", "side": "all", "gap_rule": "own_side"},
+                rate | {"hypothesis": "all", "side": "all", "gap_rule": "every_side"},
+                rate | single | {"gap_rule": "own_side", "status": "groups_of_one", "robustness": None},
+                rate | single | {"gap_rule": "every_side", "robustness": 0.7},
+                rate | single | {"gap_rule": "every_side", "robustness": 0.9}
                 | {"scope": "language_model_errors_removed"},
             ],
         )  # fmt: skip
-        compared = {"system": system, "hypothesis": f"length{text}", "first_cluster": "long", "second_cluster": "short"}
-        compared |= {"scope": "all", "gap_rule": "own_cluster", "measure": "robustness", "status": "compared"}
+        compared = {"system": system, "hypothesis": f"length{text}", "first_side": "long", "second_side": "short"}
+        compared |= {"scope": "all", "gap_rule": "own_side", "measure": "robustness", "status": "compared"}
         figures = {"difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1, "p_value": 0.001}
         insert(connection, "fct_robustness_differences", [compared | figures | {"group_size": 3}])
         variant = {"system": system, "variant_type": f"paraphrase{text}", "variant_meaning": "kept"}
@@ -125,7 +125,7 @@ def test_figures_of_groups_variants_and_metrics_are_shown(page: str) -> None:
     text = " ".join("".join(parse(page).text).split())
     assert "1 of 4 groups have fewer than two decided queries" in text
     assert "50.0 %[40.0, 60.0] %45.0 %" in text.replace(" [", "[").replace("% ", "%")
-    assert "one answer per group" not in text  # the gaps of every cluster are shown in their place
+    assert "one answer per group" not in text  # the gaps of every side are shown in their place
     assert "all answers; gap only if wrong on all sides" in text
     assert "90.0 %[80.0, 95.0] %" not in text.replace(" [", "[")  # no context can be compared in groups of one
     assert "−20.0" in text or "-20.0" in text

@@ -1,4 +1,4 @@
-"""Groups, equations, context comparison and clusters, against hand-worked answers and simulated applications."""
+"""Groups, equations, context comparison and sides, against hand-worked answers and simulated applications."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat.robustness import groups, rates
-from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_clusters
+from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_sides
 from hcat.robustness.groups import (
     ANSWER_SCHEMA,
     ATTRIBUTION_SCHEMA,
@@ -38,16 +38,16 @@ QUICK = RobustnessSettings(count_draws=400)
 
 
 def answers_of(
-    groups: dict[str, list[tuple[bool | None, list[str] | None]]], cluster: str = "short"
+    groups: dict[str, list[tuple[bool | None, list[str] | None]]], side: str = "short"
 ) -> list[dict[str, Any]]:
     return [
         {
             "system_id": "app",
             "hypothesis": "length",
-            "cluster": cluster,
+            "side": side,
             "group_id": group,
-            "interaction_id": f"{cluster} {group} {number}",
-            "query": f"{cluster} {group} {number}",
+            "interaction_id": f"{side} {group} {number}",
+            "query": f"{side} {group} {number}",
             "is_correct": is_correct,
             "context_ids": documents,
             "context_texts": None,
@@ -196,7 +196,7 @@ def test_vocabularies_are_closed() -> None:
     assert set(grouped["group_status"].to_pylist()) == set(groups.GROUP_STATUSES)
 
 
-# --- groups and clusters ---
+# --- groups and sides ---
 
 
 def test_groups_are_counted_by_hand() -> None:
@@ -216,7 +216,7 @@ def test_the_scopes_give_the_hand_worked_figures() -> None:
     measured = measure_robustness(grouped, RobustnessSettings(count_draws=50, minimum_groups=2))
     assert grouped.schema == GROUP_SCHEMA
     assert measured.schema == ROBUSTNESS_SCHEMA
-    rows = {row["scope"]: row for row in measured.to_pylist() if row["gap_rule"] == "own_cluster"}
+    rows = {row["scope"]: row for row in measured.to_pylist() if row["gap_rule"] == "own_side"}
     plain, removed, counted = (rows[scope] for scope in rates.SCOPES)
     # 5 right of 12, 3 in the gap, 3 errors of the model
     assert (plain["robustness"], plain["accuracy"], plain["gap_share"]) == (5 / 9, pytest.approx(5 / 12), 0.25)
@@ -233,8 +233,8 @@ def test_the_scopes_give_the_hand_worked_figures() -> None:
 def test_a_gap_of_one_cluster_is_no_gap_of_the_hypothesis() -> None:
     rows = answers_of(flags("rr", "rr")) + answers_of(flags("rr", "xx"), "long")
     measured = measure_robustness(group_answers(table_of(rows)), QUICK)
-    own = row_of(measured, cluster="long", scope="all", gap_rule="own_cluster")
-    every = row_of(measured, cluster="long", scope="all", gap_rule="every_cluster")
+    own = row_of(measured, side="long", scope="all", gap_rule="own_side")
+    every = row_of(measured, side="long", scope="all", gap_rule="every_side")
     assert (own["robustness"], own["count_gap_groups"]) == (1.0, 1)
     assert (every["robustness"], every["count_gap_groups"], every["count_non_robust_groups"]) == (0.5, 0, 1)
     assert own["status"] == "too_few_groups"
@@ -254,12 +254,12 @@ def test_all_gaps_have_no_robustness_and_all_right_still_has_a_width() -> None:
 
 def test_robustness_is_not_compared_at_unequal_group_sizes() -> None:
     rows = answers_of(flags(*["rrx"] * 12)) + answers_of(flags(*["rx"] * 12), "long")
-    compared = compare_clusters(group_answers(table_of(rows)), QUICK)
+    compared = compare_sides(group_answers(table_of(rows)), QUICK)
     assert compared.schema == COMPARISON_SCHEMA
-    found = row_of(compared, measure="robustness", scope="all", gap_rule="own_cluster")
+    found = row_of(compared, measure="robustness", scope="all", gap_rule="own_side")
     assert (found["status"], found["difference"], found["p_value"]) == ("unequal_group_sizes", None, None)
-    equal = compare_clusters(group_answers(equalise_groups(table_of(rows), 2)), QUICK)
-    assert row_of(equal, measure="robustness", scope="all", gap_rule="own_cluster")["status"] != "unequal_group_sizes"
+    equal = compare_sides(group_answers(equalise_groups(table_of(rows), 2)), QUICK)
+    assert row_of(equal, measure="robustness", scope="all", gap_rule="own_side")["status"] != "unequal_group_sizes"
 
 
 def test_a_planted_difference_is_found_and_equal_clusters_are_not_told_apart() -> None:
@@ -268,13 +268,13 @@ def test_a_planted_difference_is_found_and_equal_clusters_are_not_told_apart() -
     def draw(share: float, count: int = 60) -> dict[str, list[tuple[bool | None, list[str] | None]]]:
         return flags(*["r" + "".join("r" if each < share else "x" for each in random.random(4)) for _ in range(count)])
 
-    apart = compare_clusters(group_answers(table_of(answers_of(draw(0.9)) + answers_of(draw(0.5), "long"))), QUICK)
-    found = row_of(apart, measure="robustness", scope="all", gap_rule="own_cluster")
-    assert (found["design"], found["first_cluster"], found["second_cluster"]) == ("paired", "long", "short")
+    apart = compare_sides(group_answers(table_of(answers_of(draw(0.9)) + answers_of(draw(0.5), "long"))), QUICK)
+    found = row_of(apart, measure="robustness", scope="all", gap_rule="own_side")
+    assert (found["design"], found["first_side"], found["second_side"]) == ("paired", "long", "short")
     assert found["high"] < 0
     assert found["p_value"] == pytest.approx(1 / 401)
-    same = compare_clusters(group_answers(table_of(answers_of(draw(0.7)) + answers_of(draw(0.7), "long"))), QUICK)
-    found = row_of(same, measure="robustness", scope="all", gap_rule="own_cluster")
+    same = compare_sides(group_answers(table_of(answers_of(draw(0.7)) + answers_of(draw(0.7), "long"))), QUICK)
+    found = row_of(same, measure="robustness", scope="all", gap_rule="own_side")
     assert found["low"] < 0 < found["high"]
     assert found["p_value"] > 0.05
 
@@ -291,8 +291,8 @@ def test_the_permutation_test_keeps_its_level_paired_and_unpaired() -> None:
             others = answers_of(flags(*right), "long")
             for row in [] if is_paired else others:
                 row["group_id"] += " other"
-            compared = compare_clusters(group_answers(table_of(rows + others)), fast)
-            found = row_of(compared, measure="robustness", scope="all", gap_rule="own_cluster")
+            compared = compare_sides(group_answers(table_of(rows + others)), fast)
+            found = row_of(compared, measure="robustness", scope="all", gap_rule="own_side")
             assert found["design"] == ("paired" if is_paired else "unpaired")
             rejected += found["p_value"] <= 0.05
         assert rejected <= 7  # 40 tests at 5 %: 8 or more has a probability below .001
@@ -323,13 +323,13 @@ def test_results_do_not_depend_on_the_order_of_rows(random: Any) -> None:
     assert found.equals(expected)
     shuffled = found.take(pa.array(random.sample(range(len(found)), len(found))))
     assert measure_robustness(shuffled, loose).equals(measure_robustness(expected, loose))
-    assert compare_clusters(shuffled, loose).equals(compare_clusters(expected, loose))
+    assert compare_sides(shuffled, loose).equals(compare_sides(expected, loose))
 
 
 def test_no_number_is_nan() -> None:
     rows = answers_of(flags("xx", "??")) + answers_of(flags("rr", "rx"), "long")
     grouped = group_answers(table_of(rows))
-    for table in (grouped, measure_robustness(grouped, QUICK), compare_clusters(grouped, QUICK)):
+    for table in (grouped, measure_robustness(grouped, QUICK), compare_sides(grouped, QUICK)):
         for row in table.to_pylist():
             assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
 
@@ -350,7 +350,7 @@ def test_bad_input_and_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="must stand once"):
         attribute_errors(table_of(rows + rows))
     with pytest.raises(ValueError, match="must not be null"):
-        attribute_errors(table_of([rows[0] | {"cluster": None}]))
+        attribute_errors(table_of([rows[0] | {"side": None}]))
     with pytest.raises(ValueError, match="without is_correct"):
         attribute_errors(table_of(rows).drop_columns(["is_correct"]))
     settings_of: tuple[dict[str, Any], ...] = (
@@ -374,7 +374,7 @@ def test_the_authors_log_has_the_published_groups() -> None:
 
     grouped = group_answers(to_answers(read_log(Path(root) / "grammar" / "rag_log.parquet"))).to_pylist()
     for (system, style), expected in EXPECTED.items():
-        types = [row["group_type"] for row in grouped if (row["system_id"], row["cluster"]) == (system, style)]
+        types = [row["group_type"] for row in grouped if (row["system_id"], row["side"]) == (system, style)]
         assert tuple(types.count(each) for each in groups.GROUP_TYPES) == expected
 
 

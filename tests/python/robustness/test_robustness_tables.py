@@ -1,4 +1,4 @@
-"""Robustness as tables: judgements with their key, clusters at equal size, variants with intervals."""
+"""Robustness as tables: judgements with their key, sides at equal size, variants with intervals."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from scipy.stats import t
 from hcat.robustness.groups import ANSWER_SCHEMA
 from hcat.robustness.rates import RobustnessSettings
 from hcat.robustness.tables import (
+    CHECKED_SCHEMA,
     DIFFERENCE_SCHEMA,
-    JUDGED_SCHEMA,
     VARIANT_SCHEMA,
+    check_pending,
     compare_at_equal_size,
-    judge_pending,
     measure_variants,
 )
 
@@ -44,7 +44,7 @@ def to_judge(*rows: tuple[str, str, list[str] | None]) -> pa.RecordBatch:
 
 
 def test_judgements_keep_their_key_and_the_true_answer_is_no_rival_of_itself() -> None:
-    judged = judge_pending(
+    judged = check_pending(
         to_judge(
             ("It is in Oslo.", "Oslo", ["Oslo", "Rome"]),
             ("In Oslo or so, or Rome.", "Oslo", ["Oslo", "Rome"]),
@@ -53,35 +53,35 @@ def test_judgements_keep_their_key_and_the_true_answer_is_no_rival_of_itself() -
         )
     )  # fmt: skip
     rows = judged.to_pylist()
-    assert judged.schema == JUDGED_SCHEMA
+    assert judged.schema == CHECKED_SCHEMA
     assert [row["input_key"] for row in rows] == ["k0", "k1", "k2"]
-    assert [row["judgement_status"] for row in rows] == ["correct", "undecided", "undecided"]
+    assert [row["check_status"] for row in rows] == ["correct", "undecided", "undecided"]
     # decided, or suspected, by rule: the facts are not asked
     assert [row["facts_status"] for row in rows] == [None, None, "correct"]
 
 
 def test_judgements_do_not_depend_on_batches() -> None:
     batch = to_judge(*[("It is 5.", "5", None), ("No.", "5", ["6"]), ("It is 6.", "5", ["6"])] * 5)
-    whole = judge_pending(batch).to_pylist()
-    assert [row for start in range(15) for row in judge_pending(batch.slice(start, 1)).to_pylist()] == whole
+    whole = check_pending(batch).to_pylist()
+    assert [row for start in range(15) for row in check_pending(batch.slice(start, 1)).to_pylist()] == whole
 
 
 def answers(sizes: dict[str, int], right: dict[str, float], count_groups: int = 40) -> pa.Table:
-    """Groups of a size by cluster, of which a share of answers is right: the first ones of each group."""
+    """Groups of a size by side, of which a share of answers is right: the first ones of each group."""
     return pa.Table.from_pylist(
         [
             {
                 "system_id": "bot",
                 "hypothesis": "query length",
-                "cluster": cluster,
+                "side": side,
                 "group_id": f"g{group}",
-                "interaction_id": f"{cluster} {group} {number}",
-                "query": f"{cluster} {number}",
-                "is_correct": number < right[cluster] * size,
+                "interaction_id": f"{side} {group} {number}",
+                "query": f"{side} {number}",
+                "is_correct": number < right[side] * size,
                 "context_ids": ["d1"],
                 "context_texts": None,
             }
-            for cluster, size in sizes.items()
+            for side, size in sizes.items()
             for group in range(count_groups)
             for number in range(size)
         ],
@@ -99,12 +99,12 @@ def test_clusters_of_other_sizes_are_compared_at_the_smallest() -> None:
         answers({"short": 4, "long": 2}, {"short": 0.5, "long": 0.5}), RobustnessSettings(count_draws=200)
     )
     assert compared.schema == DIFFERENCE_SCHEMA
-    row = figures(compared, scope="all", gap_rule="own_cluster", measure="robustness")
+    row = figures(compared, scope="all", gap_rule="own_side", measure="robustness")
     assert (row["status"], row["group_size"]) == ("compared", 2)
     as_logged = compare_at_equal_size(
         answers({"short": 4, "long": 4}, {"short": 1.0, "long": 0.5}), RobustnessSettings(count_draws=200)
     )
-    row = figures(as_logged, scope="all", gap_rule="own_cluster", measure="robustness")
+    row = figures(as_logged, scope="all", gap_rule="own_side", measure="robustness")
     assert row["group_size"] is None
     assert_allclose(row["difference"], -0.5)  # long - short
     assert row["p_value"] < 0.01
@@ -114,9 +114,9 @@ def test_groups_of_one_answer_have_no_robustness_of_their_own() -> None:
     compared = compare_at_equal_size(
         answers({"short": 1, "long": 1}, {"short": 1.0, "long": 0.0}), RobustnessSettings(count_draws=200)
     )
-    own = figures(compared, scope="all", gap_rule="own_cluster", measure="robustness")
+    own = figures(compared, scope="all", gap_rule="own_side", measure="robustness")
     assert (own["status"], own["difference"], own["p_value"]) == ("groups_of_one", None, None)
-    every = figures(compared, scope="all", gap_rule="every_cluster", measure="robustness")
+    every = figures(compared, scope="all", gap_rule="every_side", measure="robustness")
     assert (every["status"], every["difference"]) == ("compared", -1.0)
 
 
@@ -124,13 +124,13 @@ def test_one_cluster_is_not_compared() -> None:
     assert compare_at_equal_size(answers({"short": 3}, {"short": 1.0})).num_rows == 0
 
 
-def pair(source: str, change: float | None, outcome: str, metric: str = "m") -> dict[str, Any]:
+def pair(cluster: str, change: float | None, outcome: str, metric: str = "m") -> dict[str, Any]:
     return {
         "system": "bot",
         "variant_type": "paraphrase",
         "variant_meaning": "kept",
         "metric_name": metric,
-        "cluster_id": source,
+        "cluster_id": cluster,
         "score_change": change,
         "outcome": outcome,
     }

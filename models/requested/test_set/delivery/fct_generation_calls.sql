@@ -4,7 +4,7 @@ with calls as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_test_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_test_texts_masked') }}
     where masked_text is not null
 ),
 
@@ -37,8 +37,8 @@ final as (
         calls.is_last,
         calls.was_kept
     from calls
-    left join masked as masked_prompts on md5(calls.prompt) = masked_prompts.text_hash
-    left join masked as masked_answers on md5(calls.answer) = masked_answers.text_hash
+    left join masked as masked_prompts on md5(calls.prompt) = masked_prompts.text_id
+    left join masked as masked_answers on md5(calls.answer) = masked_answers.text_id
 )
 
 select * from final

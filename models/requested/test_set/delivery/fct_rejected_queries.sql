@@ -17,7 +17,7 @@ chunk_strata as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_test_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_test_texts_masked') }}
     where masked_text is not null
 ),
 
@@ -51,8 +51,8 @@ final as (
     left join chunk_topics
         on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
     left join chunk_strata on candidates.chunk_id = chunk_strata.chunk_id
-    left join masked as masked_queries on md5(candidates.query_text) = masked_queries.text_hash
-    left join masked as masked_references on md5(candidates.reference_answer) = masked_references.text_hash
+    left join masked as masked_queries on md5(candidates.query_text) = masked_queries.text_id
+    left join masked as masked_references on md5(candidates.reference_answer) = masked_references.text_id
 )
 
 select * from final

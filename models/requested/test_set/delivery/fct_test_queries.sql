@@ -4,7 +4,7 @@ with test_queries as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_test_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_test_texts_masked') }}
     where masked_text is not null
 ),
 
@@ -39,8 +39,8 @@ final as (
         test_queries.similarity_to_chunk,
         test_queries.copied_share
     from test_queries
-    left join masked as masked_queries on md5(test_queries.query_text) = masked_queries.text_hash
-    left join masked as masked_references on md5(test_queries.reference_answer) = masked_references.text_hash
+    left join masked as masked_queries on md5(test_queries.query_text) = masked_queries.text_id
+    left join masked as masked_references on md5(test_queries.reference_answer) = masked_references.text_id
 )
 
 select * from final

@@ -5,7 +5,7 @@ with test_variants as (
 ),
 
 masked as (
-    select text_hash, masked_text from {{ ref('int_test_texts_masked') }}
+    select text_id, masked_text from {{ ref('int_test_texts_masked') }}
     where masked_text is not null
 ),
 
@@ -34,9 +34,9 @@ final as (
         test_variants.rate,
         test_variants.sampling_weight
     from test_variants
-    left join masked as masked_queries on md5(test_variants.query_text) = masked_queries.text_hash
-    left join masked as masked_details on md5(test_variants.detail) = masked_details.text_hash
-    left join masked as masked_references on md5(test_variants.reference_answer) = masked_references.text_hash
+    left join masked as masked_queries on md5(test_variants.query_text) = masked_queries.text_id
+    left join masked as masked_details on md5(test_variants.detail) = masked_details.text_id
+    left join masked as masked_references on md5(test_variants.reference_answer) = masked_references.text_id
 )
 
 select * from final

@@ -39,7 +39,7 @@ united as (
 
 final as (
     select
-        md5(united.text) as text_hash,
+        md5(united.text) as text_id,
         recognisers.recogniser_key as reading_key,
         united.text,
         recognisers.has_tagger as is_tagged

@@ -1,4 +1,4 @@
-"""Pictures of query groups: how many are robust, not robust or gaps, by system and cluster."""
+"""Pictures of query groups: how many are robust, not robust or gaps, by system and side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAME_CHARACTERS = 44
 
 @dataclass(frozen=True, slots=True)
 class GroupBar:
-    """Groups of one system and cluster: counts by the words of :data:`GROUP_FILLS`, and what stands at the right."""
+    """Groups of one system and side: counts by the words of :data:`GROUP_FILLS`, and what stands at the right."""
 
     name: str
     counts: dict[str, int]

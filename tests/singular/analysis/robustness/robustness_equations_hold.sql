@@ -12,7 +12,7 @@ recounted as (
     select
         system,
         hypothesis,
-        cluster,
+        side,
         count(*) filter (where group_type is not null) as count_groups,
         count(*) filter (where group_type = 'gap') as count_gap_groups,
         count(*) filter (where group_type = 'robust') as count_robust_groups,
@@ -23,7 +23,7 @@ recounted as (
         sum(case when group_type = 'non_robust' then count_answers - count_correct else 0 end) as count_errors,
         sum(count_retrieval_errors + count_language_model_errors + count_unattributed_errors) as count_laid
     from query_groups
-    group by system, hypothesis, cluster
+    group by system, hypothesis, side
 )
 
 select rates.robustness_rate_id as id, 'equation 1' as problem
@@ -53,12 +53,12 @@ left join recounted
     on
         rates.system = recounted.system
         and rates.hypothesis = recounted.hypothesis
-        and rates.cluster = recounted.cluster
+        and rates.side = recounted.side
 where
     recounted.count_groups is null
     or rates.count_groups <> recounted.count_groups
     or (
-        rates.gap_rule = 'own_cluster'
+        rates.gap_rule = 'own_side'
         and (
             rates.count_gap_groups <> recounted.count_gap_groups
             or rates.count_robust_groups <> recounted.count_robust_groups
@@ -79,13 +79,13 @@ where
     end
     or recounted.count_errors <> recounted.count_laid
 union all
--- a cluster without groups, or groups without a rate
+-- a side without groups, or groups without a rate
 select
-    concat_ws(' ', recounted.system, recounted.hypothesis, recounted.cluster) as id,
-    'a cluster without rates' as problem
+    concat_ws(' ', recounted.system, recounted.hypothesis, recounted.side) as id,
+    'a side without rates' as problem
 from recounted
 anti join rates
     on
         recounted.system = rates.system
         and recounted.hypothesis = rates.hypothesis
-        and recounted.cluster = rates.cluster
+        and recounted.side = rates.side

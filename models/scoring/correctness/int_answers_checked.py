@@ -1,9 +1,9 @@
 from hcat.engine.relations import map_batches, select_pending
-from hcat.robustness.tables import JUDGED_SCHEMA, judge_pending
+from hcat.robustness.tables import CHECKED_SCHEMA, check_pending
 
 
 def model(dbt, session):
-    answers = dbt.ref("int_answers_to_judge")
+    answers = dbt.ref("int_answers_to_check")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(answers, done, ["interaction_id", "input_key"])
-    return map_batches(pending, judge_pending, JUDGED_SCHEMA, 4096)
+    return map_batches(pending, check_pending, CHECKED_SCHEMA, 4096)

@@ -48,7 +48,7 @@ final as (
         -- the revision is part of the key: everything is judged again when the rules change
         md5(
             concat_ws(
-                chr(31), '{{ var("hcat_judging_revision") }}', coalesce(query, ''), answer, true_answer,
+                chr(31), '{{ var("hcat_checking_revision") }}', coalesce(query, ''), answer, true_answer,
                 coalesce({{ array_join('rivals', '\x1e') }}, '')
             )
         ) as input_key

@@ -5,14 +5,14 @@ with passages as (
 ),
 
 spans as (
-    select text_hash, text, {{ explode('spans') }} as span
+    select text_id, text, {{ explode('spans') }} as span
     from {{ ref('int_texts_masked') }}
     where masked_text is not null
 ),
 
 cut as (
     select distinct
-        text_hash,
+        text_id,
         -- sentences have their white space folded
         {{ replace_pattern("substring(text, span['start'] + 1, span['end'] - span['start'])", '\\s+', ' ') }} as value,
         span['masked'] as masked
@@ -28,7 +28,7 @@ final as (
             distinct {{ record({'length': '0 - length(cut.value)', 'value': 'cut.value', 'masked': 'cut.masked'}) }}
         ) as private_values
     from passages
-    inner join cut on md5(passages.passage_text) = cut.text_hash
+    inner join cut on md5(passages.passage_text) = cut.text_id
     group by passages.interaction_id
 )
 

@@ -1,6 +1,6 @@
 -- One row per (interaction, distinct value of personal data in its answer) of this build's answers, masked.
 with spans as (
-    select * from {{ ref('int_private_spans') }}
+    select * from {{ ref('int_privacy_spans') }}
 ),
 
 answers as (

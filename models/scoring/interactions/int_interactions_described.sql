@@ -10,15 +10,15 @@ passages as (
 ),
 
 answers_classified as (
-    select * from {{ ref('int_answers_classified') }}
+    select * from {{ ref('int_answers_classified_by_refusal') }}
 ),
 
-retrievals_judged as (
+retrievals_graded as (
     select
         interaction_id,
         count(*) as count_retrieved,
         bool_or(grade > 0) as is_source_retrieved
-    from {{ ref('int_retrievals_judged') }}
+    from {{ ref('int_retrievals_graded') }}
     group by interaction_id
 ),
 
@@ -44,14 +44,14 @@ final as (
         interactions.query_text is not null as has_query,
         coalesce(context_counts.count_contexts, 0) > 0 as has_context,
         interactions.reference_answer is not null as has_reference,
-        retrievals_judged.interaction_id is not null as has_judged_retrieval,
-        retrievals_judged.is_source_retrieved,
+        retrievals_graded.interaction_id is not null as has_graded_retrieval,
+        retrievals_graded.is_source_retrieved,
         coalesce(answers_classified.is_refusal, false) as is_refusal
     from interactions
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
     left join answers_classified on answer_passages.passage_id = answers_classified.passage_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
-    left join retrievals_judged on interactions.interaction_id = retrievals_judged.interaction_id
+    left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
 )
 
 select * from final
