@@ -49,7 +49,7 @@ final as (
         groups_typed.share_correct,
 
         -- booleans
-        groups_typed.is_gap_in_every_cluster
+        groups_typed.is_gap_on_every_side
     from groups_typed
     left join queries on groups_typed.group_id = queries.query_group
 )

@@ -267,7 +267,7 @@ def count_groups_of(names: list[str], by_group: _Cluster, scope: str, gap_rule: 
         is_gap = is_present & (correct == 0)
     else:
         is_gap = is_present & np.array(
-            [bool(by_group[each]["is_gap_in_every_cluster"]) if each in by_group else False for each in names]
+            [bool(by_group[each]["is_gap_on_every_side"]) if each in by_group else False for each in names]
         )
     language_model = column("count_language_model_errors")
     if scope == "language_model_errors_removed":
@@ -284,7 +284,7 @@ def _count_types(by_group: _Cluster, gap_rule: str) -> dict[str, Any]:
     if gap_rule == "own_side":
         gaps = types.count("gap")
     else:
-        gaps = sum(bool(row["is_gap_in_every_cluster"]) for row in decided)
+        gaps = sum(bool(row["is_gap_on_every_side"]) for row in decided)
     return {
         "count_groups": len(decided),
         "count_gap_groups": gaps,

@@ -208,7 +208,7 @@ def test_groups_are_counted_by_hand() -> None:
     assert grouped[1]["count_language_model_errors"] == 0
     assert (grouped[3]["count_undecided"], grouped[3]["count_unattributed_errors"]) == (1, 1)
     assert grouped[4]["share_correct"] is None
-    assert grouped[4]["is_gap_in_every_cluster"] is None
+    assert grouped[4]["is_gap_on_every_side"] is None
 
 
 def test_the_scopes_give_the_hand_worked_figures() -> None:
