@@ -1,6 +1,6 @@
 {#
-    MD5 of a metric and a cell of int_cells. Segments are texts of the logs: a bar inside of one is doubled, so that no two
-    cells share an id.
+    MD5 of a metric and a cell of int_cells. Segments are texts of the logs, so a bar inside a segment is doubled. No two
+    cells then share an id.
 #}
 {% macro cell_id(metric_name, cells) %}
     md5(

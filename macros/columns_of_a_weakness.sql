@@ -1,4 +1,4 @@
-{#- What marts of weak cells show of a cell: `described` is int_cell_descriptions, `tested` int_weaknesses_tested. -#}
+{#- Columns of a cell in marts of weak cells: `described` is int_cell_descriptions, `tested` int_weaknesses_tested. -#}
 {% macro columns_of_a_weakness() -%}
 -- strings
 case

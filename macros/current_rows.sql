@@ -1,4 +1,4 @@
-{#- Rows of a table that keeps what earlier builds made, as far as the key of this build made them. -#}
+{#- Rows of a table that keeps results of earlier builds, limited to the rows with a key of this build. -#}
 {% macro current_rows(kept, current, key) -%}
 select kept.*
 from {{ kept }} as kept

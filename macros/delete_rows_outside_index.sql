@@ -1,4 +1,4 @@
-{# Rows of a metric that left the catalogue, or of an interaction that left staging, leave the incremental mart too. #}
+{# Deletes rows of the incremental mart whose metric left the catalogue or whose interaction left staging. #}
 {% macro delete_rows_outside_index(index_model, key) %}
     {% set expected = 'select 1 from ' ~ ref(index_model) ~ ' as expected where expected.' ~ key %}
     {{ delete_rows(this, 'not exists (' ~ expected ~ ' = ' ~ this.identifier ~ '.' ~ key ~ ')') }}

@@ -1,4 +1,4 @@
-{# Number literals as doubles: a literal with a point is a decimal, whose arithmetic rounds differently by engine. #}
+{# Number literals as doubles. A literal with a point would be a decimal, which engines round differently. #}
 {% macro doubles(numbers) %}
     {%- set literals = [] -%}
     {%- for number in numbers %}{% do literals.append(number ~ '::double') %}{% endfor -%}

@@ -1,4 +1,4 @@
-{# Incremental Python models leave their staging table behind; nobody should find one in the warehouse. #}
+{# Drops the temporary tables that incremental Python models leave behind in the warehouse. #}
 {% macro drop_leftover_temporary_tables() %}
     {% if execute and target.type == 'duckdb' %}
         {% set leftovers = run_query(

@@ -1,6 +1,6 @@
 {#
-    Sum, mean and standard deviation that do not depend on the order in which an engine adds: scores are summed as whole
-    billionths. A sum of doubles changes its last bits with the number of threads, and a rerun must change nothing.
+    Sum, mean and standard deviation that do not depend on the order in which an engine adds. Scores are summed as whole
+    billionths. A sum of doubles would change its last bits with the number of threads, and a rerun must change nothing.
     Scores lie within a few units, so a 128-bit integer holds the squares of 10^9 of them.
 #}
 {% macro exact_sum(column) %}
@@ -26,8 +26,8 @@
 {%- endmacro %}
 
 {#
-    Sum of squares of deviations, as whole parts: parts_per_square of them are 1. Squares of what is already counted in
-    billionths need few more digits, those of shares need 10^24 parts.
+    Sum of squares of deviations in whole parts, where parts_per_square parts make 1. Squares of numbers that are already
+    counted in billionths need few more digits. Squares of shares need 10^24 parts.
 #}
 {% macro exact_sum_of_squares(deviation, parts_per_square) %}
     sum({{ whole_number('round((' ~ deviation ~ ') * (' ~ deviation ~ ') * ' ~ parts_per_square ~ ')') }})::double / {{ parts_per_square }}

@@ -1,6 +1,6 @@
 {#-
-    The settings that can change a number, as the ledger keeps them. tests/project/test_conventions.py holds the list complete:
-    a new variable stands here, or there beside the reason why it changes none.
+    The settings that can change a number, as the ledger keeps them. tests/project/test_conventions.py keeps the list
+    complete: a new variable is listed here, or there with the reason why it changes no number.
 -#}
 {% macro hcat_settings() %}
     {% set names = [

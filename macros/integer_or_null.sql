@@ -1,4 +1,4 @@
-{# Text to an integer, 1.0 being 1, as some loggers write integers; null when it is no whole number. #}
+{# Converts text to an integer; null when it is no whole number. Some loggers write 1 as 1.0, which counts as 1. #}
 {% macro integer_or_null(column) %}
     case
         when try_cast({{ column }} as double) = floor(try_cast({{ column }} as double))

@@ -1,4 +1,4 @@
-{# Whether a catalogued metric is computed by this build: those that need a language model only with hcat_judge. #}
+{# Whether this build computes a catalogued metric. Metrics that need a language model also need hcat_judge. #}
 {% macro is_metric_of_this_build(requires) %}
     {%- if var('hcat_judge', false) -%}
         true

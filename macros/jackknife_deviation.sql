@@ -1,4 +1,4 @@
-{# What a mean becomes without a group, less what it is with it; null when nothing is left without the group. #}
+{# The mean without a group minus the mean with it; null when nothing is left without the group. #}
 {% macro jackknife_deviation(totals, group_sums, sum, count) %}
     ({{ totals }}.{{ sum }} - {{ group_sums }}.{{ sum }})
     / nullif({{ totals }}.{{ count }} - {{ group_sums }}.{{ count }}, 0)

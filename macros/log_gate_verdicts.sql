@@ -1,4 +1,4 @@
-{# One line per gate that does not pass, where the person who ran the build reads it. #}
+{# Prints one line per gate that does not pass, for the person who runs the build. #}
 {% macro log_gate_verdicts(results) %}
     {% if execute and flags.WHICH in ('build', 'run', 'test') %}
         {% set ran = results | map(attribute='node') | map(attribute='name') | list %}
@@ -11,7 +11,7 @@
                     ~ " where run_id = '" ~ invocation_id ~ "' and not is_passing order by severity, gate_name"
                 ) %}
                 {% for row in rows %}
-                    {# print and not log: --quiet must not hide it #}
+                    {# Uses print, because --quiet hides log lines. #}
                     {% do print('GATE ' ~ row[2] | upper ~ ' (' ~ row[0] ~ ') ' ~ row[1] ~ ': ' ~ row[3]) %}
                 {% endfor %}
             {% endif %}

@@ -1,4 +1,4 @@
-{# Words and numbers of a text, and pairs like "Bern instead of Basel", without those that a private value holds. #}
+{# Replaces words, numbers and pairs like "Bern instead of Basel" by [masked] when a private value contains them. #}
 {% macro mask_words(words, private_values) -%}
     {%- set hidden = 'lower(' ~ array_join(array_map(private_values, 'each.value'), '\n') ~ ')' -%}
     {%- set first = "split_part(lower(each), ' instead of ', 1)" -%}

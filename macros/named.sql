@@ -1,4 +1,4 @@
-{#- A value by which rows are grouped and shown, or the name of what has none. -#}
+{#- A value by which rows are grouped and shown; 'unnamed' where it is null. -#}
 {% macro named(value) -%}
 coalesce({{ value }}, 'unnamed')
 {%- endmacro %}

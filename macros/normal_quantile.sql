@@ -1,4 +1,4 @@
-{# Two-sided standard normal quantile of the project's confidence; a closed list: SQL has no quantile function. #}
+{# Two-sided standard normal quantile of the project's confidence, from a closed list: SQL has no such function. #}
 {% macro normal_quantile() %}
     {%- set quantiles = {'0.9': 1.6448536269514722, '0.95': 1.959963984540054, '0.99': 2.5758293035489004} -%}
     {%- set confidence = var('hcat_confidence') | string -%}

@@ -1,7 +1,7 @@
 {#
-    CTEs `numbered` and `final` for a base model: gives every record of the CTE `checked` its record_status.
-    The first readable record of a key is staged, a later one with the same content is repeated (ignored),
-    a later one with other content is rejected: evidence is never overwritten.
+    CTEs `numbered` and `final` of a base model, which give every record of the CTE `checked` its record_status.
+    The first readable record of a key is staged. A later record with the same content is repeated and ignored.
+    A later record with other content is rejected, because evidence is never overwritten.
 #}
 {% macro number_records(key_columns) %}
     {%- set keys = key_columns | join(', ') -%}

@@ -1,4 +1,4 @@
-{# The value of a setting with a closed list of words; any other word stops the build with both sides. #}
+{# The value of a setting with a closed list of words. Another word stops the build with a message that names both. #}
 {% macro one_of(setting, words) %}
     {%- set word = var(setting) | string -%}
     {%- if word not in words -%}

@@ -1,4 +1,4 @@
-{# Turns missing files and columns into one line; the model's own stack trace would be no message. #}
+{# Reports missing files and columns in one line, because a stack trace of the model would not explain them. #}
 {% macro raise_on_file_problems() %}
 {{ raise_when(
     'file_problems is not null',

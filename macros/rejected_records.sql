@@ -1,4 +1,4 @@
-{# The body of every stg_*__rejected model: where the record stood, why it cannot be used, and the start of its text. #}
+{# The body of every stg_*__rejected model: the origin of a record, why it cannot be used, and the start of its text. #}
 {% macro rejected_records(base_model, shown_columns) %}
 select
     record_id,

@@ -1,6 +1,6 @@
 {#
-    Takes back the landing that ended in a file problem: the table of a first build stays in place although the build
-    fails, and a file that was read in part would pass for landed.
+    Removes the rows of a landing that ended in a file problem. The table of a first build remains although the build
+    fails, so a file that was read in part would otherwise count as landed.
 #}
 {% macro undo_failed_landing() %}
     {% if execute and load_relation(this) is not none %}

@@ -1,6 +1,6 @@
 {#
-    Wilson score interval of a share (Wilson 1927) on an effective sample size, so that siblings do not count as
-    independent. bound is 'lower' or 'upper'; null when there is nothing to count.
+    Limit of the Wilson score interval of a share (Wilson 1927). The effective sample size keeps siblings from counting
+    as independent. bound is 'lower' or 'upper'. The limit is null when there is nothing to count.
 #}
 {% macro wilson_bound(share, count_effective, bound) %}
     {%- set z = normal_quantile() -%}

@@ -1,4 +1,4 @@
-{# The expression of every element, which it calls `each`. #}
+{# Applies an expression to every element of a list; the expression calls the element `each`. #}
 {% macro array_map(list, expression) -%}
     {{ return(adapter.dispatch('array_map', 'hcat')(list, expression)) }}
 {%- endmacro %}

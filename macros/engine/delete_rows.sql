@@ -8,7 +8,7 @@
     where {{ condition }}
 {%- endmacro %}
 
-{# Parquet knows no delete: the table is written anew, where there is anything to delete. #}
+{# Parquet has no delete, so the table is rewritten when there is a row to delete. #}
 {% macro spark__delete_rows(relation, condition) -%}
     {% if execute and run_query('select 1 from ' ~ relation ~ ' where ' ~ condition ~ ' limit 1').rows %}
         {% do replace_table(relation, 'select * from ' ~ relation ~ ' where not coalesce(' ~ condition ~ ', false)') %}

@@ -1,4 +1,4 @@
-{# A row per element of a list; a column of a select that has no other such. #}
+{# One row per element of a list, as a column of a select. The select may have only one such column. #}
 {% macro explode(list) -%}
     {{ return(adapter.dispatch('explode', 'hcat')(list)) }}
 {%- endmacro %}

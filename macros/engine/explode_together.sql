@@ -8,6 +8,6 @@
 {%- endmacro %}
 
 {% macro spark__explode_together(lists) -%}
-    {#- a list that is null would make the whole null -#}
+    {#- One null list would make the whole result null. -#}
     inline(arrays_zip(coalesce({{ lists.values()|join(', array()),coalesce(') }}, array()))) as ({{ lists|join(', ') }})
 {%- endmacro %}

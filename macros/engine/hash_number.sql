@@ -1,4 +1,4 @@
-{# A 64-bit hash of a column, the same within a build; never shown, as engines differ. #}
+{# A 64-bit hash of a column. It is constant within a build and never shown, because engines differ. #}
 {% macro hash_number(column) -%}
     {{ return(adapter.dispatch('hash_number', 'hcat')(column)) }}
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {#
-    Joins the row of a table of steps whose interval [lower_bound, upper_bound) holds the value; the last one is open.
-    DuckDB looks it up in sorted order instead of comparing every value with every step.
+    Joins the row of a table of steps whose interval [lower_bound, upper_bound) contains the value. The last interval is
+    open. DuckDB searches sorted steps instead of comparing every value with every step.
 #}
 {% macro join_within(steps, keys, values, column) -%}
     {{ return(adapter.dispatch('join_within', 'hcat')(steps, keys, values, column)) }}

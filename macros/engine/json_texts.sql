@@ -1,4 +1,4 @@
-{# A JSON list of texts as a list; null when the text is none. #}
+{# Converts a JSON list of texts to a list; null when the text is no such list. #}
 {% macro json_texts(text) -%}
     {{ return(adapter.dispatch('json_texts', 'hcat')(text)) }}
 {%- endmacro %}

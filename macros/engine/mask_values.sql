@@ -1,4 +1,4 @@
-{# A text with each private value (records of length, value and masked, the longer first) replaced by its mask. #}
+{# Replaces private values in a text by their masks. Values are records (length, value, masked), longer ones first. #}
 {% macro mask_values(text, values) -%}
     {{ return(adapter.dispatch('mask_values', 'hcat')(text, values)) }}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{# The values of a group as a list, in order, of the rows where the condition holds; null without rows. #}
+{# The ordered list of the values of a group in rows where the condition holds; null without such rows. #}
 {% macro ordered_array(value, order_by, condition=none) -%}
     {{ return(adapter.dispatch('ordered_array', 'hcat')(value, order_by, condition)) }}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{# Sum of the values of a group in order: the last bits of a sum depend on it, and a rerun must change nothing. #}
+{# Sum of the values of a group, in order. The order affects the last bits of a sum, and a rerun must change nothing. #}
 {% macro ordered_sum(value, order_by) -%}
     {{ return(adapter.dispatch('ordered_sum', 'hcat')(value, order_by)) }}
 {%- endmacro %}

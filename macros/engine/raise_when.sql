@@ -7,7 +7,7 @@
     select case when {{ condition }} then error({{ message }}) end as problem from {{ source }}
 {%- endmacro %}
 
-{# Spark would not run a query whose rows nobody fetches. #}
+{# Spark does not run a query whose rows are not fetched. #}
 {% macro spark__raise_when(condition, message, source) -%}
     {% if execute %}
         {% for row in run_query('select ' ~ message ~ ' from ' ~ source ~ ' where ' ~ condition).rows %}

@@ -1,4 +1,4 @@
-{# The text without outer blanks; the characters themselves on Spark, whose chr counts to 255. #}
+{# The text without outer blanks. Spark gets literal characters, because its chr stops at 255. #}
 {% macro trim_blanks(text) -%}
     {{ return(adapter.dispatch('trim_blanks', 'hcat')(text)) }}
 {%- endmacro %}

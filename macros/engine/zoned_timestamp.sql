@@ -1,4 +1,4 @@
-{# UTC timestamp without zone of a text with or without one; null when unreadable. Sessions of Spark run in UTC. #}
+{# Converts text, with or without a zone, to a UTC timestamp without one; null if unreadable. Spark sessions use UTC. #}
 {% macro zoned_timestamp(text) -%}
     {{ return(adapter.dispatch('zoned_timestamp', 'hcat')(text)) }}
 {%- endmacro %}

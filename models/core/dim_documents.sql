@@ -25,7 +25,7 @@ final as (
         coalesce(topics.masked_text, documents.topic, chunks.topic) as topic,
         coalesce(chunks.count_chunks, 0)::integer as count_chunks,
         coalesce(chunks.count_characters, 0)::bigint as count_characters,
-        -- chunks may name a document that no documents file describes
+        -- Chunks may name a document that no documents file describes.
         documents.document_id is not null as is_described
     from documents
     full outer join chunks on documents.document_id = chunks.document_id

@@ -68,7 +68,7 @@ joined as (
         evaluations.scored_count::integer as scored_count,
         labels.label::integer as label,
 
-        -- booleans; no decision means no verdict, never a default cut-off
+        -- booleans: without a decision there is no verdict, because no default cut-off exists
         case
             when metrics.direction = 'higher_is_better' then evaluations.raw_score < decisions.threshold
             else evaluations.raw_score > decisions.threshold
@@ -76,7 +76,7 @@ joined as (
     from evaluations
     inner join metrics on evaluations.metric_name = metrics.metric_name
     inner join version_classes on evaluations.interaction_id = version_classes.interaction_id
-    -- a decision about another class of versions is none here
+    -- A decision for another class of versions does not apply here.
     left join decisions
         on
             evaluations.metric_name = decisions.metric_name
@@ -98,7 +98,7 @@ joined as (
 final as (
     select
         *,
-        -- everything that a change of input, decision or label can move: only such rows are written again
+        -- Covers all that an input, decision or label can change, so that only changed rows are written again.
         md5(
             concat_ws(
                 '|', score_status, coalesce(raw_score::string, ''), coalesce(threshold::string, ''),

@@ -7,8 +7,8 @@ interactions as (
     from {{ ref('fct_interactions') }}
 ),
 
--- an answer fails when it is judged by its reference, by its grounds or by having been given at all, and one says no;
--- similarity, which is no test of truth, speaks only where the fused groundedness has no verdict
+-- An answer fails when it fails against its reference, by its groundedness, or by whether it was given at all. One such
+-- failure is enough. Similarity is no test of truth, so it counts only where the fused groundedness has no verdict.
 failures as (
     select
         interaction_id,

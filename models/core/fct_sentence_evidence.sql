@@ -46,13 +46,13 @@ located as (
         matches.sentence_index,
         matches.similarity,
         units.input_key,
-        -- lists count from 1, sentences from 0
+        -- List positions start at 1, sentence numbers at 0.
         {{ array_at('units.answer_text_ids', 'matches.sentence_index + 1') }} as text_id,
         {{ array_at('units.context_text_ids', 'matches.match_index + 1') }} as evidence_text_id,
         {{ array_at('units.context_ranks', 'matches.match_index + 1') }} as evidence_rank,
         fused.contributions,
         fused.support_probability,
-        -- rounded: the last bits of a score depend on how the texts were batched, the suspect must not
+        -- Batching changes the last bits of a score. Rounding keeps it from changing the least grounded sentence.
         row_number() over (
             partition by matches.interaction_id
             order by
@@ -74,9 +74,9 @@ final as (
 
         -- strings
         -- noqa: disable=PRS,LT02
-        -- the linter knows no lambda of two variables
+        -- The linter cannot parse a lambda of two variables.
         {{ mask_values('sentences.encoded_text', 'private_values.private_values') }} as sentence_text,
-        -- the window that decided; without a classifier the most similar context sentence
+        -- The deciding window; without a classifier the most similar context sentence.
         {{ mask_values('coalesce(entailed.premise, evidence.encoded_text)', 'private_values.private_values') }}
             as evidence_text,
         -- noqa: enable=PRS,LT02

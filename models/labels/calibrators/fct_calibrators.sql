@@ -25,7 +25,7 @@ worded as (
     from numbered
 ),
 
--- one line that a reader can check: name, position and value of the first parameters
+-- One line that a reader can check, with the name, position and value of the first parameters.
 shown as (
     select
         metric_name,

@@ -1,4 +1,5 @@
--- One row per metric that people's labels calibrate: its criterion, the scale of the labels, and how its score reads.
+-- One row per metric that human labels calibrate, with its criterion, the scale of the labels, and the direction, unit
+-- and range of its score.
 with targets as (
     select * from {{ ref('calibration_targets') }}
 ),

@@ -1,5 +1,5 @@
--- One row per (metric that people calibrate, version class): do its calibrators hold for answers of that class? Without
--- labels of the class they are void, whatever the labels of other classes say.
+-- One row per (metric that people calibrate, version class): are its calibrators valid for answers of that class? They
+-- are void when the class has too few labels, whatever the labels of other classes say.
 with classes as (
     select * from {{ ref('int_interaction_version_classes') }}
 ),

@@ -1,4 +1,4 @@
--- One row per (metric, segment, family, parameter, position): what a fitted calibrator consists of, to read and apply.
+-- One row per (metric, segment, family, parameter, position) of the fitted calibrators, to read and to apply them.
 with calibrators as (
     select * from {{ ref('int_calibrators_fitted') }}
     where status = 'fitted'

@@ -1,5 +1,5 @@
--- One row per (interaction, metric) with a score and a chosen calibrator: the probability that people accept it.
--- The formulas are those of hcat.calibration.calibrators, where each is explained.
+-- One row per (interaction, metric) with a score and a chosen calibrator, with the probability that people accept the
+-- answer. The module hcat.calibration.calibrators explains each formula.
 {{ config(materialized='table') }}
 
 with scores as (
@@ -15,7 +15,7 @@ boosted as (
     select * from {{ ref('int_scores_boosted') }}
 ),
 
--- the score itself, or its log odds where the score is a probability
+-- The input is the score itself, or its log odds where the score is a probability.
 settings as (
     select
         metric_name,
@@ -44,7 +44,7 @@ inputs as (
     inner join settings on scores.metric_name = settings.metric_name and scores.segment = settings.segment
 ),
 
--- logistic, and ordinal at the cut point from which people accept: one line of log odds
+-- logistic, and ordinal at the cut point from which people accept: both are one linear function of log odds.
 lines as (
     select
         parameters.metric_name,
@@ -96,7 +96,7 @@ weighed as (
     inner join points on inputs.metric_name = points.metric_name and inputs.segment = points.segment
 ),
 
--- shifted by the largest, so that no exponential runs over
+-- Subtracts the largest value, so that no exponential overflows.
 shifted as (
     select
         *,
@@ -156,7 +156,7 @@ final as (
         interaction_id,
         metric_name,
         family,
-        -- rounding may leave a sum of shares a last bit above 1
+        -- Rounding may leave a sum of shares slightly above 1.
         least(1, greatest(0, probability))::double as calibrated_probability
     from by_any
 )

@@ -1,4 +1,4 @@
--- One row per interaction: its stratum of the prediction sets, and the segment whose calibrator may be its own.
+-- One row per interaction with its stratum for the prediction sets and its segment, which may have its own calibrator.
 with segments as (
     select * from {{ ref('int_interaction_segments') }}
 ),
@@ -10,7 +10,7 @@ interactions as (
 final as (
     select
         interactions.interaction_id,
-        -- a stratum without a quantile of its own falls to the same cell
+        -- An interaction without a segment goes to the cell that strata without a quantile of their own share.
         coalesce(
             min(segments.segment) filter (where segments.dimension = '{{ var("hcat_conformal_dimension") }}'), 'other'
         ) as stratum,

@@ -1,4 +1,5 @@
--- One row per interaction: the class of its application version, within which labels of one version hold for another.
+-- One row per interaction with the class of its application version. Within a class, the labels of one version are
+-- valid for another.
 with interactions as (
     select * from {{ ref('int_interactions_joined') }}
 ),
@@ -21,7 +22,7 @@ matched as (
     select
         prompted.*,
         assessed.version_class,
-        -- a row about this prompt goes before one about any
+        -- A row for this prompt takes precedence over a row for any prompt.
         row_number() over (
             partition by prompted.interaction_id order by assessed.prompt_version nulls last, assessed.version_class
         ) as choice

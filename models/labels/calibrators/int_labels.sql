@@ -1,5 +1,5 @@
--- One row per (interaction, metric): the people's label beside the score, in one of three folds that keep clusters whole
--- The fold is a hash of the cluster: the same in every build, whatever other clusters there are.
+-- One row per (interaction, metric) with the human label, the score and one of three folds, which keep clusters whole.
+-- The fold is a hash of the cluster. It is the same in every build and does not depend on other clusters.
 with labels as (
     select * from {{ ref('int_ratings_adjudicated') }}
 ),

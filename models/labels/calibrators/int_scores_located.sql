@@ -1,5 +1,5 @@
--- One row per (interaction, metric) with a score and a calibrator in force for its version: that of the interaction's
--- segment where there is one, else the one for all.
+-- One row per (interaction, metric) with a score and a calibrator in force for its version. The calibrator is that of
+-- the interaction's segment where there is one, else the calibrator for all segments.
 with evaluations as (
     select interaction_id, metric_name, raw_score from {{ ref('int_evaluations_completed') }}
     where raw_score is not null
@@ -13,7 +13,7 @@ version_classes as (
     select * from {{ ref('int_interaction_version_classes') }}
 ),
 
--- without labels of the class of its version, a score has no probability
+-- A score has no probability when its version class has too few labels.
 valid_classes as (
     select metric_name, version_class from {{ ref('int_calibration_validity') }}
     where calibration_status in ('in_force', 'expired')

@@ -1,4 +1,4 @@
--- One row per (interaction, metric) with a score whose calibrator is made of trees: what SQL cannot apply.
+-- One row per (interaction, metric) with a score whose calibrator consists of trees, which SQL cannot apply.
 with located as (
     select * from {{ ref('int_scores_located') }}
     where family = 'boosted'

@@ -1,4 +1,4 @@
--- Coverage of the labels of fold test, and where a row is what a fitted quantile promises, the test of that promise.
+-- Coverage of the labels of fold test. Where a quantile makes a promise about a row, the row also tests that promise.
 with coverage as (
     select * from {{ ref('int_conformal_coverage') }}
 ),
@@ -7,7 +7,7 @@ quantiles as (
     select * from {{ ref('int_conformal_quantiles') }}
 ),
 
--- what a stratification promises: all rows, a stratum, or a class of a stratum
+-- What the promise of a stratification covers: all rows, a stratum, or a class of a stratum.
 promises as (
     select
         *,
@@ -44,7 +44,7 @@ joined as (
             and coverage.label is not distinct from promises.label
 ),
 
--- strata too small for a quantile of their own share one, whose promise is about all of them together
+-- Strata that are too small for a quantile of their own share one. Its promise covers all of them together.
 merged as (
     select
         metric_name,
@@ -76,7 +76,7 @@ merged as (
 ),
 
 everything as (
-    -- in the order of the columns of `merged`
+    -- These columns keep the order of the columns of `merged`.
     select
         metric_name,
         criterion,

@@ -1,4 +1,5 @@
--- One row per (interaction, metric) labelled in a plain random sample: only their promises hold for new answers.
+-- One row per (interaction, metric) whose label comes from a plain random sample. Only promises that rest on such
+-- labels hold for new answers.
 with labels as (
     select * from {{ ref('int_labels') }}
     where is_audit

@@ -1,5 +1,5 @@
--- One row per (interaction, metric) with a calibrated probability: the labels that cannot be ruled out at the level in
--- force. Label y is in the set if and only if 1 - P(y) <= q of its class and stratum.
+-- One row per (interaction, metric) with a calibrated probability, with the labels that cannot be ruled out at the
+-- level in force. Label y is in the set if and only if 1 - P(y) <= q, where q is the quantile of its class and stratum.
 {{ config(materialized='table') }}
 
 with calibrated as (
@@ -15,7 +15,7 @@ quantiles as (
     where stratification = 'label_conditional' and alpha = {{ var('hcat_conformal_alpha') }}
 ),
 
--- one row per cell group: a class without a quantile leaves its whole stratum without one
+-- One row per (metric, stratum). If one class has no quantile, its whole stratum has none.
 cells as (
     select
         metric_name,

@@ -1,5 +1,5 @@
--- One row per (interaction, criterion, content of the label): every label that was ever in force, and its first build.
--- Appended, so that a calibration of last month can be read with last month's labels.
+-- One row per (interaction, criterion, content of the label) that was ever in force, with its first build. Rows are
+-- appended, so that an earlier calibration can be read with the labels of its time.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

@@ -1,5 +1,5 @@
--- One row per (interaction, criterion): the label that the criterion's rule makes of the ratings, or why there is none.
--- A rater's repeated pass is no second opinion: only the first pass counts.
+-- One row per (interaction, criterion) with the label that the rule of the criterion gives, or the reason why there is
+-- none. Only the first pass of a rater counts, because a repeated pass is no second opinion.
 with ratings as (
     select * from {{ ref('stg_ratings') }}
 ),
@@ -9,7 +9,7 @@ targets as (
     from (
         select criterion, accept_from from {{ ref('calibration_targets') }}
         union all
-        -- labels that no metric is calibrated with still say what is true
+        -- These labels calibrate no metric, but they say whether an answer is true.
         select criterion, accept_from from {{ ref('correctness_criteria') }}
     ) as used
     group by criterion
@@ -51,13 +51,13 @@ counted as (
         count(*) as count_raters,
         avg(scale_point) as mean_scale_point,
         avg(is_accepting::integer) as share_accepting,
-        -- the most frequent point on either side, the lower one of equals
+        -- The most frequent point on either side; the lower one of equally frequent points.
         mode() within group (order by scale_point) filter (where is_accepting) as accepting_point,
         mode() within group (order by scale_point) filter (where not is_accepting) as rejecting_point,
         max(guideline_version) as guideline_version,
         max(review_round) as review_round,
         max(rated_at) as rated_at,
-        -- an interaction that was aimed at once is no random one any more
+        -- An interaction with a targeted rating no longer belongs to the random sample.
         bool_and(sampling = 'audit') as is_audit,
         min(inclusion_probability) as inclusion_probability
     from votes
@@ -71,7 +71,7 @@ ruled as (
         case coalesce(rules.rule, 'majority')
             when 'mean' then counted.mean_scale_point >= counted.accept_from
             when 'dawid_skene' then modelled.scale_point >= counted.accept_from
-            -- half against half is no majority
+            -- Half of the raters are no majority.
             else if(counted.share_accepting = 0.5, null, counted.share_accepting > 0.5)
         end as is_accepted,
         case
@@ -94,7 +94,7 @@ final as (
         guideline_version,
         review_round,
         accept_from,
-        -- a point of the scale on the label's side
+        -- A point of the scale on the side of the label.
         case
             when rule = 'dawid_skene' then modelled_point
             when rule = 'mean' and is_accepted then greatest(round(mean_scale_point), accept_from)

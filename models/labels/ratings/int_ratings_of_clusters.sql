@@ -1,5 +1,5 @@
--- One row per (interaction, criterion, rater, look): the latest rating of that look, with the cluster of its answer.
--- Look 1 is the first pass, look 2 the second; later passes stay in staging.
+-- One row per (interaction, criterion, rater, look) with the latest rating of that look and the cluster of its answer.
+-- Look 1 is the first pass and look 2 the second. Later passes stay in staging.
 with ratings as (
     select * from {{ ref('stg_ratings') }}
 ),

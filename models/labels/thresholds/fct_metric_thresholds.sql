@@ -14,7 +14,7 @@ joined as (
         decisions.is_provisional,
         decisions.valid_until,
         decisions.threshold as decided_threshold,
-        -- a floor is no acceptance threshold, even when its number is that of one
+        -- A monitoring floor is no acceptance threshold, even when both have the same number.
         fitted.kind = 'acceptance'
         and round(fitted.threshold, {{ var('hcat_decision_decimals') }})
         = round(decisions.threshold, {{ var('hcat_decision_decimals') }}) as is_decided

@@ -1,4 +1,4 @@
--- One row per interaction whose query has a reference answer: what the rules read, with its content key.
+-- One row per interaction whose query has a reference answer, with the texts that the rules read and their content key.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -12,7 +12,7 @@ queries as (
     where reference_answer is not null
 ),
 
--- answers to other queries of one template: an answer that names several of them names the true one by luck
+-- Reference answers of one template. An answer that names several of them may contain the true one by chance.
 template_answers as (
     select template, reference_answer
     from queries
@@ -33,7 +33,7 @@ joined as (
     select
         interactions.interaction_id,
         interactions.query_text as query,
-        -- a silent application has given no true answer
+        -- An empty text stands for a missing answer, which cannot be correct.
         coalesce(interactions.answer, '') as answer,
         interactions.reference_answer as true_answer,
         rivals_listed.template_answers as rivals
@@ -45,7 +45,7 @@ joined as (
 final as (
     select
         *,
-        -- the revision is part of the key: everything is judged again when the rules change
+        -- The key contains the revision of the rules, so that a change of the rules checks every answer again.
         md5(
             concat_ws(
                 chr(31), '{{ var("hcat_checking_revision") }}', coalesce(query, ''), answer, true_answer,

@@ -1,5 +1,6 @@
--- One row per (interaction, direction) that neither rules nor facts decide: answer and true answer as premise and
--- hypothesis, each behind the query that makes a statement of it. None where the seed names no source 'entailment'.
+-- One row per (interaction, direction) that neither rules nor facts decide, with the answer and the true answer as
+-- premise and hypothesis. Each follows the query, so that it reads as a statement. The table is empty unless the seed
+-- correctness_sources names the source 'entailment'.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -38,7 +39,7 @@ undecided as (
     cross join sources
     cross join classifier
     where
-        -- what a rule suspects (a negation, several values) is not overruled
+        -- The classifier does not overrule a rule that suspects an answer (a negation, several values).
         answers_checked.facts_status = 'undecided'
         and not interactions.is_refusal
         and trim(answers_to_judge.answer) <> ''

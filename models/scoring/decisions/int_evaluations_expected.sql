@@ -1,10 +1,10 @@
--- One row per (interaction, catalogued metric): the index that fct_evaluations must fill, and why a score may be
--- missing.
+-- One row per (interaction, catalogued metric), with the reason why its score may be missing. The table fct_evaluations
+-- must have a row for each of them.
 with interactions as (
     select * from {{ ref('int_interactions_described') }}
 ),
 
--- texts that were read for names, the answers among them
+-- Texts in which names were searched, among them the answers.
 texts_read as (
     select text_id, is_tagged from {{ ref('int_texts_recognisable') }}
 ),
@@ -107,7 +107,7 @@ final as (
             when missing_inputs <> '' then 'missing: ' || missing_inputs
             when is_refusal and refusal_rule = 'as_refused' then 'the answer declines'
         end as expected_detail,
-        -- declining where an answer was due costs what the catalogue says; a refusal that was right has no such score
+        -- A refusal where an answer was expected gets the score of the catalogue. A correct refusal has no such score.
         case when expected_behaviour = 'answer' then score_when_refused end as score_when_refused
     from crossed
 )

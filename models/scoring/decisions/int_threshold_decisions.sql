@@ -1,6 +1,6 @@
--- One row per decided threshold, and whether it is in force: a number that was decided on the scores of another
--- encoder, classifier or scoring says nothing about these. An expired decision stays in force and warns. Of a decision
--- with a row per classifier, the row of this build's classifier counts.
+-- One row per decided threshold, and whether it is in force. A threshold that was decided on scores of another encoder,
+-- classifier or scoring revision is void here. An expired decision is still applied and raises a warning. Where a
+-- decision has a row per classifier, the row of this build's classifier counts.
 with decisions as (
     select * from {{ ref('threshold_decisions') }}
 ),

@@ -1,4 +1,5 @@
--- One row per (interaction, answer sentence, window): the pair that the classifier reads, context in its own order.
+-- One row per (interaction, answer sentence, window) with the pair that the classifier reads. The sentences of the
+-- premise keep the order of the context.
 {{ config(materialized='table') }}
 
 with windowed as (
@@ -16,7 +17,7 @@ texts as (
 current_rows as (
     select
         windowed.*,
-        -- lists count from 1, sentences from 0
+        -- List positions start at 1, sentence numbers at 0.
         {{ array_at('evidence.answer_text_ids', 'windowed.sentence_index + 1') }} as text_id,
         evidence.context_text_ids,
         {{ array_at('evidence.context_ranks', array_at('windowed.context_indices', 1) ~ ' + 1') }} as evidence_rank

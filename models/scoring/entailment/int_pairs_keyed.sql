@@ -1,11 +1,12 @@
--- One row per distinct (premise, hypothesis) with the key of this build's classifier: the content key of an entailment.
+-- One row per distinct (premise, hypothesis) with the key of this build's classifier. Pair and key together are the
+-- content key of an entailment.
 with pairs as (
     select pair_id, premise, hypothesis from {{ ref('int_evidence_windows') }}
     union all
-    -- answers held against other answers to the same query
+    -- Answers that are compared with other answers to the same query.
     select pair_id, premise, hypothesis from {{ ref('int_sample_pairs') }}
     union all
-    -- answers held against true answers
+    -- Answers that are compared with true answers.
     select pair_id, premise, hypothesis from {{ ref('int_correctness_pairs') }}
 ),
 

@@ -1,4 +1,4 @@
--- One row per (interaction, answer sentence, other answer): the pair that the classifier reads.
+-- One row per (interaction, answer sentence, other answer) with the pair that the classifier reads.
 {{ config(materialized='table') }}
 
 with samples as (
@@ -19,7 +19,7 @@ texts as (
     select * from {{ ref('int_texts') }}
 ),
 
--- only answers with samples: the others are the most
+-- Keeps only answers with samples, because most answers have none.
 sampled_sentences as (
     select
         answers.interaction_id,

@@ -1,4 +1,4 @@
--- One row per (interaction, answer sentence): the window that supports it best, which is the evidence that decided.
+-- One row per (interaction, answer sentence) with the window that supports the sentence best: the deciding evidence.
 {{ config(materialized='table') }}
 
 with windows as (
@@ -34,7 +34,7 @@ final as (
     select *
     from joined
     qualify
-        -- rounded: the last bits of a score depend on how the pairs were batched, the deciding window must not
+        -- Batching changes the last bits of a score. Rounding keeps it from changing the deciding window.
         row_number() over (
             partition by interaction_id, sentence_index
             order by round(score, {{ var('hcat_similarity_digits') }}) desc, window_index

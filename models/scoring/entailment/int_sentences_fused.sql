@@ -1,5 +1,5 @@
--- One row per (interaction, answer sentence): the probability that it is supported, and what each signal adds to it.
--- A monotone logistic (hcat.metrics.fusion) whose parameters are the seed groundedness_prior.
+-- One row per (interaction, answer sentence) with the probability that the sentence is supported, and what each signal
+-- adds to it. A monotone logistic (hcat.metrics.fusion) gives it, with the parameters of the seed groundedness_prior.
 {{ config(materialized='table') }}
 {%- set bound = var('hcat_entailment_logit_bound') %}
 
@@ -31,7 +31,7 @@ fitted as (
 ),
 
 parameters as (
-    -- a classifier without rows of its own is read as the shipped default one would be
+    -- A classifier without rows of its own uses the rows of the shipped default classifier.
     select
         priors.feature,
         priors.coefficient,
@@ -55,13 +55,13 @@ features as (
             -{{ bound }},
             least(
                 {{ bound }},
-                -- the log odds of entailment, from a probability that never quite reaches 0 or 1
+                -- The log odds of entailment; the probability is kept away from 0 and 1.
                 ln(greatest(entailed.probability_entailment, exp(-{{ bound }} - 1)))
                 - ln(greatest(1 - entailed.probability_entailment, exp(-{{ bound }} - 1)))
             )
         )::double as entailment_logit,
         matches.similarity::double as similarity,
-        -- a sentence without words claims nothing by words
+        -- A sentence without content words claims nothing by its words.
         coalesce(supported.count_words_supported / nullif(supported.count_words, 0)::double, 1)::double
             as share_words_supported,
         entailed.overlap::double as evidence_overlap,
@@ -73,7 +73,7 @@ features as (
         )::double as count_entities_unsupported,
         least({{ array_length('supported.contradicted') }}, {{ var('hcat_unsupported_bound') }})::double
             as count_fields_contradicted,
-        -- the first word that is found nowhere says more than the tenth
+        -- The first unsupported word says more than the tenth, hence the logarithm.
         ln(1 + supported.count_words - supported.count_words_supported)::double as log_words_unsupported
     from entailed
     inner join units on entailed.interaction_id = units.interaction_id

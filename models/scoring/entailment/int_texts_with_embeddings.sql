@@ -1,4 +1,4 @@
--- One row per distinct text with its vector: what the choice of evidence reads.
+-- One row per distinct text with its vector, from which the evidence is chosen.
 select
     texts.text_id,
     texts.encoded_text,

@@ -1,5 +1,5 @@
--- One row per interaction with where its query comes from: a test set that somebody prepared (a reference answer,
--- source chunk, kind, expectation, family or variant is declared for it), else production.
+-- One row per interaction with the origin of its query. The origin is test_set when somebody declared a reference
+-- answer, source chunk, kind, expectation, family or variant for the query, else production.
 with interactions as (
     select * from {{ ref('int_interactions_joined') }}
 ),

@@ -1,4 +1,4 @@
--- One row per (interaction, role, position): which passage (query, answer, context chunk, reference) plays which part.
+-- One row per (interaction, role, position) with its passage. The role is query, answer, context or reference.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -29,7 +29,7 @@ passages as (
         'context' as role,
         retrievals.rank as position,
         retrievals.completeness_weight,
-        -- what the application logged is what it saw; the corpus only fills a missing text
+        -- The logged text is what the application saw. The corpus only fills in a missing text.
         case when {{ is_blank('retrievals.text') }} then chunks.chunk_text else retrievals.text end as passage_text
     from retrievals
     left join chunks on retrievals.chunk_id = chunks.chunk_id
@@ -39,7 +39,7 @@ final as (
     select
         interaction_id,
         role,
-        -- the revision is part of the key: passages are split and classified again when the rules change
+        -- The key contains the revision, so that a change of the rules splits and classifies every passage again.
         md5('{{ var("hcat_scoring_revision") }}|' || passage_text) as passage_id,
         passage_text,
         position,

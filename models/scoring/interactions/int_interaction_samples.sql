@@ -1,5 +1,5 @@
--- One row per (interaction, other answer that the same run of the application gave to the same query): what SelfCheck
--- holds an answer against.
+-- One row per (interaction, other answer that the same run of the application gave to the same query). SelfCheck
+-- compares an answer with these.
 {{ config(materialized='table') }}
 {%- set most = var('hcat_selfcheck_samples') | int -%}
 {%- if most < 1 -%}
@@ -30,7 +30,7 @@ final as (
             interactions.system = others.system
             and interactions.run_id = others.run_id
             and interactions.query_key = others.query_key
-            -- two customers who ask the same are no samples of one answer
+            -- Answers to two customers who ask the same query are no samples of one answer.
             and interactions.sample_index <> others.sample_index
     qualify sample_position <= {{ most }}
 )

@@ -1,4 +1,4 @@
--- One row per interaction with what it holds: the inputs that decide which metrics can be scored.
+-- One row per interaction with the inputs that it holds. They decide which metrics can be scored.
 {{ config(materialized='table') }}
 
 with interactions as (

@@ -1,4 +1,4 @@
--- One row per staged interaction with the facts of its query; the texts that all metrics start from.
+-- One row per staged interaction with the facts of its query. All metrics start from these texts.
 with interactions as (
     select * from {{ ref('stg_interactions') }}
 ),
@@ -35,7 +35,7 @@ joined as (
         coalesce(queries.query_text, interactions.query_text) as query_text,
         coalesce(queries.expected_behaviour, 'answer') as expected_behaviour,
         queries.cluster_id as declared_cluster_id,
-        -- queries for one fact are siblings, and so are their variants
+        -- Queries for the same fact and their variants are siblings.
         case when queries_rooted.is_in_family then roots.query_group else queries.query_group end
             as declared_query_group,
         case when queries_rooted.is_in_family then queries_rooted.root_query_id end as family_query_id
@@ -48,7 +48,7 @@ joined as (
 final as (
     select
         *,
-        -- what makes interactions siblings: statistics count these, not rows (a shared chunk never does)
+        -- Interactions of one cluster are siblings. Statistics count clusters, not rows. A shared chunk does not count.
         coalesce(
             declared_cluster_id,
             declared_query_group,

@@ -1,5 +1,5 @@
--- One row per query: the group of queries that ask for one fact in other words, as logged, else its root with
--- the variants of it whose meaning is kept. A query alone forms no group.
+-- One row per query with the group of queries that ask for the same fact in other words. The group is the logged one,
+-- else the root of the query with the variants that keep its meaning. A query on its own forms no group.
 with queries as (
     select * from {{ ref('stg_queries') }}
 ),
@@ -41,7 +41,7 @@ grouped as (
         end as group_source,
         case
             when declared_group is not null then declared_group
-            -- a variant of a query with a declared group asks for the same fact
+            -- A variant of a query with a declared group asks for the same fact as that group.
             when variant_meaning in ('original', 'kept') then coalesce(root_group, root_query_id)
         end as query_group
     from described

@@ -1,4 +1,4 @@
--- One row per query: the query at the root of its chain of variants (itself when it has no parent).
+-- One row per query with the query at the root of its chain of variants (itself when it has no parent).
 with recursive queries as (
     select query_id, parent_query_id from {{ ref('stg_queries') }}
 ),
@@ -18,7 +18,7 @@ chain as (
         array_append(chain.visited, chain.next_query_id) as visited
     from chain
     left join queries on chain.next_query_id = queries.query_id
-    -- a parent that is not in the set still names the family
+    -- A parent that is not among the queries still names the family.
     where chain.next_query_id is not null and not array_contains(chain.visited, chain.next_query_id)
 ),
 
@@ -27,7 +27,7 @@ rooted as (
         query_id,
         max_by(
             case
-                -- a circle has no root: the smallest id in it stands for it
+                -- A cycle has no root, so its smallest id takes that place.
                 when array_contains(visited, next_query_id)
                     then {{ array_at('array_sort(' ~ array_from('visited', 'next_query_id') ~ ')', 1) }}
                 else root_query_id
@@ -42,7 +42,7 @@ final as (
     select
         query_id,
         root_query_id,
-        -- the root is a sibling of its variants; a query alone is no family
+        -- The root belongs to the family of its variants. A query on its own is no family.
         root_query_id <> query_id or count(*) over (partition by root_query_id) > 1 as is_in_family
     from rooted
 )

@@ -1,4 +1,5 @@
--- One row per (query, chunk) with a known grade: judgements where there are any, else the source chunks of the query.
+-- One row per (query, chunk) with a known grade. Grades come from relevance judgements where there are any, else from
+-- the source chunks of the query.
 with judgements as (
     select query_id, chunk_id, max(greatest(grade, 0)) as grade
     from {{ ref('stg_relevance_judgements') }}

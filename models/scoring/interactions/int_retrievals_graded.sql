@@ -1,4 +1,4 @@
--- One row per (interaction, position) with the grade of the chunk at that position; unjudged chunks have grade 0.
+-- One row per (interaction, position) with the grade of the chunk at that position. Unjudged chunks have grade 0.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -9,7 +9,7 @@ retrievals as (
     select * from {{ ref('stg_retrievals') }}
 ),
 
--- an interaction whose logs name no chunk cannot be judged; an unnamed chunk among named ones keeps its rank
+-- Retrieval without any chunk id cannot be graded. A chunk without an id keeps its rank among chunks with ids.
 identified as (
     select distinct interaction_id
     from retrievals
@@ -20,7 +20,7 @@ relevance as (
     select * from {{ ref('int_query_relevance') }}
 ),
 
--- only queries with at least one relevant chunk can tell good retrieval from bad
+-- Only queries with at least one relevant chunk can distinguish good retrieval from bad.
 judged_queries as (
     select query_id
     from relevance
@@ -48,7 +48,7 @@ final as (
         positioned.query_id,
         positioned.chunk_id,
         positioned.position,
-        -- a chunk that is returned twice is relevant once
+        -- A chunk that is retrieved twice counts as relevant once.
         case when positioned.occurrence = 1 then coalesce(relevance.grade, 0.0) else 0.0 end as grade
     from positioned
     left join relevance on positioned.query_id = relevance.query_id and positioned.chunk_id = relevance.chunk_id

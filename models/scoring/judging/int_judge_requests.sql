@@ -1,5 +1,5 @@
--- One row per (interaction, judged metric) that can have a score, with all that the judge reads and the content key of
--- it: what was asked once for a key is never asked again. What is not asked says why.
+-- One row per (interaction, judged metric) that can have a score, with the texts that the judge reads and their content
+-- key. No build asks twice for the same key. The status gives the reason when the judge is not asked.
 {{ config(materialized='table') }}
 {%- set known = [
     'faithfulness_llm', 'answer_relevance_llm', 'context_relevance_llm', 'rubric_llm', 'score_llm', 'ranking_llm',
@@ -90,7 +90,7 @@ sample_answers as (
     group by samples.interaction_id
 ),
 
--- another answer to the same query, of another version before another one of the same
+-- Another answer to the same query. An answer of another system is preferred to one of the same system.
 other_answers as (
     select
         sampled.interaction_id,
@@ -141,7 +141,7 @@ wanted as (
     left join sampled on expected.interaction_id = sampled.interaction_id
 ),
 
--- a text that a task does not read is no part of its key
+-- The key of a task covers only the texts that the task reads.
 materials as (
     select
         wanted.{{ columns_except(['reference_answer']) }},
@@ -192,7 +192,7 @@ final as (
                 {%- for column in [
                     'contexts', 'other_contexts', 'context_sentences', 'answer_sentences', 'sample_answers'
                 ] %}
-                -- as JSON: two lists with the same letters are told apart
+                -- JSON keeps apart two lists that concatenate to the same letters.
                 coalesce(md5(to_json(materials.{{ column }})::string), ''){{ ',' if not loop.last }}
                 {%- endfor %}
             )

@@ -1,6 +1,6 @@
--- One row per (interaction, catalogued metric): the score, or the status that says why there is none.
--- A table: joined further without being counted first, it is guessed at a thousandth of its rows, and what is taken for
--- the small side of a join is then held in memory whole.
+-- One row per (interaction, catalogued metric) with the score, or with the status that says why there is none.
+-- This is a table, so that its rows are counted before further joins. For a view, the engine estimates a thousandth of
+-- the rows, takes it for the small side of a join and holds all of it in memory.
 {{ config(materialized='table') }}
 
 with expected as (
@@ -24,7 +24,7 @@ final as (
         case
             when expected.expected_status is not null then expected.expected_status
             when metrics_unioned.score_status = 'not_applicable' then 'not_applicable'
-            -- everything that the metric needs is there and yet no number came out
+            -- All inputs of the metric exist, but no number resulted.
             when metrics_unioned.raw_score is null or not {{ is_finite('metrics_unioned.raw_score') }} then 'failed'
             else metrics_unioned.score_status
         end as score_status,

@@ -1,4 +1,5 @@
--- One row per (interaction, behaviour): whether it answered, declined, and declined when it should.
+-- One row per (interaction, behaviour metric): whether the application answered, whether it declined, and whether it
+-- did what was expected.
 with interactions as (
     select * from {{ ref('int_interactions_described') }}
 ),

@@ -1,4 +1,4 @@
--- One row per (interaction, entailment metric): aggregates over the answer's sentences (HCAT section 3.2.2).
+-- One row per (interaction, entailment metric), aggregated over the sentences of the answer (HCAT section 3.2.2).
 {%- set rounded = "round(sentences.score, " ~ var('hcat_similarity_digits') ~ ")" %}
 
 with sentences as (

@@ -1,4 +1,5 @@
--- One row per interaction: the probability that every sentence of the answer is supported (product over sentences).
+-- One row per interaction with the probability that every sentence of its answer is supported: the product over its
+-- sentences.
 with fused as (
     select * from {{ ref('int_sentences_fused') }}
 ),
@@ -21,7 +22,7 @@ aggregated as (
         interaction_id,
         count(*) as scored_count,
         exp({{ exact_sum('ln(support_probability)') }}) as raw_score,
-        -- rounded: of two sentences that are equally weak up to the noise of batching, the first
+        -- Rounding makes the first sentence win when two are equally weak up to the noise of batching.
         min_by(
             printf('deciding sentence %d, probability %.3f: %s', sentence_index, support_probability, contributions),
             (round(support_probability, {{ var('hcat_similarity_digits') }}), sentence_index)

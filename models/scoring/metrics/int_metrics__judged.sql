@@ -1,5 +1,5 @@
--- One row per (interaction, judged metric) that can have a score. What the judge did not decide, and a call that
--- brought nothing, is failed with the reason: never a number.
+-- One row per (interaction, judged metric) that can have a score. An evaluation has the status failed, a reason and no
+-- score when the judge did not decide or a call returned nothing.
 with requests as (
     select * from {{ ref('int_judge_requests') }}
 ),

@@ -1,5 +1,5 @@
--- One row per answered interaction that was read for names: whether its answer gives away personal data that neither
--- query nor context brought.
+-- One row per answered interaction in which names were searched. The score says whether the answer gives away personal
+-- data that stands neither in the query nor in the context.
 with interactions as (
     select interaction_id, answer from {{ ref('int_interactions_described') }}
     where is_answered

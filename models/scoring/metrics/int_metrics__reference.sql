@@ -1,4 +1,4 @@
--- One row per (interaction, metric against the reference answer).
+-- One row per (interaction, metric) for the metrics that compare an answer with the reference answer.
 with overlapped as (
     select * from {{ ref('int_answers_overlapped') }}
 ),

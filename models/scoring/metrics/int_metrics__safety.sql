@@ -1,4 +1,4 @@
--- One row per (interaction, safety metric): toxicity and sentiment over sentences, and the longest copied run.
+-- One row per (interaction, safety metric): the toxicity and sentiment of the sentences, and the longest copied run.
 with sentence_scores as (
     select * from {{ ref('int_sentence_scores') }}
 ),

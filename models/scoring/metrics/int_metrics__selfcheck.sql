@@ -1,6 +1,6 @@
--- One row per interaction whose query was answered several times: how far the other answers bear out its sentences.
--- 1 minus the mean of SelfCheckGPT with NLI (Manakul et al. 2023, section 5.4): contradiction against entailment, the
--- neutral class left out, mean over other answers and sentences.
+-- One row per interaction whose query was answered several times. The score says how far the other answers support its
+-- sentences. It is 1 minus SelfCheckGPT with NLI (Manakul et al. 2023, section 5.4). That method compares contradiction
+-- with entailment, leaves out the neutral class and averages over the other answers and the sentences.
 with pairs as (
     select * from {{ ref('int_sample_pairs') }}
 ),
@@ -17,7 +17,7 @@ scored as (
         pairs.interaction_id,
         pairs.other_interaction_id,
         pairs.sentence_index,
-        -- a classifier of two classes knows no contradiction: all that is not entailment stands for it
+        -- A classifier of two classes has no contradiction. All that is not entailment stands for it.
         entailed.probability_entailment
         / (
             entailed.probability_entailment

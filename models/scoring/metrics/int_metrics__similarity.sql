@@ -1,4 +1,4 @@
--- One row per (interaction, similarity metric): aggregates of the best matches over sentences (HCAT section 3).
+-- One row per (interaction, similarity metric) with the best matches aggregated over sentences (HCAT section 3).
 {%- set rounded = "round(matches.similarity, " ~ var('hcat_similarity_digits') ~ ")" %}
 
 with matches as (
@@ -29,7 +29,7 @@ aggregated as (
             {{ exact_mean('matches.similarity') }}
         ) as weighted_similarity,
         min(matches.similarity) as minimum_similarity,
-        -- rounded: of two sentences that are equally weak up to the encoder's noise, the first
+        -- Rounding makes the first sentence win when two are equally weak up to the noise of the encoder.
         min_by(matches.sentence_index, ({{ rounded }}, matches.sentence_index)) as worst_sentence_index,
         min_by(matches.match_index, ({{ rounded }}, matches.sentence_index)) as worst_match_index,
         avg(case when matches.similarity >= cut_off.threshold then 1 when cut_off.threshold is not null then 0 end)

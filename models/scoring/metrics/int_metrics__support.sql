@@ -1,5 +1,5 @@
--- One row per (interaction, kind): share of the answer's words, numbers or entities found in context or query; and
--- whether its numbers or entities stand where the context puts them.
+-- One row per (interaction, kind) with the share of the answer's words, numbers or entities that occur in the context
+-- or the query. Two further kinds say whether its numbers or entities stand where the context puts them.
 with supported as (
     select * from {{ ref('int_sentences_supported') }}
 ),
@@ -24,7 +24,7 @@ current_rows as (
 unsupported_items as (
     select interaction_id, {{ joined_text('item', "', '", 'sentence_index, item') }} as detail
     from (
-        -- a detail is shown: words of a name or a number that is hidden elsewhere are hidden here
+        -- The detail is shown to readers, so it hides words and numbers of masked values.
         select
             current_rows.interaction_id,
             current_rows.sentence_index,
@@ -37,7 +37,7 @@ unsupported_items as (
 displaced_items as (
     select interaction_id, {{ joined_text('item', "', '", 'sentence_index, item') }} as detail
     from (
-        -- a detail is shown: words of a name or a number that is hidden elsewhere are hidden here
+        -- The detail is shown to readers, so it hides words and numbers of masked values.
         select
             current_rows.interaction_id,
             current_rows.sentence_index,
@@ -53,7 +53,7 @@ measured as (
         interaction_id,
         'support_{{ kind }}' as metric_name,
         sum(count_{{ kind }}) as scored_count,
-        -- an answer without numbers has no share of supported numbers: not 1, not 0
+        -- An answer without numbers has no share of supported numbers, neither 1 nor 0.
         sum(count_{{ kind }}_supported) / nullif(sum(count_{{ kind }}), 0)::double as score
     from current_rows
     group by interaction_id

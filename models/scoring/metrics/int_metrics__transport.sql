@@ -1,4 +1,5 @@
--- One row per (interaction, distance between context and answer): optimal transport and its approximation (HCAT 3.3.2).
+-- One row per (interaction, distance between context and answer). The distances are optimal transport and its
+-- approximation (HCAT section 3.3.2).
 with compared as (
     select * from {{ ref('int_interactions_compared') }}
 ),

@@ -1,5 +1,5 @@
--- One row per (interaction, metric) that was computed. A new family is one more line.
--- A table: the families' aggregates and the completed index do not fit in memory together at scale.
+-- One row per (interaction, metric) that was computed. Each new metric family adds one line.
+-- This is a table, because the aggregates of all families and the completed index exceed the memory together at scale.
 {{ config(materialized='table') }}
 
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail

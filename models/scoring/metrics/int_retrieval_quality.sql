@@ -22,7 +22,7 @@ ideal as (
     select
         relevance.query_id,
         cut_offs.k,
-        -- here and below in order: the last bits of a sum depend on it, and a rerun must change nothing
+        -- This sum and those below are ordered: order changes the last bits, and a rerun must change nothing.
         {{ ordered_sum(
             'case when relevance.ideal_position <= cut_offs.k'
             ~ ' then relevance.grade / log2(relevance.ideal_position + 1) else 0 end',

@@ -1,4 +1,5 @@
--- One row per interaction whose answer holds personal data, with what its values are looked up in.
+-- One row per interaction whose answer holds personal data, with the query and contexts in which these values are
+-- searched.
 with passages as (
     select * from {{ ref('int_interaction_passages') }}
 ),

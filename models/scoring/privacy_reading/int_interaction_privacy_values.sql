@@ -1,5 +1,5 @@
--- One row per interaction that has personal data in any of its texts, with the values that sentences of it hide.
--- Never a table: these are the words themselves.
+-- One row per interaction that has personal data in any of its texts, with the values to mask in its sentences.
+-- This model must never become a table, because it holds the personal data itself.
 with passages as (
     select * from {{ ref('int_interaction_passages') }}
 ),
@@ -13,7 +13,7 @@ spans as (
 cut as (
     select distinct
         text_id,
-        -- sentences have their white space folded
+        -- Sentences have single blanks for any white space.
         {{ replace_pattern("substring(text, span['start'] + 1, span['end'] - span['start'])", '\\s+', ' ') }} as value,
         span['masked'] as masked
     from spans
@@ -23,7 +23,7 @@ cut as (
 final as (
     select
         passages.interaction_id,
-        -- the longer first, so that a part of a value does not break it up
+        -- Longer values come first, so that masking a part of a value does not break up the whole.
         array_agg(
             distinct {{ record({'length': '0 - length(cut.value)', 'value': 'cut.value', 'masked': 'cut.masked'}) }}
         ) as private_values

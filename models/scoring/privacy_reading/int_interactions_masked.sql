@@ -1,4 +1,4 @@
--- One row per interaction with its texts as they may be shown: personal data in masked form.
+-- One row per interaction with its texts, in which personal data is masked.
 {{ config(materialized='table') }}
 
 with interactions as (

@@ -1,4 +1,4 @@
--- One row per (interaction, distinct value of personal data in its answer) of this build's answers, masked.
+-- One row per (interaction, distinct value of personal data in its answer), masked, for the answers of this build.
 with spans as (
     select * from {{ ref('int_privacy_spans') }}
 ),
@@ -26,7 +26,7 @@ final as (
         entity_types.is_counted,
         entity_types.is_counted and spans.exposure = 'leaked' as is_leak
     from spans
-    -- what was found in another answer, context or by other recognisers stays in the table and out of this build
+    -- Findings in another answer or context, or by other recognisers, stay in the table but do not count here.
     inner join answers
         on spans.interaction_id = answers.interaction_id and spans.exposure_key = answers.exposure_key
     inner join entity_types on spans.entity_type = entity_types.entity_type

@@ -1,4 +1,4 @@
--- One row per prepared query with its texts and tags as they may be shown.
+-- One row per prepared query with its texts and tags in masked form.
 with queries as (
     select query_id, query_text, reference_answer, tags from {{ ref('stg_queries') }}
 ),

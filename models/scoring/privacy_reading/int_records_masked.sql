@@ -1,4 +1,4 @@
--- One row per distinct record of tags with its masked form (null where nothing is to be hidden).
+-- One row per distinct record of tags with its masked form (null where nothing needs masking).
 with recognisable as (
     select text_id, reading_key from {{ ref('int_records_recognisable') }}
 ),

@@ -1,4 +1,4 @@
--- One row per distinct record of tags, as logged with an interaction or a query, and by whom it is to be read.
+-- One row per distinct record of tags of an interaction or a query, with the key of its reading.
 with interactions as (
     select tags from {{ ref('int_interactions_joined') }}
 ),

@@ -1,4 +1,5 @@
--- One row per distinct text in use, with its masked form (null where nothing is to be hidden) and the places found.
+-- One row per distinct text in use, with its masked form (null where nothing needs masking) and the positions of
+-- personal data in it.
 with recognisable as (
     select text_id, reading_key, text, is_tagged from {{ ref('int_texts_recognisable') }}
 ),

@@ -1,5 +1,5 @@
--- One row per distinct text that is shown somewhere or held against an answer, and how it is to be read.
--- A table: its grouping of all texts is asked for by the reader, the masks and the exposures.
+-- One row per distinct text that is shown to readers or compared with an answer, and how it is read for personal data.
+-- This is a table, because the recognisers, the masks and the exposures all need its grouping of all texts.
 {{ config(materialized='table') }}
 
 with interaction_passages as (
@@ -29,7 +29,7 @@ recognisers as (
 united as (
     select
         passages.passage_text as text,
-        -- documents are read as what they are written in, whatever the customer writes
+        -- Documents count as written in a known language, whatever the language of the customer.
         passages.role = 'context'
         or interactions.language is null
         or split_part(lower(interactions.language), '-', 1) in (
@@ -38,14 +38,14 @@ united as (
     from interaction_passages as passages
     inner join interactions on passages.interaction_id = interactions.interaction_id
     union all
-    -- a prepared query says no language: the interactions that ask it do
+    -- A prepared query states no language. The interactions that ask it do.
     select query_text as text, null::boolean as is_in_known_language from queries
     union all
     select reference_answer as text, null::boolean as is_in_known_language from queries
     union all
     select title as text, null::boolean as is_in_known_language from documents
     union all
-    -- labels: read by rules alone, which take no product for a person
+    -- Rules alone read labels, because rules do not mistake a product for a person.
     select customer_group as text, false as is_in_known_language from interactions
     union all
     select topic as text, false as is_in_known_language from documents

@@ -1,5 +1,4 @@
--- One row per distinct text of a query or answer, and per probe, with its vector and the key of this build's
--- classifiers.
+-- One row per distinct text of a query, an answer or a probe, with its vector and the key of this build's classifiers.
 with passages as (
     select distinct passage_id
     from {{ ref('int_interaction_passages') }}

@@ -1,5 +1,5 @@
--- One row per interaction: the ids of its sentences by role, in order, and the content key of everything scored from
--- them.
+-- One row per interaction with the ids of its sentences by role, in order, and the content key of all scores that are
+-- computed from these sentences.
 {{ config(materialized='table') }}
 
 with interaction_passages as (
@@ -22,7 +22,7 @@ sentences as (
     select
         interaction_passages.interaction_id,
         interaction_passages.role,
-        -- in the order in which a list of them is to be sorted
+        -- The fields stand in the order by which a list of these records is sorted.
         {{ record({
             'position': 'interaction_passages.position',
             'sentence_index': 'passages_split.sentence_index',
@@ -35,8 +35,8 @@ sentences as (
     where interaction_passages.role <> 'reference'
 ),
 
--- one list per role, sorted afterwards: seven ordered lists beside each other run out of memory at scale. A role
--- without sentences has no list; some engines would make an empty one.
+-- Builds one list per role and sorts it afterwards. Seven ordered lists at once exceed the memory at scale. A role
+-- without sentences has no list, where some engines would make an empty one.
 sentences_gathered as (
     select
         {%- for role in ['query', 'answer', 'context'] %}
@@ -51,7 +51,7 @@ sentences_gathered as (
 
 sentences_listed as (
     select
-        -- the linter takes the elements of a list for a table
+        -- The linter mistakes the elements of a list for a table.
         interaction_id,  -- noqa: RF03
         {%- for role in ['query', 'answer', 'context'] %}
         {{ array_map(role ~ '_sentences', 'each.text_id') }} as {{ role }}_text_ids,
@@ -90,7 +90,7 @@ windows_listed as (
 final as (
     select
         sentences_listed.*,
-        -- windows only where there is a reference to compare with
+        -- Only interactions with a reference answer to compare with have windows.
         case when windows_listed.reference_window_ids is not null then windows_listed.answer_window_ids end
             as answer_window_ids,
         case when windows_listed.reference_window_ids is not null then windows_listed.answer_window_characters end

@@ -1,5 +1,5 @@
--- One row per (passage, window): references and the answers compared with them, cut into runs of whole sentences that
--- fit the encoder's window, so that a long text is split and pooled instead of truncated.
+-- One row per (passage, window) of the references and of the answers that are compared with them. A window is a run of
+-- whole sentences that fits the encoder, so that a long text is split and pooled instead of truncated.
 with passages_split as (
     select * from {{ ref('int_passages_split') }}
 ),

@@ -1,4 +1,4 @@
--- One row per distinct passage: contexts repeat across interactions, so each is split once.
+-- One row per distinct passage. Contexts repeat across interactions, so each passage is split only once.
 {{ config(materialized='table') }}
 
 select

@@ -1,4 +1,4 @@
--- One row per text of a seed that is embedded beside those of the logs: probes of toxicity, examples of restricted
+-- One row per text of a seed that is embedded together with the logs. These are toxicity probes, examples of restricted
 -- topics, and examples of what the application is for.
 with probes as (
     select * from {{ ref('toxicity_probes') }}

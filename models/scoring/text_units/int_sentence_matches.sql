@@ -1,4 +1,4 @@
--- One row per (interaction, comparison, sentence): its best match in the other role and its weight in the weighted
+-- One row per (interaction, comparison, sentence) with its best match in the other role and its weight in the weighted
 -- mean.
 {%- set comparisons = [
     ('query', 'context'), ('context', 'query'), ('answer', 'context'),
@@ -62,9 +62,9 @@ final as (
         sentence_index::integer as sentence_index,
         match_index,
         similarity::double as similarity,
-        -- completeness weighs a context sentence by its relevance to the query, so that irrelevant context does not
-        -- count against the answer, unless the logs bring weights for the chunks of this interaction; elsewhere a
-        -- sentence counts by its content words
+        -- Completeness weights a context sentence by its relevance to the query, so that irrelevant context does not
+        -- count against the answer. Weights that the logs hold for the chunks of this interaction take precedence.
+        -- In all other comparisons the weight of a sentence is its number of content words.
         case
             when comparison <> 'context_to_answer' then count_content_words::double
             when is_weighted then coalesce(completeness_weight, 0.0)

@@ -1,9 +1,9 @@
--- One row per distinct text that is embedded: sentences, windows of texts compared whole, and texts of the safety
--- seeds; with the key of this build's encoder, the content key of an embedding.
+-- One row per distinct text to embed: sentences, windows of texts that are compared as a whole, and texts of the safety
+-- seeds. The text and the key of this build's encoder form the content key of an embedding.
 {{ config(materialized='table') }}
 
 with passages as (
-    -- the split table keeps passages of earlier rules and logs; only those in use are embedded
+    -- The split table keeps passages of earlier rules and logs. Only passages in use are embedded.
     select passage_id from {{ ref('int_passages') }}
 ),
 

@@ -1,5 +1,5 @@
--- One row per interaction: logged tag, else topic of the source chunk, else k-means cluster of the query, else
--- no_topic.
+-- One row per interaction with its topic: the logged tag, else the topic of the source chunk, else the k-means cluster
+-- of the query, else no_topic.
 with logged as (
     select * from {{ ref('int_topics_logged') }}
 ),

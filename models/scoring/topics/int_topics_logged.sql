@@ -1,4 +1,4 @@
--- One row per interaction: its logged topic, else the topic of the first source chunk of its query, else null.
+-- One row per interaction with its logged topic, else the topic of the first source chunk of its query, else null.
 with interactions as (
     select * from {{ ref('int_interactions_joined') }}
 ),

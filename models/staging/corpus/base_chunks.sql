@@ -1,4 +1,4 @@
--- One row per landed chunk record, typed, with the reason when it cannot be used.
+-- One row per landed chunk record, with typed columns, and with the reason when it cannot be used.
 with source as (
     select * from {{ ref('landed_chunks') }}
 ),

@@ -1,4 +1,4 @@
--- One row per landed rating record, typed, with the reason when it cannot be used.
+-- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
 with source as (
     select * from {{ ref('landed_ratings') }}
 ),
@@ -8,8 +8,8 @@ rating_scales as (
 ),
 
 interactions as (
-    -- the one look at another source in staging: a record of an interaction that never came is an orphan, and a
-    -- record whose interaction comes in a later file is no longer one
+    -- Only here does staging look at another source. A record is an orphan while its interaction is not staged. It
+    -- stops being an orphan when the interaction arrives in a later file.
     select interaction_id as known_interaction_id
     from {{ ref('base_interactions') }}
     where record_status = 'staged'
@@ -30,21 +30,21 @@ renamed as (
         {{ text_or_null('rating_pass') }} as rating_pass_text,
         {{ text_or_null('rated_at') }} as rated_at_text,
         {{ text_or_null('review_round') }} as review_round,
-        -- how the interaction came to be rated: audit = drawn plainly at random, targeted = where a label tells most,
-        -- release = a real query of the latest version, on top
+        -- Why the interaction was rated: audit = it was drawn in a plain random sample; targeted = its label is most
+        -- informative; release = it is an additional real query of the latest version.
         coalesce({{ text_or_null('sampling') }}, 'audit') as sampling,
         {{ text_or_null('inclusion_probability') }} as inclusion_probability_text,
 
         -- numerics
         {{ integer_or_null(text_or_null('scale_point')) }} as scale_point,
 
-        -- probability with which the interaction was drawn for review; 1 where nothing else is said
+        -- Probability with which the interaction was drawn for review; 1 where the record does not state one.
         case
             when {{ text_or_null('inclusion_probability') }} is null then 1
             else try_cast({{ text_or_null('inclusion_probability') }} as double)
         end as inclusion_probability,
 
-        -- a rater's second look at the same interaction is pass 2: a test-retest, never a second rater
+        -- Pass 2 is a rater's second look at the same interaction: it tests consistency and is no second rater.
         {{ integer_or_null("coalesce(" ~ text_or_null('rating_pass') ~ ", '1')") }} as rating_pass,
 
         -- timestamps
@@ -59,7 +59,7 @@ renamed as (
     from source
 ),
 
--- a left join and no `not in`, for which Apache Spark compares every record with every interaction
+-- A left join replaces `not in`, for which Apache Spark compares every record with every interaction.
 located as (
     select
         renamed.*,

@@ -1,11 +1,11 @@
--- One row per landed retrieval record, typed, with the reason when it cannot be used.
+-- One row per landed retrieval record, with typed columns, and with the reason when it cannot be used.
 with source as (
     select * from {{ ref('landed_retrievals') }}
 ),
 
 interactions as (
-    -- the one look at another source in staging: a record of an interaction that never came is an orphan, and a
-    -- record whose interaction comes in a later file is no longer one
+    -- Only here does staging look at another source. A record is an orphan while its interaction is not staged. It
+    -- stops being an orphan when the interaction arrives in a later file.
     select interaction_id as known_interaction_id
     from {{ ref('base_interactions') }}
     where record_status = 'staged'
@@ -39,7 +39,7 @@ renamed as (
     from source
 ),
 
--- a left join and no `not in`, for which Apache Spark compares every record with every interaction
+-- A left join replaces `not in`, for which Apache Spark compares every record with every interaction.
 located as (
     select
         renamed.*,
