@@ -1,4 +1,4 @@
--- One row per gate: what was measured, with its interval and n, and the threshold from the seed or from a decision.
+-- One row per gate, with the measured value, its interval and n, and the threshold from the seed or from a decision.
 with gates as (
     select * from {{ ref('threshold_gates') }}
 ),

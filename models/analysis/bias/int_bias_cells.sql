@@ -1,4 +1,4 @@
--- One row per gap that is looked for: (system, demographic dimension, metric), and (system, customer group, metric).
+-- One row per gap to be measured: (system, demographic dimension, metric), and (system, customer group, metric).
 with interactions as (
     select * from {{ ref('int_interactions_described') }}
 ),

@@ -1,4 +1,4 @@
--- One row per interaction with the Monday of its week, and whether that week is over: only complete weeks are compared.
+-- One row per interaction, with the Monday of its week and whether that week is over. Only complete weeks are compared.
 {{ config(materialized='table') }}
 
 with interactions as (

@@ -1,4 +1,5 @@
--- One row per (primary metric, dimension, segment, week): mean with its error by cluster, and the share that fails.
+-- One row per (primary metric, dimension, segment, week), with the mean, its error by cluster, and the share that
+-- fails.
 {{ config(materialized='table') }}
 
 with evaluations as (

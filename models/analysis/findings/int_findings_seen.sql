@@ -1,5 +1,5 @@
--- One row per (build, finding): a cell that is weak in this build, or was in an earlier one, with what this build says
--- of it. History: builds add rows and never change any, also under --full-refresh.
+-- One row per (build, finding). A finding is a cell that is weak in this build or was weak in an earlier one, with its
+-- result in this build. The table is a history: builds add rows and never change any, even with --full-refresh.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

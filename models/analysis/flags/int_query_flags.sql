@@ -1,4 +1,4 @@
--- One row per (interaction, enabled flag) with the value that was found and whether it raises the flag.
+-- One row per (interaction, enabled flag), with the value found and whether it raises the flag.
 {{ config(materialized='table') }}
 
 with interactions as (

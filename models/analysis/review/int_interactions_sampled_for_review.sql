@@ -1,7 +1,7 @@
--- One row per (round, interaction drawn): Poisson sampling with inclusion probabilities that are known and stored.
--- hcat.review.sampling.plan_review explains the formulas and makes the same choice.
--- A round is drawn once, by the first build that names it, because people hold its sheets: later builds leave it as it
--- is, also under --full-refresh. What is drawn next is another round, with another name.
+-- One row per (round, interaction drawn). The draw is Poisson sampling with inclusion probabilities that are known and
+-- stored. hcat.review.sampling.plan_review explains the formulas and makes the same choice. The first build that names
+-- a round draws it, once, because people already have its sheets. Later builds do not change it, even with
+-- --full-refresh. To draw again, name another round.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

@@ -1,5 +1,5 @@
--- One row per (interaction, source of correctness) that decides it. Another source of verdicts is one more union
--- and one row of the seed correctness_sources.
+-- One row per (interaction, source of correctness) in which the source decides. To add another source of verdicts, add
+-- one union here and one row to the seed correctness_sources.
 with interactions as (
     select * from {{ ref('int_interactions_described') }}
 ),

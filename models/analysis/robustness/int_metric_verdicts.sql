@@ -1,5 +1,5 @@
--- One row per (interaction of known correctness, metric that needs no reference): what the metric says of the answer
--- by its decided threshold, if it has one, beside what is true.
+-- One row per (interaction of known correctness, metric that needs no reference), with the true correctness and, if a
+-- threshold is decided, the verdict of the metric.
 with evaluations as (
     select * from {{ ref('fct_evaluations') }}
 ),

@@ -1,5 +1,5 @@
--- One row per (hypothesis, side, interaction) of a query group that has at least two queries under the hypothesis:
--- what hcat.robustness.groups reads. `all` is no hypothesis but the whole group.
+-- One row per (hypothesis, side, interaction) of a query group that has at least two queries under the hypothesis: the
+-- input of hcat.robustness.groups. The value `all` is not a hypothesis but denotes the whole group.
 {{ config(materialized='table') }}
 {%- set columns = ['language', 'customer_group', 'variant_type', 'query_type'] %}
 

@@ -1,4 +1,4 @@
--- One row per (interaction, cell): the segments that it lies in and, of each declared pair of dimensions, the pair of
+-- One row per (interaction, cell) that contains it: its segments and, for each declared pair of dimensions, its pair of
 -- segments.
 {{ config(materialized='table') }}
 

@@ -1,4 +1,5 @@
--- One row per (interaction, primary metric) that applies to the interaction, with its outcome against the decision.
+-- One row per (interaction, primary metric) for each metric that applies to the interaction, with the outcome against
+-- the decision.
 {{ config(materialized='table') }}
 
 with evaluations as (

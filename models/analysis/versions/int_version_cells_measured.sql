@@ -1,5 +1,6 @@
--- One row per (version pair, primary metric, dimension, segment, measurement): levels of both versions, their
--- difference over the same queries (positive = the candidate is better) and its jackknife error over whole clusters.
+-- One row per (version pair, primary metric, dimension, segment, measurement), with the values of both versions and
+-- their difference over the same queries (positive = the candidate is better). The jackknife error is over whole
+-- clusters.
 {{ config(materialized='table') }}
 
 with pairs as (

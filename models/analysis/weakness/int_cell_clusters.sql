@@ -1,5 +1,5 @@
--- One row per (scope, cell, half): interactions and their clusters. A scope are all metrics that apply to the same
--- interactions.
+-- One row per (scope, cell, half), with interactions and their clusters. A scope is the set of metrics that apply to
+-- the same interactions.
 {{ config(materialized='table') }}
 
 with evaluations as (

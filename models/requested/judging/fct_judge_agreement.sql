@@ -1,5 +1,5 @@
--- One row per (metric, reference, statistic): how far the metric agrees with people on the interactions that the judge
--- read, judged metrics beside those without a language model, and what it cost to know.
+-- One row per (metric, reference, statistic), with the agreement of the metric with people on the interactions that the
+-- judge read. Metrics without a language model stand beside the judged ones, with the cost.
 with metrics as (
     select * from {{ ref('dim_metrics') }}
 ),

@@ -1,5 +1,5 @@
--- One row per (metric, reference, interaction that the judge read and people labelled): what the metric says beside
--- what the reference says. Metrics without a language model are held against the same interactions.
+-- One row per (metric, reference, interaction that the judge read and people labelled), with the verdict of the metric
+-- and that of the reference. Metrics without a language model are compared on the same interactions.
 {{ config(materialized='table') }}
 
 with judge_sample as (

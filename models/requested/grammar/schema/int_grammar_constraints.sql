@@ -1,5 +1,5 @@
--- One row per column of a key or foreign key: those that the warehouse knows, and those that people declare for tables
--- that are read here.
+-- One row per column of a key or foreign key. The warehouse knows it, or people declare it for tables that are read
+-- here.
 with known as (
     select * from {{ ref('int_grammar_keys') }}
 ),

@@ -1,4 +1,4 @@
--- One row per query that may enter the test set: generated for the chunks of this sample, or written by hand.
+-- One row per query that may enter the test set. It is generated for the chunks of this sample, or written by hand.
 {%- set imported = one_of('hcat_imported_queries', ['none', 'referenced', 'originals']) %}
 
 with requests as (

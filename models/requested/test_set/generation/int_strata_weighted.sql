@@ -1,5 +1,6 @@
--- One row per stratum of the plan: the accepted queries that speak for it. A stratum without any is spoken for by the
--- stratum of the same topic whose chunks are most alike in length; without such a one it is not covered.
+-- One row per stratum of the plan, with the accepted queries that represent it. A stratum without accepted queries is
+-- represented by the stratum of the same topic whose chunks are most alike in length. Without such a stratum it is not
+-- covered.
 with strata_planned as (
     select * from {{ ref('int_strata_planned') }}
 ),
