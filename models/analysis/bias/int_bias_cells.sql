@@ -28,7 +28,7 @@ demographic_terms as (
     where is_enabled
 ),
 
--- the pairs that the logs hold name the sides; where they hold none, those that could have been asked
+-- the pairs in the logs name the sides; if the logs contain none, the pairs that could have been asked do
 terms as (
     select
         demographic_terms.dimension,

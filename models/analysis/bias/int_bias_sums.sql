@@ -62,7 +62,7 @@ paired as (
     group by cells.bias_gap_id, clusters.cluster
 ),
 
--- variants of a test set ask for somebody who is made up: they are no traffic of a group
+-- variants of a test set ask for an invented person, so they are not traffic of a group
 grouped as (
     select
         scores.system,

@@ -63,7 +63,7 @@ swapped as (
             select 1 from mentioned
             where mentioned.query_id = variants.query_id
         )
-    -- several terms of a text change together: one of them names the pair
+    -- several terms of a text change together, and one of them names the pair
     qualify row_number() over (partition by variants.query_id order by terms.pair_id) = 1
 ),
 

@@ -14,7 +14,7 @@ weeks as (
     select * from {{ ref('int_interaction_weeks') }}
 ),
 
--- whole billionths: a sum of doubles would change with the order in which an engine adds
+-- whole billionths, because a sum of doubles depends on the order in which an engine adds
 summed_by_cluster as (
     select
         evaluations.metric_name,

@@ -80,7 +80,7 @@ final as (
         weaknesses.measurement,
         weaknesses.severity,
         coalesce(weaknesses.test_status, 'no_interactions') as test_status,
-        -- closing needs proof: not flagged this time is not enough, the difference must be shown to be smaller
+        -- closing needs proof: the cell must not be flagged, and the difference must be shown to be smaller
         case
             when weaknesses.is_weak then 'weak'
             when coalesce(weaknesses.test_status, '') <> 'tested' then 'not_retested'

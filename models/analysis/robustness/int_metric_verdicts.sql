@@ -11,7 +11,7 @@ metrics as (
         coalesce(requires, '') not like '%reference%'
         and coalesce(requires, '') not like '%relevance%'
         and coalesce(requires, '') like '%answer%'
-        -- what the query expects is a kind of reference; harm to people does not tell whether an answer is true
+        -- expected behaviour is a kind of reference, and harm to people does not show whether an answer is true
         and family not in ('behaviour', 'safety', 'privacy')
 ),
 

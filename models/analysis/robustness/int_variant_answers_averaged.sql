@@ -6,7 +6,7 @@ with queries as (
     select query_id, parent_query_id from {{ ref('stg_queries') }}
 ),
 
--- variants and their parents alone: pairs need no other query
+-- only variants and their parents, because pairs need no other query
 paired_queries as (
     select query_id
     from queries

@@ -37,7 +37,7 @@ final as (
         failing,
         failing_of_all
     from numbered
-    -- what is summed together lies together: a third less time for all that reads it by cell
+    -- rows that are summed together are stored together: models that read them by cell take a third less time
     order by interaction_number
 )
 

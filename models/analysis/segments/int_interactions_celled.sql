@@ -69,7 +69,7 @@ located as (
 final as (
     select interaction_number, jackknife_group, cell_number
     from located
-    -- what is summed together lies together: half the time and memory of int_cell_sums
+    -- rows that are summed together are stored together: int_cell_sums takes half the time and memory
     order by jackknife_group, cell_number
 )
 

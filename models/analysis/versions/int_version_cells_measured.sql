@@ -24,7 +24,7 @@ paired_clusters as (
     from (select distinct cluster_id from queries_paired) as asked
 ),
 
--- the clusters of a test set leave one by one, those of very large logs in hash buckets
+-- the clusters of a test set are left out one by one, those of very large logs in hash buckets
 clusters as (
     select
         paired_clusters.cluster_id,

@@ -43,7 +43,7 @@ interactions_counted as (
     group by scope_number, cell_number, half
 ),
 
--- the distinct cells of a cluster: half the time of counting the distinct clusters of a cell
+-- selecting the distinct cells of a cluster takes half the time of counting the distinct clusters of a cell
 cells_of_clusters as (
     select scope_number, half, {{ explode('array_agg(distinct cell_number)') }} as cell_number
     from located

@@ -78,7 +78,7 @@ counted as (
     group by dimension, segment, outcome, outcome_of
 ),
 
--- what the documents hold, whether or not a query was made of it
+-- all segments of the documents, whether or not a query was made from them
 segments as (
     select 'all' as dimension, 'all' as segment
     union all

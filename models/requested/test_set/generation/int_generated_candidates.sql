@@ -15,7 +15,7 @@ queries_staged as (
 ),
 
 generated as (
-    -- queries of earlier samples stay in the table and are in no test set any more
+    -- queries of earlier samples stay in the table but are no longer in the test set
     select
         queries_generated.query_id,
         queries_generated.generation_key,

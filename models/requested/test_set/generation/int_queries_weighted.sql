@@ -42,7 +42,7 @@ final as (
 
         -- numerics
         (
-            -- a chunk has one voice, however many queries were made of it
+            -- a chunk counts once, however many queries were made from it
             chunks_sampled.sampling_weight / count(*) over (partition by queries_checked.chunk_id)
             * strata_weighted.count_planned / strata_weighted.count_chunks_accepted
             * represented.count_represented / strata_weighted.count_population
