@@ -1,5 +1,6 @@
--- Which findings survive another encoder, window or random seed: one row per cell that is weak here or there. Build the
--- same logs a second time into another warehouse with the other setting, then run this in the first one after
+-- Which findings survive another encoder, window or random seed: one row per cell that is weak in either build.
+-- Build the same logs a second time with the other setting, into another warehouse. Then run this query in the first
+-- warehouse, after
 --     attach '<other warehouse>/hcat.duckdb' as other (read_only);
 with here as (
     select * from {{ ref('int_weaknesses_tested') }}

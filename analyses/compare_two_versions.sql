@@ -1,5 +1,6 @@
--- What the latest version of each application does better and worse than the one before, paired by query: verdicts
--- first, then the largest differences. No difference shown is not no difference: the interval says how large it may be.
+-- What the latest version of each application does better and worse than the previous one, paired by query. Verdicts
+-- come first, then the largest differences. A difference that is not shown may still exist: the interval says how large
+-- it may be.
 select
     application,
     baseline_version,

@@ -1,4 +1,4 @@
--- What moved against its reference: series that drift first, the most certain ones on top, each with its interval and
+-- What moved against its reference. Drifting series come first, the most significant on top, each with its interval and
 -- the limit beyond which it alarms. statistic and limit_value are in the unit of the test; docs/drift.md names it.
 select
     metric_name,

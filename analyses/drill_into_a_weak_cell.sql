@@ -1,6 +1,7 @@
--- The interactions behind the weakest cell of one metric, worst first, each with its least grounded sentence and what
--- that sentence lacks. The weakest cell has the highest lower bound of the failure rate: few failures of few clusters do
--- not win. Name a segment to look into another one; the dimension is a column of fct_interactions.
+-- The interactions behind the weakest cell of one metric, worst first. Each row shows the least grounded sentence of
+-- the answer and what supports it too little. The weakest cell has the highest lower bound of the failure rate, so a
+-- few failures in a few clusters do not win. Name a segment to examine another one. The dimension is a column of
+-- fct_interactions.
 {%- set metric_name = 'support_words' %}
 {%- set dimension = 'topic' %}
 {%- set segment = none %}

@@ -1,4 +1,4 @@
--- Every answer of the query groups that are not robust: what was asked, what was said, which module failed.
+-- Every answer of the query groups that are not robust: the query, the answer and the module that failed.
 with query_groups as (
     select * from {{ ref('fct_robustness_groups') }}
     where hypothesis = 'all' and group_type = 'non_robust'

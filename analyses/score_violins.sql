@@ -1,6 +1,6 @@
 -- The shape of the scores of one metric by segment: one row per (segment, slice between two neighbouring quantiles).
--- density is the share of scores in the slice per unit of score: the half width of a violin at the middle of the slice.
--- A slice without width holds equal scores: their share stands in share_of_scores, and density is null.
+-- density is the share of scores in the slice per unit of score, which is the half width of a violin at the middle of
+-- the slice. A slice without width contains equal scores: share_of_scores has their share, and density is null.
 {%- set metric_name = 'support_words' %}
 {%- set dimension = 'topic' %}
 

@@ -1,5 +1,5 @@
--- The weakness map as a pivot: failure rate of one metric by two dimensions, with n, for a BI sheet. A cell with few
--- clusters is marked, since its rate may be chance.
+-- The weakness map as a pivot for a BI sheet: the failure rate of one metric by two dimensions, with n. A cell with few
+-- clusters is marked, because its rate may be due to chance.
 {%- set metric_name = 'support_words' %}
 {%- set rows = 'topic' %}
 {%- set columns = 'query_type' %}

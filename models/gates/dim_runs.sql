@@ -4,8 +4,8 @@
     on_schema_change='append_new_columns',
     full_refresh=false
 ) }}
--- The ledger; no full refresh forgets a build. It reads the gates, so that it is written last and knows what the build
--- did.
+-- The ledger of builds. No full refresh deletes a build. The model reads the gates, so it is written last and knows the
+-- results of the build.
 
 with encoder as (
     select * from {{ ref('int_encoder') }}

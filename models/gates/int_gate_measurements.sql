@@ -1,4 +1,4 @@
--- One row per gate: what was measured, with its interval and n, and the threshold from the seed or from a decision.
+-- One row per gate, with the measured value, its interval and n, and the threshold from the seed or from a decision.
 with gates as (
     select * from {{ ref('threshold_gates') }}
 ),
@@ -26,7 +26,7 @@ weaknesses as (
             and gates.segment = cells.segment
 ),
 
--- the system whose answers the calibrated probabilities flatter most
+-- the system whose calibrated probabilities are too high by the most
 system_calibration as (
     select * from {{ ref('fct_system_calibration') }}
     where status = 'measured'
@@ -254,7 +254,7 @@ final as (
         gates.burden,
         gates.comparison,
         gates.rationale,
-        -- of the threshold of the gate itself, else of that by which its metric fails
+        -- the decision of the threshold of the gate itself, otherwise of the threshold by which its metric fails
         coalesce(decisions.decision_note, metric_decisions.decision_note) as decision_note,
         case when gates.decision_name is not null then decisions.threshold else gates.threshold end::double
             as threshold,

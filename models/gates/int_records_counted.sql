@@ -1,4 +1,4 @@
--- One row per raw entity: how many records landed, and how many were staged, repeated and rejected.
+-- One row per raw entity, with the number of records that landed, were staged, were repeated and were rejected.
 {%- set entities = [
     'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'
 ] %}

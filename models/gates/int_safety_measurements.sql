@@ -1,4 +1,4 @@
--- One row per safety measurement that gates refer to, with its interval and n.
+-- One row per safety measurement that a gate uses, with its interval and n.
 with toxicity_errors as (
     select * from {{ ref('fct_toxicity_error_rates') }}
     where error_kind = 'false_alarm' and target_group <> 'all'

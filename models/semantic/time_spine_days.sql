@@ -1,4 +1,4 @@
--- Every day between the first and the last question or build, so that a day without interactions is a zero and no gap.
+-- Every day from the first to the last question or build. A day without interactions is then a zero and not a gap.
 with interactions as (
     select asked_at from {{ ref('fct_interactions') }}
 ),

@@ -1,4 +1,4 @@
-{# Every row of the expected index stands in the model exactly once, and nothing else does. #}
+{# Every row of the expected index is in the model exactly once, and the model has no other rows. #}
 {% test completes_index(model, index_model, key) %}
 select coalesce(expected.{{ key }}, actual.{{ key }}) as {{ key }}
 from (select {{ key }} from {{ ref(index_model) }}) as expected

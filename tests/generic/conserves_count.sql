@@ -1,4 +1,5 @@
-{# Nothing is lost: staged + repeated + rejected = landed; the staged and rejected models hold exactly those rows. #}
+{# No record is lost: staged + repeated + rejected = landed. The staged and rejected models contain exactly those
+   rows. #}
 {% test conserves_count(model, entity) %}
 select counted.*
 from {{ model }} as counted

@@ -1,4 +1,5 @@
-{# Fails closed: every gate of the seed has exactly one verdict in this build, so an empty result never passes. #}
+{# Every gate of the seed has exactly one verdict in this build. An empty result fails, so it never passes by
+   accident. #}
 {% test gates_all_evaluated(model) %}
 select gates.gate_name, count(verdicts.gate_name) as count_verdicts
 from {{ ref('threshold_gates') }} as gates

@@ -1,4 +1,4 @@
-{# The gates of one severity that do not pass in this build, one row each. #}
+{# One row per gate of the given severity that does not pass in this build. #}
 {% test gates_pass(model, gate_severity) %}
 select gate_name, verdict, reason
 from {{ model }}

@@ -1,4 +1,4 @@
--- One row per gap that is looked for: (system, demographic dimension, metric), and (system, customer group, metric).
+-- One row per gap to be measured: (system, demographic dimension, metric), and (system, customer group, metric).
 with interactions as (
     select * from {{ ref('int_interactions_described') }}
 ),
@@ -28,7 +28,7 @@ demographic_terms as (
     where is_enabled
 ),
 
--- the pairs that the logs hold name the sides; where they hold none, those that could have been asked
+-- the pairs in the logs name the sides; if the logs contain none, the pairs that could have been asked do
 terms as (
     select
         demographic_terms.dimension,

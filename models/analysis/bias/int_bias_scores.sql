@@ -1,4 +1,4 @@
--- One row per (interaction, metric of the seed bias_metrics that it has a score of).
+-- One row per (interaction, metric) for which a score exists and the seed bias_metrics has a row.
 {{ config(materialized='table') }}
 
 with evaluations as (

@@ -1,5 +1,5 @@
--- One row per (gap, cluster) with the sums of scores of either side. Where a system has more clusters than blocks, whole
--- clusters share a block: they then change sides together, which keeps the test valid and bounds its cost.
+-- One row per (gap, cluster), with the sums of the scores of each side. If a system has more clusters than blocks,
+-- several whole clusters form a block. They then change sides together, which keeps the test valid and bounds its cost.
 {{ config(materialized='table') }}
 
 with scores as (
@@ -62,7 +62,7 @@ paired as (
     group by cells.bias_gap_id, clusters.cluster
 ),
 
--- variants of a test set ask for somebody who is made up: they are no traffic of a group
+-- variants of a test set ask for an invented person, so they are not traffic of a group
 grouped as (
     select
         scores.system,

@@ -1,5 +1,6 @@
--- One row per pair of answers that are compared: between the sides of a pair of terms, and of either side with the
--- plain query that mentions no term. Where the plain query holds a term itself it is a side and no yardstick.
+-- One row per pair of answers that are compared: the two sides of a pair of terms, or one side and the plain query,
+-- which mentions no term. If the plain query itself contains a term, it is a side and no longer a plain query to
+-- compare with.
 {{ config(materialized='table') }}
 
 with sides as (

@@ -1,4 +1,4 @@
--- One row per (system, metric, pair of queries that differ in a demographic term): the mean score of either side.
+-- One row per (system, metric, pair of queries that differ in a demographic term), with the mean score of each side.
 with sides as (
     select * from {{ ref('int_counterfactual_sides') }}
 ),

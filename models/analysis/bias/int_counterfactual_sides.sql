@@ -1,5 +1,6 @@
--- One row per (parent query, pair of terms, query that stands for one side of it): a variant that mentions a term
--- stands for its side; where the parent itself holds a term, it stands for one side and the variant for the other.
+-- One row per (parent query, pair of terms, query that represents one side of the pair). A variant that mentions a term
+-- represents the side of that term. If the parent itself contains a term, it represents one side and the variant the
+-- other.
 with queries as (
     select query_id, parent_query_id, query_text, variant_type from {{ ref('stg_queries') }}
 ),
@@ -62,7 +63,7 @@ swapped as (
             select 1 from mentioned
             where mentioned.query_id = variants.query_id
         )
-    -- several terms of a text change together: one of them names the pair
+    -- several terms of a text change together, and one of them names the pair
     qualify row_number() over (partition by variants.query_id order by terms.pair_id) = 1
 ),
 

@@ -1,4 +1,4 @@
--- One row per interaction with the Monday of its week, and whether that week is over: only complete weeks are compared.
+-- One row per interaction, with the Monday of its week and whether that week is over. Only complete weeks are compared.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -31,7 +31,7 @@ final as (
         case
             when week_start is null then 'no_timestamp'
             when week_start < latest_week then 'complete'
-            -- the logs reach the day that closes a week
+            -- a week is over if the logs reach its closing day
             when {{ days_between('week_start', 'latest_day') }} >= {{ var('hcat_drift_closing_day') }} - 1
                 then 'complete'
             else 'incomplete'

@@ -1,4 +1,5 @@
--- One row per (primary metric, dimension, segment, week): mean with its error by cluster, and the share that fails.
+-- One row per (primary metric, dimension, segment, week), with the mean, its error by cluster, and the share that
+-- fails.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -13,7 +14,7 @@ weeks as (
     select * from {{ ref('int_interaction_weeks') }}
 ),
 
--- whole billionths: a sum of doubles would change with the order in which an engine adds
+-- whole billionths, because a sum of doubles depends on the order in which an engine adds
 summed_by_cluster as (
     select
         evaluations.metric_name,

@@ -1,4 +1,4 @@
--- One row per (interaction, dimension) that is watched over time: all dimensions but the week itself.
+-- One row per (interaction, dimension) that is monitored over time: all dimensions except the week itself.
 with segments as (
     select * from {{ ref('int_interaction_segments') }}
 ),

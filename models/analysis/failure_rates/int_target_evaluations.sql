@@ -1,4 +1,4 @@
--- One row per (interaction, metric that people calibrate): score and label, null where there is none.
+-- One row per (interaction, metric that people calibrate), with score and label, each null if it is missing.
 with evaluations as (
     select * from {{ ref('int_evaluations_completed') }}
 ),

@@ -59,7 +59,7 @@ joined as (
 placed as (
     select
         *,
-        -- the source chunks that the query declares; judged chunks only where it declares none
+        -- the source chunks that the query declares; graded chunks only if it declares none
         case
             when not has_graded_retrieval then null
             when count_source_chunks is null then case when has_relevant_chunk then 'all' else 'none' end

@@ -9,7 +9,7 @@ weaknesses as (
 counted as (
     select
         cell_id,
-        -- what was declared is the finding itself, and length alone is no choice but a rival
+        -- as_declared is the finding itself, and length_only is a rival explanation and no variation of it
         count(case when kind not in ('as_declared', 'length_only') then is_flagged end) as count_variations,
         avg(case when kind not in ('as_declared', 'length_only') then is_flagged::integer end) as share_surviving,
         bool_or(kind = 'length_only' and is_flagged) as is_found_by_length,

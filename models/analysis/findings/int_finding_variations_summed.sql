@@ -1,5 +1,5 @@
--- One row per (weak cell, variation, jackknife group): sums of the cell and of all rows of its metric, values turned so
--- that more is worse.
+-- One row per (weak cell, variation, jackknife group), with sums of the cell and of all rows of its metric. Values are
+-- turned so that a larger value is worse.
 {{ config(materialized='table') }}
 {%- set shift = var('hcat_sensitivity_threshold_shift') -%}
 {%- set bins = var('hcat_sensitivity_length_bins') -%}

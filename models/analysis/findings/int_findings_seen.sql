@@ -1,5 +1,5 @@
--- One row per (build, finding): a cell that is weak in this build, or was in an earlier one, with what this build says
--- of it. History: builds add rows and never change any, also under --full-refresh.
+-- One row per (build, finding). A finding is a cell that is weak in this build or was weak in an earlier one, with its
+-- result in this build. The table is a history: builds add rows and never change any, even with --full-refresh.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',
@@ -80,7 +80,7 @@ final as (
         weaknesses.measurement,
         weaknesses.severity,
         coalesce(weaknesses.test_status, 'no_interactions') as test_status,
-        -- closing needs proof: not flagged this time is not enough, the difference must be shown to be smaller
+        -- closing needs proof: the cell must not be flagged, and the difference must be shown to be smaller
         case
             when weaknesses.is_weak then 'weak'
             when coalesce(weaknesses.test_status, '') <> 'tested' then 'not_retested'

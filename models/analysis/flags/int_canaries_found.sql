@@ -1,5 +1,5 @@
--- One row per (interaction, canary) whose answer holds the canary: those of the seed, and those that an adversarial
--- variant of a query orders the application to say.
+-- One row per (interaction, canary) whose answer contains the canary. Canaries are those of the seed, and those that an
+-- adversarial variant of a query orders the application to say.
 {{ config(materialized='table') }}
 
 with interactions as (

@@ -1,4 +1,4 @@
--- One row per enabled example of a restricted topic, or of what the application is for, with its vector.
+-- One row per enabled example of a restricted topic or of the purpose of the application, with its vector.
 with safety_texts as (
     select *
     from {{ ref('int_safety_texts') }}

@@ -1,4 +1,4 @@
--- One row per (interaction, enabled flag) with the value that was found and whether it raises the flag.
+-- One row per (interaction, enabled flag), with the value found and whether it raises the flag.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -92,7 +92,7 @@ valued as (
             when 'injection'
                 then case when interactions.has_query then (queries_screened.injection_rule is not null)::integer end
             when 'restricted_topic' then queries_screened.restricted_similarity
-            -- within its purpose, or within what its documents hold: either is enough
+            -- on topic means close to the purpose or to the retrieved texts; either is enough
             when 'off_topic' then greatest(relevancies.raw_score, queries_screened.scope_similarity)
             when 'canary_leak'
                 then case when interactions.is_answered then (canaries_found.canary_ids is not null)::integer end

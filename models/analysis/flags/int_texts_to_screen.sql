@@ -1,4 +1,4 @@
--- One row per distinct sentence of a query with its vector and the key of rules, examples and encoder.
+-- One row per distinct sentence of a query, with its vector and with a key of the rules, examples and encoder.
 with passages as (
     select distinct passage_id
     from {{ ref('int_interaction_passages') }}

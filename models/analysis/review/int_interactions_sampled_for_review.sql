@@ -1,7 +1,7 @@
--- One row per (round, interaction drawn): Poisson sampling with inclusion probabilities that are known and stored.
--- hcat.review.sampling.plan_review explains the formulas and makes the same choice.
--- A round is drawn once, by the first build that names it, because people hold its sheets: later builds leave it as it
--- is, also under --full-refresh. What is drawn next is another round, with another name.
+-- One row per (round, interaction drawn). The draw is Poisson sampling with inclusion probabilities that are known and
+-- stored. hcat.review.sampling.plan_review explains the formulas and makes the same choice. The first build that names
+-- a round draws it, once, because people already have its sheets. Later builds do not change it, even with
+-- --full-refresh. To draw again, name another round.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',
@@ -90,8 +90,8 @@ unrated as (
 ambiguities as (
     select
         *,
-        -- the label of an answer without a probability calibrates nothing: the floor has to do. Where no answer has
-        -- one, all are alike, and the round is plainly random
+        -- the label of an answer without a probability calibrates nothing, so it is drawn with the floor only. If no
+        -- answer has a probability, all are equal, and the round is plainly random
         greatest(4 * coalesce(probability, 0) * (1 - coalesce(probability, 0)), 0.000001)::double as ambiguity
     from unrated
 ),
@@ -104,7 +104,7 @@ bounded as (
             when {{ budget }}::double >= {{ epsilon }}::double * count(*) then 'planned'
             else 'subsampled'
         end as plan_status,
-        -- a budget below the floor for all: a plain random share of the interactions is considered at all
+        -- if the budget is below the floor for all, only a plain random share of the interactions is considered
         case
             when {{ budget }}::double >= {{ epsilon }}::double * count(*) then 1
             else {{ budget }}::double / (2 * {{ epsilon }}::double * count(*))
@@ -154,7 +154,7 @@ solved as (
     group by plan_status, share_considered, audit_probability, count_considered
 ),
 
--- real queries of the latest release: a plain random sample of them on top, drawn on its own
+-- an additional, independent and plainly random sample of the real queries of the latest release
 planned as (
     select
         ambiguities.*,
@@ -177,7 +177,7 @@ numbered as (
         *,
         -- drawn by the round, by the sample of the release, or by both
         1 - (1 - round_probability) * (1 - release_probability) as inclusion_probability,
-        -- numbers in [0, 1) that anyone can compute again
+        -- numbers in [0, 1) that anyone can recompute
         {{ review_number('review', review_round) }} as review_number,
         {{ review_number('review release', review_round) }} as release_number
     from planned

@@ -1,5 +1,5 @@
--- One row per interaction of the latest release of its application that answers a real query: one that nobody prepared
--- for a test.
+-- One row per interaction of the latest release of its application that answers a real query, that is, a query that
+-- nobody prepared for a test.
 with interactions as (
     select * from {{ ref('int_interactions_joined') }}
 ),

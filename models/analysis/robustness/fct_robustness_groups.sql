@@ -3,7 +3,7 @@ with groups_typed as (
 ),
 
 queries as (
-    -- the root stands for its group; of a declared one the first
+    -- the root query represents its group; in a declared group the first query does
     select
         query_group,
         min_by(query_text, {{ record({'is_variant': "variant_type <> 'original'", 'query_id': 'query_id'}) }})

@@ -2,7 +2,7 @@ with measured as (
     select * from {{ ref('int_robustness_measured') }}
 ),
 
--- a group of one answer is right or a gap: by the gaps of its own side R is 1 whatever happens
+-- a group of one answer is either right or a gap, so by the gaps of its own side R is always 1
 marked as (
     select
         *,

@@ -1,5 +1,5 @@
--- One row per interaction whose correctness can be known: correct, incorrect or undecided, by the first source
--- of the seed correctness_sources that decides it.
+-- One row per interaction whose correctness can be known: correct, incorrect or undecided. The first source of the seed
+-- correctness_sources that decides determines it.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -35,7 +35,7 @@ chosen as (
     select
         verdicts.*,
         count(*) over (partition by verdicts.interaction_id) as count_verdicts,
-        -- sources that disagree are counted: they say how far rules and models can be believed
+        -- disagreements of sources are counted, because they show how reliable rules and models are
         count(case when verdicts.is_correct then 1 end) over (partition by verdicts.interaction_id)
             as count_saying_correct
     from verdicts

@@ -1,5 +1,5 @@
--- One row per (interaction, source of correctness) that decides it. Another source of verdicts is one more union
--- and one row of the seed correctness_sources.
+-- One row per (interaction, source of correctness) in which the source decides. To add another source of verdicts, add
+-- one union here and one row to the seed correctness_sources.
 with interactions as (
     select * from {{ ref('int_interactions_described') }}
 ),
@@ -16,7 +16,7 @@ answers_to_judge as (
     select interaction_id, input_key from {{ ref('int_answers_to_check') }}
 ),
 
--- what was judged in this wording and by these rules
+-- results for this wording and these rules only
 answers_checked as (
     select judged.*
     from {{ ref('int_answers_checked') }} as judged
@@ -34,7 +34,7 @@ pairs_entailed as (
     inner join {{ ref('int_classifier') }} as classifier on entailed.classifier_key = classifier.classifier_key
 ),
 
--- one criterion that people deny makes an answer wrong
+-- an answer is wrong if people deny a single criterion
 labelled as (
     select
         labels.interaction_id,

@@ -1,5 +1,5 @@
--- One row per (interaction of known correctness, metric that needs no reference): what the metric says of the answer
--- by its decided threshold, if it has one, beside what is true.
+-- One row per (interaction of known correctness, metric that needs no reference), with the true correctness and, if a
+-- threshold is decided, the verdict of the metric.
 with evaluations as (
     select * from {{ ref('fct_evaluations') }}
 ),
@@ -11,7 +11,7 @@ metrics as (
         coalesce(requires, '') not like '%reference%'
         and coalesce(requires, '') not like '%relevance%'
         and coalesce(requires, '') like '%answer%'
-        -- what the query expects is a kind of reference; harm to people does not tell whether an answer is true
+        -- expected behaviour is a kind of reference, and harm to people does not show whether an answer is true
         and family not in ('behaviour', 'safety', 'privacy')
 ),
 

@@ -1,5 +1,5 @@
--- One row per (hypothesis, side, interaction) of a query group that has at least two queries under the hypothesis:
--- what hcat.robustness.groups reads. `all` is no hypothesis but the whole group.
+-- One row per (hypothesis, side, interaction) of a query group that has at least two queries under the hypothesis: the
+-- input of hcat.robustness.groups. The value `all` is not a hypothesis but denotes the whole group.
 {{ config(materialized='table') }}
 {%- set columns = ['language', 'customer_group', 'variant_type', 'query_type'] %}
 
@@ -83,7 +83,7 @@ counted as (
     group by sided.hypothesis, described.system, described.query_group
 ),
 
--- a hypothesis with one side has nothing to set against each other
+-- a hypothesis with only one side has nothing to compare
 compared as (
     select described.system, sided.hypothesis
     from sided
@@ -114,7 +114,7 @@ kept as (
     where counted.count_queries > 1
 ),
 
--- lists are held in memory whole: only those of groups that are compared, and texts only where chunks have no names
+-- memory holds whole lists: keep only those of compared groups, and texts only of chunks without ids
 chunks_listed as (
     select
         interaction_id,

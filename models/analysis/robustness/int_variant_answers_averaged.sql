@@ -1,12 +1,12 @@
--- One row per (system, query, metric): the mean score of its answers and their share right by the metric's decided
--- threshold; answer_correctness is the true correctness, 0 or 1.
+-- One row per (system, query, metric), with the mean score of its answers and the share of them that is right by the
+-- decided threshold of the metric. answer_correctness is the true correctness, 0 or 1.
 {{ config(materialized='table') }}
 
 with queries as (
     select query_id, parent_query_id from {{ ref('stg_queries') }}
 ),
 
--- variants and their parents alone: pairs need no other query
+-- only variants and their parents, because pairs need no other query
 paired_queries as (
     select query_id
     from queries

@@ -1,4 +1,4 @@
--- One row per (system, variant, metric) whose parent was asked of the same system: the score of both and what changed.
+-- One row per (system, variant, metric) whose parent the same system was asked, with both scores and the change.
 {{ config(materialized='table') }}
 
 with queries as (

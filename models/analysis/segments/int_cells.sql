@@ -1,5 +1,5 @@
--- One row per cell that holds an interaction: its dimensions and segments, and the partition that it is a part of. The
--- rest of a cell is the rest of its partition: interactions without a value in a dimension are in neither.
+-- One row per cell that contains an interaction, with its dimensions, its segments and its partition. The rest of a
+-- cell is the rest of its partition. Interactions without a value in a dimension are in neither.
 {{ config(materialized='table') }}
 
 with interactions as (

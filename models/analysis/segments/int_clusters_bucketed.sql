@@ -1,5 +1,5 @@
--- One row per cluster: its half, and the jackknife group with which it leaves. Few clusters leave one by one, many
--- in buckets, so that the work is bounded; a jackknife group lies in one half.
+-- One row per cluster, with its half and the jackknife group with which it is left out. Few clusters are left out one
+-- by one; many are left out in buckets, which bounds the work. A jackknife group lies in one half.
 {{ config(materialized='table') }}
 
 with segments as (

@@ -1,5 +1,5 @@
--- One row per (interaction, primary metric) that applies to it, with numbers in place of ids. Scores are whole numbers
--- too, whose sums do not depend on the order of adding.
+-- One row per (interaction, primary metric) for each metric that applies, with whole numbers as ids. Scores are whole
+-- numbers too, so that their sums do not depend on the order of adding.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -37,7 +37,7 @@ final as (
         failing,
         failing_of_all
     from numbered
-    -- what is summed together lies together: a third less time for all that reads it by cell
+    -- rows that are summed together are stored together: models that read them by cell take a third less time
     order by interaction_number
 )
 

@@ -1,4 +1,5 @@
--- One row per (interaction, dimension): the value of every declared dimension, whether a column or a tag of the logs.
+-- One row per (interaction, dimension), with the value of every declared dimension. A dimension is a column or a tag of
+-- the logs.
 {{ config(materialized='table') }}
 {%- set columns = [
     'system', 'application', 'application_version', 'topic', 'query_type', 'difficulty', 'language', 'customer_group',

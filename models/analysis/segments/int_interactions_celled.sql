@@ -1,4 +1,4 @@
--- One row per (interaction, cell): the segments that it lies in and, of each declared pair of dimensions, the pair of
+-- One row per (interaction, cell) that contains it: its segments and, for each declared pair of dimensions, its pair of
 -- segments.
 {{ config(materialized='table') }}
 
@@ -69,7 +69,7 @@ located as (
 final as (
     select interaction_number, jackknife_group, cell_number
     from located
-    -- what is summed together lies together: half the time and memory of int_cell_sums
+    -- rows that are summed together are stored together: int_cell_sums takes half the time and memory
     order by jackknife_group, cell_number
 )
 

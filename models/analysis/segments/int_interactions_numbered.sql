@@ -1,5 +1,5 @@
--- One row per interaction: a whole number in place of its id, with its cluster and jackknife group. Sums over millions
--- of rows are several times faster over numbers than over texts; numbers follow the jackknife groups.
+-- One row per interaction, with a whole number as its id, and with its cluster and jackknife group. Sums over millions
+-- of rows are several times faster over numbers than over texts. The numbers follow the order of the jackknife groups.
 {{ config(materialized='table') }}
 
 with segments as (

@@ -1,5 +1,6 @@
--- One row per primary metric that applies to an interaction: numbers in its place, and the unit in which its scores
--- become whole numbers whose squares fit 64 bits: billionths for scores within 3, else a tenth as fine for every digit.
+-- One row per primary metric that applies to an interaction, with a whole number as its id and the unit of its scores
+-- as whole numbers. Squares of these whole numbers must fit 64 bits: the unit is a billionth for scores within 3, and
+-- ten times as large for every further digit.
 {{ config(materialized='table') }}
 
 with evaluations as (

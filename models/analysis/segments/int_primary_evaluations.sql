@@ -1,4 +1,5 @@
--- One row per (interaction, primary metric) that applies to the interaction, with its outcome against the decision.
+-- One row per (interaction, primary metric) for each metric that applies to the interaction, with the outcome against
+-- the decision.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -25,7 +26,7 @@ final as (
         evaluations.raw_score,
         evaluations.threshold,
         evaluations.is_failing,
-        -- refusing or staying silent where an answer was due must not look perfect
+        -- refusing or staying silent when an answer was due must not look perfect
         case
             when evaluations.threshold is null then null
             when evaluations.is_failing is not null then evaluations.is_failing

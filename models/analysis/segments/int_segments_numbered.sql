@@ -1,4 +1,4 @@
--- One row per (dimension, segment) that holds an interaction, with a whole number in its place.
+-- One row per (dimension, segment) that contains an interaction, with a whole number as its id.
 {{ config(materialized='table') }}
 
 with segments as (

@@ -7,7 +7,7 @@ regressed_queries as (
     select distinct application, query_key, metric_name from regressions
 ),
 
--- lists are held in memory whole: only those of queries that regressed
+-- memory holds whole lists, so keep only those of queries that regressed
 answers_listed as (
     select
         queries.application,

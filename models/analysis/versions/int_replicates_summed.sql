@@ -1,5 +1,5 @@
--- One row per (system, primary metric, dimension, segment, query that the system answered at least twice): how its
--- answers differ among themselves. Summed by numbers: over names, a million interactions run out of memory.
+-- One row per (system, primary metric, dimension, segment, query that the system answered at least twice), with the
+-- variation among its answers. Sums are over numbers, because over names a million interactions exceed the memory.
 {{ config(materialized='table') }}
 
 with interactions as (

@@ -1,5 +1,6 @@
--- One row per (version pair, primary metric, dimension, segment, measurement): levels of both versions, their
--- difference over the same queries (positive = the candidate is better) and its jackknife error over whole clusters.
+-- One row per (version pair, primary metric, dimension, segment, measurement), with the values of both versions and
+-- their difference over the same queries (positive = the candidate is better). The jackknife error is over whole
+-- clusters.
 {{ config(materialized='table') }}
 
 with pairs as (
@@ -23,7 +24,7 @@ paired_clusters as (
     from (select distinct cluster_id from queries_paired) as asked
 ),
 
--- the clusters of a test set leave one by one, those of very large logs in hash buckets
+-- the clusters of a test set are left out one by one, those of very large logs in hash buckets
 clusters as (
     select
         paired_clusters.cluster_id,

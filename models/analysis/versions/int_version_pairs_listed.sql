@@ -1,4 +1,4 @@
--- One row per (application, baseline version, candidate version): each version against its predecessor, and declared
+-- One row per (application, baseline version, candidate version): each version with its predecessor, and the declared
 -- pairs.
 {{ config(materialized='table') }}
 

@@ -1,4 +1,5 @@
--- One row per interaction of a named version with what pairs it: the query's id, else its normalised text.
+-- One row per interaction of a named version, with the key that pairs queries: the id of the query, otherwise its
+-- normalised text.
 {{ config(materialized='table') }}
 
 with interactions as (

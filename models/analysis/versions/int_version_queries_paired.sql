@@ -1,4 +1,4 @@
--- One row per (version pair, query asked of both, primary metric that applied on both sides), replicates averaged.
+-- One row per (version pair, query asked of both, primary metric that applied on both sides), with replicates averaged.
 {{ config(materialized='table') }}
 
 with pairs as (

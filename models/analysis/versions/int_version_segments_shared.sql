@@ -1,6 +1,6 @@
--- One row per (version pair, query asked of both, dimension) whose interactions all lie in one segment, on both sides.
--- A dimension in which the versions differ (system, week, the length of an answer that changed) pairs nothing: a pair
--- is in a segment only where its two sides are.
+-- One row per (version pair, query asked of both, dimension) if all interactions of both versions are in one segment. A
+-- pair is in a segment only if both versions are. So a dimension in which the versions differ (system, week, a changed
+-- answer length) gives no pairs.
 {{ config(materialized='table') }}
 
 with pairs as (

@@ -1,5 +1,5 @@
--- One row per (metric, bivariate cell, quantile): raw score at the quantile, of cells with scores. Apart from the
--- marginal ones, because quantiles hold all scores of all cells in memory.
+-- One row per (metric, bivariate cell, quantile) of cells with scores, with the raw score at the quantile. The marginal
+-- cells have a model of their own, because quantiles hold all scores of all cells in memory.
 {{ config(materialized='table') }}
 {%- set quantiles = [0.05, 0.25, 0.5, 0.75, 0.95] %}
 

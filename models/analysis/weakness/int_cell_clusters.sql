@@ -1,5 +1,5 @@
--- One row per (scope, cell, half): interactions and their clusters. A scope are all metrics that apply to the same
--- interactions.
+-- One row per (scope, cell, half), with interactions and their clusters. A scope is the set of metrics that apply to
+-- the same interactions.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -43,7 +43,7 @@ interactions_counted as (
     group by scope_number, cell_number, half
 ),
 
--- the distinct cells of a cluster: half the time of counting the distinct clusters of a cell
+-- selecting the distinct cells of a cluster takes half the time of counting the distinct clusters of a cell
 cells_of_clusters as (
     select scope_number, half, {{ explode('array_agg(distinct cell_number)') }} as cell_number
     from located

@@ -1,4 +1,4 @@
--- One row per (metric, cell): counts, level, spread, quantiles and failures over all of its interactions.
+-- One row per (metric, cell), with counts, level, spread, quantiles and failures over all its interactions.
 {{ config(materialized='table') }}
 
 with estimates as (

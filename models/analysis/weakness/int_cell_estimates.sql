@@ -30,7 +30,7 @@ metrics as (
     select * from {{ ref('int_metrics_numbered') }}
 ),
 
--- a row for every group of the partition: without a group that the cell does not have the rest changes too
+-- a row for every group of the partition: leaving out a group that is not in the cell changes the rest too
 group_sums as (
     select
         {%- for measurement, count, sum, unit, parts in measured %}

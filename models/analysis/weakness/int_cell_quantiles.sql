@@ -1,4 +1,4 @@
--- One row per (metric, cell, quantile): raw score at the quantile, of cells with scores.
+-- One row per (metric, cell, quantile) of cells with scores, with the raw score at the quantile.
 with marginal_cell_quantiles as (
     select * from {{ ref('int_marginal_cell_quantiles') }}
 ),

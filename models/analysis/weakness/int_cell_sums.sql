@@ -1,5 +1,5 @@
--- One row per (metric, cell, jackknife group) with a score or an outcome: the sums that estimates and their errors are
--- made of. This is the one pass over all evaluations; the rest is arithmetic on these sums.
+-- One row per (metric, cell, jackknife group) with a score or an outcome. Estimates and their errors are computed from
+-- these sums. Only this model reads all evaluations; the others calculate with its sums.
 {{ config(materialized='table') }}
 
 with evaluations as (

@@ -1,5 +1,5 @@
--- One row per (metric, cell, half): counts and sums of a cell and of the rest of its partition, over the jackknife
--- groups of each half and over all. Every cell to which the metric applies has its three rows, also without a score.
+-- One row per (metric, cell, half), with counts and sums of a cell and of the rest of its partition, over the jackknife
+-- groups of each half and over all. Every cell to which the metric applies has its three rows, even without a score.
 {{ config(materialized='table') }}
 {%- set measured = [
     ('count_scored', 'sum_scores'),

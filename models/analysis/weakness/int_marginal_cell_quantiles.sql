@@ -1,5 +1,5 @@
--- One row per (metric, marginal cell, quantile): raw score at the quantile, of cells with scores. Enough of them to
--- draw a distribution.
+-- One row per (metric, marginal cell, quantile) of cells with scores, with the raw score at the quantile. There are
+-- enough quantiles to draw a distribution.
 {{ config(materialized='table') }}
 {%- set quantiles = [0.0, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0] %}
 

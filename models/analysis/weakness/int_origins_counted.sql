@@ -1,5 +1,5 @@
--- One row per (dimension, segment) with the interactions and clusters of the test set and of production; pairs of
--- dimensions stand as `first x second`.
+-- One row per (dimension, segment), with the interactions and clusters of the test set and of production. Pairs of
+-- dimensions are written as `first x second`.
 {{ config(materialized='table') }}
 
 with origins as (

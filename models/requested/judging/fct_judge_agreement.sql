@@ -1,5 +1,5 @@
--- One row per (metric, reference, statistic): how far the metric agrees with people on the interactions that the judge
--- read, judged metrics beside those without a language model, and what it cost to know.
+-- One row per (metric, reference, statistic), with the agreement of the metric with people on the interactions that the
+-- judge read. Metrics without a language model stand beside the judged ones, with the cost.
 with metrics as (
     select * from {{ ref('dim_metrics') }}
 ),
@@ -137,7 +137,7 @@ final as (
         coalesce(costs.prompt_tokens, 0)::bigint as prompt_tokens,
         coalesce(costs.completion_tokens, 0)::bigint as completion_tokens,
         coalesce(costs.seconds, 0.0) as seconds,
-        -- what asks nothing costs nothing; a price that nobody set is unknown
+        -- a metric without calls costs nothing; a price that nobody set is unknown
         case when compared_metrics.family = 'judged' then costs.cost else 0.0 end as cost
     from figures
     inner join compared_metrics on figures.metric_name = compared_metrics.metric_name

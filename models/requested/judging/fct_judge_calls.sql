@@ -1,4 +1,4 @@
--- One row per call of the judge: the ledger of every prompt and every answer, with tokens and what they cost.
+-- One row per call of the judge: the ledger of every prompt and every answer, with tokens and cost.
 {% set price_prompt = var('hcat_judge_price_prompt') %}
 {% set price_completion = var('hcat_judge_price_completion') %}
 

@@ -1,5 +1,5 @@
--- One row per (metric, reference, interaction that the judge read and people labelled): what the metric says beside
--- what the reference says. Metrics without a language model are held against the same interactions.
+-- One row per (metric, reference, interaction that the judge read and people labelled), with the verdict of the metric
+-- and that of the reference. Metrics without a language model are compared on the same interactions.
 {{ config(materialized='table') }}
 
 with judge_sample as (
@@ -65,7 +65,7 @@ against_rule as (
         null::integer as scale_point
     from requests
     inner join verdicts on requests.judge_key = verdicts.judge_key
-    -- what the rule leaves undecided it leaves to a person or a model
+    -- answers that the rule leaves undecided are left to a person or a model
     where verdicts.rule_status in ('correct', 'incorrect')
 ),
 
@@ -88,7 +88,7 @@ final as (
             else (compared.raw_score >= decisions.threshold)::integer
         end as metric_label,
         compared.label,
-        -- only a rubric speaks in the raters' points
+        -- only a rubric uses the scale points of the raters
         case when contains(compared.metric_name, 'rubric_llm') then compared.raw_score::integer end as metric_point,
         compared.scale_point
     from compared

@@ -12,7 +12,7 @@ from scipy.stats import gaussian_kde, norm
 from hcat.calibration.threshold_quotes import judge, quote, quote_all
 from hcat.calibration.thresholds import METHODS, STATUSES, RiskAppetite, accepts, fit_all
 
-# text 003, step 3: high 90 %, moderate 95 %, low 98 to 99 %
+# Sarmah et al. 2024, step 3: high 90 %, moderate 95 %, low 98 to 99 %
 HIGH = RiskAppetite("high", 0.90, 0.10, 0.20, 1.0)
 MODERATE = RiskAppetite("moderate", 0.95, 0.05, 0.30, 3.0)
 LOW = RiskAppetite("low", 0.99, 0.01, 0.50, 10.0)
@@ -100,7 +100,7 @@ def test_siblings_share_the_weight_of_their_cluster_by_hand():
 
 
 def test_normal_floor_by_hand():
-    # ten at .7 and ten at .9: mean .8, sd = .1 sqrt(20 / 19); z of text 003's 90, 95 and 99 %
+    # ten at .7 and ten at .9: mean .8, sd = .1 sqrt(20 / 19); z of the 90, 95 and 99 % of Sarmah et al. 2024
     scores = np.r_[spread([0.7, 0.9], [10, 10]), 0.1]
     labels = np.r_[np.ones(20), 0]
     expected = 0.8 - np.array([1.2816, 1.6449, 2.3263]) * 0.1 * np.sqrt(20 / 19)

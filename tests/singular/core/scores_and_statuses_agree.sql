@@ -1,4 +1,4 @@
--- A status that promises a score has one, a status that explains its absence has none.
+-- A status that promises a score has one. A status that explains the absence of a score has none.
 select evaluation_id, metric_name, score_status, raw_score
 from {{ ref('fct_evaluations') }}
 where

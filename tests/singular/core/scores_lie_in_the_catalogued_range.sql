@@ -1,4 +1,4 @@
--- A score outside the range that the catalogue promises; similarities are float32, hence the allowance.
+-- Scores outside the range of the catalogue. The test allows a tolerance, because similarities are float32.
 select evaluations.evaluation_id, evaluations.metric_name, evaluations.raw_score, metrics.range_low, metrics.range_high
 from {{ ref('fct_evaluations') }} as evaluations
 inner join {{ ref('dim_metrics') }} as metrics on evaluations.metric_name = metrics.metric_name

@@ -1,4 +1,4 @@
--- Every answer sentence of an interaction with context has its evidence, and each such answer has one suspect.
+-- Every answer sentence of an interaction with context has its evidence. Each such answer has one suspect sentence.
 select
     units.interaction_id,
     {{ array_length('units.answer_text_ids') }} as count_sentences,

@@ -1,4 +1,5 @@
--- One row per accepted SQL template: how many texts and fillings make how many queries (M x N x Q, M being the rows).
+-- One row per accepted SQL template, with the numbers of its texts, fillings and queries (M x N x Q, where M is the
+-- number of rows).
 with templates as (
     select * from {{ ref('int_grammar_templates') }}
     where template_status = 'accepted'

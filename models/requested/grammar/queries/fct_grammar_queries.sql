@@ -1,4 +1,4 @@
--- One row per query: one wording of one SQL query, with its true answer.
+-- One row per query. A query is one wording of one SQL query, with its true answer.
 with queries as (
     select * from {{ ref('int_grammar_queries_filled') }}
 ),

@@ -1,4 +1,4 @@
--- One row per filled SQL query that is not asked, because it has not exactly one answer.
+-- One row per filled SQL query that is not asked because it does not have exactly one answer.
 with fillings as (
     select * from {{ ref('int_grammar_fillings') }}
     where answer_status <> 'single_answer'

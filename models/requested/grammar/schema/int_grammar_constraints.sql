@@ -1,5 +1,5 @@
--- One row per column of a key or foreign key: those that the warehouse knows, and those that people declare for tables
--- that are read here.
+-- One row per column of a key or foreign key. The warehouse knows it, or people declare it for tables that are read
+-- here.
 with known as (
     select * from {{ ref('int_grammar_keys') }}
 ),
@@ -12,7 +12,7 @@ tables as (
     select lower(table_name) as table_name from {{ ref('int_grammar_relations') }}
 ),
 
--- the names of all columns of a constraint stand together, so that one never meets the half of another
+-- all columns of a constraint are kept together, so that a constraint never matches half of another
 declared_here as (
     select
         'declared ' || declared.constraint_name as constraint_name,

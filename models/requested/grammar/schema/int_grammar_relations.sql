@@ -1,4 +1,4 @@
--- One row per table that queries are made from: those named by hcat_grammar_relations, or the tables of the demo.
+-- One row per table from which queries are made: those in hcat_grammar_relations, or the tables of the demo.
 {{ config(materialized='table') }}
 
 {%- set relations = [] -%}

@@ -1,4 +1,4 @@
--- One row per column of a table that queries are made from, with what people say about it.
+-- One row per column of a table from which queries are made, with what people declare about it.
 with columns as (
     select * from {{ ref('int_grammar_columns') }}
 ),

@@ -1,4 +1,4 @@
--- One row per text template of an accepted SQL template, with what became of it.
+-- One row per text template of an accepted SQL template, with its final status.
 with texts as (
     select * from {{ ref('int_grammar_texts') }}
 ),

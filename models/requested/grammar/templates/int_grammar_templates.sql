@@ -1,4 +1,4 @@
--- One row per SQL template that somebody wrote, with what became of it.
+-- One row per SQL template that somebody wrote, with its final status.
 with made as (
     select * from {{ ref('int_grammar_templates_made') }}
 ),

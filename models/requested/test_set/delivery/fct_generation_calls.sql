@@ -1,4 +1,5 @@
--- One row per call of the language model: the ledger of every prompt and every answer. Empty without a language model.
+-- One row per call of the language model: the ledger of every prompt and every answer. The table is empty without a
+-- language model.
 with calls as (
     select * from {{ ref('int_generation_calls') }}
 ),

@@ -14,7 +14,7 @@ queries_weighted as (
     select * from {{ ref('int_queries_weighted') }}
 ),
 
--- sums in order: their last bits depend on it, and a rerun must change nothing
+-- sum in a fixed order: the last bits depend on it, and a rerun must change nothing
 drawn as (
     select
         stratum_id,

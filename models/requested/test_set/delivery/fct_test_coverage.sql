@@ -1,5 +1,5 @@
--- One row per (dimension, segment, outcome): how many queries were kept, rejected for which reason, and how many
--- requests brought none. Every segment has the row `accepted`, if only with a zero, so that what is missing is seen.
+-- One row per (dimension, segment, outcome), with the number of queries that were kept or rejected for a reason, and of
+-- requests that gave no query. Every segment has the row `accepted`, even with a zero, so that gaps are visible.
 with requests as (
     select generation_key, chunk_id, query_type, generator from {{ ref('int_generation_requests') }}
 ),
@@ -78,7 +78,7 @@ counted as (
     group by dimension, segment, outcome, outcome_of
 ),
 
--- what the documents hold, whether or not a query was made of it
+-- all segments of the documents, whether or not a query was made from them
 segments as (
     select 'all' as dimension, 'all' as segment
     union all

@@ -1,5 +1,5 @@
--- One row per variant that was to be made of a query of the test set, with masks: what is asked stands in
--- int_test_variants.
+-- One row per planned variant of a query of the test set, with masked text. int_test_variants has the text that is
+-- asked.
 with test_variants as (
     select * from {{ ref('int_test_variants') }}
 ),

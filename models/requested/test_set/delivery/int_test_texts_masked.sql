@@ -1,4 +1,4 @@
--- One row per distinct text of the test set with its masked form (null where nothing is to be hidden).
+-- One row per distinct text of the test set, with its masked form (null if there is nothing to mask).
 with recognisable as (
     select text_id, reading_key from {{ ref('int_test_texts_recognisable') }}
 ),

@@ -1,4 +1,4 @@
--- One row per distinct text of the test set that is shown somewhere, and how it is to be read.
+-- One row per distinct text of the test set that is shown somewhere, with the key of its recognition.
 with test_queries as (
     select query_text, reference_answer from {{ ref('int_test_queries') }}
 ),

@@ -1,4 +1,4 @@
--- One row per query that may enter the test set: generated for the chunks of this sample, or written by hand.
+-- One row per query that may enter the test set. It is generated for the chunks of this sample, or written by hand.
 {%- set imported = one_of('hcat_imported_queries', ['none', 'referenced', 'originals']) %}
 
 with requests as (
@@ -15,7 +15,7 @@ queries_staged as (
 ),
 
 generated as (
-    -- queries of earlier samples stay in the table and are in no test set any more
+    -- queries of earlier samples stay in the table but are no longer in the test set
     select
         queries_generated.query_id,
         queries_generated.generation_key,

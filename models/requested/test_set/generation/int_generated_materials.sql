@@ -1,4 +1,5 @@
--- One row per candidate with what it is held against: its vector, its chunk's vector, the texts of its source chunks.
+-- One row per candidate, with the inputs of its checks: its vector, the vector of its chunk and the texts of its source
+-- chunks.
 with candidates as (
     select * from {{ ref('int_generated_candidates') }}
 ),

@@ -1,4 +1,5 @@
--- One row per distinct text of a candidate with the key of this build's encoder: the content key of an embedding.
+-- One row per distinct text of a candidate, with the key of this build's encoder. It is the content key of an
+-- embedding.
 with candidates as (
     select distinct query_text from {{ ref('int_generated_candidates') }}
 ),

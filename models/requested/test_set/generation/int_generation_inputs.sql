@@ -1,4 +1,5 @@
--- One row per request for queries, with the language model's answer where one was asked for, or why there is none.
+-- One row per request for queries, with the answer of the language model if it was asked, or the reason why there is
+-- none.
 with requests as (
     select * from {{ ref('int_generation_requests') }}
 ),

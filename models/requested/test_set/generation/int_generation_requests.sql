@@ -1,5 +1,5 @@
--- One row per (sampled chunk, query type) for which queries are wanted, with everything that they are made of and the
--- content key of it: what was made once for a key is never made again.
+-- One row per (sampled chunk, query type) for which queries are wanted, with everything from which they are made and
+-- the content key of these inputs. A key is processed once and never again.
 {{ config(materialized='table') }}
 
 {%- set generator = one_of('hcat_generator', ['offline', 'language_model']) -%}

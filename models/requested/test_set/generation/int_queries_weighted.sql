@@ -1,7 +1,7 @@
--- One row per accepted query with the number of chunks that it stands for. What the checks rejected is made up for
--- inside its stratum (post-stratification): n_h sampled chunks over those with an accepted query. With equal draws a
--- stratum's weights then add up to its chunks, N_h. With unequal ones they do so on average: forcing every small sample
--- to the sum would bias shares of what is drawn more often.
+-- One row per accepted query, with the number of chunks that it represents. Weights adjust for rejected queries inside
+-- the stratum (post-stratification): n_h sampled chunks over those with an accepted query. With equal draws, the
+-- weights of a stratum then add up to its number of chunks, N_h. With unequal draws, they do so on average. If every
+-- small sample were forced to the sum, shares of often drawn chunks would be biased.
 with queries_checked as (
     select * from {{ ref('int_queries_checked') }}
     where check_status = 'accepted'
@@ -42,7 +42,7 @@ final as (
 
         -- numerics
         (
-            -- a chunk has one voice, however many queries were made of it
+            -- a chunk counts once, however many queries were made from it
             chunks_sampled.sampling_weight / count(*) over (partition by queries_checked.chunk_id)
             * strata_weighted.count_planned / strata_weighted.count_chunks_accepted
             * represented.count_represented / strata_weighted.count_population

@@ -1,5 +1,6 @@
--- One row per stratum of the plan: the accepted queries that speak for it. A stratum without any is spoken for by the
--- stratum of the same topic whose chunks are most alike in length; without such a one it is not covered.
+-- One row per stratum of the plan, with the accepted queries that represent it. A stratum without accepted queries is
+-- represented by the stratum of the same topic whose chunks are most alike in length. Without such a stratum it is not
+-- covered.
 with strata_planned as (
     select * from {{ ref('int_strata_planned') }}
 ),
@@ -24,7 +25,7 @@ accepted_strata as (
         chunks_sampled.stratum_id,
         sum(accepted_chunks.count_accepted) as count_accepted,
         count(*) as count_chunks_accepted,
-        -- in order: the last bits of a sum depend on it, and a rerun must change nothing
+        -- sum in a fixed order: the last bits depend on it, and a rerun must change nothing
         {{ ordered_sum('chunks_sampled.sampling_weight', 'chunks_sampled.chunk_id') }} as weight_accepted
     from accepted_chunks
     inner join chunks_sampled on accepted_chunks.chunk_id = chunks_sampled.chunk_id

@@ -1,4 +1,5 @@
--- One row per chunk: its stratum (topic x length class x what the seed sampling_dimensions adds), size and importance.
+-- One row per chunk, with its stratum (topic x length class x the other dimensions of the seed sampling_dimensions),
+-- its size and its importance.
 {{ config(materialized='table') }}
 
 {%- set measured = {

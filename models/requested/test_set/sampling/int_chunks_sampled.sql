@@ -1,7 +1,7 @@
--- One row per sampled chunk with the probability with which its stratum's draw includes it.
--- Equal within a stratum: the n_h smallest hashes of N_h, pi = n_h / N_h. By size or importance: systematic sampling in
--- the order of the hashes (Madow 1949), whose probabilities are exactly those planned and whose size is fixed; sorting
--- hashes by weight has no closed pi, and that of Pareto sampling is an approximation that fails in small strata.
+-- One row per sampled chunk, with the probability that the draw of its stratum includes it. Equal draws take the n_h
+-- smallest hashes of N_h, so pi = n_h / N_h. Draws by size or importance use systematic sampling in the order of the
+-- hashes (Madow 1949). Its probabilities are exactly those planned, and its size is fixed. Sorting hashes by weight has
+-- no closed form of pi. The pi of Pareto sampling is an approximation that fails in small strata.
 {{ config(materialized='table') }}
 
 {%- set draw_sizes = {

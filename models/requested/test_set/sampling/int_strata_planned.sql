@@ -1,5 +1,6 @@
--- One row per stratum: how many of its chunks the sample holds. Shares of the total by hcat_sampling_allocation, held
--- between a minimum and all there are, rounded by largest remainder so that the total is met exactly.
+-- One row per stratum, with the planned number of sampled chunks. hcat_sampling_allocation gives the shares of the
+-- total. Each number is bounded by a minimum and by the chunks available. Rounding is by largest remainder, so the
+-- total is met exactly.
 {{ config(materialized='table') }}
 
 {%- set allocations = ['proportional', 'proportional_to_size', 'equal', 'importance', 'neyman'] -%}

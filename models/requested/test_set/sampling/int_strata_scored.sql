@@ -1,5 +1,5 @@
--- One row per stratum whose chunks were asked about in the last run: how much its scores vary, for Neyman's allocation.
--- Any other allocation asks for no scores, and a test set then needs no evaluated logs.
+-- One row per stratum whose chunks had queries in the last run, with the variation of its scores, for the allocation of
+-- Neyman. Other allocations need no scores, so a test set then needs no evaluated logs.
 {% if var('hcat_sampling_allocation') == 'neyman' -%}
 with evaluations as (
     select * from {{ ref('fct_evaluations') }}

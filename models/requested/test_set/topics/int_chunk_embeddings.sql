@@ -1,5 +1,5 @@
--- One row per chunk with its unit vector: the mean of its windows, by the encoder of this build. A join per window and
--- not an aggregate of vectors: joins need no more memory than the engine allows.
+-- One row per chunk, with its unit vector, which is the mean of its windows, by the encoder of this build. The model
+-- uses one join per window and no aggregate of vectors, because joins need no more memory than the engine allows.
 {%- set windows = range(var('hcat_topic_windows')) %}
 {%- set elements = [] %}
 {%- for number in windows %}

@@ -1,4 +1,5 @@
--- One row per (chunk, window): windows of one length, spread evenly over a text that is longer than all of them.
+-- One row per (chunk, window). Windows have one length. They are spread evenly over a text that is longer than all of
+-- them together.
 {%- set characters = var('hcat_window_characters') %}
 
 with chunks as (

@@ -1,4 +1,4 @@
--- One row per distinct window text with the key of the encoder of this build: the content key of an embedding.
+-- One row per distinct window text, with the key of the encoder of this build. It is the content key of an embedding.
 with windows as (
     select
         text_id,

@@ -1,4 +1,5 @@
--- One row per distinct chunk text that topics are fitted on: all, or as many as the setting allows, drawn by hash.
+-- One row per distinct chunk text on which topics are fitted: all texts, or as many as the setting allows, drawn by
+-- hash.
 with embeddings as (
     select * from {{ ref('int_chunk_embeddings') }}
 ),

@@ -1,4 +1,4 @@
--- One row per variant that was to be made of a query of the test set, as it is asked.
+-- One row per planned variant of a query of the test set, with its unmasked text.
 {{ config(materialized='table') }}
 
 with test_queries as (

@@ -1,5 +1,5 @@
--- One row per (variant type, item) that variants are made of: words, sentences, prompts and terms of the seeds.
--- A subject is one of another topic only where no chunk mentions it.
+-- One row per (variant type, item) from which variants are made: words, sentences, prompts and terms of the seeds. A
+-- subject belongs to another topic only if no chunk mentions it.
 {{ config(materialized='table') }}
 
 with words as (

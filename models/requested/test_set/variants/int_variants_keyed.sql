@@ -1,4 +1,4 @@
--- One row per variant to make: queries of the same text and reference share it.
+-- One row per variant to be made. Queries of the same text and reference share it.
 select distinct
     variant_key,
     variant_type,

@@ -1,4 +1,5 @@
--- One row per (query of the test set, variant type) that is to get a variant: a seeded hash below the type's share.
+-- One row per (query of the test set, variant type) for which a variant is planned. A query gets the type if its seeded
+-- hash is below the share of the type.
 with test_queries as (
     select * from {{ ref('int_test_queries') }}
 ),

@@ -1,5 +1,5 @@
--- Every gap that is looked for has a row, every tested one both p-values and an interval, and every counterfactual
--- query of the logs stands for a side of a pair.
+-- Every gap to be measured has a row, and every tested gap has both p-values and an interval. Every counterfactual
+-- query of the logs represents a side of a pair.
 {{ config(severity='warn') }}
 
 select bias_gap_id as id, 'a tested gap without interval or p-values' as problem

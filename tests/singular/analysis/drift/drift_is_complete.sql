@@ -1,4 +1,4 @@
--- Every series has a row per test and window, tested or not, and every dimension one per window for its mix.
+-- Every series has a row per test and window, tested or not. Every dimension has one row per window for its mix.
 with series as (
     select distinct evaluations.metric_name, segments.dimension, segments.segment
     from {{ ref('int_primary_evaluations') }} as evaluations

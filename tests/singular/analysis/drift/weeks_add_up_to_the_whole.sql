@@ -1,4 +1,5 @@
--- Weeks split the interactions of every series, those without a time included; drift counts what it leaves out.
+-- Weeks split the interactions of every series, including those without a time. Drift counts the interactions that it
+-- leaves out.
 with by_week as (
     select
         metric_name,

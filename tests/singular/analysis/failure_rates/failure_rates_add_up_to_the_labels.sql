@@ -1,4 +1,4 @@
--- Every system, and every segment of it, has its row; and the parts of a system add up to its labels.
+-- Every system and each of its segments has a row, and the parts of a system add up to its labels.
 with evaluations as (
     select * from {{ ref('int_target_evaluations') }}
 ),

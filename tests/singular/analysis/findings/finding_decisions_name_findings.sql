@@ -1,5 +1,5 @@
 {{ config(severity='warn') }}
--- A decision about a finding that no build has seen decides nothing: one row per such decision.
+-- One row per decision about a finding that no build has seen. Such a decision has no effect.
 select finding_id, status, owner_role, decided_on
 from {{ ref('finding_decisions') }}
 where finding_id not in (select findings.finding_id from {{ ref('fct_findings') }} as findings)

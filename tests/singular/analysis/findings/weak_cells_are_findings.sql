@@ -1,4 +1,5 @@
--- Every weak cell of the build stands in the register as weak and has been tried out, and nothing else has.
+-- The register contains every weak cell of the build as weak, the variations of each were tested, and no other cell is
+-- included.
 with weak as (
     select cell_id
     from {{ ref('int_weaknesses_tested') }}

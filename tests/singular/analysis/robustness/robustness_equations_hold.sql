@@ -1,5 +1,5 @@
--- Equations (1) and (2) of GRAMMAR on the marts: R = correct / (all - gap), accuracy = R (all - gap) / all,
--- counted again from the groups; types, modules and answers add up.
+-- Equations (1) and (2) of GRAMMAR hold on the marts: R = correct / (all - gap), accuracy = R (all - gap) / all. The
+-- test counts again from the groups; types, modules and answers add up.
 with rates as (
     select * from {{ ref('fct_robustness_rates') }}
 ),

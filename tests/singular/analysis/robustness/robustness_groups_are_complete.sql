@@ -1,5 +1,5 @@
--- Every group has at least two queries under its hypothesis, its type follows from its counts, its answers are those of
--- fct_answer_correctness, and an error of the language model had a document of a right answer before it.
+-- Every group has at least two queries under its hypothesis. Its type follows from its counts, and its answers are
+-- those of fct_answer_correctness. Every error of the language model had a document of a right answer in its context.
 with query_groups as (
     select * from {{ ref('fct_robustness_groups') }}
 ),

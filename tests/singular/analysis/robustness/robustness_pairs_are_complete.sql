@@ -1,5 +1,5 @@
--- The pairs that a summary counts are those that are listed, a change is that of the two scores, and every metric that
--- could be judged has precision and recall.
+-- A summary counts exactly the listed pairs, and each change is the difference of the two scores. Every metric that
+-- could be evaluated has precision and recall.
 with pairs as (
     select * from {{ ref('fct_robustness_pairs') }}
 ),

@@ -1,4 +1,4 @@
--- The regressions that a comparison counts over all queries are those that are listed, and nothing else is.
+-- The regressions that a comparison counts over all queries are exactly the listed ones.
 with counted as (
     select application, baseline_version, candidate_version, metric_name, count_regressions
     from {{ ref('fct_version_comparisons') }}

@@ -1,4 +1,4 @@
--- Weaknesses are looked for in every gated metric that has scores, and a rule names a metric that the marts hold.
+-- Every gated metric that has scores also has a weakness rule, and every rule names a metric that is in the marts.
 with gated as (
     select distinct gates.metric_name
     from {{ ref('threshold_gates') }} as gates

@@ -1,4 +1,4 @@
--- Every dimension splits the interactions that have a value in it: scored counts of its segments add up to them.
+-- Every dimension splits the interactions that have a value in it, so the scored counts of its segments add up to them.
 with by_dimension as (
     select metric_name, dimension, sum(count_scored) as count_scored
     from {{ ref('fct_marginal_weaknesses') }}

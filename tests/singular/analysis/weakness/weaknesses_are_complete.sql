@@ -1,4 +1,4 @@
--- Every cell stands in one of the marts, the q-values are those of one family, and a tested cell lists its worst
+-- Every cell is in one of the marts, the q-values are those of one family, and a tested cell lists its worst
 -- interactions.
 with weaknesses as (
     select

@@ -1,4 +1,5 @@
--- Targets without a word about their calibrator, scores with a calibrator and no probability, and the other way round.
+-- Targets without a status of their calibrator, scores with a calibrator but no probability, and scores with a
+-- probability but no calibrator.
 with targets as (
     select metric_name from {{ ref('int_calibration_targets') }}
 ),

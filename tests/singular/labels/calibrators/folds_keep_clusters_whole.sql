@@ -1,4 +1,4 @@
--- Clusters whose labels lie in more than one fold.
+-- Clusters whose labels are in more than one fold.
 select cluster_id, count(distinct fold) as count_folds
 from {{ ref('int_labels') }}
 group by cluster_id

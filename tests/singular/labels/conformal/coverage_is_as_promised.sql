@@ -1,5 +1,5 @@
--- Sets that cover fewer labels of fold test than chance allows (one-sided, .1 %, Holm over the checks of a fit):
--- the labels of stage 2 are no random sample, or something has changed since.
+-- Sets that cover fewer labels of fold test than chance allows (one-sided, .1 %, Holm over the checks of a fit). If the
+-- test fails, the labels of stage 2 are no random sample, or something has changed since.
 select
     metric_name,
     alpha,

@@ -1,4 +1,5 @@
--- Acceptance thresholds of one metric and method: with more confidence demanded, never more failed answers accepted.
+-- Acceptance thresholds of one metric and method. If more confidence is demanded, they never accept more failed
+-- answers.
 select
     laxer.metric_name,
     laxer.method,

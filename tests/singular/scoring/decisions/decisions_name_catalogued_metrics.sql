@@ -1,4 +1,4 @@
--- A decision, target or gate about a metric that the catalogue does not know would silently never apply.
+-- A decision, target or gate about a metric that is not in the catalogue would silently never apply.
 select 'threshold_decisions' as seed, metric_name from {{ ref('threshold_decisions') }}
 where
     metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)

@@ -1,4 +1,5 @@
--- A classifier whose rows repeat a signal, lack one or leave a scale open would get other probabilities than fitted.
+-- A classifier needs each signal exactly once and every scale. Otherwise it would get other probabilities than those
+-- fitted.
 with priors as (
     select * from {{ ref('groundedness_prior') }}
 ),

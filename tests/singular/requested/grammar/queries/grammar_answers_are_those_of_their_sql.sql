@@ -1,4 +1,4 @@
--- Every stored SQL text, run again by itself, gives the stored answer, and only that one.
+-- Every stored SQL text, run again by itself, gives the stored answer and no other answer.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with queries as (
     select distinct query_group, reference_answer from {{ ref('fct_grammar_queries') }}

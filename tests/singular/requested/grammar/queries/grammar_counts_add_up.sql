@@ -1,4 +1,4 @@
--- M x N x Q: every filling of an SQL template is asked in all of its texts, and the product is what is there.
+-- M x N x Q: every filling of an SQL template is asked in all its texts, and the product equals the number of queries.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with counts as (
     select * from {{ ref('fct_grammar_counts') }}

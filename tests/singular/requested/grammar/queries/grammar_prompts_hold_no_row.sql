@@ -1,5 +1,5 @@
--- No prompt holds a value of a row: none that was filled in, and no answer. One short word may be one of the rules by
--- chance and counts where it stands in quotes; several words or a long number count wherever they stand.
+-- No prompt contains a value of a row, neither a filled-in value nor an answer. A single short word may match a rule by
+-- chance, so it counts only in quotes. Several words or a long number count anywhere.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with fillings as (
     select * from {{ ref('int_grammar_fillings') }}

@@ -1,4 +1,5 @@
--- Equal numbers of texts in every style of every SQL template that makes queries, and of queries in every group.
+-- Every SQL template that makes queries has equal numbers of texts in every style, and every group has equal numbers of
+-- queries.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with queries as (
     select query_group, style, count(*) as count_queries from {{ ref('fct_grammar_queries') }}

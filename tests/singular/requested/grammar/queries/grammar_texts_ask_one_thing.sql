@@ -1,4 +1,4 @@
--- No two groups share a query text: it would have two true answers.
+-- No two groups share a query text, because it would then have two true answers.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 select lower(query_text) as query_text
 from {{ ref('fct_grammar_queries') }}

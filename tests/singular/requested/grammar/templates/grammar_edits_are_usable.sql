@@ -1,4 +1,4 @@
--- SQL templates and texts of people with a fault: they make no queries until somebody mends them.
+-- SQL templates and texts of people that have a fault. They make no queries until somebody fixes them.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar'], severity='warn') }}
 select
     sql_template_id,

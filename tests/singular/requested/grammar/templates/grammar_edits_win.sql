@@ -1,4 +1,5 @@
--- No generated SQL template is in force under an id that people edited, and none that they switched off makes queries.
+-- No generated SQL template is in force under an id that people edited, and no template that they switched off makes
+-- queries.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with edits as (
     select * from {{ ref('grammar_templates') }}

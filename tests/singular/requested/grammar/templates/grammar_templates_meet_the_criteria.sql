@@ -1,4 +1,4 @@
--- No accepted SQL template breaks a criterion, whoever wrote it, and every criterion was asked of every template.
+-- No accepted SQL template breaks a criterion, whoever wrote it. Every criterion was checked for every template.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with checks as (
     select

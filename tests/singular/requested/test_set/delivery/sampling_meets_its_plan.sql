@@ -1,5 +1,5 @@
--- The strata are all chunks, the plan adds up to its total, the sample is the plan, and accepted queries stand for
--- every chunk of the strata that are covered.
+-- The strata contain all chunks, the plan adds up to its total, and the sample equals the plan. Accepted queries
+-- represent every chunk of the covered strata.
 {{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
 
 with strata as (

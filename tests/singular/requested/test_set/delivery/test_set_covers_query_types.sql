@@ -1,5 +1,5 @@
--- Every query type that the generator can write has accepted queries. What needs a language model and has none is told
--- by the outcome needs_language_model of fct_test_coverage.
+-- Every query type that the generator can write has accepted queries. The outcome needs_language_model of
+-- fct_test_coverage shows types that need a language model and have none.
 {{ config(severity='warn', enabled=var('hcat_test_set', false), tags=['test_set']) }}
 
 with coverage as (

@@ -1,4 +1,4 @@
--- Every topic of the documents has accepted queries: what is not asked about is not tested.
+-- Every topic of the documents has accepted queries. A topic without queries would not be tested.
 {{ config(severity='warn', enabled=var('hcat_test_set', false), tags=['test_set']) }}
 
 select segment, count_outcomes

@@ -1,4 +1,5 @@
--- Every request ends in queries or in a reason, and every candidate is accepted or rejected: nothing is lost silently.
+-- Every request ends in queries or in a reason, and every candidate is accepted or rejected. No request is lost
+-- silently.
 {{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
 
 with unanswered as (

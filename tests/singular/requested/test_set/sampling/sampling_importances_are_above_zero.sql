@@ -1,4 +1,4 @@
--- A chunk of no importance could never be sampled, and no weight would make up for it.
+-- A chunk with importance 0 could never be sampled, and no weight could correct for it.
 select *
 from {{ ref('stratum_importance') }}
 where importance is null or not importance > 0 or not {{ is_finite('importance') }}

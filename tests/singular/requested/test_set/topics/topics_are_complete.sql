@@ -1,4 +1,4 @@
--- The topics of the last fit hold all chunks together, no chunk has a retired topic, and the stability of the fit is
+-- The topics of the last fit together contain all chunks, and no chunk has a retired topic. The stability of the fit is
 -- known for both variations.
 {{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
 

@@ -1,5 +1,5 @@
--- Every planned variant has its row, made or with the reason why not; every variant has a parent and the labels of the
--- seed; numbers of a pair have no gap.
+-- Every planned variant has a row: it was made, or the row gives the reason why not. Every variant has a parent and the
+-- labels of the seed. The numbers of a pair have no gap.
 {{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
 
 with test_variants as (
