@@ -1,5 +1,5 @@
 # make build   virtual environment, pinned install, dbt build on the raw logs (default: the bundled demo), report, summary
-# make test    everything that CI runs
+# make test    everything that CI runs; with ROOM=weakness the fast tests of one room: Python tests, doctests, SQL style
 # make test-set  from documents to queries.jsonl: topics, stratified sample, queries, variants (docs/test-generation.md)
 # make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)
 # make accurate  the base of the accurate classifier, 400 MB (docs/model-card.md); HCAT_CLASSIFIER=accurate then asks for it
@@ -67,9 +67,24 @@ lint: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/sqlfluff lint models macros tests analyses --disable-progress-bar
 
+ifeq ($(ROOM),)
 # in the order of `testpaths`, a file on one worker
 test: $(SPARK) lint
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+else
+# a room is a folder of tests, of the package or of models, by the last part of its path
+folders = $(patsubst %/.,%,$(wildcard $(addsuffix /.,$(1))))
+ROOMS := $(sort $(filter-out __pycache__,$(notdir \
+	$(call folders,tests/python/* python_udfs/hcat/* models/* models/*/* models/*/*/*))))
+NO_ROOM := $(filter-out 1,$(words $(ROOM))$(filter-out $(ROOMS),$(ROOM)))
+ROOM_PYTHON := $(call folders,tests/python/$(ROOM) python_udfs/hcat/$(ROOM)) $(wildcard python_udfs/hcat/$(ROOM).py)
+ROOM_SQL := $(call folders,models/$(ROOM) models/*/$(ROOM) models/*/*/$(ROOM))
+
+test: .venv/installed
+	$(if $(NO_ROOM),$(error no room $(ROOM); rooms: $(ROOMS)))
+	$(if $(strip $(ROOM_PYTHON)),OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest $(ROOM_PYTHON))
+	$(if $(ROOM_SQL),$(BIN)/sqlfluff lint $(ROOM_SQL) --disable-progress-bar)
+endif
 
 bench: .venv/installed
 	$(BIN)/python -m benchmarks

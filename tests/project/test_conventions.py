@@ -468,6 +468,20 @@ def test_metrics_that_ask_a_language_model_are_known_by_their_name() -> None:
     assert len(asking) > 10
 
 
+def test_dimensions_are_declared_and_read() -> None:
+    with (REPOSITORY / "seeds" / "analysis_dimensions.csv").open(encoding="utf-8", newline="") as lines:
+        dimensions = list(csv.DictReader(lines))
+    with (REPOSITORY / "seeds" / "analysis_dimension_pairs.csv").open(encoding="utf-8", newline="") as lines:
+        paired = {row[side] for row in csv.DictReader(lines) for side in ("first_dimension", "second_dimension")}
+    segments = REPOSITORY / "models" / "analysis" / "segments" / "int_interaction_segments.sql"
+    listed = re.search(r"set columns = \[(.*?)\]", segments.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert listed is not None
+    assert {row["source"] for row in dimensions} <= {"column", "tag"}
+    columns = {row["field"] for row in dimensions if row["source"] == "column"}
+    assert columns - set(re.findall(r"'(\w+)'", listed[1])) == set(), f"not in the list of {segments.name}"
+    assert paired - {row["dimension"] for row in dimensions} == set(), "pairs of dimensions that are not declared"
+
+
 @pytest.mark.parametrize("path", sql_files(), ids=lambda path: path.stem)
 def test_sql_holds_no_number_with_a_meaning(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -1,0 +1,141 @@
+"""The pages for readers: short sentences, links and paths that exist, and lists that are complete."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builds import REPOSITORY
+
+from hcat.landing.raw_contract import ENTITIES, Entity
+
+MODELS = REPOSITORY / "models"
+DOCS = REPOSITORY / "docs"
+MAXIMUM_WORDS_OF_A_SENTENCE = 22
+MAXIMUM_LINES_OF_THE_README = 130
+
+#: Pages whose sentences are counted, and all pages whose links are followed. The runs write docs/benchmarks/.
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+LINKED_PAGES = [*PAGES[:2], *sorted(page for page in DOCS.rglob("*.md") if page.parent != DOCS / "benchmarks")]
+
+
+def name_of(path: Path) -> str:
+    """Return the path of a page below the repository."""
+    return path.relative_to(REPOSITORY).as_posix()
+
+
+def without_code(text: str) -> str:
+    """Return a page without its blocks of code and its comments.
+
+    Examples
+    --------
+    >>> without_code("one" + chr(10) + "```" + chr(10) + "two" + chr(10) + "```").split()
+    ['one']
+    """
+    return re.sub(r"(?ms)^ *```.*?^ *```|<!--.*?-->", "", text)
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Yield the paragraphs and list items of a page; headings, tables and pictures are left out."""
+    lines: list[str] = []
+    for line in [*without_code(text).splitlines(), ""]:
+        stripped = line.strip()
+        is_item = re.match(r"(?:[-*+]|\d+\.) ", stripped)
+        if (not stripped or stripped.startswith(("#", "|", "![")) or is_item) and lines:
+            yield " ".join(lines)
+            lines = []
+        if stripped and not stripped.startswith(("#", "|", "![")):
+            lines.append(stripped[is_item.end() :] if is_item else stripped)
+
+
+def sentences(text: str) -> Iterator[list[str]]:
+    """Yield the words of each sentence of a page: up to . ! ? or : and a blank, or to the end of its paragraph.
+
+    Examples
+    --------
+    >>> list(sentences("Read [the page](docs/marts.md). It is short:"))
+    [['Read', 'the', 'page.'], ['It', 'is', 'short:']]
+    """
+    for paragraph in paragraphs(text):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
+        for sentence in re.split(r"(?<=[.!?:])[)\"'*_]*\s+", shown):
+            if words := [word for word in sentence.split() if re.search(r"\w", word)]:
+                yield words
+
+
+def links(text: str) -> list[str]:
+    """Return the relative targets of a page's links, without their anchors.
+
+    Examples
+    --------
+    >>> links("[a](b.md#c) [d](https://e.org) [f](#g) ![h](i.png)")
+    ['b.md', 'i.png']
+    """
+    targets = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", without_code(text)))
+    paths = [target.split("#")[0] for target in targets if not re.match(r"[a-z]+:", target)]
+    return [path for path in paths if path]
+
+
+def marts() -> set[str]:
+    """Return the names of all marts; gate_verdicts is a view for its tests."""
+    return {path.stem for path in MODELS.rglob("*") if re.fullmatch(r"(?:dim|fct)_\w+\.(?:sql|py)", path.name)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_sentences_are_short_on_average(page: Path) -> None:
+    counts = [len(words) for words in sentences(page.read_text(encoding="utf-8"))]
+    average = sum(counts) / len(counts)
+    assert average < MAXIMUM_WORDS_OF_A_SENTENCE, f"{name_of(page)}: {average:.1f} words a sentence"
+
+
+@pytest.mark.parametrize("page", LINKED_PAGES, ids=name_of)
+def test_links_lead_to_files(page: Path) -> None:
+    missing = [link for link in links(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()]
+    assert missing == []
+
+
+def test_contributing_names_files_that_exist() -> None:
+    text = without_code((REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    # a test is named file::test
+    named = {name.split("::")[0] for name in re.findall(r"`([^`\s]*/[^`\s]*)`", text) if not re.search(r"[<*]", name)}
+    assert len(named) > 20
+    assert sorted(name for name in named if not (REPOSITORY / name).exists()) == []
+
+
+def test_contributing_names_tests_that_exist() -> None:
+    text = without_code((REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", text)
+    assert len(named) > 10
+    missing = [
+        f"{file}::{test}"
+        for file, test in named
+        if f"def {test}(" not in (REPOSITORY / file).read_text(encoding="utf-8")
+    ]
+    assert missing == []
+
+
+def test_the_page_of_marts_names_every_mart_and_no_other() -> None:
+    page = (DOCS / "marts.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`((?:dim|fct)_\w+)`", page)) == marts()
+
+
+def test_every_mart_is_published() -> None:
+    published = "\n".join(path.read_text(encoding="utf-8") for path in MODELS.rglob("published_*.py"))
+    assert sorted(mart for mart in marts() if f'dbt.ref("{mart}")' not in published) == []
+
+
+@pytest.mark.parametrize("entity", ENTITIES.values(), ids=lambda entity: entity.name)
+def test_every_raw_column_is_typed_and_on_the_page_of_the_contract(entity: Entity) -> None:
+    page = (DOCS / "raw-contract.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| {entity.name} |"))
+    base = next(MODELS.glob(f"staging/*/base_{entity.name}.sql")).read_text(encoding="utf-8")
+    for place, text in (("docs/raw-contract.md", row), (f"base_{entity.name}.sql", base)):
+        missing = [column for column in entity.columns if not re.search(rf"\b{column}\b", text)]
+        assert missing == [], f"{place} lacks {missing}"
+
+
+def test_the_readme_is_short() -> None:
+    lines = (REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MAXIMUM_LINES_OF_THE_README
