@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from hcat.statistics.arrays import Floats, Integers
 from hcat.statistics.clusters import draw_clusters, sum_by_cluster
-from hcat.statistics.intervals import kish_effective_n
+from hcat.statistics.intervals import kish_effective_n, wilson_interval
 
 Statistic = Literal[
     "percent_agreement",
@@ -564,7 +564,7 @@ def rater_reports(
             reports.append(RaterReport(rater, status, *basis, None, None, None, None, None, None, None))
             continue
         agreement = float((own[is_shared] == labels[is_shared]).mean())
-        low, high = _wilson(agreement, count_effective, confidence)
+        low, high = wilson_interval(agreement, count_effective, NormalDist().inv_cdf((1 + confidence) / 2))
         agreeing, pairable = _agreeing_and_pairable(others[has_others])
         same = is_rated[has_others]
         of_others = float(agreeing[same].sum() / pairable[same].sum())
@@ -722,16 +722,6 @@ def _one_minus_ratio(numerator: Floats, denominator: Floats, is_defined: npt.NDA
     ratio = np.divide(numerator, denominator, out=np.full(len(denominator), np.nan), where=is_defined)
     result: Floats = 1 - ratio
     return result
-
-
-def _wilson(share: float, count: float, confidence: float) -> tuple[float, float]:
-    """Return the score interval of a share of `count` (effective) units (Wilson 1927)."""
-    # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    center = share + z**2 / (2 * count)
-    half = z * (share * (1 - share) / count + z**2 / (4 * count**2)) ** 0.5
-    scale = 1 + z**2 / count
-    return max(0.0, (center - half) / scale), min(1.0, (center + half) / scale)
 
 
 def _estimate(

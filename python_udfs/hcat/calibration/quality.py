@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clusters import draw_cluster_counts, error_of_mean, sum_by_cluster
-from hcat.statistics.intervals import effective_clusters, normal_quantile, t_quantile
+from hcat.statistics.intervals import effective_clusters, normal_quantile, t_quantile, wilson_interval
 
 #: `one_class`: a class that the figure needs is missing; `separated`: the slope would be infinite; `no_threshold`: no
 #: cut-off was given.
@@ -653,12 +653,8 @@ def _is_rare(cases: Floats, members: Floats) -> bool:
 
 def _wilson(share: float, count: float) -> tuple[float, float]:
     """Return the Wilson (1927) interval of a share on an effective count."""
-    # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
-    z = normal_quantile((1 + CONFIDENCE) / 2)
-    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    reach = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
-    # the share lies inside but for rounding
-    return max(0.0, min(share, float(middle - reach))), min(1.0, max(share, float(middle + reach)))
+    # a mean of ones may exceed 1 by rounding
+    return wilson_interval(min(1.0, share), count, normal_quantile((1 + CONFIDENCE) / 2))
 
 
 def _check(

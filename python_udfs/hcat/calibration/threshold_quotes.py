@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hcat.calibration.thresholds import SEED, OrientedRows, Threshold, orient_rows, sign_of
 from hcat.statistics.arrays import Flags
 from hcat.statistics.clusters import sum_by_cluster
-from hcat.statistics.intervals import kish_effective_n
+from hcat.statistics.intervals import kish_effective_n, wilson_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,5 @@ def _rate(is_error: Flags | None, rows: Flags, data: OrientedRows, level: float)
         residuals = sum_by_cluster(weights * (is_error[rows] - share), codes)
         variance = float((residuals**2).sum()) * count_clusters / (count_clusters - 1) / total**2
         effective = min(most, max(fewest, share * (1 - share) / variance)) if variance > 0 else most
-    # the formula of hcat.statistics.intervals in another order of operations: no last bit of a stored bound must move
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    center = (share + z * z / (2 * effective)) / (1 + z * z / effective)
-    half = z / (1 + z * z / effective) * math.sqrt(share * (1 - share) / effective + (z / (2 * effective)) ** 2)
-    return Rate(share, max(0.0, center - half), min(1.0, center + half), count, count_clusters, effective, level, "ok")
+    low, high = wilson_interval(share, effective, NormalDist().inv_cdf((1 + level) / 2))
+    return Rate(share, low, high, count, count_clusters, effective, level, "ok")

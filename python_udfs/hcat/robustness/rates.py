@@ -281,10 +281,8 @@ def _count_types(by_group: _Cluster, gap_rule: str) -> dict[str, Any]:
     rows = list(by_group.values())
     types = [row["group_type"] for row in rows]
     decided = [row for row in rows if row["group_type"] is not None]
-    if gap_rule == "own_side":
-        gaps = types.count("gap")
-    else:
-        gaps = sum(bool(row["is_gap_on_every_side"]) for row in decided)
+    is_own = gap_rule == "own_side"
+    gaps = types.count("gap") if is_own else sum(bool(row["is_gap_on_every_side"]) for row in decided)
     return {
         "count_groups": len(decided),
         "count_gap_groups": gaps,
