@@ -76,13 +76,16 @@ else
 folders = $(patsubst %/.,%,$(wildcard $(addsuffix /.,$(1))))
 ROOMS := $(sort $(filter-out __pycache__,$(notdir \
 	$(call folders,tests/python/* python_udfs/hcat/* models/* models/*/* models/*/*/*))))
+# worth the start of workers
+LONG_ROOMS := calibration encoders report test_set
 NO_ROOM := $(filter-out 1,$(words $(ROOM))$(filter-out $(ROOMS),$(ROOM)))
 ROOM_PYTHON := $(call folders,tests/python/$(ROOM) python_udfs/hcat/$(ROOM)) $(wildcard python_udfs/hcat/$(ROOM).py)
 ROOM_SQL := $(call folders,models/$(ROOM) models/*/$(ROOM) models/*/*/$(ROOM))
 
 test: .venv/installed
 	$(if $(NO_ROOM),$(error no room $(ROOM); rooms: $(ROOMS)))
-	$(if $(strip $(ROOM_PYTHON)),OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest $(ROOM_PYTHON))
+	$(if $(strip $(ROOM_PYTHON)),OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false \
+		$(BIN)/pytest $(if $(filter $(ROOM),$(LONG_ROOMS)),-n $(WORKERS) --dist loadfile) $(ROOM_PYTHON))
 	$(if $(ROOM_SQL),$(BIN)/sqlfluff lint $(ROOM_SQL) --disable-progress-bar)
 endif
 
