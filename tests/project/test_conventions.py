@@ -487,8 +487,8 @@ def test_sql_holds_no_number_with_a_meaning(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"\{#.*?#\}|--[^\n]*|'(?:[^'\\]|\\.)*'|\"[^\"]*\"", " ", text, flags=re.DOTALL)
     numbers = set(re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", text))
-    # code points, positions in a list and quantiles of the normal distribution are no settings
-    numbers -= {number for number in numbers if re.search(rf"(?:chr\({number}\)|\[{number}\])", text)}
+    # code points, positions in a list, depths of indentation and quantiles of the normal distribution are no settings
+    numbers -= {number for number in numbers if re.search(rf"(?:(?:chr|indent)\({number}\)|\[{number}\])", text)}
     numbers -= set(re.findall(r"\d\.\d{12,}", text))
     own, _ = NUMBERS_OF_FILES.get(path.stem, (set(), ""))
     assert numbers - PLAIN_NUMBERS - own == set(), f"{path.name}: numbers belong to vars and seeds"

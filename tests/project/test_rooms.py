@@ -37,6 +37,7 @@ LONG_MODULES = {
     "calibration/calibrators.py": "one idea: five families of calibrators behind one interface",
     "calibration/agreement.py": "one idea: the coefficients of agreement share their tables",
     "language/verbalisation.py": "one idea: JSON and tables become sentences",
+    "test_set/generation/patterns.py": "one idea: one function per pattern of a fact",
 }
 
 #: Layers by the prefix of a name: what a model of it may read. Marts and intermediate models read each other.

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -195,110 +195,6 @@ def from_name(session: Any, name: str) -> Any:
         raise LookupError(f"'{name}' is no table of the warehouse") from error
 
 
-DESCRIBED_COLUMNS = pa.schema(
-    [
-        ("table_schema", pa.string()),
-        ("table_name", pa.string()),
-        ("column_name", pa.string()),
-        ("data_type", pa.string()),
-        ("ordinal_position", pa.int64()),
-        ("is_nullable", pa.bool_()),
-        ("count_distinct", pa.int64()),
-        ("count_rows", pa.int64()),
-    ]
-)
-DESCRIBED_CONSTRAINTS = pa.schema(
-    [
-        ("constraint_name", pa.string()),
-        ("constraint_type", pa.string()),
-        ("table_name", pa.string()),
-        ("column_name", pa.string()),
-        ("ordinal_position", pa.int64()),
-        ("referenced_table_name", pa.string()),
-        ("referenced_column_name", pa.string()),
-    ]
-)
-
-
-def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
-    """Return the columns of tables, from the warehouse's information_schema, with counts and no value of any row.
-
-    Parameters
-    ----------
-    session : DuckDBPyConnection
-    names : iterable of (str, str)
-        Schema and name of each table.
-
-    Returns
-    -------
-    Table
-        One row per column, with the schema :data:`DESCRIBED_COLUMNS`; count_distinct counts values that are not null.
-
-    Raises
-    ------
-    LookupError
-        If the warehouse has no such table.
-    """
-    cursor = session.cursor()
-    rows: list[dict[str, Any]] = []
-    for namespace, name in names:
-        found = cursor.execute(
-            "select column_name, data_type, ordinal_position, is_nullable = 'YES' from information_schema.columns"
-            " where table_catalog = current_database() and table_schema = ? and table_name = ? order by 3",
-            [namespace, name],
-        ).fetchall()
-        if not found:
-            raise LookupError(f"'{namespace}.{name}' is no table of the warehouse")
-        counts = ", ".join(f"count(distinct {_quote_name(column)})" for column, *_ in found)
-        relation = f"{_quote_name(namespace)}.{_quote_name(name)}"
-        counted = cursor.execute(f"select count(*), {counts} from {relation}").fetchall()[0]
-        rows += [
-            dict(zip(DESCRIBED_COLUMNS.names, (namespace, name, *described, distinct, counted[0]), strict=True))
-            for described, distinct in zip(found, counted[1:], strict=True)
-        ]
-    return pa.Table.from_pylist(rows, schema=DESCRIBED_COLUMNS)
-
-
-def describe_constraints(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
-    """Return the keys and foreign keys that the warehouse itself declares.
-
-    Parameters
-    ----------
-    session : DuckDBPyConnection
-    names : iterable of (str, str)
-        Schema and name of each table. A foreign key to any other table is left out.
-
-    Returns
-    -------
-    Table
-        One row per column of a constraint, with the schema :data:`DESCRIBED_CONSTRAINTS`.
-    """
-    wanted = set(names)
-    found = session.cursor().execute(
-        "select schema_name, table_name, constraint_name, constraint_type, constraint_column_names, referenced_table,"
-        " referenced_column_names from duckdb_constraints() where database_name = current_database()"
-        " and constraint_type in ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') order by all"
-    )
-    rows: list[dict[str, Any]] = []
-    for namespace, table, constraint, kind, columns, target, referenced in found.fetchall():
-        is_foreign = kind == "FOREIGN KEY"
-        # DuckDB has no foreign keys between schemas
-        if (namespace, table) not in wanted or (is_foreign and (namespace, target) not in wanted):
-            continue
-        targets = referenced if is_foreign else [None] * len(columns)
-        rows += [
-            dict(
-                zip(
-                    DESCRIBED_CONSTRAINTS.names,
-                    (constraint, kind, table, column, position, target if is_foreign else None, other),
-                    strict=True,
-                )
-            )
-            for position, (column, other) in enumerate(zip(columns, targets, strict=True), start=1)
-        ]
-    return pa.Table.from_pylist(rows, schema=DESCRIBED_CONSTRAINTS)
-
-
 SelectRunner = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
@@ -342,10 +238,6 @@ def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
         return rows
 
     return run
-
-
-def _quote_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:

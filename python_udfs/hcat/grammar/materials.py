@@ -258,7 +258,7 @@ def gather(
     settings : mapping
         As :meth:`Settings.from_mapping` reads it.
     columns, constraints : Table
-        As :func:`hcat.engine.relations.describe_columns` and :func:`~hcat.engine.relations.describe_constraints` return
+        As :func:`hcat.engine.catalogue.describe_columns` and :func:`~hcat.engine.catalogue.describe_constraints` return
         them; ``columns`` may also have is_descriptive.
     edits : Table
         template_id, sql_template, is_enabled, reason.

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hcat.engine.relations import describe_columns, describe_constraints
+from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.grammar.materials import IMPORT_SCHEMA, Materials
 from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.templates import templates_table, texts_table

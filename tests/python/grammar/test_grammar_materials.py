@@ -10,7 +10,8 @@ import pytest
 from grammar_materials import NAMES, gather, statuses
 from test_grammar_bank import constraint_rows
 
-from hcat.engine.relations import describe_columns, describe_constraints, select_runner
+from hcat.engine.catalogue import describe_columns, describe_constraints
+from hcat.engine.relations import select_runner
 from hcat.grammar.importers import ImportFormatError
 from hcat.grammar.materials import read_imports
 from hcat.grammar.schema import column_kind

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from grammar_materials import NAMES, SETTINGS, edits, gather, text_edits
 
-from hcat.engine.relations import describe_columns, describe_constraints, select_runner
+from hcat.engine.catalogue import describe_columns, describe_constraints
+from hcat.engine.relations import select_runner
 from hcat.grammar.materials import IMPORT_SCHEMA, Materials
 from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.queries import (

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from hcat.engine.relations import describe_columns, describe_constraints, select_runner
+from hcat.engine.catalogue import describe_columns, describe_constraints
+from hcat.engine.relations import select_runner
 from hcat.grammar.materials import IMPORT_SCHEMA
 from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.queries import answer_fillings, fill_queries

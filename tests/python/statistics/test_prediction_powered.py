@@ -460,7 +460,7 @@ def test_bad_input_is_refused(changes, message):
 
 
 def test_bad_settings_of_simulations_are_refused():
-    with pytest.raises(ValueError, match="got 100 and 7"):
+    with pytest.raises(ValueError, match="got 100, 7"):
         simulate_failure_rates(0.3, 10, 1, rows_per_cluster=7, count_interactions=100)
     with pytest.raises(ValueError, match="got both"):
         simulate_failure_rates(0.3, 10, 1, is_by_cluster=True, is_by_ambiguity=True)

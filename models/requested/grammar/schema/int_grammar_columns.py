@@ -1,4 +1,5 @@
-from hcat.engine.relations import describe_columns, read_rows
+from hcat.engine.catalogue import describe_columns
+from hcat.engine.relations import read_rows
 
 
 def model(dbt, session):
