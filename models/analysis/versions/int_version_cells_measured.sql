@@ -182,8 +182,8 @@ totals as (
     group by version_pair_id, metric_name, dimension, segment, measurement
 ),
 
--- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3) and
--- kept times N, so that whole billionths of them can be summed in any order
+-- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3)
+-- and kept times N, so that whole billionths of them can be summed in any order
 moved as (
     select
         totals.version_pair_id,
