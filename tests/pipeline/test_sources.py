@@ -18,8 +18,9 @@ STAGING = "build --select +path:models/staging --exclude-resource-type test"
 LANDING = "build --select landed_interactions"
 #: Where a record stood and the key made from it; everything else must agree between formats.
 PLACE_COLUMNS = ("record_id", "source_file")
-#: Keys that tell the copies of one content apart.
+#: Keys that tell the copies of one content apart; the raw contract's source_group is staged as cluster_id.
 MARKED = ("interaction_id", "query_id", "parent_query_id", "source_group", "document_id", "chunk_id")
+STAGED_MARKED = (*MARKED, "cluster_id")
 
 
 def demo_records(mark: str) -> dict[str, list[dict[str, Any]]]:
@@ -94,7 +95,7 @@ def staged_rows(build: Build, entity: str, mark: str) -> list[tuple[Any, ...]]:
     """Return the staged rows of one source without its mark."""
     names = [name for (name,) in build.query(f"select column_name from (describe stg_{entity})")]
     shown = ", ".join(
-        f"replace({name}, '{mark}', '') as {name}" if name in MARKED else name
+        f"replace({name}, '{mark}', '') as {name}" if name in STAGED_MARKED else name
         for name in names
         if name not in (*PLACE_COLUMNS, "landing_number")
     )
