@@ -55,7 +55,7 @@ def test_answers_name_sources_by_task() -> None:
             {"score": 0.75, "hallucinated": False, "task": "Summary", "source_id": 1},
         ]
     )
-    assert answers.sources.tolist() == ["QA|1", "Summary|1"]
+    assert answers.clusters.tolist() == ["QA|1", "Summary|1"]
     assert answers.labels.tolist() == [0, 1]
     parts = calibration.split_by_task(answers)
     assert {name: rows.tolist() for name, rows in parts.items()} == {
@@ -69,9 +69,9 @@ def test_answers_name_sources_by_task() -> None:
 def test_a_cluster_does_not_move_its_own_probability() -> None:
     answers = _answers(40)
     before, families = calibration.calibrate_by_others(answers, ["logistic"])
-    own = answers.sources == answers.sources[0]
+    own = answers.clusters == answers.clusters[0]
     labels = np.where(own, 1 - answers.labels, answers.labels)
-    turned = calibration.Answers(answers.scores, labels, answers.sources, answers.tasks, answers.rows)
+    turned = calibration.Answers(answers.scores, labels, answers.clusters, answers.tasks, answers.rows)
     after = calibration.calibrate_by_others(turned, ["logistic"])[0]
     assert_array_equal(before[own], after[own])
     assert (before[~own] != after[~own]).any()
@@ -112,9 +112,9 @@ def test_judge_tells_right_from_extreme_probabilities() -> None:
     # exactly as many labels of 1 as each probability says
     labels = (np.tile(np.arange(100), 9) < np.round(100 * right)).astype(int)
     extreme = 1 / (1 + (1 / right - 1) ** 4)
-    sources = np.arange(900)
-    assert all(calibration.judge(measure_quality(right, labels, sources, 0.5, count_draws=200)).values())
-    lines = calibration.judge(measure_quality(extreme, labels, sources, 0.5, count_draws=200))
+    clusters = np.arange(900)
+    assert all(calibration.judge(measure_quality(right, labels, clusters, 0.5, count_draws=200)).values())
+    lines = calibration.judge(measure_quality(extreme, labels, clusters, 0.5, count_draws=200))
     assert not lines["slope"]
     assert not lines["ECE"]
 
@@ -145,7 +145,7 @@ def test_resplits_keep_the_promise_of_the_order_statistic() -> None:
         (("marginal", False, "all"), 0.905, 0.5, True),
         (("marginal", False, "all"), 0.915, 0.9, False),
         (("marginal", True, "all"), 0.5, 0.889, False),
-        # 39 sources: up to 1 / 40 above, and no more below than elsewhere
+        # 39 clusters: up to 1 / 40 above, and no more below than elsewhere
         (("group", True, "QA"), 0.5, 0.92, True),
         (("group", True, "QA"), 0.5, 0.93, False),
         (("group", True, "QA"), 0.5, 0.88, False),
@@ -203,8 +203,8 @@ def test_appetites_of_the_seed_rise_in_confidence() -> None:
 
 
 def test_true_rates_are_those_of_the_draws() -> None:
-    scores, labels, sources = cut_offs.draw(np.random.default_rng(1), 4, 40_000)
-    assert len(np.unique(sources)) == 10_000
+    scores, labels, clusters = cut_offs.draw(np.random.default_rng(1), 4, 40_000)
+    assert len(np.unique(clusters)) == 10_000
     assert_allclose(labels.mean(), cut_offs.SHARE_ACCEPTED, atol=0.02)
     found = cut_offs.true_rates(1.0)
     accepted = scores >= 1.0
@@ -317,9 +317,9 @@ def test_ratings_of_workers_become_columns() -> None:
         {"workers": json.dumps([[0, "yes"], [4, "no"], [9, "yes"]]), "article": "a"},
         {"workers": json.dumps([[2, "no"]]), "article": "a"},
     ]
-    ratings, sources = agreement.read_ratings(rows)
+    ratings, clusters = agreement.read_ratings(rows)
     assert_array_equal(ratings, [[1, 0, 1], [0, np.nan, np.nan]])
-    assert sources.tolist() == [0, 0]
+    assert clusters.tolist() == [0, 0]
 
 
 def test_full_agreement_is_one() -> None:

@@ -22,7 +22,7 @@ def test_scores_have_mean_0_and_deviation_1(scenario: drift.Scenario) -> None:
     assert_allclose([found.scores.mean(), found.scores.std()], [0, 1], atol=0.03)
     assert_array_equal(np.unique(found.weeks, return_counts=True)[1], [200] * 7)
     expected = {drift.SIBLINGS.name: 7 * 50, drift.REPEATED.name: 200}.get(scenario.name, 1_400)
-    assert len(np.unique(found.sources)) == expected
+    assert len(np.unique(found.clusters)) == expected
 
 
 def test_siblings_are_as_alike_as_said() -> None:

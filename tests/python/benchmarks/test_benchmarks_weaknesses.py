@@ -16,11 +16,11 @@ def test_the_benchmark_is_registered() -> None:
 
 def test_a_design_has_clusters_cells_and_a_plant() -> None:
     design = deal(2_000, 2.5, np.random.default_rng(1), Plant(60, 0.35, by_cluster=False))
-    assert_array_equal(np.unique(design.sources), np.arange(800))
+    assert_array_equal(np.unique(design.clusters), np.arange(800))
     assert_array_equal(design.members[:, 0], 1.0)
     assert design.members[:, 1].sum() == 60
     assert_array_equal(design.counts.sum(axis=0), design.members.sum(axis=0))
-    # 800 sources leave one by one, 2,000 in groups; halves are halves of the sources
+    # 800 clusters leave one by one, 2,000 in groups; halves are halves of the clusters
     assert len(np.unique(design.groups)) == 800
     assert 100 < len(np.unique(deal(2_000, 1, np.random.default_rng(1)).groups)) <= weaknesses.COUNT_GROUPS
     assert 340 < design.is_first.sum() < 460
@@ -38,12 +38,12 @@ def test_a_plant_of_whole_clusters_takes_whole_clusters() -> None:
 def test_scores_have_the_declared_likeness() -> None:
     design = deal(20_000, 5.0, np.random.default_rng(2))
     scores = draw_scores(design, 0.3, 2, np.random.default_rng(3))
-    means = np.bincount(design.sources, weights=scores[:, 0]) / design.counts[:, 0]
-    within = ((scores[:, 0] - means[design.sources]) ** 2).sum() / (20_000 - 4_000)
+    means = np.bincount(design.clusters, weights=scores[:, 0]) / design.counts[:, 0]
+    within = ((scores[:, 0] - means[design.clusters]) ** 2).sum() / (20_000 - 4_000)
     assert_allclose([within, scores[:, 0].var()], [0.7, 1.0], atol=0.04)
     assert_allclose(np.corrcoef(scores.T)[0, 1], weaknesses.CORRELATION, atol=0.03)
     cells = estimate_metric(design, scores[:, 0], False)[0]
-    # uneven sources in few groups: rough, and rather too high
+    # uneven clusters in few groups: rough, and rather too high
     assert 0.2 < cells.whole_likeness[0] < 0.5
 
 
@@ -93,8 +93,8 @@ def test_a_disaster_is_found_and_nothing_else() -> None:
 @pytest.mark.parametrize("rate", [None, 0.1])
 def test_intervals_hold_their_promise(rate: float | None) -> None:
     found = weaknesses.measure_coverage(30, 2.5, 0.3, rate, 600)
-    kinds = {"jackknife t"} if rate is None else {"effective sources", "own design effect", "as shipped"}
+    kinds = {"jackknife t"} if rate is None else {"effective clusters", "own design effect", "as shipped"}
     assert set(found) == kinds
     assert all(coverage > 0.92 and width > 0 for coverage, width in found.values())
     if rate is not None:
-        assert found["as shipped"][1] < found["effective sources"][1]
+        assert found["as shipped"][1] < found["effective clusters"][1]
