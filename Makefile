@@ -71,6 +71,7 @@ ifeq ($(ROOM),)
 # in the order of `testpaths`, a file on one worker
 test: $(SPARK) lint
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --doctest-modules python_udfs/hcat
 else
 # a room is a folder of tests, of the package or of models, by the last part of its path
 folders = $(patsubst %/.,%,$(wildcard $(addsuffix /.,$(1))))
@@ -85,7 +86,7 @@ ROOM_SQL := $(call folders,models/$(ROOM) models/*/$(ROOM) models/*/*/$(ROOM))
 test: .venv/installed
 	$(if $(NO_ROOM),$(error no room $(ROOM); rooms: $(ROOMS)))
 	$(if $(strip $(ROOM_PYTHON)),OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false \
-		$(BIN)/pytest $(if $(filter $(ROOM),$(LONG_ROOMS)),-n $(WORKERS) --dist loadfile) $(ROOM_PYTHON))
+		$(BIN)/pytest $(if $(filter $(ROOM),$(LONG_ROOMS)),-n $(WORKERS) --dist loadfile) --doctest-modules $(ROOM_PYTHON))
 	$(if $(ROOM_SQL),$(BIN)/sqlfluff lint $(ROOM_SQL) --disable-progress-bar)
 endif
 

@@ -125,7 +125,8 @@ def estimate_shares(
 
     weight_of_stratum = sum_by_cluster(weights, stratum_codes, count_strata)
     total = weights.sum()
-    shares = weights @ hits / total
+    # a share of hits alone is one: rounding must not leave it a spread, from which an effective n would be made
+    shares = np.where((hits == 1).all(axis=0), 1.0, weights @ hits / total)
     in_stratum = _sum_by(stratum_codes, weights[:, None] * hits, count_strata) / weight_of_stratum[:, None]
     counts = np.bincount(stratum_of_unit, minlength=count_strata)
     centers = np.where((counts > 1)[:, None], in_stratum, shares)

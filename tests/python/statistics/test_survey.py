@@ -93,6 +93,15 @@ def test_shares_of_none_and_all_have_intervals(value: bool) -> None:
     assert (found.high if value else found.low)[0] == float(value)
 
 
+def test_hits_alone_have_no_spread_whatever_their_weights() -> None:
+    # the weighted sum of these weights differs from their total in the last bit
+    weights = np.array([1.212200178478028, 1.0, 1.0, 1.0, 1.0, 1.0, 10.0, 49.84219425077416])
+    for order in (np.arange(8), np.arange(8)[::-1]):
+        found = estimate_shares(np.ones(8, dtype=np.bool_), np.zeros(8, dtype=np.int64), weights[order])
+        assert (found.shares[0], found.high[0]) == (1.0, 1.0)
+        assert_allclose(found.effective_n, weights.sum() ** 2 / (weights**2).sum())
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(
