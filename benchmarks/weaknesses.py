@@ -419,7 +419,7 @@ def measure_coverage(
     whole_sizes, whole_sums = draw(round(20_000 / rows_per_cluster), 1)
     whole = jackknife_cells(whole_sizes.T.astype(float), whole_sums.T, whole_sizes[0].astype(float), whole_sums[0])
     spread = np.sqrt(whole.value * (1 - whole.value)) if rate is not None else np.ones(1)
-    of_all = with_whole(whole._asdict(), whole.cluster_ids, spread, np.zeros(1, dtype=np.int64))
+    of_all = with_whole(whole._asdict(), whole.jackknife_groups, spread, np.zeros(1, dtype=np.int64))
     sizes, sums = draw(count_clusters, count_draws)
     counts = sizes.T.astype(np.float64)
     # one column per draw; the rest plays no part in the interval of the cell
@@ -428,14 +428,14 @@ def measure_coverage(
         name: np.repeat(getattr(of_all, name), count_draws)
         for name in ("whole_spread", "whole_design_effect", "whole_likeness", "whole_evenness")
     }
-    cells = Cells(**estimates._asdict(), clusters=estimates.cluster_ids, **repeated)
+    cells = Cells(**estimates._asdict(), clusters=estimates.jackknife_groups, **repeated)
     truth = 0.0 if rate is None else rate
     if rate is None:
         return {"jackknife t": _cover(mean_bounds(cells, SETTINGS.confidence), truth)}
     alike, strangers = (
         Cells(
             **estimates._asdict(),
-            clusters=estimates.cluster_ids,
+            clusters=estimates.jackknife_groups,
             **repeated | {"whole_likeness": np.full(count_draws, likeness)},
         )
         for likeness in (1.0, 0.0)

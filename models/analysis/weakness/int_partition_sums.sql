@@ -9,12 +9,12 @@ cells as (
     select * from {{ ref('int_cells') }}
 ),
 
-cluster_ids as (
+clusters as (
     select * from {{ ref('int_clusters_bucketed') }}
 ),
 
 group_halves as (
-    select distinct jackknife_group, half from cluster_ids
+    select distinct jackknife_group, half from clusters
 ),
 
 summed as (

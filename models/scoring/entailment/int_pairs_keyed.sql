@@ -20,7 +20,9 @@ windows as (
 ),
 
 classifier as (
+    -- A classifier that is switched off reads nothing.
     select * from {{ ref('int_classifier') }}
+    where location <> 'none'
 ),
 
 final as (

@@ -222,7 +222,7 @@ class JackknifeEstimates(NamedTuple):
     """Estimates of cells from sums by group, each array of shape (n_cells,); named as in weakness.Cells."""
 
     count_scored: Floats
-    cluster_ids: Floats
+    jackknife_groups: Floats
     clusters_effective: Floats
     value: Floats
     standard_error: Floats
@@ -285,7 +285,7 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
     difference_error = np.sqrt(max(count_groups - 1, 0) / max(count_groups, 1) * ((own - other) ** 2).sum(axis=0))
     return JackknifeEstimates(
         count_scored=count,
-        cluster_ids=groups,
+        jackknife_groups=groups,
         clusters_effective=ratio(count**2, (counts**2).sum(axis=0)),
         value=value,
         standard_error=error,

@@ -176,7 +176,7 @@ def _test(sums: _Sums, confidence: float, minimum_clusters: int) -> _Test:
     cells = _estimate(sums)
     if cells is None:
         return _Test("too_few_clusters", 0)
-    groups, rest = float(cells.cluster_ids[0]), float(cells.jackknife_groups_rest[0])
+    groups, rest = float(cells.jackknife_groups[0]), float(cells.jackknife_groups_rest[0])
     degrees, error = float(cells.degrees_of_freedom[0]), float(cells.test_error[0])
     if min(groups, rest) < minimum_clusters or not degrees > 0:
         return _Test("too_few_clusters", int(groups))

@@ -101,7 +101,7 @@ class Cells:
 
     Attributes
     ----------
-    count_scored, cluster_ids, clusters_effective : ndarray
+    count_scored, jackknife_groups, clusters_effective : ndarray
         Rows with a value, their jackknife groups, and Kish's effective number of them.
     value, standard_error : ndarray
         Of the cell; the standard error by the jackknife.
@@ -117,7 +117,7 @@ class Cells:
     """
 
     count_scored: Floats
-    cluster_ids: Floats
+    jackknife_groups: Floats
     clusters_effective: Floats
     value: Floats
     standard_error: Floats
@@ -140,7 +140,7 @@ class Cells:
     @property
     def design_effect(self) -> Floats:
         """D of the cell: variance of its mean over that of as many independent rows."""
-        siblings = count_siblings(self.count_scored, self.clusters, self.cluster_ids, self.clusters_effective)
+        siblings = count_siblings(self.count_scored, self.clusters, self.jackknife_groups, self.clusters_effective)
         return 1 + self.whole_likeness * (siblings - 1)
 
     @property
@@ -245,7 +245,7 @@ def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats
     wholes : ndarray of int, shape (n_cells,)
         Position of the cell of all rows of each cell's metric.
     """
-    count, groups = estimates["count_scored"], estimates["cluster_ids"]
+    count, groups = estimates["count_scored"], estimates["jackknife_groups"]
     effective = estimates["clusters_effective"]
     # chance alone makes it smaller than 1 in half of the samples without likeness
     design_effect = np.fmax(ratio(estimates["standard_error"] ** 2 * count, spread**2), 1)
@@ -296,7 +296,7 @@ def can_be_tested(cells: Cells, minimum_clusters: int) -> Flags:
     """Return which cells and rests have clusters enough and a standard error above 0, shape (n_cells,)."""
     with np.errstate(invalid="ignore"):
         found: Flags = (
-            (cells.cluster_ids >= minimum_clusters)
+            (cells.jackknife_groups >= minimum_clusters)
             & (cells.jackknife_groups_rest >= minimum_clusters)
             & (cells.degrees_of_freedom > 0)
             & (cells.test_error > 0)
@@ -338,7 +338,7 @@ def confirm_cells(
     p_value[retested] = holm(t_tail(difference[retested] / error[retested], degrees[retested]).tolist())
     least = settings.minimum_clusters
     with np.errstate(invalid="ignore"):
-        is_small = ~((first.cluster_ids >= least) & (second.cluster_ids >= least))
+        is_small = ~((first.jackknife_groups >= least) & (second.jackknife_groups >= least))
         is_confirmed = p_value <= settings.error_rate
     status = np.full(len(in_family), "not_selected", dtype="U15")
     status[in_family & is_small] = "not_confirmable"

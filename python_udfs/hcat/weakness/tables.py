@@ -100,7 +100,7 @@ _KEY_COLUMNS: Final = (
 #: Column of int_cell_estimates -> attribute of :class:`Cells`.
 _ESTIMATES: Final = {
     "count_scored": "count_scored",
-    "count_jackknife_groups": "cluster_ids",
+    "count_jackknife_groups": "jackknife_groups",
     "clusters_effective": "clusters_effective",
     "value": "value",
     "standard_error": "standard_error",
@@ -366,7 +366,9 @@ def _test_statuses(
     has_scores = parts["mean_score"].count_scored > 0
     # a metric with scores and no share of failures has no threshold
     is_undecided = np.isnan(whole.value[keys.wholes]) & has_scores[keys.wholes] & (measurements != "mean_score")
-    is_few = (whole.cluster_ids < settings.minimum_clusters) | (whole.jackknife_groups_rest < settings.minimum_clusters)
+    is_few = (whole.jackknife_groups < settings.minimum_clusters) | (
+        whole.jackknife_groups_rest < settings.minimum_clusters
+    )
     # one cluster with nearly all rows counts as one
     is_few |= ~(whole.degrees_of_freedom > 0)
     reasons = {

@@ -42,7 +42,7 @@ def make_cells(count: int = 1, **values: Any) -> Cells:
     """Cells of 40 clusters with one row each against 400, of values .5 and .2; single figures are repeated."""
     figures = {
         "count_scored": 40.0,
-        "cluster_ids": 40.0,
+        "jackknife_groups": 40.0,
         "clusters_effective": 40.0,
         "value": 0.5,
         "standard_error": 0.08,
@@ -71,7 +71,7 @@ def estimate_rows(values: Floats, groups: npt.NDArray[np.int64], members: npt.ND
     """Return cells of rows; the first cell of `members` must be all rows."""
     estimates = jackknife_cells(*sum_groups(values, groups, members))._asdict()
     spread = np.asarray([values[column].std(ddof=1) for column in members.T])
-    return with_whole(estimates, estimates["cluster_ids"], spread, np.zeros(members.shape[1], dtype=np.int64))
+    return with_whole(estimates, estimates["jackknife_groups"], spread, np.zeros(members.shape[1], dtype=np.int64))
 
 
 # --- the jackknife ----------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_a_cell_in_which_everything_fails(rate: float, is_weak: bool) -> None:
     # ten of ten is common where four in five fail, and an alarm where one in five does; one such cell in a family of 50
     figures: dict[str, Any] = {"value": 1.0, "standard_error": 0.0, "rest_value": rate}
     figures |= {"difference_standard_error": 0.001, "whole_spread": math.sqrt(rate * (1 - rate))}
-    figures |= {"count_scored": 10.0, "cluster_ids": 10.0, "clusters_effective": 10.0, "clusters": 10.0}
+    figures |= {"count_scored": 10.0, "jackknife_groups": 10.0, "clusters_effective": 10.0, "clusters": 10.0}
     family = make_cells(50, difference=np.where(np.arange(50) == 0, 1 - rate, 0.0), **figures)
     judged = judge_cells(family, np.ones(50, dtype=bool), np.full(50, 0.03), SETTINGS)
     assert judged.is_weak.tolist() == [is_weak] + [False] * 49
@@ -174,7 +174,7 @@ def test_the_cut_off_is_where_one_more_cell_would_be_flagged() -> None:
 def test_what_can_be_tested() -> None:
     cells = make_cells(
         5,
-        cluster_ids=[10.0, 9.0, 10.0, 10.0, 10.0],
+        jackknife_groups=[10.0, 9.0, 10.0, 10.0, 10.0],
         jackknife_groups_rest=[10.0, 10.0, 9.0, 10.0, 10.0],
         whole_spread=[0.4, 0.4, 0.4, 0.0, 0.4],
         difference_standard_error=[0.1, 0.1, 0.1, 0.0, 0.1],
@@ -239,8 +239,8 @@ def test_rows_that_are_siblings_do_not_count_as_many() -> None:
 
 def test_halves_confirm_or_do_not() -> None:
     # strong in both; strong in the first only; weak in neither; too few in the second; too few in the first
-    first = make_cells(5, difference=[0.5, 0.5, 0.0, 0.5, 0.5], cluster_ids=[40.0, 40.0, 40.0, 40.0, 9.0])
-    second = make_cells(5, difference=[0.3, 0.0, 0.5, 0.5, 0.5], cluster_ids=[40.0, 40.0, 40.0, 9.0, 40.0])
+    first = make_cells(5, difference=[0.5, 0.5, 0.0, 0.5, 0.5], jackknife_groups=[40.0, 40.0, 40.0, 40.0, 9.0])
+    second = make_cells(5, difference=[0.3, 0.0, 0.5, 0.5, 0.5], jackknife_groups=[40.0, 40.0, 40.0, 9.0, 40.0])
     found = confirm_cells(first, second, np.ones(5, dtype=bool), np.full(5, 0.03), SETTINGS)
     assert found.status.tolist() == [
         "confirmed",
@@ -299,7 +299,7 @@ def test_no_difference_is_detectable_where_nearly_everything_fails() -> None:
 @given(st.floats(0.05, 0.6), st.sampled_from([20.0, 80.0, 320.0]))
 def test_more_clusters_detect_less(rate: float, count: float) -> None:
     counts = np.array([count, 4 * count])
-    sizes = dict.fromkeys(("count_scored", "cluster_ids", "clusters_effective", "clusters"), counts)
+    sizes = dict.fromkeys(("count_scored", "jackknife_groups", "clusters_effective", "clusters"), counts)
     cells = make_cells(2, rest_value=rate, value=rate, **sizes)
     found = detectable_difference(cells, np.ones(2, dtype=bool), np.zeros(2), np.full(2, 1e-4), SETTINGS)
     assert np.isnan(found[0]) or found[1] < found[0]
@@ -335,7 +335,7 @@ def test_share_bounds_hold_the_share(value: float, count: int, siblings: int, er
     cells = make_cells(
         value=value,
         count_scored=groups * siblings,
-        cluster_ids=groups,
+        jackknife_groups=groups,
         clusters_effective=groups,
         clusters=groups,
         standard_error=error,

@@ -38,7 +38,7 @@ class HeatmapCell:
     lines : sequence of str
         Text in the cell, at most three lines: value, interval, n.
     is_small : bool
-        Too few sources to rely on: hatched.
+        Too few clusters to rely on: hatched.
     is_unsure : bool
         The cell cannot be told from the others: faded.
     is_weak : bool
