@@ -1,5 +1,5 @@
 from hcat.engine.relations import map_batches, select_pending
-from hcat.robustness.tables import CHECKED_SCHEMA, check_pending
+from hcat.metrics.correctness import CHECKED_SCHEMA, check_pending
 
 
 def model(dbt, session):

@@ -1,6 +1,6 @@
 from hcat.engine.relations import order_by, read_pairs, read_rows, select_pending, stream
 from hcat.judging.tables import JUDGE_CALLS_SCHEMA, judge_pending
-from hcat.test_set.generation.tables import settled
+from hcat.language_models.endpoint import settled
 
 
 def model(dbt, session):

@@ -331,6 +331,22 @@ class LanguageModel:
         raise AttemptError("http_status", reason, status=status, is_retried=is_retried, retry_after=retry_after)
 
 
+def settled(table: Any, column: str, key: str = "generation_key") -> str:
+    """Return a query in brackets for the keys of a finished table that need no second try.
+
+    Parameters
+    ----------
+    table : relation name
+        Holds the key and the status.
+    column : str
+        Name of the status.
+    key : str
+        Name of the content key.
+    """
+    words = ", ".join(f"'{word}'" for word in UNSETTLED)
+    return f"(select {key} from {table} group by {key} having count_if({column} in ({words})) = 0)"
+
+
 def in_waves(
     model: LanguageModel, work: Sequence[Any], most_calls: int, task: Callable[[Any], list[dict[str, Any]]]
 ) -> list[list[dict[str, Any]]]:

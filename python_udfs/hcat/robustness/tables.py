@@ -1,7 +1,7 @@
-"""Robustness as Arrow tables: answers judged with their content key, sides at equal group size, variants by type.
+"""Robustness as Arrow tables: sides compared at equal group size, and variants by type.
 
-What a group, R and a faulty module are stands in :mod:`hcat.robustness.groups`; how an answer is judged in
-:mod:`hcat.metrics.answers`. SQL pairs variants with their parents (``int_variant_pairs``) and draws the groups.
+:mod:`hcat.robustness.groups` defines a group, R and a faulty module. SQL pairs variants with their parents
+(``int_variant_pairs``) and draws the groups.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hcat.metrics.answers import CHECK_SCHEMA, check_answers
-from hcat.metrics.facts import READ_BY_FACTS, check_facts
 from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_sides
 from hcat.robustness.groups import equalise_groups, group_answers
 from hcat.robustness.rates import RobustnessSettings
@@ -21,17 +19,6 @@ from hcat.robustness.reliability import measure_share
 from hcat.statistics.arrays import Integers
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.intervals import t_quantile
-
-#: One row per answer and content.
-CHECKED_SCHEMA: Final = pa.schema(
-    [
-        CHECK_SCHEMA.field(0),
-        ("input_key", pa.string()),
-        *[CHECK_SCHEMA.field(each) for each in range(1, 5)],
-        ("facts_status", pa.string()),
-        ("facts_reason", pa.string()),
-    ]
-)
 
 #: One row per pair of sides, scope, gap rule and measure; ``group_size`` is null where groups stand as they are.
 DIFFERENCE_SCHEMA: Final = COMPARISON_SCHEMA.append(pa.field("group_size", pa.int64()))
@@ -75,46 +62,6 @@ VARIANT_SCHEMA: Final = pa.schema(
         ("share_broken_upper", pa.float64()),
     ]
 )
-
-
-def check_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the judgement of each answer with its content key (schema :data:`CHECKED_SCHEMA`), row by row.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        interaction_id, input_key, query, answer, true_answer (strings) and rivals (list of strings; the true answer
-        itself is none).
-
-    Notes
-    -----
-    Answers that the rules leave undecided because they cannot read them are judged by their facts too
-    (:mod:`hcat.metrics.facts`), in columns of their own; SQL chooses between the clusters.
-    """
-    rivals = [
-        None if others is None else [each for each in others if each != true_answer]
-        for others, true_answer in zip(
-            batch.column("rivals").to_pylist(), batch.column("true_answer").to_pylist(), strict=True
-        )
-    ]
-    position = batch.schema.get_field_index("rivals")
-    judged = check_answers(batch.set_column(position, "rivals", pa.array(rivals, pa.list_(pa.string()))))
-    facts = [
-        check_facts(row["answer"], row["true_answer"], row["query"]) if reason in READ_BY_FACTS else None
-        for reason, row in zip(
-            judged.column("check_reason").to_pylist(),
-            batch.select(["answer", "true_answer", "query"]).to_pylist(),
-            strict=True,
-        )
-    ]
-    columns = [
-        judged.column(0),
-        batch.column("input_key"),
-        *judged.columns[1:],
-        pa.array([None if each is None else each.status for each in facts], pa.string()),
-        pa.array([None if each is None else each.reason for each in facts], pa.string()),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=CHECKED_SCHEMA)
 
 
 def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:

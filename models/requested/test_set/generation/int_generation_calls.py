@@ -1,5 +1,6 @@
 from hcat.engine.relations import order_by, read_pairs, read_rows, select_pending, stream
-from hcat.test_set.generation.tables import CALLS_SCHEMA, call_pending, settled
+from hcat.language_models.endpoint import settled
+from hcat.test_set.generation.tables import CALLS_SCHEMA, call_pending
 
 
 def model(dbt, session):

@@ -1,5 +1,6 @@
 from hcat.engine.relations import map_batches, order_by, read_rows, select_pending
-from hcat.test_set.generation.tables import GENERATED_SCHEMA, QueryMaker, settled
+from hcat.language_models.endpoint import settled
+from hcat.test_set.generation.tables import GENERATED_SCHEMA, QueryMaker
 
 
 def model(dbt, session):

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hcat.engine.keys import hash_text
 from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays, ledger_row
-from hcat.language_models.endpoint import UNSETTLED, LanguageModel, Reply, Service, in_waves
+from hcat.language_models.endpoint import LanguageModel, Reply, Service, in_waves
 from hcat.test_set.generation.offline import REFUSED_TYPES, Outcome, Settings, Source, Template, generate
 from hcat.test_set.generation.prompts import (
     FACTS_RESPONSE,
@@ -55,22 +55,6 @@ CALLS_SCHEMA = pa.schema(
 
 #: Other chunks that a prompt for a multi-hop query holds.
 _PARTNERS_OF_A_PROMPT = 2
-
-
-def settled(table: Any, column: str, key: str = "generation_key") -> str:
-    """Return a query in brackets for the keys of a finished table that need no second try.
-
-    Parameters
-    ----------
-    table : relation name
-        Holds the key and the status.
-    column : str
-        Name of the status.
-    key : str
-        Name of the content key.
-    """
-    words = ", ".join(f"'{word}'" for word in UNSETTLED)
-    return f"(select {key} from {table} group by {key} having count_if({column} in ({words})) = 0)"
 
 
 def describe_service(settings: Mapping[str, Any]) -> pa.Table:
