@@ -1,0 +1,137 @@
+"""The comparison of two warehouses: what differs is named, and what differs by design is left out."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from benchmarks.contents import main
+
+#: Statements that make a small warehouse; each test changes one of them.
+TABLES = {
+    "fct_scores": "select n as id, n + 5e-1 as raw_score, 'run 1' as run_id from range(1, 4) as numbers(n)",
+    "semantic_scores": "select 1 as id",
+    "int_texts": """select 'a' as "say ""it"", please", 'b' as "order" """,
+}
+
+
+def make(path: Path, **changed: str | None) -> Path:
+    with duckdb.connect(str(path)) as connection:
+        for table, query in (TABLES | changed).items():
+            if query is not None:
+                connection.execute(f'create table "{table}" as {query}')
+    return path
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    return make(tmp_path / "first.duckdb")
+
+
+def compare(first: Path, second: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, list[str]]:
+    """Return the exit code and the printed lines, with the folder of the files left out."""
+    code = main([str(first), str(second), *options])
+    return code, capsys.readouterr().out.replace(f"{first.parent}/", "").splitlines()
+
+
+def test_equal_rows_of_another_run_and_order_are_equal(first, tmp_path, capsys) -> None:
+    other = TABLES["fct_scores"].replace("run 1", "run 2") + " order by n desc"
+    assert compare(first, make(tmp_path / "second.duckdb", fct_scores=other), capsys) == (0, ["equal tables: 3"])
+
+
+def test_tables_of_one_side_are_named(first, tmp_path, capsys) -> None:
+    second = make(tmp_path / "second.duckdb", semantic_scores=None, fct_other="select 1 as id")
+    lines = ["semantic_scores: only in first.duckdb", "fct_other: only in second.duckdb", "equal tables: 2"]
+    assert compare(first, second, capsys) == (1, lines)
+
+
+@pytest.mark.parametrize(
+    ("table", "query", "lines"),
+    [
+        (
+            "fct_scores",
+            TABLES["fct_scores"].replace("5e-1", "25e-2"),
+            ["rows differ (3 and 3), by column: raw_score"],
+        ),
+        (
+            "fct_scores",
+            TABLES["fct_scores"].replace("range(1, 4)", "range(2, 4)"),
+            ["rows differ (3 and 2), by column: id, raw_score"],
+        ),
+        # the same values of each column, in other rows
+        (
+            "fct_scores",
+            TABLES["fct_scores"].replace("n + 5e-1", "4 - n + 5e-1"),
+            ["rows differ (3 and 3), by column: none by itself"],
+        ),
+        (
+            "fct_scores",
+            "select n as id, 'run 1' as run_id, 1 as label from range(1, 4) as numbers(n)",
+            ["columns differ: only in first.duckdb: raw_score; only in second.duckdb: label"],
+        ),
+        (
+            "fct_scores",
+            "select n + 1 as id, 1 as score, 'run 1' as run_id from range(1, 4) as numbers(n)",
+            [
+                "columns differ: only in first.duckdb: raw_score; only in second.duckdb: score",
+                "rows differ (3 and 3), by column: id",
+            ],
+        ),
+        ("semantic_scores", "select 1::bigint as id", ["columns differ: id is INTEGER and BIGINT"]),
+        ("semantic_scores", "select 1 as id where false", ["rows differ (1 and 0), by column: id"]),
+        (
+            "int_texts",
+            TABLES["int_texts"].replace("'a'", "'c'"),
+            ['rows differ (1 and 1), by column: say "it", please'],
+        ),
+        (
+            "int_texts",
+            """select 'b' as "order", 'a' as "say ""it"", please" """,
+            ["columns differ: their order"],
+        ),
+    ],
+)
+def test_what_differs_in_a_table_is_named(first, tmp_path, capsys, table: str, query: str, lines: list[str]) -> None:
+    second = make(tmp_path / "second.duckdb", **{table: query})
+    expected = [*(f"{table}: {line}" for line in lines), "equal tables: 2"]
+    assert compare(first, second, capsys) == (1, expected)
+
+
+def test_published_tables_can_be_compared_alone(first, tmp_path, capsys) -> None:
+    second = make(tmp_path / "second.duckdb", int_texts="select 1 as id")
+    assert compare(first, second, capsys)[0] == 1
+    assert compare(first, second, capsys, "--published") == (0, ["equal tables: 2"])
+
+
+def test_files_of_tables_with_run_columns_may_differ(tmp_path, capsys) -> None:
+    lists = ["select * from (values ('fct_scores', '{0}'), ('semantic_scores', '{1}')) as files(mart, sha256)"] * 3
+    made = [
+        make(tmp_path / f"{number}.duckdb", published_passing=query.format(*sums))
+        for number, (query, sums) in enumerate(zip(lists, ("ax", "bx", "by"), strict=True))
+    ]
+    assert compare(made[0], made[1], capsys) == (0, ["equal tables: 4"])
+    lines = ["published_passing: rows differ (2 and 2), by column: sha256", "equal tables: 3"]
+    assert compare(made[0], made[2], capsys) == (1, lines)
+
+
+def test_a_table_of_run_columns_alone_has_a_number_of_rows(tmp_path, capsys) -> None:
+    query = "select 'run' as run_id from range({}) as numbers(n)"
+    made = [make(tmp_path / f"{count}.duckdb", dim_runs=query.format(count)) for count in (1, 2)]
+    lines = ["dim_runs: rows differ (1 and 2), by column: none by itself", "equal tables: 3"]
+    assert compare(*made, capsys) == (1, lines)
+
+
+def test_files_that_cannot_be_compared_end_in_one_line(first, tmp_path, capsys) -> None:
+    (tmp_path / "text.duckdb").write_text("no database")
+    duckdb.connect(str(tmp_path / "empty.duckdb")).close()
+    for name, reason in (
+        ("missing.duckdb", "missing.duckdb: no such file"),
+        ("text.duckdb", "not a valid DuckDB database"),
+        ("empty.duckdb", "empty.duckdb: no table to compare (found 0 in all)"),
+    ):
+        assert main([str(first), str(tmp_path / name)]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert len(captured.err.splitlines()) == 1
+        assert reason in captured.err
+    assert not (tmp_path / "missing.duckdb").exists()
