@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-import pyarrow as pa
-
 from hcat.grammar.column_names import describe_column
 from hcat.grammar.schema import Schema
 from hcat.grammar.sql_templates import MAXIMUM_SOURCES, Join, Reference, SqlTemplate, TemplateError, read_sql_template
@@ -36,15 +34,6 @@ CRITERIA: Final = (
 
 #: undecided: cannot be asked because an earlier criterion is broken, or only the result of the query can tell.
 OUTCOMES: Final = ("met", "broken", "undecided")
-CRITERION_SCHEMA: Final = pa.schema(
-    [
-        ("sql_template", pa.string()),
-        ("sql_template_id", pa.string()),
-        ("criterion", pa.string()),
-        ("outcome", pa.string()),
-        ("reason", pa.string()),
-    ]
-)
 
 
 class Check(NamedTuple):
@@ -197,30 +186,6 @@ def check_sql_template(
     return TemplateReport(text, template, (*check_logic(template, schema, wanted, earlier), _check_line(text)))
 
 
-def check_sql_templates(
-    texts: Iterable[str], schema: Schema, requirements: Requirements | None = None
-) -> tuple[TemplateReport, ...]:
-    """Return the reports of several templates in order; a second template of the same logic is redundant.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        The templates.
-    schema : Schema
-        What they may read.
-    requirements : Requirements, optional
-        By default the limits of the class.
-    """
-    reports: list[TemplateReport] = []
-    earlier: list[SqlTemplate] = []
-    for text in texts:
-        report = check_sql_template(text, schema, requirements, earlier)
-        if report.template is not None and report.is_accepted:
-            earlier.append(report.template)
-        reports.append(report)
-    return tuple(reports)
-
-
 def _check_line(text: str) -> Check:
     is_line = "\n" not in text.strip() and "\r" not in text.strip()
     return Check("one_line", *(("met", "") if is_line else ("broken", "a template is one line, got several")))
@@ -317,17 +282,3 @@ def _check_single_answer(template: SqlTemplate, schema: Schema) -> Check:
             reason = "" if outcome == "met" else "no key and no count tells whether the condition names one row"
             return Check("single_answer", outcome, reason)
     return Check("single_answer", "broken", "several rows can fit the condition: it covers no key of what is selected")
-
-
-def checks_table(reports: Iterable[TemplateReport]) -> pa.Table:
-    """Return one row per template and criterion (schema :data:`CRITERION_SCHEMA`)."""
-    rows = [
-        {
-            "sql_template": report.text,
-            "sql_template_id": None if report.template is None else report.template.sql_template_id,
-            **check._asdict(),
-        }
-        for report in reports
-        for check in report.checks
-    ]
-    return pa.Table.from_pylist(rows, schema=CRITERION_SCHEMA)

@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-import pyarrow as pa
-
-from hcat.grammar.criteria import TemplateReport
 from hcat.grammar.schema import Schema, quote_identifier
-from hcat.grammar.sql_templates import ORIGINS, RESERVED_WORDS, Join, Placeholder, Reference, SqlTemplate
+from hcat.grammar.sql_templates import RESERVED_WORDS, Join, Placeholder, Reference, SqlTemplate
 
-SQL_TEMPLATE_SCHEMA: Final = pa.schema(
-    [
-        ("sql_template_id", pa.string()),
-        ("sql_template", pa.string()),
-        ("origin", pa.string()),
-        ("is_accepted", pa.bool_()),
-        ("count_joins", pa.int64()),
-        ("count_placeholders", pa.int64()),
-        ("count_columns", pa.int64()),
-        ("sql_query", pa.string()),
-    ]
-)
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -106,33 +91,6 @@ def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
     return RenderedQuery(sql, parameters)
 
 
-def render_fillings(template: SqlTemplate, schema: Schema) -> RenderedQuery:
-    """Return SQL without parameters whose rows are the fillings that have an answer, each with its answer.
-
-    A row holds one column per placeholder (:attr:`RenderedQuery.parameters` names them), then the selected columns. If
-    two placeholders lie in two tables, most of their Cartesian product has no answer; these rows are the part that has
-    one. A placeholder that two conditions share must have the same value in both.
-
-    Parameters
-    ----------
-    template : SqlTemplate
-        The query logic.
-    schema : Schema
-        Whose names are written.
-    """
-    first: dict[Placeholder, str] = {}
-    same = []
-    for place in template.conditions:
-        column = _quote(place, template, schema)
-        placeholder = Placeholder(template.tables[place.source], place.column)
-        if first.setdefault(placeholder, column) != column:
-            same.append(f"{first[placeholder]} = {column}")
-    present = [f"{column} is not null" for column in first.values()]
-    columns = [*first.values(), *(_quote(place, template, schema) for place in template.selected)]
-    sql = f"select distinct {', '.join(columns)} {_from(template, schema)} where {' and '.join([*present, *same])}"
-    return RenderedQuery(f"{sql} {_order(len(columns))}", tuple(first))
-
-
 def render_values(placeholder: Placeholder, schema: Schema) -> str:
     """Return SQL for the distinct values of a placeholder, ordered and without null.
 
@@ -151,42 +109,6 @@ def render_values(placeholder: Placeholder, schema: Schema) -> str:
     template = SqlTemplate((placeholder.table,), (), (Reference(0, placeholder.column),), ())
     column = _quote(template.selected[0], template, schema)
     return f"select distinct {column} {_from(template, schema)} where {column} is not null order by 1"
-
-
-def reports_table(reports: Iterable[TemplateReport], origin: str, schema: Schema) -> pa.Table:
-    """Return one row per template that could be read (schema :data:`SQL_TEMPLATE_SCHEMA`).
-
-    Parameters
-    ----------
-    reports : iterable of TemplateReport
-        Reports of templates; those that could not be read are left out.
-    origin : str
-        Who wrote them, of :data:`~hcat.grammar.sql_templates.ORIGINS`.
-    schema : Schema
-        Whose names the SQL is written with.
-
-    Raises
-    ------
-    ValueError
-        If the origin is unknown.
-    """
-    if origin not in ORIGINS:
-        raise ValueError(f"origin must be one of {', '.join(ORIGINS)}, got {origin!r}")
-    rows = [
-        {
-            "sql_template_id": report.template.sql_template_id,
-            "sql_template": write_sql_template(report.template),
-            "origin": origin,
-            "is_accepted": report.is_accepted,
-            "count_joins": len(report.template.joins),
-            "count_placeholders": len(report.template.placeholders),
-            "count_columns": len(report.template.selected),
-            "sql_query": render_query(report.template, schema).sql,
-        }
-        for report in reports
-        if report.template is not None
-    ]
-    return pa.Table.from_pylist(rows, schema=SQL_TEMPLATE_SCHEMA)
 
 
 def _join_order(template: SqlTemplate) -> Iterator[tuple[int, Join]]:

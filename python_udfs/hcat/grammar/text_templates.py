@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import pyarrow as pa
-
 from hcat.engine.keys import hash_text
 from hcat.grammar.column_names import split_words
 from hcat.grammar.sql_templates import ORIGINS, Join, Placeholder, Reference, SqlTemplate
@@ -37,18 +35,6 @@ TEXT_FAULTS: Final = (
     "missing_placeholder",
     "repeated_placeholder",
     "duplicate",  # the same text again for the SQL template
-)
-
-TEXT_TEMPLATE_SCHEMA: Final = pa.schema(
-    [
-        ("text_template_id", pa.string()),
-        ("sql_template_id", pa.string()),
-        ("hypothesis", pa.string()),
-        ("style", pa.string()),
-        ("text_template", pa.string()),
-        ("origin", pa.string()),
-        ("faults", pa.list_(pa.string())),
-    ]
 )
 
 MAXIMUM_TEXT_CHARACTERS: Final = 2_000
@@ -284,53 +270,6 @@ def fill_text(text: str, values: Mapping[Placeholder, str]) -> str:
         return known[_fold(match[1])]
 
     return _BRACKETS.sub(fill, text)
-
-
-def text_templates_table(texts: Sequence[TextTemplate], templates: Iterable[SqlTemplate]) -> pa.Table:
-    """Return one row per text with its faults (schema :data:`TEXT_TEMPLATE_SCHEMA`), in the order given.
-
-    A text is a duplicate if an earlier row has it for the same SQL template and hypothesis.
-
-    Parameters
-    ----------
-    texts : sequence of TextTemplate
-        In the order of the rows.
-    templates : iterable of SqlTemplate
-        The SQL templates that they ask.
-
-    Raises
-    ------
-    ValueError
-        If a text belongs to none of the SQL templates.
-    """
-    by_id = {template.sql_template_id: template for template in templates}
-    earlier: dict[tuple[str, str], list[str]] = {}
-    rows = []
-    for text in texts:
-        if text.sql_template_id not in by_id:
-            raise ValueError(f"a text belongs to the SQL template {text.sql_template_id}, which is not there")
-        known = earlier.setdefault((text.sql_template_id, text.hypothesis), [])
-        rows.append(
-            {
-                "text_template_id": text.text_template_id,
-                "sql_template_id": text.sql_template_id,
-                "hypothesis": text.hypothesis,
-                "style": text.style,
-                "text_template": text.text,
-                "origin": text.origin,
-                "faults": list(check_text_template(text.text, by_id[text.sql_template_id], known)),
-            }
-        )
-        known.append(text.text)
-    return pa.Table.from_pylist(rows, schema=TEXT_TEMPLATE_SCHEMA)
-
-
-def is_balanced(texts: Iterable[TextTemplate]) -> bool:
-    """Return whether every SQL template has equally many texts in every style that any of them has."""
-    counts = Counter((text.sql_template_id, text.style) for text in texts)
-    templates = {sql_template_id for sql_template_id, _ in counts}
-    styles = {style for _, style in counts}
-    return len({counts[template, style] for template in templates for style in styles}) <= 1
 
 
 def _fold(inner: str) -> str:

@@ -1,4 +1,4 @@
-"""Fillings, query ids, groups, counts and the single answer."""
+"""Fillings, ids of groups and the single answer."""
 
 from __future__ import annotations
 
@@ -15,27 +15,16 @@ from hypothesis import strategies as st
 from test_grammar_bank import bank_schema, database, paper_database, paper_files, sqlite_schema
 
 from hcat.grammar import filling
-from hcat.grammar.enumeration import enumerate_sql_templates
 from hcat.grammar.filling import (
     ANSWER_STATUSES,
-    COUNT_SCHEMA,
-    GROUP_SCHEMA,
-    QUERY_SCHEMA,
-    Combinations,
-    cap_combinations,
     check_answer,
-    count_variations,
-    fill_templates,
-    group_queries,
-    queries_table,
     query_group_id,
     select_combinations,
     write_value,
 )
 from hcat.grammar.importers import read_queries, read_sql_templates
-from hcat.grammar.sql_rendering import render_fillings, render_query, render_values
+from hcat.grammar.sql_rendering import render_query, render_values
 from hcat.grammar.sql_templates import Placeholder, read_sql_template
-from hcat.grammar.text_templates import STYLES, TextTemplate, write_text_templates
 
 BANK = bank_schema()
 IBAN, NUMBER = Placeholder("accounts", "iban"), Placeholder("loans", "loan_number")
@@ -138,51 +127,6 @@ def test_settings_of_the_choice_are_checked() -> None:
         select_combinations(PAIR, {IBAN: ["a"]}, 1, 1)
     with pytest.raises(ValueError, match="cap must be at least 1, got 0"):
         select_combinations(BALANCE, {IBAN: ["a"]}, 0, 1)
-    with pytest.raises(ValueError, match="must have 2 values, one per placeholder, got 1"):
-        cap_combinations(PAIR, [("a",)], 1, 1)
-
-
-def test_given_combinations_are_capped_as_the_product_is() -> None:
-    rows = [("a", 1), ("b", 2), ("a", 1), ("b", None)]
-    found = cap_combinations(PAIR, rows, 5, 3)
-    assert found.count_possible == 2
-    assert set(found.rows) == {("a", 1), ("b", 2)}
-    assert cap_combinations(PAIR, rows[::-1], 5, 3) == found
-
-
-def test_texts_and_parameters_are_filled_with_the_same_values() -> None:
-    texts = [
-        TextTemplate(PAIR.sql_template_id, "length", "short", "loan [loans.loan_number] on [accounts.iban]: purpose?"),
-        TextTemplate(PAIR.sql_template_id, "length", "long", "Why was, on [accounts.iban], [loans.loan_number] taken?"),
-    ]
-    combinations = Combinations((IBAN, NUMBER), (("ZZ11", 5001), ("O'X]", 5002)), 9)
-    queries = fill_templates(PAIR, texts, combinations, BANK)
-    assert [query.query for query in queries] == [
-        "loan 5001 on ZZ11: purpose?",
-        "Why was, on ZZ11, 5001 taken?",
-        "loan 5002 on O'X]: purpose?",
-        "Why was, on O'X], 5002 taken?",
-    ]
-    # accounts come before loans in the canonical order
-    assert [query.parameters for query in queries[::2]] == [("ZZ11", 5001), ("O'X]", 5002)]
-    assert all("ZZ11" not in query.sql and "O'X" not in query.sql for query in queries)
-    with database() as connection:
-        assert check_answer(connection.execute(queries[0].sql, list(queries[0].parameters)).fetchall()) == (
-            "single_answer",
-            "house",
-        )
-        assert check_answer(connection.execute(queries[2].sql, list(queries[2].parameters)).fetchall()) == (
-            "no_answer",
-            None,
-        )
-    table, groups = queries_table(queries), group_queries(queries)
-    assert table.schema.equals(QUERY_SCHEMA)
-    assert groups.schema.equals(GROUP_SCHEMA)
-    assert table["parameters"].to_pylist()[0] == ["ZZ11", "5001"]
-    assert len(set(table["query_id"].to_pylist())) == 4
-    assert groups["count_queries"].to_pylist() == [2, 2]
-    assert groups["is_balanced"].to_pylist() == [True, True]
-    assert group_queries(queries[:-1] + queries[:1])["is_balanced"].to_pylist().count(False) == 1
 
 
 def test_the_same_sql_query_is_the_same_group() -> None:
@@ -192,18 +136,6 @@ def test_the_same_sql_query_is_the_same_group() -> None:
     assert query_group_id(BALANCE, ["a"]) == query_group_id(other, ["a"])
     assert query_group_id(BALANCE, ["a"]) != query_group_id(BALANCE, ["b"])
     assert query_group_id(PAIR, ["a", "b"]) != query_group_id(PAIR, ["b", "a"])
-
-
-def test_texts_that_do_not_fit_are_refused() -> None:
-    combinations = select_combinations(BALANCE, {IBAN: ["a"]}, 1, 1)
-    faulty = TextTemplate(BALANCE.sql_template_id, "length", "short", "balance?")
-    with pytest.raises(ValueError, match="missing_placeholder"):
-        fill_templates(BALANCE, [faulty], combinations, BANK)
-    foreign = TextTemplate(PAIR.sql_template_id, "length", "short", "balance [accounts.iban]")
-    with pytest.raises(ValueError, match="must be of the SQL template"):
-        fill_templates(BALANCE, [foreign], combinations, BANK)
-    with pytest.raises(ValueError, match="combinations must be of"):
-        fill_templates(PAIR, [], combinations, BANK)
 
 
 @pytest.mark.parametrize(
@@ -228,57 +160,9 @@ def test_the_single_answer(rows: list[tuple[Any, ...]], status: str, answer: str
     assert check_answer(rows) == (status, answer)
 
 
-def test_the_bank_from_schema_to_answers() -> None:
-    # M templates x N texts x Q fillings (equation 3), every group with one true answer, twice the same
-    templates, per_style, seed = enumerate_sql_templates(BANK, 1_000).templates, 2, 11
-
-    def build() -> tuple[list[Any], list[Any]]:
-        entries: list[Any] = []
-        queries: list[Any] = []
-        with database() as connection:
-            for template in templates:
-                rows = connection.execute(render_fillings(template, BANK).sql).fetchall()
-                width = len(template.placeholders)
-                combinations = cap_combinations(template, [row[:width] for row in rows], 3, seed)
-                texts = write_text_templates(template, per_style)
-                entries.append((template, texts, combinations))
-                queries += fill_templates(template, texts, combinations, BANK)
-            # a group is one SQL query: it is run once, and its rows are the answer of all its texts
-            one_of = {query.query_group_id: query for query in queries}
-            answers = {
-                group: check_answer(connection.execute(query.sql, list(query.parameters)).fetchall())
-                for group, query in one_of.items()
-            }
-        return entries, [(query, answers[query.query_group_id]) for query in queries]
-
-    entries, answered = build()
-    assert build() == (entries, answered)
-    queries = [query for query, _ in answered]
-    counts = count_variations(entries)
-    assert counts.schema.equals(COUNT_SCHEMA)
-    assert counts.num_rows == len(templates) == 23
-    assert set(counts["count_text_templates"].to_pylist()) == {per_style * len(STYLES)}
-    assert sum(counts["count_queries"].to_pylist()) == len(queries)
-    assert len({query.query_id for query in queries}) == len(queries)
-    by_customer = counts.to_pylist()[[template.tables for template in templates].index(("customers",))]
-    assert (by_customer["count_fillings_possible"], by_customer["count_fillings"]) == (5, 3)
-    assert by_customer["selection_probability"] == pytest.approx(0.6)
-    groups = group_queries(queries)
-    assert set(groups["is_balanced"].to_pylist()) == {True}
-    assert groups.num_rows == sum(counts["count_fillings"].to_pylist())
-    # one customer has no date of birth: that is no answer to test against, and nothing else goes wrong
-    statuses = Counter(check.status for _, check in answered)
-    assert set(statuses) <= {"single_answer", "null_answer"}
-    assert statuses["single_answer"] > 0.9 * len(queries)
-    # what makes a group is what makes its SQL query
-    made = {(query.query_group_id, query.sql, query.parameters) for query in queries}
-    assert len(made) == groups.num_rows == len({(sql, parameters) for _, sql, parameters in made})
-
-
-def test_a_template_without_fillings_is_counted_with_no_probability() -> None:
-    empty = select_combinations(BALANCE, {IBAN: [None]}, 5, 1)
-    row = count_variations([(BALANCE, write_text_templates(BALANCE, 1), empty)]).to_pylist()[0]
-    assert (row["count_fillings_possible"], row["count_queries"], row["selection_probability"]) == (0, 0, None)
+def test_values_that_are_all_missing_fill_nothing() -> None:
+    found = select_combinations(BALANCE, {IBAN: [None]}, 5, 1)
+    assert (found.rows, found.count_possible) == ((), 0)
 
 
 def test_distinct_values_of_the_warehouse_fill_a_placeholder() -> None:
@@ -305,18 +189,14 @@ def test_the_answers_of_the_paper_are_found_again(tmp_path: Path) -> None:
                 [value for (value,) in connection.execute(render_values(placeholder, schema))]
                 for placeholder in template.placeholders
             ]
-            # of the whole product, what has an answer: the same as the fillings that one query finds
             found = []
             for row in itertools.product(*values):
                 by_placeholder = dict(zip(template.placeholders, row, strict=True))
                 bound = [by_placeholder[placeholder] for placeholder in rendered.parameters]
                 answers = connection.execute(rendered.sql, bound).fetchall()
                 assert check_answer(answers).status in ("single_answer", "no_answer")
-                found += [(row, answer) for answer in answers]
-            width = len(template.placeholders)
-            fillings = connection.execute(render_fillings(template, schema).sql).fetchall()
-            assert sorted((row[:width], row[width:]) for row in fillings) == sorted(found)
+                found += answers
             expected = [query.rows for query in published if query.template_number == number]
-            assert Counter(expected) == Counter((answer,) for _, answer in found)
+            assert Counter(expected) == Counter((answer,) for answer in found)
     finally:
         connection.close()

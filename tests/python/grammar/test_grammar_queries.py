@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from grammar_materials import NAMES, SETTINGS, edits, gather, text_edits
+from grammar_materials import NAMES, SETTINGS, edits, gather, statuses, text_edits
 
 from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.engine.relations import select_runner
@@ -25,6 +25,7 @@ from hcat.grammar.queries import (
     write_statement,
 )
 from hcat.grammar.templates import templates_table, texts_table
+from hcat.grammar.text_templates import HYPOTHESES, STYLES
 
 
 def answer(bank: duckdb.DuckDBPyConnection, materials: Materials, **settings: Any) -> pa.Table:
@@ -75,6 +76,86 @@ def test_queries_are_texts_times_fillings(bank: duckdb.DuckDBPyConnection) -> No
         (("register", "colloquial"),),
     }
     assert not any("[" in row["query_text"] for row in queries)
+
+
+def test_texts_and_statements_are_filled_with_the_same_values(bank: duckdb.DuckDBPyConnection) -> None:
+    # accounts come before loans in the canonical order, after them in the SQL and in one of the texts
+    sql = (
+        "SELECT l.purpose FROM loans l JOIN accounts a ON l.account_id = a.account_id "
+        "WHERE l.loan_number = [loans.loan_number] AND a.iban = [accounts.iban]"
+    )
+    columns = {"sql_template_id": ["pair"], "sql_template": [sql]}
+    templates = pa.table(columns | {"template_number": [0], "template_status": ["accepted"]})
+    batches = answer_fillings(select_runner(bank, 1000), templates, gather(bank).schema, SETTINGS | {"fillings": 10})
+    fillings = pa.Table.from_batches(list(batches), schema=FILLING_SCHEMA)
+    found = {
+        tuple(row["filled_values"]): (row["answer_status"], row["reference_answer"]) for row in fillings.to_pylist()
+    }
+    assert fillings["placeholders"].to_pylist() == [["[accounts.iban]", "[loans.loan_number]"]] * 6
+    assert found.pop(("ZZ11", "5001")) == ("single_answer", "house")
+    assert found.pop(("ZZ13", "5002")) == ("single_answer", "car")
+    assert set(found.values()) == {("no_answer", None)}
+    texts = [
+        ("length", "short", "loan [loans.loan_number] on [accounts.iban]: purpose?"),
+        ("length", "long", "Why was, on [accounts.iban], loan [loans.loan_number] taken?"),
+    ]
+    rows = [dict(zip(("hypothesis", "style", "text_template"), text, strict=True)) for text in texts]
+    of_pair = {"sql_template_id": "pair", "text_status": "used"}
+    table = pa.Table.from_pylist(
+        [row | of_pair | {"text_template_id": row["style"], "text_number": number} for number, row in enumerate(rows)]
+    )
+    queries = pa.Table.from_batches(list(fill_queries(fillings, table)), schema=QUERY_SCHEMA)
+    assert set(queries["query_text"].to_pylist()) == {
+        "loan 5001 on ZZ11: purpose?",
+        "Why was, on ZZ11, loan 5001 taken?",
+        "loan 5002 on ZZ13: purpose?",
+        "Why was, on ZZ13, loan 5002 taken?",
+    }
+
+
+def test_the_bank_from_schema_to_answers(bank: duckdb.DuckDBPyConnection) -> None:
+    # M templates x N texts x Q fillings (equation 3), and twice the same
+    wanted = {"templates": 1_000, "fillings": 3, "hypotheses": list(HYPOTHESES)}
+    materials = gather(bank, settings=wanted)
+
+    def build() -> tuple[pa.Table, pa.Table]:
+        fillings = answer(bank, materials, **wanted)
+        batches = fill_queries(fillings, texts_table(materials))
+        return fillings, pa.Table.from_batches(list(batches), schema=QUERY_SCHEMA)
+
+    assert build() == build()
+    fillings, queries = (table.to_pylist() for table in build())
+    templates = statuses(materials, template_status="accepted")
+    assert {row["sql_template_id"] for row in fillings} == {sql_template_id for sql_template_id, _ in templates}
+    assert len(templates) == 23
+    counts = Counter(row["sql_template_id"] for row in fillings)
+    assert {(row["count_fillings_possible"], counts[row["sql_template_id"]]) for row in fillings} == {
+        (2, 2),
+        (3, 3),
+        (5, 3),
+    }
+    # one customer has no date of birth: that is no answer to test against, and nothing else goes wrong
+    by_status = Counter(row["answer_status"] for row in fillings)
+    assert set(by_status) == {"single_answer", "null_answer"}
+    assert by_status["single_answer"] > 0.9 * len(fillings)
+    # every group has as many texts of each style
+    styles = Counter(
+        (row["query_group"], style) for row in queries for style in set(json.loads(row["tags"]).values()) & set(STYLES)
+    )
+    assert set(styles.values()) == {SETTINGS["texts_per_style"]}
+    assert len(styles) == len(STYLES) * by_status["single_answer"]
+    assert len({row["query_id"] for row in queries}) == len(queries)
+    # what makes a group is what makes its SQL query
+    made = {(row["query_group"], row["sql_text"]) for row in fillings}
+    assert len(made) == len(fillings) == len({group for group, _ in made}) == len({sql for _, sql in made})
+
+
+def test_a_table_without_rows_has_no_fillings(bank: duckdb.DuckDBPyConnection) -> None:
+    own = edits(("purpose", "SELECT purpose FROM loans WHERE loan_number = '[loans.loan_number]'", True))
+    materials = gather(bank, own)
+    assert "purpose" in answer(bank, materials)["sql_template_id"].to_pylist()
+    bank.execute("delete from loans")
+    assert "purpose" not in answer(bank, materials)["sql_template_id"].to_pylist()
 
 
 def test_the_cap_is_seeded_and_rows_come_in_any_order(bank: duckdb.DuckDBPyConnection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -43,14 +44,11 @@ from hcat.grammar.text_templates import (
     MAXIMUM_PER_STYLE,
     MINIMUM_LONG_WORDS,
     STYLES,
-    TEXT_TEMPLATE_SCHEMA,
     TextTemplate,
     check_text_template,
     describe_template,
     fill_text,
     hypothesis_of,
-    is_balanced,
-    text_templates_table,
     write_text_templates,
 )
 
@@ -120,12 +118,17 @@ def test_two_rows_of_one_table_are_told_apart_by_the_column_that_refers() -> Non
 def test_every_template_gets_equally_many_texts_of_each_style_without_faults(count: int) -> None:
     texts = [text for template in TEMPLATES for text in write_text_templates(template, count)]
     assert len(texts) == len(TEMPLATES) * len(STYLES) * count
-    assert is_balanced(texts)
-    assert not is_balanced(texts[:-1])
+    assert set(Counter((text.sql_template_id, text.style) for text in texts).values()) == {count}
     assert len({text.text_template_id for text in texts}) == len(texts)
-    table = text_templates_table(texts, TEMPLATES)
-    assert table.schema.equals(TEXT_TEMPLATE_SCHEMA)
-    assert set(map(tuple, table["faults"].to_pylist())) == {()}
+    for template in TEMPLATES:
+        for hypothesis in HYPOTHESES:
+            own = [
+                text.text
+                for text in texts
+                if (text.sql_template_id, text.hypothesis) == (template.sql_template_id, hypothesis)
+            ]
+            for number, text in enumerate(own):
+                assert check_text_template(text, template, own[:number]) == ()
 
 
 def test_long_texts_are_long_and_short_ones_shorter() -> None:
@@ -170,11 +173,6 @@ def test_settings_of_the_writer_are_checked() -> None:
 )
 def test_faults_of_texts(text: str, faults: tuple[str, ...]) -> None:
     assert check_text_template(text, BALANCE, ["Which balance has [accounts.iban]?"]) == faults
-
-
-def test_a_text_of_no_sql_template_is_refused() -> None:
-    with pytest.raises(ValueError, match="not there"):
-        text_templates_table([TextTemplate("unknown", "length", "short", "x [a.b]")], [BALANCE])
 
 
 def test_values_that_look_like_placeholders_stay_values() -> None:
