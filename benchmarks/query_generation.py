@@ -34,6 +34,7 @@ from benchmarks.harness import (
 )
 from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
 from hcat.engine.keys import hash_text
+from hcat.statistics.intervals import normal_quantile, wilson_interval
 from hcat.test_set.generation.offline import Query, Settings, Source, Template, generate
 from hcat.test_set.generation.selection import check_candidates
 
@@ -60,7 +61,6 @@ _LIMITS = {
     "duplicate_similarity": 0.92,
     "duplicate_overlap": 0.6,
 }
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,14 +213,6 @@ def review_id(candidate: Candidate) -> str:
     return hash_text("review", candidate.chunk_id, query.text, query.reference_answer or "")
 
 
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a share."""
-    share = count / total
-    centre = (share + _Z**2 / (2 * total)) / (1 + _Z**2 / total)
-    half = _Z / (1 + _Z**2 / total) * math.sqrt(share * (1 - share) / total + _Z**2 / (4 * total**2))
-    return centre - half, centre + half
-
-
 def read_ratings() -> list[dict[str, str]]:
     """Return the verdicts: review_id, sheet_seed, verdict, point, rater."""
     with RATINGS.open(encoding="utf-8", newline="") as lines:
@@ -312,7 +304,7 @@ def _ratings(drawn: Sequence[str], seed: int, is_quick: bool) -> tuple[list[list
     rows, is_good = [], True
     for name, ratings in sorted(sheets.items()):
         bad = sum(row["verdict"] == "unacceptable" for row in ratings)
-        low, high = wilson(bad, len(ratings))
+        low, high = wilson_interval(bad / len(ratings), len(ratings), normal_quantile(0.975))
         current = {row["review_id"] for row in ratings}
         label = f"seed {name}"
         if name == str(seed) and not is_quick:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from hcat.calibration.conformal_tables import fit_quantiles
 from hcat.calibration.tables import TEST, as_texts, read_calibrators
 from hcat.statistics.clusters import error_of_mean
+from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import holm
 
 AUDIT_SCHEMA = pa.schema(
@@ -135,15 +136,13 @@ def overconfidence(
     >>> round(float(p_value), 12)
     0.25
     """
-    from scipy.stats import t as student
-
     excess = probabilities - labels
     mean = float(excess.mean())
     names, codes = np.unique(clusters, return_inverse=True)
     error = error_of_mean(excess - mean, codes, len(excess))
     if error == 0:
         return 1.0 if mean <= 0 else 0.0
-    return float(student.sf(mean / error, len(names) - 1))
+    return float(t_tail(mean / error, len(names) - 1))
 
 
 def _nothing(test: str, status: str) -> dict[str, Any]:

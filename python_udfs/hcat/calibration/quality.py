@@ -488,6 +488,7 @@ def _status_of_classes(rows: _Rows) -> str:
 def _log_odds(probabilities: Floats) -> Floats:
     bound = 1 / (1 + np.exp(LOGIT_BOUND))
     clipped = np.clip(probabilities, bound, 1 - bound)
+    # scipy.special.logit rounds the last bit otherwise, and stored slopes must not move
     result: Floats = np.log(clipped) - np.log1p(-clipped)
     return result
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import TESTS, distance_limit, rejection_limit, stability_limit
 from hcat.statistics.arrays import Floats
+from hcat.statistics.intervals import t_quantile
 from hcat.statistics.multiple_tests import adjust_p_values
 
 
@@ -96,7 +97,7 @@ def decide(
     >>> found["q_value"].tolist(), found["is_drifting"].tolist()
     ([0.02, 0.5], [True, False])
     """
-    from scipy.special import chdtri, stdtrit
+    from scipy.special import chdtri
 
     weights = columns["share"] / columns["share"].mean()
     p_values = columns["p_value"] / weights
@@ -116,7 +117,7 @@ def decide(
     if level <= 0:
         return found | {"limit_value": nothing, "is_drifting": is_drifting}
     if test == "mean_shift":
-        quantile = -stdtrit(columns["degrees_of_freedom"], limit / 2)
+        quantile = -t_quantile(limit / 2, columns["degrees_of_freedom"])
         least = settings.minimum_shift * np.nan_to_num(columns["standard_deviation_reference"])
         margin = np.fmax(quantile * columns["standard_error"], least)
         found |= {

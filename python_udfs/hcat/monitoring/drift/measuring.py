@@ -26,6 +26,7 @@ from hcat.monitoring.drift.statistics import (
     stability_p_values,
 )
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.intervals import t_quantile
 
 #: Status of a row -> meaning. Only a row with the status `tested` has a p-value.
 STATUSES: Final = {
@@ -70,11 +71,9 @@ def compare_period(
     >>> float(found["mean_shift"]["difference"][0]), float(found["kolmogorov_smirnov"]["statistic"][0])
     (1.0, 0.5)
     """
-    from scipy.special import stdtrit
-
     shift = compare_means(rows, reference, window)
     with np.errstate(invalid="ignore"):
-        margin = stdtrit(shift.degrees, (1 + settings.confidence) / 2) * shift.standard_error
+        margin = t_quantile((1 + settings.confidence) / 2, shift.degrees) * shift.standard_error
     before, after = reference.effective, window.effective
     index, chi_square, degrees = measure_stability(
         rows, is_reference, is_window, before, after, settings.count_bins, settings.minimum_expected

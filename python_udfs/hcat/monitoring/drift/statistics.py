@@ -33,6 +33,7 @@ from typing import Any, Final
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import adjust_p_values
 
 #: Tests of a series of scores.
@@ -234,8 +235,6 @@ def compare_means(rows: Rows, reference: Period, window: Period) -> Shift:
     >>> shift.difference.tolist(), (shift.standard_error**2).round(6).tolist()
     ([1.0], [1.333333])
     """
-    from scipy.special import stdtr
-
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = _largest(rows)
         difference = window.mean - reference.mean
@@ -254,7 +253,7 @@ def compare_means(rows: Rows, reference: Period, window: Period) -> Shift:
         # both means hardly vary, and only the last floor gives an error
         degrees = np.where(np.isfinite(degrees), degrees, window.effective - 1)
         statistic = difference / error
-        p_value = 2 * stdtr(degrees, -np.abs(statistic))
+        p_value = 2 * t_tail(np.abs(statistic), degrees)
     return Shift(
         np.where(is_known, difference, np.nan),
         error,

@@ -20,6 +20,7 @@ from hcat.monitoring.drift.measuring import measure_metric, measure_mix
 from hcat.monitoring.drift.periods import plan_periods
 from hcat.monitoring.drift.reading import as_floats, read_interactions, read_memberships, read_metrics, read_weeks
 from hcat.monitoring.drift.settings import DriftSettings
+from hcat.statistics.intervals import t_quantile
 
 DRIFT_SCHEMA: Final = pa.schema(
     [
@@ -181,14 +182,12 @@ def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
     >>> round(bounded["mean_lower"], 6), round(bounded["mean_upper"], 6)
     (0.4, 0.6)
     """
-    from scipy.special import stdtrit
-
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     mean, error, effective = (as_floats(weeks[name]) for name in ("mean_score", "standard_error", "scored_effective"))
     margin = np.full(len(mean), np.nan)
     is_known = np.isfinite(mean) & np.isfinite(error) & (np.nan_to_num(effective) > 1 + 1e-9)
-    margin[is_known] = stdtrit(effective[is_known] - 1, (1 + confidence) / 2) * error[is_known]
+    margin[is_known] = t_quantile((1 + confidence) / 2, effective[is_known] - 1) * error[is_known]
     for name, values in zip(_BOUNDS, (mean - margin, mean + margin), strict=True):
         weeks = weeks.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
     return weeks
