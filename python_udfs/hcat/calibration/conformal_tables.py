@@ -155,6 +155,25 @@ def fit_quantiles(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, al
         null where the status is not `conformalized`: every set then holds every label. Strata with cells of their own
         are declared from fold `fit`; the others share one named `other`. label is null where classes share a quantile,
         and a scale point where the stratification is :data:`SCALE_POINT`.
+
+    Examples
+    --------
+    Fifty labels per fold, and a promise of 80 %: the quantile is the 41st of 50, since 41 = .8 x (50 + 1) rounded up.
+
+    >>> from hcat.calibration.tables import fit_calibrators
+    >>> target = dict(metric_name="groundedness", criterion="grounded", accept_from=1, count_scale_points=2)
+    >>> target |= dict(direction="higher_is_better", unit="probability", range_low=0.0, range_high=1.0)
+    >>> label = dict(metric_name="groundedness", segment="all", stratum="all", inclusion_probability=1.0)
+    >>> rows = [
+    ...     label | dict(interaction_id=f"{n:03}", cluster_id=f"q{n}", fold=fold, raw_score=n / 150, label=int(n >= 75))
+    ...     for n, fold in enumerate(["fit", "conformalize", "test"] * 50)
+    ... ]
+    >>> labels, targets = pa.Table.from_pylist(rows), pa.Table.from_pylist([target])
+    >>> labels = labels.append_column("scale_point", labels["label"])
+    >>> calibrators = fit_calibrators(labels, targets, 5, random_seed=1)
+    >>> marginal = fit_quantiles(labels, targets, calibrators, [0.2]).to_pylist()[0]
+    >>> marginal["status"], marginal["count_labels"], marginal["count_covered"]
+    ('conformalized', 50, 41)
     """
     rows: list[dict[str, Any]] = []
     for head, folds in _read_promises(labels, targets, calibrators, alphas):

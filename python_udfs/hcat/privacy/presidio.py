@@ -106,6 +106,11 @@ def ask_presidio(text: str, recognisers: Sequence[Any]) -> list[Span]:
     text : str
     recognisers : sequence
         Result of :func:`load_presidio`.
+
+    Examples
+    --------
+    >>> ask_presidio("Card 4539 1488 0343 6467 is blocked.", load_presidio(["CreditCardRecognizer"]))
+    [Span(start=5, end=24, entity_type='card', rule='presidio')]
     """
     if not recognisers or not any(character.isdigit() for character in text):
         return []

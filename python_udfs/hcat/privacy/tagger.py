@@ -79,6 +79,13 @@ def tag_texts(texts: Sequence[str], model: str, batch_size: int) -> Iterator[lis
     ------
     ModelError
         If the pipeline is not installed.
+
+    Examples
+    --------
+    >>> text = "Priya Nair moved from Leeds to Lisbon."
+    >>> (found,) = tag_texts([text], DEFAULT_MODEL, batch_size=1)
+    >>> [(span.entity_type, text[span.start : span.end]) for span in found]
+    [('person', 'Priya Nair'), ('place', 'Leeds'), ('place', 'Lisbon')]
     """
     pieces = [(index, start, end) for index, text in enumerate(texts) for start, end in _cut(text)]
     tagged: list[Span] = []
