@@ -28,13 +28,10 @@ from benchmarks.harness import (
     working_folder,
 )
 from benchmarks.scale import COUNT_INTERACTIONS, COUNT_SENTENCES, ENCODER, write_raw_logs
-from hcat.encoders.entailment import (
-    DEFAULT_BATCH_TOKENS,
-    classify_pairs,
-    load_classifier,
-    measure_distances,
-    resolve_classifier,
-)
+from hcat.encoders.classifier_identities import resolve_classifier
+from hcat.encoders.distances import measure_distances
+from hcat.encoders.entailment import DEFAULT_BATCH_TOKENS, load_classifier
+from hcat.encoders.pair_classifiers import classify_pairs
 from training.grounded import AnswerSentence, EvidenceReader, read_ragtruth, read_sentences
 
 SEED = 20260101
@@ -48,7 +45,7 @@ LIMIT_MEBIBYTES = 3 * 1024.0
 
 def _score(premises: Sequence[str], sentences: Sequence[AnswerSentence]) -> tuple[npt.NDArray[np.float64], float]:
     """Return log P(entailment) of each pair and the seconds that it took, model load not counted."""
-    identity = resolve_classifier("packaged", "", "auto", "auto")
+    identity = resolve_classifier("compact", "", "auto", "auto")
     classifier = load_classifier(identity)
     budget = DEFAULT_BATCH_TOKENS[identity.device]
     classify_pairs(classifier, ["warm up"], ["warm up"], budget)
@@ -113,7 +110,7 @@ def measure_memory(work: Path) -> tuple[Table, bool]:
         raw_logs, warehouse = work / f"raw_{count}", work / f"warehouse_{count}"
         shutil.rmtree(warehouse, ignore_errors=True)
         write_raw_logs(raw_logs, count, COUNT_SENTENCES * count // COUNT_INTERACTIONS)
-        measured = build(raw_logs, warehouse, environment={"HCAT_ENCODER": ENCODER, "HCAT_CLASSIFIER": "packaged"})
+        measured = build(raw_logs, warehouse, environment={"HCAT_ENCODER": ENCODER, "HCAT_CLASSIFIER": "compact"})
         met &= measured.peak_mebibytes <= LIMIT_MEBIBYTES
         rows.append(
             (

@@ -25,7 +25,7 @@ from benchmarks.ragtruth import read_rows, read_spans
 
 #: Setting HCAT_CLASSIFIER -> what its fold models said.
 OUT_OF_FOLD = {
-    "packaged": Path(__file__).with_name("out_of_fold.parquet"),
+    "compact": Path(__file__).with_name("out_of_fold.parquet"),
     "accurate": Path(__file__).with_name("out_of_fold_accurate.parquet"),
 }
 METRIC = "groundedness"
@@ -44,7 +44,7 @@ LIMITS = {
 }
 
 
-def read_scored(data: Path, classifier: str = "packaged") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def read_scored(data: Path, classifier: str = "compact") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return (scored rows of RAGTruth with `fold`, `score`, `cut_off` and `entailment`; sentences), in their order.
 
     Raises

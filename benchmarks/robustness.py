@@ -30,7 +30,9 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.encoders.entailment import DEFAULT_BATCH_TOKENS, classify_pairs, load_classifier, resolve_classifier
+from hcat.encoders.classifier_identities import resolve_classifier
+from hcat.encoders.entailment import DEFAULT_BATCH_TOKENS, load_classifier
+from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.grammar.export import write_queries
 from hcat.language.text import clean_text
 from hcat.metrics.answers import check_answer
@@ -266,7 +268,7 @@ def _entail(answers: Sequence[Mapping[str, Any]]) -> list[str]:
         [clean_text(f"{each['question']} {each[name]}").strip() for each in answers]
         for name in ("model_answer", "gold_answer")
     )
-    classifier = load_classifier(resolve_classifier("packaged", "", "cpu", "float32"))
+    classifier = load_classifier(resolve_classifier("compact", "", "cpu", "float32"))
     directions = []
     for premises, hypotheses in ((said, true), (true, said)):
         logits, _ = classify_pairs(classifier, premises, hypotheses, DEFAULT_BATCH_TOKENS["cpu"])

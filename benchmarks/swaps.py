@@ -44,7 +44,7 @@ _MINIMUM_CHARACTERS = 30
 
 #: Setting HCAT_CLASSIFIER -> what its fold models said.
 OUT_OF_FOLD = {
-    "packaged": Path(__file__).with_name("out_of_fold_faults.parquet"),
+    "compact": Path(__file__).with_name("out_of_fold_faults.parquet"),
     "accurate": Path(__file__).with_name("out_of_fold_faults_accurate.parquet"),
 }
 OUT_OF_FOLD_SCORES = ("groundedness", "entailment_logit")
@@ -180,7 +180,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     data = data_folder("ragtruth")
     if data is None:
         return None
-    unseen, unseen_alarms, _ = tabulate("Out of fold", read_faults("packaged"), {})
+    unseen, unseen_alarms, _ = tabulate("Out of fold", read_faults("compact"), {})
     accurate, accurate_alarms, _ = tabulate("Accurate classifier, out of fold", read_faults("accurate"), {})
     with working_folder(folder) as work:
         shown, seen = score_faults(data, work, COUNT_QUICK if is_quick else COUNT_SENTENCES)

@@ -18,12 +18,15 @@ import pyarrow.parquet as parquet
 from benchmarks.accuracy import Labelled, baselines, score_rows
 from benchmarks.discrimination import Estimate, auroc, estimate_from_draws, resample_rows
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, working_folder
-from hcat.encoders.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
+from hcat.encoders.classifier_identities import resolve_classifier
+from hcat.encoders.distances import measure_distances
+from hcat.encoders.entailment import load_classifier
 from hcat.encoders.mpnet import find_parts
+from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
 
 #: Setting HCAT_CLASSIFIER -> lowest accuracy on MultiNLI dev matched.
-LIMITS_MNLI = {"packaged": 0.68, "accurate": 0.76}
+LIMITS_MNLI = {"compact": 0.68, "accurate": 0.76}
 LIMIT_Q2 = 0.65
 
 #: What word support and the headline are called in the tables.
@@ -39,7 +42,7 @@ _QUICK_ROWS = 200
 _BATCH_TOKENS = 8192
 _CLASSES = ("entailment", "neutral", "contradiction")
 _SECTIONS = {
-    "packaged": ("transfer", "Data that was never trained on"),
+    "compact": ("transfer", "Data that was never trained on"),
     "accurate": ("transfer_accurate", "Data that was never trained on, accurate classifier"),
 }
 
@@ -146,7 +149,7 @@ def run_accurate(is_quick: bool = False, folder: Path | None = None) -> Outcome 
     return run(is_quick, folder, "accurate")
 
 
-def run(is_quick: bool = False, folder: Path | None = None, classifier: str = "packaged") -> Outcome | None:
+def run(is_quick: bool = False, folder: Path | None = None, classifier: str = "compact") -> Outcome | None:
     """Return the outcome of the setting HCAT_CLASSIFIER; None when the data are not there."""
     folders = {name: data_folder(name) for name in ("begin", "q2_wow", "nli")}
     if any(path is None for path in folders.values()):
@@ -178,8 +181,8 @@ def run(is_quick: bool = False, folder: Path | None = None, classifier: str = "p
     limit = LIMITS_MNLI[classifier]
     met &= own.accuracy.value >= limit
     lines = [(own.name, _tell(own.accuracy), f">= {limit}")]
-    if classifier != "packaged":
-        default = measure_inference(folders["nli"], "packaged", is_quick)  # type: ignore[arg-type]
+    if classifier != "compact":
+        default = measure_inference(folders["nli"], "compact", is_quick)  # type: ignore[arg-type]
         lines.append((default.name, _tell(default.accuracy), ""))
         notes.append(
             f"MultiNLI, difference of the two, paired by premise: {_tell(own.accuracy.minus(default.accuracy), '+')}. "
@@ -201,12 +204,12 @@ def _tell(estimate: Estimate, sign: str = "") -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; exit code 1 when a limit is missed."""
     parser = argument_parser("transfer", __doc__.splitlines()[0])
-    parser.add_argument("--classifier", choices=tuple(_SECTIONS), default="packaged")
+    parser.add_argument("--classifier", choices=tuple(_SECTIONS), default="compact")
     options = parser.parse_args(arguments)
     outcome = run(options.quick, options.folder, options.classifier)
     if outcome is None:
         parser.exit(2, "transfer: HCAT_BENCHMARK_DATA must name a folder that holds begin, q2_wow and nli\n")
-    option = "" if options.classifier == "packaged" else f" --classifier {options.classifier}"
+    option = "" if options.classifier == "compact" else f" --classifier {options.classifier}"
     return finish(outcome, f"python -m benchmarks.transfer{option}")
 
 

@@ -100,7 +100,7 @@ def dbt_environment(
         "HCAT_WAREHOUSE": str(warehouse),
         "HCAT_ENCODER": encoder,
         # seeded logits go with random vectors, the real model with the real one
-        "HCAT_CLASSIFIER": classifier or ("hashing" if encoder == HASHING else "packaged"),
+        "HCAT_CLASSIFIER": classifier or ("hashing" if encoder == HASHING else "compact"),
         # reading names takes seconds that only tests of names need; identifiers are found by rules
         "HCAT_TAGGER": "none" if encoder == HASHING else "packaged",
         "HCAT_DEVICE": "cpu",

@@ -1,4 +1,5 @@
-from hcat.encoders.entailment import ClassifierIdentity, entail_pending
+from hcat.encoders.classifier_identities import ClassifierIdentity
+from hcat.encoders.entailment import entail_pending
 from hcat.engine.relations import order_by, read_one, select_pending
 
 

@@ -1,4 +1,4 @@
-from hcat.encoders.entailment import describe_classifier
+from hcat.encoders.classifier_identities import describe_classifier
 
 
 def model(dbt, session):

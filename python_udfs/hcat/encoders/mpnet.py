@@ -91,6 +91,19 @@ class JoinedFiles(io.RawIOBase):
         return count
 
 
+def is_installed() -> bool:
+    """Return whether all packages of the base are installed; their content is not looked at."""
+    return all(map(_has_package, PACKAGES))
+
+
+def _has_package(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
 def find_parts() -> list[Path]:
     """Return the parts of the archive in their order.
 

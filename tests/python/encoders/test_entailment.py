@@ -11,26 +11,21 @@ from hypothesis.extra import numpy as npst
 from numpy.testing import assert_allclose
 
 from hcat.encoders import entailment
-from hcat.encoders.entailment import (
-    ENTAILED_SCHEMA,
-    ClassifierIdentity,
+from hcat.encoders.classifier_identities import SHIPPED, ClassifierIdentity, describe_classifier, resolve_classifier
+from hcat.encoders.distances import Head, find_entailment, find_label, measure_distances
+from hcat.encoders.entailment import ENTAILED_SCHEMA, load_classifier
+from hcat.encoders.pair_classifiers import (
     HashingClassifier,
-    Head,
     TokenizedPair,
     classify_pairs,
-    describe_classifier,
-    find_entailment,
-    find_label,
     find_last_linear,
-    load_classifier,
-    measure_distances,
-    resolve_classifier,
+    merge_delta,
     truncate_pair,
 )
 from hcat.engine import devices
 from hcat.engine.devices import ModelError
 
-COMPACT = entailment.SHIPPED["packaged"]
+COMPACT = SHIPPED["compact"]
 
 FINITE = st.floats(-5, 5, width=32)
 
@@ -179,7 +174,7 @@ def test_truncation_cuts_the_premise_first(count_premise, count_hypothesis, maxi
 
 
 def test_compact_classifier_is_pinned_and_knows_the_easy_cases():
-    identity = resolve_classifier("packaged", "", "cpu", "auto")
+    identity = resolve_classifier("compact", "", "cpu", "auto")
     classifier = load_classifier(identity)
     premise = "The monthly fee of the basic account is 5 euros. It is charged on the first working day."
     logits, _ = classify_pairs(
@@ -204,12 +199,12 @@ def test_compact_classifier_equals_transformers():
 
     from hcat.encoders import minilm
 
-    identity = resolve_classifier("packaged", "", "cpu", "float32")
+    identity = resolve_classifier("compact", "", "cpu", "float32")
     classifier = load_classifier(identity)
     labels = json.loads((COMPACT.folder / "card.json").read_text())["labels"]
     config = BertConfig.from_pretrained(devices.packaged_folder(), num_labels=len(labels))
     peer = BertForSequenceClassification(config).eval()
-    weights = entailment.merge_delta(minilm.read_weights(), COMPACT.folder / "delta.safetensors")
+    weights = merge_delta(minilm.read_weights(), COMPACT.folder / "delta.safetensors")
     missing = peer.load_state_dict(
         {name if name.startswith("classifier") else f"bert.{name}": value for name, value in weights.items()},
         strict=False,
@@ -227,8 +222,8 @@ def test_compact_classifier_equals_transformers():
 def test_other_delta_is_refused(tmp_path, monkeypatch):
     (tmp_path / "delta.safetensors").write_bytes(b"other")
     (tmp_path / "card.json").write_text(json.dumps({"revision": "1", "labels": [], "delta_sha256": "0" * 64}))
-    monkeypatch.setitem(entailment.SHIPPED, "packaged", COMPACT._replace(folder=tmp_path))
-    row = describe_classifier("packaged", "", "cpu", "auto").to_pylist()[0]
+    monkeypatch.setitem(SHIPPED, "compact", COMPACT._replace(folder=tmp_path))
+    row = describe_classifier("compact", "", "cpu", "auto").to_pylist()[0]
     assert "delta must have SHA-256 000" in row["problem"]
     assert row["classifier_key"] is None
 

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 # training is no installed package: it is run from the root of the repository
-from hcat.encoders import entailment, mpnet
-from hcat.encoders.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
+from hcat.encoders import mpnet
+from hcat.encoders.classifier_identities import SHIPPED, resolve_classifier
+from hcat.encoders.distances import measure_distances
+from hcat.encoders.entailment import load_classifier
 from hcat.encoders.mpnet import JoinedFiles
+from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
 
 
@@ -125,7 +128,7 @@ def test_accurate_classifier_is_what_training_left(installed):
 
     classifier = load_classifier(resolve_classifier("accurate", "", "cpu", "float32"))
     adapted = fit.make_adapted(BASES["accurate"], BASES["accurate"].shipped_rank).eval()
-    delta = load_file(entailment.SHIPPED["accurate"].folder / "delta.safetensors")
+    delta = load_file(SHIPPED["accurate"].folder / "delta.safetensors")
     write_back(adapted, {name: value.float() for name, value in delta.items()})
     for hypothesis in HYPOTHESES:
         encoding = mpnet.load_tokenizer().encode(PREMISE, hypothesis)

@@ -1,0 +1,252 @@
+"""Detectors of other makes, behind the protocol of a classifier: what their heads say becomes logits of entailment.
+
+The head is read from the model's own config:
+
+- sequence classification (:class:`hcat.encoders.pair_classifiers.SequenceClassifier`): one class is entailment;
+- token classification, such as LettuceDetect (Kovacs and Recski 2025): each word piece of the sentence is supported or
+  not, and the sentence is as well supported as its worst word piece;
+- sequence to sequence, such as MiniCheck-Flan-T5 (Tang et al. 2024): the model reads ``predict: evidence</s>sentence``
+  and answers 1 or 0.
+
+Any other head is refused in one line. Weights whose code is not part of transformers are not run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hcat.encoders.classifier_identities import ClassifierIdentity
+from hcat.encoders.distances import Head
+from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, TokenizedPair, to_pair
+from hcat.engine.devices import ModelError, require_gpu, silence_transformers
+from hcat.statistics.arrays import Floats
+
+#: Longest pair in tokens that a detector with a long window reads; a longer premise loses its end.
+MAXIMUM_TOKENS: Final = 4096
+
+#: Beginnings of a label that calls a word piece unsupported.
+UNSUPPORTED_LABELS: Final = ("halluc", "unsupp", "not_supp", "wrong", "bad", "incorrect")
+
+#: Prefix, and answers for "no" and "yes", of sequence-to-sequence detectors: those of MiniCheck-Flan-T5.
+PROMPT: Final = "predict: "
+ANSWERS: Final = ("0", "1")
+
+SUPPORTED_HEADS: Final = "sequence classification, token classification and sequence to sequence (T5)"
+
+_TINY = 1e-6
+
+
+def open_detector(identity: ClassifierIdentity) -> Classifier:
+    """Return the classifier of a local folder, or of a Hub id at a pinned revision, by the head that its config names.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, has no fast tokenizer, or has another head.
+    """
+    is_local = Path(identity.location).is_dir()
+    if is_local:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    import torch
+    import transformers
+
+    silence_transformers()
+    settings = {"revision": "main" if is_local else identity.classifier_revision}
+    try:
+        config = transformers.AutoConfig.from_pretrained(identity.location, **settings)
+        kind = _kind_of(identity.location, config)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(identity.location, **settings)
+        model = getattr(transformers, kind).from_pretrained(
+            identity.location, dtype=getattr(torch, identity.dtype), **settings
+        )
+    except (OSError, ValueError) as error:
+        raise ModelError(f"classifier {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
+    if not tokenizer.is_fast:
+        raise ModelError(f"classifier {identity.location!r} needs a fast tokenizer (tokenizer.json), it has none")
+    classifier: Classifier = _CLASSES[kind](identity, model, tokenizer)
+    return classifier
+
+
+def _kind_of(location: str, config: Any) -> str:
+    """Return the class of transformers that opens the head which the config names."""
+    heads = [str(name) for name in config.architectures or ()]
+    has_own_code = bool(getattr(config, "auto_map", None))
+    for ending, kind in _KINDS.items():
+        if heads and heads[0].endswith(ending) and not has_own_code:
+            return kind
+    named = heads[0] if heads else "none"
+    own = " with code of its own" if has_own_code else ""
+    raise ModelError(f"classifier {location!r} has the head {named}{own}; supported are {SUPPORTED_HEADS}")
+
+
+def find_unsupported(labels: Mapping[int, str]) -> int:
+    """Return the class of a token classifier that means unsupported.
+
+    Without telling names (``LABEL_0``, ``LABEL_1``) it is class 1 of two, as LettuceDetect has it.
+
+    Raises
+    ------
+    ModelError
+        If the labels do not tell; the message lists them.
+
+    Examples
+    --------
+    >>> find_unsupported({0: "hallucinated", 1: "supported"}), find_unsupported({0: "LABEL_0", 1: "LABEL_1"})
+    (0, 1)
+    """
+    found = [index for index, name in labels.items() if str(name).lower().startswith(UNSUPPORTED_LABELS)]
+    if len(found) == 1:
+        return found[0]
+    if not found and len(labels) == 2 and all(str(name).startswith("LABEL_") for name in labels.values()):
+        return 1
+    listed = ", ".join(map(str, labels.values()))
+    raise ModelError(
+        f"token classifier needs one label that means unsupported ({', '.join(UNSUPPORTED_LABELS)}): {listed}"
+    )
+
+
+class TokenClassifier:
+    """A token classifier of transformers: the sentence is supported as well as its worst word piece.
+
+    Parameters
+    ----------
+    identity : ClassifierIdentity
+        Identity with the device.
+    model, tokenizer : objects
+        Objects of the library transformers; the tokenizer is a fast one.
+    """
+
+    #: Logarithms of the shares supported and unsupported; no class for contradiction.
+    head = Head(0, None, np.eye(2))
+
+    def __init__(self, identity: ClassifierIdentity, model: Any, tokenizer: Any) -> None:
+        import torch
+
+        require_gpu(identity.device, torch)
+        self._torch, self._tokenizer = torch, tokenizer
+        self._model = model.to(identity.device).eval()
+        self._unsupported = find_unsupported({int(index): name for index, name in model.config.id2label.items()})
+        self._special = frozenset(tokenizer.all_special_ids)
+        self._uses_segments = "token_type_ids" in tokenizer.model_input_names
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest pair in tokens: that of model and tokenizer, at most :data:`MAXIMUM_TOKENS`."""
+        positions = getattr(self._model.config, "max_position_embeddings", None) or MAXIMUM_TOKENS
+        return min(int(self._tokenizer.model_max_length), int(positions), MAXIMUM_TOKENS)
+
+    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
+        """Return the tokens of each pair before truncation."""
+        encoded = self._tokenizer(list(premises), list(hypotheses), truncation=False, verbose=False)
+        return [to_pair(encoding) for encoding in encoded.encodings]
+
+    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
+        """Return the logarithms of the shares supported and unsupported, shape (n, 2)."""
+        tokens, mask = _pad([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
+        device = self._model.device
+        inputs = {"input_ids": self._torch.from_numpy(tokens), "attention_mask": self._torch.from_numpy(mask)}
+        if self._uses_segments:
+            inputs["token_type_ids"] = self._torch.from_numpy(_pad([pair.segments for pair in pairs], 0)[0])
+        with self._torch.inference_mode():
+            logits = self._model(**{name: value.to(device) for name, value in inputs.items()}).logits
+            shares = self._torch.softmax(logits.float(), dim=-1)[:, :, self._unsupported].cpu().numpy()
+        worst = np.zeros(len(pairs))
+        for row, pair in enumerate(pairs):
+            own = [place for place in range(pair.premise_end, len(pair.ids)) if pair.ids[place] not in self._special]
+            worst[row] = shares[row, own].max() if own else 0.0
+        worst = np.clip(worst.astype(np.float64), _TINY, 1 - _TINY)
+        result: Floats = np.log(np.stack([1 - worst, worst], axis=1))
+        return result
+
+
+class SequenceToSequenceClassifier:
+    """A model of the T5 kind that answers 1 (supported) or 0 to the evidence and the sentence.
+
+    Parameters
+    ----------
+    identity : ClassifierIdentity
+        Identity with the device.
+    model, tokenizer : objects
+        Objects of the library transformers; the tokenizer is a fast one.
+
+    Raises
+    ------
+    ModelError
+        If the first tokens of the two answers are the same.
+    """
+
+    #: Logits of yes and no; no class for contradiction.
+    head = Head(0, None, np.eye(2))
+
+    def __init__(self, identity: ClassifierIdentity, model: Any, tokenizer: Any) -> None:
+        import torch
+
+        require_gpu(identity.device, torch)
+        self._torch, self._tokenizer = torch, tokenizer
+        self._model = model.to(identity.device).eval()
+        no, yes = (self._encode(answer)[0] for answer in ANSWERS)
+        if no == yes:
+            raise ModelError(f"classifier {identity.location!r} begins the answers {' and '.join(ANSWERS)} alike")
+        self._answers = [yes, no]
+        self._prefix = self._encode(PROMPT.strip())
+        self._end = int(tokenizer.eos_token_id)
+
+    def _encode(self, text: str) -> list[int]:
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest pair in tokens: the tokenizer's limit, at most :data:`MAXIMUM_TOKENS`."""
+        return min(int(self._tokenizer.model_max_length), MAXIMUM_TOKENS)
+
+    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
+        """Return the tokens of each pair before truncation: prompt, premise, end, hypothesis, end."""
+        start = len(self._prefix)
+        pairs = []
+        for premise, hypothesis in zip(premises, hypotheses, strict=True):
+            evidence = self._encode(premise)
+            ids = [*self._prefix, *evidence, self._end, *self._encode(hypothesis), self._end]
+            pairs.append(TokenizedPair(ids, [0] * len(ids), start, start + len(evidence)))
+        return pairs
+
+    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
+        """Return the logits of the answers 1 and 0, shape (n, 2)."""
+        tokens, mask = _pad([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
+        torch, device = self._torch, self._model.device
+        start = torch.full((len(pairs), 1), int(self._model.config.decoder_start_token_id or 0), dtype=torch.long)
+        with torch.inference_mode():
+            logits = self._model(
+                input_ids=torch.from_numpy(tokens).to(device),
+                attention_mask=torch.from_numpy(mask).to(device),
+                decoder_input_ids=start.to(device),
+            ).logits[:, 0, self._answers]
+        return np.asarray(logits.float().cpu().numpy(), dtype=np.float64)
+
+
+def _pad(rows: Sequence[Sequence[int]], padding: int) -> tuple[Any, Any]:
+    """Return token ids and mask, both shape (n, longest)."""
+    longest = max(map(len, rows))
+    tokens = np.full((len(rows), longest), padding, np.int64)
+    mask = np.zeros_like(tokens)
+    for row, ids in enumerate(rows):
+        tokens[row, : len(ids)] = ids
+        mask[row, : len(ids)] = 1
+    return tokens, mask
+
+
+#: End of the name of an architecture -> class of transformers that opens it -> classifier.
+_KINDS: Final = {
+    "ForSequenceClassification": "AutoModelForSequenceClassification",
+    "ForTokenClassification": "AutoModelForTokenClassification",
+    "T5ForConditionalGeneration": "AutoModelForSeq2SeqLM",
+}
+_CLASSES: Final[Mapping[str, Any]] = {
+    "AutoModelForSequenceClassification": SequenceClassifier,
+    "AutoModelForTokenClassification": TokenClassifier,
+    "AutoModelForSeq2SeqLM": SequenceToSequenceClassifier,
+}

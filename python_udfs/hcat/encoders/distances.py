@@ -1,0 +1,133 @@
+"""Measure entailment: whether a premise (evidence) supports a hypothesis (answer sentence), and by what distance.
+
+The score is geometric (Sudjianto et al. 2024, section 3.2.2). With x the input of the last linear layer, D is the
+signed distance of x from the hyperplane between entailment and its closest rival. A single-logit head has z = w'x + b
+and D = z / ||w||. A softmax head has D = min over k of (z_entailment - z_k) / ||w_entailment - w_k||. There z / ||w||
+would be wrong: it changes if one vector is added to every class row, and the model does not. D > 0 exactly if
+entailment is the most probable class. score = 1 / (1 + exp(-D)) is no probability; calibration turns it into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from hcat.engine.devices import ModelError
+from hcat.statistics.arrays import Floats
+
+
+class Head(NamedTuple):
+    """What the distances need of the last linear layer.
+
+    Attributes
+    ----------
+    entailment : int
+        Row of entailment.
+    contradiction : int or None
+        Row of contradiction, if the model has one.
+    weight : ndarray, shape (n_classes, n_features)
+        Weights; one row for a single-logit head.
+    """
+
+    entailment: int
+    contradiction: int | None
+    weight: Floats
+
+
+class Distances(NamedTuple):
+    """Probabilities, distances and scores of pairs; every array has shape (n,)."""
+
+    probability_entailment: Floats
+    probability_contradiction: Floats | None
+    logit_entailment: Floats
+    weight_norm: Floats
+    distance: Floats
+    score: Floats
+    margin: Floats
+
+
+def measure_distances(logits: Floats, head: Head) -> Distances:
+    """Return probabilities, margin and signed distance of each pair.
+
+    Parameters
+    ----------
+    logits : ndarray, shape (n, n_classes)
+        Outputs of the last linear layer; n_classes = 1 for a single-logit head.
+    head : Head
+        Weights of that layer.
+
+    Returns
+    -------
+    Distances
+        ``margin`` = z_entailment - largest other logit (z itself for one logit); ``weight_norm`` = norm that divides
+        the deciding difference.
+
+    Examples
+    --------
+    >>> found = measure_distances(np.array([[6.0]]), Head(0, None, np.array([[0.0, 2.0]])))
+    >>> found.distance.tolist(), found.weight_norm.tolist()
+    ([3.0], [2.0])
+    """
+    entailed = logits[:, head.entailment]
+    if logits.shape[1] == 1:
+        norm = np.full(len(logits), np.linalg.norm(head.weight[0]))
+        distance = entailed / norm
+        probability = _sigmoid(entailed)
+        return Distances(probability, None, entailed, norm, distance, _sigmoid(distance), entailed)
+    others = [index for index in range(logits.shape[1]) if index != head.entailment]
+    norms = np.linalg.norm(head.weight[head.entailment] - head.weight[others], axis=1)
+    differences = entailed[:, None] - logits[:, others]
+    distances = differences / norms
+    closest = distances.argmin(axis=1)
+    rows = np.arange(len(logits))
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probabilities = shifted / shifted.sum(axis=1, keepdims=True)
+    distance = distances[rows, closest]
+    return Distances(
+        probabilities[:, head.entailment],
+        None if head.contradiction is None else probabilities[:, head.contradiction],
+        entailed,
+        norms[closest],
+        distance,
+        _sigmoid(distance),
+        differences.min(axis=1),
+    )
+
+
+def find_label(labels: Mapping[int, str], wanted: str) -> int | None:
+    """Return the one class whose label starts like ``wanted`` in any case (ENTAILMENT, entail), else None.
+
+    ``not_entailment`` is no entailment.
+
+    Examples
+    --------
+    >>> find_label({0: "CONTRADICTION", 1: "Entail"}, "entailment")
+    1
+    """
+    stem = wanted.lower()[:6]
+    found = [index for index, label in labels.items() if str(label).lower().strip().startswith(stem)]
+    return found[0] if len(found) == 1 else None
+
+
+def find_entailment(labels: Mapping[int, str]) -> int:
+    """Return the entailment class by the label names of a model; no order of classes is assumed.
+
+    Raises
+    ------
+    ModelError
+        If not exactly one label means entailment; the message lists the labels.
+    """
+    index = find_label(labels, "entailment")
+    if index is None:
+        listed = ", ".join(str(label) for label in labels.values())
+        raise ModelError(f"classifier needs exactly one label that starts with 'entail', its config has: {listed}")
+    return index
+
+
+def _sigmoid(values: Floats) -> Floats:
+    # Two formulas, so that exp does not overflow.
+    negative = np.exp(-np.abs(values))
+    result: Floats = np.where(values >= 0, 1.0 / (1.0 + negative), negative / (1.0 + negative))
+    return result

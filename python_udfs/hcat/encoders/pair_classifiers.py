@@ -1,0 +1,318 @@
+"""Classifiers that give logits to pairs of premise and hypothesis, each behind one protocol.
+
+The shipped ones are a base model from a package and a low-rank delta. Any sequence classifier of transformers with an
+entailment label takes their place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.encoders import mpnet
+from hcat.encoders.classifier_identities import SHIPPED, ClassifierIdentity, read_card
+from hcat.encoders.distances import Head, find_entailment, find_label
+from hcat.engine.batching import run_batches
+from hcat.engine.devices import ModelError, require_gpu, silence_transformers
+from hcat.engine.keys import hash_text
+from hcat.statistics.arrays import Floats
+
+#: Longest pair in tokens, unless the limit of the model is lower.
+MAXIMUM_TOKENS = 512
+
+
+class TokenizedPair(NamedTuple):
+    """One pair before truncation.
+
+    Attributes
+    ----------
+    ids, segments : list of int
+        Token ids and segment (token type) of each token.
+    premise_start, premise_end : int
+        Tokens [premise_start, premise_end) belong to the premise, which is cut if the pair is too long.
+    """
+
+    ids: list[int]
+    segments: list[int]
+    premise_start: int
+    premise_end: int
+
+
+class Classifier(Protocol):
+    """Interface of a classifier: gives logits to pairs of premise and hypothesis."""
+
+    @property
+    def head(self) -> Head:
+        """The last linear layer."""
+        ...
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest pair in tokens; a longer premise loses its end, which is recorded."""
+        ...
+
+    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
+        """Return the tokens of each pair before truncation."""
+        ...
+
+    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
+        """Return the logits of one batch of tokenized pairs, shape (n, n_classes)."""
+        ...
+
+
+def find_last_linear(model: Any, count_classes: int) -> Any:
+    """Return the linear layer that gives the logits, for BERT, RoBERTa, DeBERTa, MPNet and similar models.
+
+    Raises
+    ------
+    ModelError
+        If there is not exactly one linear layer with an output per class outside the base model.
+    """
+    import torch
+
+    base = getattr(model, model.base_model_prefix, None)
+    inside = set() if base is None or base is model else set(base.modules())
+    found = [
+        module
+        for module in model.modules()
+        if isinstance(module, torch.nn.Linear) and module.out_features == count_classes and module not in inside
+    ]
+    if len(found) != 1:
+        raise ModelError(
+            f"classifier {type(model).__name__} must have exactly one last linear layer with {count_classes} outputs, "
+            f"got {len(found)}"
+        )
+    return found[0]
+
+
+class CompactClassifier:
+    """The shipped model: packaged MiniLM plus the low-rank delta of this package, pooled from its first token."""
+
+    def __init__(self, identity: ClassifierIdentity) -> None:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        import torch
+
+        from hcat.encoders import minilm
+
+        require_gpu(identity.device, torch)
+        self._torch, self._minilm = torch, minilm
+        self._tokenizer = minilm.load_tokenizer()
+        self._device = torch.device(identity.device)
+        dtype = getattr(torch, identity.dtype)
+        shipped = SHIPPED["compact"]
+        labels = dict(enumerate(read_card(shipped)["labels"]))
+        weights = merge_delta(minilm.read_weights(), shipped.folder / "delta.safetensors")
+        self._model = minilm.MiniLM(weights).to(self._device, dtype)
+        self._pooler, self._last = (
+            tuple(weights[f"{name}.{part}"].to(self._device, dtype) for part in ("weight", "bias"))
+            for name in ("pooler.dense", "classifier")
+        )
+        weight = weights["classifier.weight"].numpy().astype(np.float64)
+        self._head = Head(find_entailment(labels), find_label(labels, "contradiction"), weight)
+
+    @property
+    def head(self) -> Head:
+        """The last linear layer."""
+        return self._head
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest pair in tokens: the number of positions of the base model."""
+        return MAXIMUM_TOKENS
+
+    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
+        """Return the tokens of each pair before truncation."""
+        return [
+            to_pair(encoding) for encoding in self._tokenizer.encode_batch(list(zip(premises, hypotheses, strict=True)))
+        ]
+
+    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
+        """Return the logits of one batch, shape (n, n_classes)."""
+        torch, linear = self._torch, self._torch.nn.functional.linear
+        inputs = self._minilm.pad([pair.ids for pair in pairs], [pair.segments for pair in pairs], self._device)
+        with torch.inference_mode():
+            pooled = torch.tanh(linear(self._model(*inputs)[:, 0], *self._pooler))
+            return np.asarray(linear(pooled, *self._last).float().cpu().numpy(), dtype=np.float64)
+
+
+def open_accurate(identity: ClassifierIdentity) -> tuple[Any, Any]:
+    """Return model and tokenizer of the larger shipped classifier: packaged MPNet plus the delta of this package."""
+    import torch
+    from transformers import MPNetForSequenceClassification, PreTrainedTokenizerFast
+
+    silence_transformers()
+    shipped = SHIPPED["accurate"]
+    model = MPNetForSequenceClassification(mpnet.make_config(read_card(shipped)["labels"]))
+    weights = merge_delta(mpnet.read_weights(), shipped.folder / "delta.safetensors")
+    named = {name if name.startswith("classifier.") else f"mpnet.{name}": value for name, value in weights.items()}
+    # Position numbers are not learned, but some versions of the library keep them among the weights.
+    missing = model.load_state_dict(named, strict=False).missing_keys
+    if missing:
+        raise ModelError(f"{shipped.name}: weights lack {', '.join(missing)}")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=mpnet.load_tokenizer(),
+        pad_token="<pad>",
+        model_max_length=MAXIMUM_TOKENS,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+    return model.to(getattr(torch, identity.dtype)), tokenizer
+
+
+class SequenceClassifier:
+    """A sequence classifier of transformers with an entailment label.
+
+    Parameters
+    ----------
+    identity : ClassifierIdentity
+        Identity with the device.
+    model, tokenizer : objects
+        Objects of the library transformers; the tokenizer is a fast one.
+    """
+
+    def __init__(self, identity: ClassifierIdentity, model: Any, tokenizer: Any) -> None:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        import torch
+
+        self._torch = torch
+        require_gpu(identity.device, torch)
+        self._tokenizer = tokenizer
+        self._model = model.to(identity.device).eval()
+        self._uses_segments = "token_type_ids" in self._tokenizer.model_input_names
+        labels = {int(index): str(label) for index, label in model.config.id2label.items()}
+        # A single logit has no class names: it is the logit of entailment.
+        entailment = 0 if len(labels) == 1 else find_entailment(labels)
+        weight = find_last_linear(model, len(labels)).weight.detach().float().cpu().numpy().astype(np.float64)
+        self._head = Head(entailment, find_label(labels, "contradiction"), weight)
+
+    @property
+    def head(self) -> Head:
+        """The last linear layer."""
+        return self._head
+
+    @property
+    def maximum_tokens(self) -> int:
+        """Longest pair in tokens: the tokenizer's limit, at most :data:`MAXIMUM_TOKENS`."""
+        return min(int(self._tokenizer.model_max_length), MAXIMUM_TOKENS)
+
+    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
+        """Return the tokens of each pair before truncation."""
+        encoded = self._tokenizer(list(premises), list(hypotheses), truncation=False, verbose=False)
+        return [to_pair(encoding) for encoding in encoded.encodings]
+
+    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
+        """Return the logits of one batch, shape (n, n_classes)."""
+        torch, device = self._torch, self._model.device
+        longest = max(len(pair.ids) for pair in pairs)
+        tokens = np.full((len(pairs), longest), int(self._tokenizer.pad_token_id or 0), np.int64)
+        segments, mask = np.zeros_like(tokens), np.zeros_like(tokens)
+        for row, pair in enumerate(pairs):
+            tokens[row, : len(pair.ids)] = pair.ids
+            segments[row, : len(pair.ids)] = pair.segments
+            mask[row, : len(pair.ids)] = 1
+        inputs = {"input_ids": tokens, "attention_mask": mask}
+        if self._uses_segments:
+            inputs["token_type_ids"] = segments
+        with torch.inference_mode():
+            logits = self._model(**{name: torch.from_numpy(value).to(device) for name, value in inputs.items()}).logits
+        return np.asarray(logits.float().cpu().numpy(), dtype=np.float64)
+
+
+class HashingClassifier:
+    """Logits from the hash of the pair, to measure the cost of the pipeline without a model; not for evaluation."""
+
+    head = Head(0, 2, np.eye(3))
+    maximum_tokens = 1 << 20
+
+    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
+        """Return the sixteen bytes of the hash of each pair as its tokens."""
+        digests = [hash_text(premise, hypothesis) for premise, hypothesis in zip(premises, hypotheses, strict=True)]
+        return [TokenizedPair(list(bytes.fromhex(digest)), [0] * 16, 0, 0) for digest in digests]
+
+    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
+        """Return three logits in [-2, 2] from the first bytes of the hash, shape (n, 3)."""
+        return np.array([pair.ids[:3] for pair in pairs], dtype=np.float64) / 255.0 * 4.0 - 2.0
+
+
+def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return the base weights with a low-rank delta added, plus the new head.
+
+    Parameters
+    ----------
+    weights : dict of str to Tensor
+        Base weights under the names of a BERT or MPNet checkpoint.
+    path : Path
+        Safetensors under the names of a sequence classifier: ``<name>.first`` (rank, in) and ``<name>.second``
+        (out, rank) are added as second @ first to the weight of that name; every other tensor replaces its namesake.
+    """
+    from safetensors.torch import load_file
+
+    # The names of the base model, without the prefix that a classifier adds.
+    delta = {
+        name.removeprefix("bert.").removeprefix("mpnet."): value.float() for name, value in load_file(path).items()
+    }
+    merged = dict(weights)
+    for name, value in delta.items():
+        if name.endswith(".first"):
+            layer = name.removesuffix(".first")
+            merged[layer] = merged[layer] + delta[f"{layer}.second"] @ value
+        elif not name.endswith(".second"):
+            merged[name] = value
+    return merged
+
+
+def classify_pairs(
+    classifier: Classifier, premises: Sequence[str], hypotheses: Sequence[str], batch_tokens: int
+) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,), in the order of the pairs.
+
+    A pair that is too long is cut by :func:`truncate_pair`.
+
+    Parameters
+    ----------
+    classifier : Classifier
+    premises, hypotheses : sequence of str, length n
+    batch_tokens : int
+        Padded tokens per batch.
+    """
+    tokenized = classifier.tokenize(premises, hypotheses)
+    counts = np.array([len(pair.ids) for pair in tokenized], dtype=np.int64)
+    cut = [truncate_pair(pair, classifier.maximum_tokens) for pair in tokenized]
+    logits: Floats | None = None
+    clipped = np.minimum(counts, classifier.maximum_tokens)
+    for indices, batch in run_batches(
+        clipped, batch_tokens, lambda chosen: classifier.classify_batch([cut[index] for index in chosen])
+    ):
+        if logits is None:
+            logits = np.empty((len(cut), batch.shape[1]))
+        logits[indices] = batch
+    return (np.empty((0, 1)) if logits is None else logits), counts
+
+
+def truncate_pair(pair: TokenizedPair, maximum: int) -> TokenizedPair:
+    """Return the pair cut to at most ``maximum`` tokens.
+
+    The end of the premise is cut first, down to half of ``maximum``, and then the end of the hypothesis. The last token
+    of the hypothesis, the closing separator, stays.
+    """
+    excess = len(pair.ids) - maximum
+    if excess <= 0:
+        return pair
+    count_premise = pair.premise_end - pair.premise_start
+    dropped = min(excess, max(count_premise - maximum // 2, 0))
+    first, last = pair.premise_end - dropped, pair.premise_end
+    ids, segments = pair.ids[:first] + pair.ids[last:], pair.segments[:first] + pair.segments[last:]
+    if len(ids) > maximum:
+        ids, segments = [*ids[: maximum - 1], ids[-1]], [*segments[: maximum - 1], segments[-1]]
+    return TokenizedPair(ids, segments, pair.premise_start, first)
+
+
+def to_pair(encoding: Any) -> TokenizedPair:
+    """Return the tokens of an encoding of a fast tokenizer, which marks those of the premise."""
+    own = [position for position, sequence in enumerate(encoding.sequence_ids) if sequence == 0]
+    start, end = (own[0], own[-1] + 1) if own else (0, 0)
+    return TokenizedPair(encoding.ids, encoding.type_ids, start, end)

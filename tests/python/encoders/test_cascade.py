@@ -1,0 +1,91 @@
+"""The cascade: which pairs are read twice, and what is kept of both readings."""
+
+import numpy as np
+import pytest
+
+from hcat.encoders import cascade, entailment, mpnet
+from hcat.encoders.classifier_identities import CASCADE, ClassifierIdentity, describe_classifier
+from hcat.encoders.distances import Head, measure_distances
+from hcat.encoders.pair_classifiers import TokenizedPair
+
+EVIDENCE = "Cards are not free abroad. The fee is 5 euros. Students pay 3 euros."
+
+
+def says(*entailment_shares):
+    """Return distances with these probabilities of entailment."""
+    shares = np.array(entailment_shares)
+    logits = np.log(np.stack([shares, (1 - shares) / 2, (1 - shares) / 2], axis=1))
+    return measure_distances(logits, Head(0, 2, np.eye(3)))
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "share", "expected"),
+    [
+        ("The fee is 5 euros.", 0.9, False),
+        ("The fee is 5 euros.", 0.5, True),
+        ("The fee is 5 euros.", 0.05, False),
+        ("The fee is 3 euros.", 0.9, True),
+        ("The fee is not 5 euros.", 0.9, True),
+        ("The fee isn't 5 euros.", 0.9, True),
+        ("Cards are free abroad.", 0.9, True),
+        ("Cards are free abroad.", 0.05, False),
+    ],
+)
+def test_unsure_pairs_and_overlooked_details_are_read_again(hypothesis, share, expected):
+    assert cascade.find_unsettled([EVIDENCE], [hypothesis], says(share)).tolist() == [expected]
+
+
+def test_an_empty_premise_is_settled_or_not_without_an_error():
+    assert cascade.find_unsettled([""], ["The fee is 5 euros."], says(0.9)).tolist() == [True]
+
+
+class Fixed:
+    """A classifier that gives every pair one probability of entailment, and counts what it reads."""
+
+    head = Head(0, 2, np.eye(3))
+    maximum_tokens = 512
+
+    def __init__(self, share):
+        self.share, self.count = share, 0
+
+    def tokenize(self, premises, hypotheses):
+        return [TokenizedPair([1, 2, 3], [0, 0, 1], 0, 2) for _ in premises]
+
+    def classify_batch(self, pairs):
+        self.count += len(pairs)
+        shares = np.array([self.share, (1 - self.share) / 2, (1 - self.share) / 2])
+        return np.tile(np.log(shares), (len(pairs), 1))
+
+
+def test_both_readings_are_kept(monkeypatch):
+    readers = {"compact": Fixed(0.9), "accurate": Fixed(0.2)}
+    identities = {name: ClassifierIdentity(name, name, "1", "", "cpu", "float32", name) for name in readers}
+    monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
+    monkeypatch.setattr(entailment, "load_classifier", lambda identity: readers[identity.location])
+    both = ClassifierIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+    hypotheses = ["The fee is 5 euros.", "The fee is 3 euros."]
+    reading = entailment.read_pairs(both, [EVIDENCE] * 2, hypotheses, 64)
+    assert (readers["compact"].count, readers["accurate"].count) == (2, 1)
+    assert reading.deciding == ["compact", "accurate"]
+    np.testing.assert_allclose(reading.distances.probability_entailment, [0.9, 0.2])
+    np.testing.assert_allclose(reading.first.probability_entailment, [0.9, 0.9])
+    np.testing.assert_allclose([np.exp(row[0]) for row in reading.logits], [0.9, 0.2])
+
+
+def test_settled_pairs_load_no_second_classifier(monkeypatch):
+    identities = {"compact": ClassifierIdentity("c", "compact", "1", "", "cpu", "float32", "compact")}
+    monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
+    monkeypatch.setattr(entailment, "load_classifier", lambda _: Fixed(0.01))
+    both = ClassifierIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+    reading = entailment.read_pairs(both, [EVIDENCE], ["The fee is 5 euros."], 64)
+    assert reading.deciding == ["compact"]
+    assert reading.first is not None
+
+
+def test_without_the_base_the_compact_classifier_reads_alone_and_one_line_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(mpnet, "PACKAGES", ("no-such-part-001",))
+    row = describe_classifier(CASCADE, "", "cpu", "float32").to_pylist()[0]
+    assert (row["classifier_name"], row["location"], row["problem"]) == ("hcat-entailment-compact", "compact", None)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert "the base of the accurate classifier is not installed" in lines[0]

@@ -1,0 +1,154 @@
+"""Detectors of other makes: tiny models of each architecture with random weights, saved to disk and read from there."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from hcat.encoders.classifier_identities import resolve_classifier
+from hcat.encoders.detectors import find_unsupported
+from hcat.encoders.distances import measure_distances
+from hcat.encoders.entailment import load_classifier
+from hcat.encoders.pair_classifiers import classify_pairs
+from hcat.engine.devices import ModelError
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "is", "five", "six", "the", "free", "predict", ":", "0", "1"]
+PREMISES = ["the fee is five", "free", "the fee is " + "five " * 90]
+HYPOTHESES = ["the fee is six", "the fee is free", "five"]
+
+
+def save_tokenizer(folder, is_pair=True, words=WORDS, names=("input_ids", "attention_mask")):
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    if is_pair:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        )
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        eos_token="[SEP]",
+        model_max_length=48,
+        model_input_names=list(names),
+    ).save_pretrained(folder)
+
+
+def save_token_classifier(folder, kind, labels):
+    from transformers import AutoConfig, AutoModelForTokenClassification
+
+    torch.manual_seed(5)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
+    names = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
+    config = AutoConfig.for_model(
+        kind,
+        **sizes,
+        **names,
+        vocab_size=40,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        cls_token_id=2,
+        sep_token_id=3,
+    )
+    AutoModelForTokenClassification.from_config(config).save_pretrained(folder)
+    segments = ("token_type_ids",) if kind == "bert" else ()
+    save_tokenizer(folder, names=("input_ids", "attention_mask", *segments))
+
+
+def save_t5(folder, words=WORDS):
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    torch.manual_seed(6)
+    config = T5Config(
+        vocab_size=40, d_model=16, d_kv=8, d_ff=24, num_layers=1, num_heads=2, decoder_start_token_id=0, pad_token_id=0
+    )
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+    save_tokenizer(folder, is_pair=False, words=words)
+
+
+def read(folder):
+    return load_classifier(resolve_classifier(str(folder), "", "cpu", "float32"))
+
+
+@pytest.mark.parametrize("kind", ["modernbert", "bert", "deberta-v2"])
+def test_a_sentence_is_as_good_as_its_worst_word_piece(tmp_path, kind):
+    from transformers import AutoModelForTokenClassification
+
+    save_token_classifier(tmp_path, kind, {0: "LABEL_0", 1: "LABEL_1"})
+    classifier = read(tmp_path)
+    assert classifier.maximum_tokens == 48
+    logits, counts = classify_pairs(classifier, PREMISES, HYPOTHESES, 4096)
+    assert counts.tolist() == [11, 8, 97]
+    found = measure_distances(logits, classifier.head)
+    assert found.probability_contradiction is None
+    model = AutoModelForTokenClassification.from_pretrained(tmp_path).eval()
+    ids, segments = [2, 8, 4, 5, 6, 3, 8, 4, 5, 7, 3], [0] * 6 + [1] * 5
+    extra = {"token_type_ids": torch.tensor([segments])} if kind == "bert" else {}
+    with torch.no_grad():
+        shares = torch.softmax(model(input_ids=torch.tensor([ids]), **extra).logits[0], dim=-1)[:, 1]
+    assert_allclose(found.probability_entailment[0], 1 - shares[6:10].max().item(), atol=1e-5)
+
+
+def test_the_label_that_means_unsupported_is_read_from_the_config(tmp_path):
+    for folder, labels in (
+        ("first", {0: "hallucinated", 1: "supported"}),
+        ("second", {0: "supported", 1: "hallucinated"}),
+    ):
+        save_token_classifier(tmp_path / folder, "bert", labels)
+    first, second = (
+        classify_pairs(read(tmp_path / folder), ["the fee"], ["fee"], 4096)[0][0] for folder in ("first", "second")
+    )
+    assert_allclose(np.exp(first), np.exp(second)[::-1], atol=1e-5)
+    with pytest.raises(ModelError, match=r"needs one label that means unsupported .*: B, I, O"):
+        find_unsupported({0: "B", 1: "I", 2: "O"})
+
+
+def test_a_model_of_the_t5_kind_answers_one_or_zero(tmp_path):
+    from transformers import T5ForConditionalGeneration
+
+    save_t5(tmp_path)
+    classifier = read(tmp_path)
+    logits, counts = classify_pairs(classifier, PREMISES, HYPOTHESES, 4096)
+    assert counts.tolist() == [12, 9, 98]
+    model = T5ForConditionalGeneration.from_pretrained(tmp_path).eval()
+    ids = torch.tensor([[10, 11, 8, 4, 5, 6, 3, 8, 4, 5, 7, 3]])
+    with torch.no_grad():
+        expected = model(input_ids=ids, decoder_input_ids=torch.tensor([[0]])).logits[0, 0, [13, 12]]
+    assert_allclose(logits[0], expected.numpy(), atol=1e-5)
+    share = measure_distances(logits, classifier.head).probability_entailment[0]
+    assert share == pytest.approx(torch.softmax(expected, 0)[0].item(), abs=1e-5)
+
+
+def test_answers_that_begin_alike_are_refused(tmp_path):
+    save_t5(tmp_path, words=[word for word in WORDS if word not in ("0", "1")])
+    with pytest.raises(ModelError, match="begins the answers 0 and 1 alike"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"architectures": ["BertForQuestionAnswering"]},
+            "has the head BertForQuestionAnswering; supported are sequence",
+        ),
+        ({"auto_map": {"AutoModel": "code.Model"}}, "with code of its own; supported are sequence classification"),
+        ({"architectures": None}, "has the head none; supported are"),
+    ],
+)
+def test_other_heads_are_refused_in_one_line(tmp_path, change, message):
+    save_token_classifier(tmp_path, "bert", {0: "LABEL_0", 1: "LABEL_1"})
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ModelError, match=message) as caught:
+        read(tmp_path)
+    assert "\n" not in str(caught.value)
