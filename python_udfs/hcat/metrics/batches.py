@@ -10,13 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.engine.keys import hash_text
+from hcat.language.claims import claims_nothing, is_bare_polarity
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.text import count_content_words
 from hcat.language.verbalisation import verbalise_sentences
 from hcat.metrics.placement import Placed, Places, find_displaced, place_mentions
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
-from hcat.metrics.refusal import explain_refusal
+from hcat.metrics.refusal import explain_refusal, only_declines
 from hcat.metrics.support import Evidence, Offer, measure_support
 
 #: List columns of an interaction whose texts the support metrics read.
@@ -51,6 +52,7 @@ SUPPORT_SCHEMA = pa.schema(
         ("count_entities_supported", pa.int32()),
         ("number_displacement", pa.float64()),
         ("entity_displacement", pa.float64()),
+        ("claims_nothing", pa.bool_()),
     ]
 )
 
@@ -120,6 +122,8 @@ class _Answer(NamedTuple):
     text: str
     features: TextFeatures
     placed: Placed
+    claims_nothing: bool
+    is_polarity: bool
 
 
 def _read_source(text: str) -> _Source:
@@ -129,7 +133,8 @@ def _read_source(text: str) -> _Source:
 
 def _read_answer(text: str) -> _Answer:
     features = extract_features(text)
-    return _Answer(text, features, place_mentions(text, features))
+    says_nothing = claims_nothing(text) or only_declines(text)
+    return _Answer(text, features, place_mentions(text, features), says_nothing, is_bare_polarity(text))
 
 
 Read = TypeVar("Read")
@@ -215,6 +220,8 @@ class SupportMeasure:
                         support.count_entities_supported,
                         displacement.number,
                         displacement.entity,
+                        # "No." beside its reason claims what the reason says.
+                        answer.claims_nothing or (answer.is_polarity and len(said) > 1),
                     )
                 )
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(SUPPORT_SCHEMA)

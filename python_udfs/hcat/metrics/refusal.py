@@ -234,6 +234,10 @@ _ELSEWHERE = re.compile(
 )
 
 
+# What follows such a word, or has a number, claims something beside the refusal.
+_BESIDE = re.compile(r"\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d", re.IGNORECASE)
+
+
 def is_refusal(answer: str) -> bool:
     """Return whether an answer declines or says that the information is not available.
 
@@ -321,6 +325,19 @@ def explain_refusal(answer: str) -> str | None:
     if sum(answering) <= MAXIMUM_SHARE_BESIDE * total:
         return _name(marks[first])
     return None
+
+
+def only_declines(sentence: str) -> bool:
+    """Return whether one sentence of a longer answer declines and says nothing beside that.
+
+    Examples
+    --------
+    >>> only_declines("The documents do not mention a fee.")
+    True
+    >>> only_declines("I don't know, but the fee is low.")
+    False
+    """
+    return _BESIDE.search(sentence) is None and explain_refusal(sentence) is not None
 
 
 def _declines(sentence: str) -> bool:

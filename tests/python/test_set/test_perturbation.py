@@ -16,6 +16,7 @@ from hcat.metrics.support import Evidence, measure_support
 from hcat.test_set.perturbation.antonyms import ANTONYMS
 from hcat.test_set.perturbation.faults import (
     ANTONYM,
+    DROPPED_QUALIFIER,
     ENTITY_INSIDE,
     ENTITY_OUTSIDE,
     KINDS,
@@ -84,7 +85,7 @@ def check(fault: Perturbed, sentence: str, context: list[str]) -> None:
     assert fault.after
     assert fault.text[fault.start : fault.end] == fault.after
     assert fault.text[: fault.start] + fault.before + fault.text[fault.end :] == sentence
-    if fault.kind in (NEGATION, ANTONYM):
+    if fault.kind in (NEGATION, ANTONYM, DROPPED_QUALIFIER):
         return
     own, new = extract_features(sentence), extract_features(fault.text)
     evidence = Evidence.from_features(map(extract_features, context))
@@ -361,6 +362,20 @@ def test_antonyms_are_symmetric():
 )
 def test_antonyms(sentence, expected):
     assert texts(sentence, ANTONYM) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("The card costs at most 9 euros.", {"The card costs 9 euros."}),
+        ("Only students pay nothing.", {"Students pay nothing."}),
+        ("Most of the money is insured.", set()),
+        ("The account is free for everyone unless you are a company.", {"The account is free for everyone."}),
+        ("Pay if you can.", set()),
+    ],
+)
+def test_dropped_qualifiers(sentence, expected):
+    assert texts(sentence, DROPPED_QUALIFIER) == expected
 
 
 # --- the test cases of the demo ---

@@ -15,8 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from variant_materials import material_rows, read_seed, shipped_materials, shipped_rates
 
+from hcat.encoders.classifier_identities import resolve_classifier
 from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
-from hcat.encoders.entailment import classify_pairs, load_classifier, resolve_classifier
+from hcat.encoders.entailment import load_classifier
+from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.language.features import extract_features
 from hcat.test_set.variants.drafts import MATERIALS, Item, Parent, Settings
 from hcat.test_set.variants.facts import (
@@ -547,7 +549,7 @@ def test_models_see_what_is_kept_and_what_is_broken(capsys):
         )
         to_parent = np.sum(variants * vectors[places], axis=1)
         shares[variant_type] = float(np.mean(to_parent > np.sum(variants * vectors[others], axis=1)))
-    classifier = load_classifier(resolve_classifier("packaged", "", "cpu", "float32"))
+    classifier = load_classifier(resolve_classifier("compact", "", "cpu", "float32"))
     entailed = {}
     for variant_type in ("paraphrase", "negation"):
         made = [(row["text"], draft.text) for row in ORIGINALS for draft in make(variant_type, row["text"])[1]][:24]

@@ -17,6 +17,7 @@ from hcat.test_set.perturbation.antonyms import find_antonyms
 from hcat.test_set.perturbation.names import swap_name_inside, swap_name_outside
 from hcat.test_set.perturbation.negations import find_negations
 from hcat.test_set.perturbation.numbers import swap_number_inside, swap_number_outside
+from hcat.test_set.perturbation.qualifiers import find_qualifiers
 from hcat.test_set.perturbation.sentences import apply_edit, read_sentence
 
 NUMBER_OUTSIDE: Final = "number_outside"
@@ -25,8 +26,9 @@ ENTITY_OUTSIDE: Final = "entity_outside"
 ENTITY_INSIDE: Final = "entity_inside"
 NEGATION: Final = "negation"
 ANTONYM: Final = "antonym"
+DROPPED_QUALIFIER: Final = "dropped_qualifier"
 
-KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NEGATION, ANTONYM)
+KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NEGATION, ANTONYM, DROPPED_QUALIFIER)
 """The kinds of faults.
 
 - ``number_outside``: a number becomes another one of the same form that is nowhere in the context;
@@ -34,8 +36,13 @@ KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NE
 - ``entity_outside``: a name becomes one of the pool, of like shape, that is not in the context;
 - ``entity_inside``: a name becomes another name of the context, of like shape, that is not in the sentence;
 - ``negation``: a negation is put in or taken out;
-- ``antonym``: one word becomes its opposite.
+- ``antonym``: one word becomes its opposite;
+- ``dropped_qualifier``: a limit ("at most", "only") or a condition at the end goes, so that the sentence says more.
 """
+
+
+# Kinds that look at the sentence alone.
+_FINDERS: Final = {NEGATION: find_negations, ANTONYM: find_antonyms, DROPPED_QUALIFIER: find_qualifiers}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,8 @@ def perturb(
         One of `KINDS`.
     context : sequence of str
         The sentences of the context, and the query if an answer may rest on it. What was found in them is kept for the
-        next sentences with the same context. Negations and antonyms do not look at it.
+        next sentences with the same context. Negations, antonyms and qualifiers do not
+        need it.
     random : random.Random
         Source of every choice; its state moves on.
     pool : sequence of str
@@ -102,8 +110,8 @@ def perturb(
     >>> fault.before, fault.after
     ('9 euros', '12 euros')
     """
-    if kind in (NEGATION, ANTONYM):
-        edits = list(find_negations(sentence) if kind == NEGATION else find_antonyms(sentence))
+    if kind in _FINDERS:
+        edits = list(_FINDERS[kind](sentence))
         edit = edits[random.randrange(len(edits))] if edits else None
     elif kind in KINDS:
         own = read_sentence(sentence)
