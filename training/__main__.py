@@ -20,7 +20,7 @@ import pyarrow.parquet as parquet
 import torch
 from safetensors.torch import save_file
 
-from hcat.encoders.entailment import SHIPPED
+from benchmarks import generalisation, sentence_signals
 from hcat.metrics.fusion import FEATURES
 from training import faults, fit, grounded, release
 from training.bases import BASES
@@ -42,11 +42,11 @@ _GROUNDED = fit.Settings(
 
 #: Base -> recipe of each stage. The larger base needs fewer looks at each pair, and smaller steps.
 NLI = {
-    "packaged": _NLI,
+    "compact": _NLI,
     "accurate": replace(_NLI, base="accurate", epochs=1, batch_pairs=64, learning_rate=4e-4),
 }
 GROUNDED = {
-    "packaged": _GROUNDED,
+    "compact": _GROUNDED,
     "accurate": replace(_GROUNDED, base="accurate", epochs=1, learning_rate=3e-4),
 }
 
@@ -123,7 +123,7 @@ def _write_predictions(
     """Write scores and features of sentences that the model has not seen to ``predictions.parquet``."""
     pairs = [grounded.to_pair(each) for each in sentences]
     shares = fit.predict(model, pairs, maximum_tokens)
-    features = grounded.read_features(sentences, shares[:, 0])
+    features = grounded.read_features(sentences, shares)
     rows = [
         {
             "answer_id": each.answer.answer_id,
@@ -147,22 +147,32 @@ def _write_predictions(
 
 
 def run_fuse(folders: list[Path]) -> None:
-    """Fit the shipped prior on out-of-fold sentences and made faults, keep the scores, print the cut-offs.
+    """Keep what fusions of the other folds say of each fold, with cut-offs that were chosen on the other folds.
 
-    Each fold is scored by a fusion and cut by cut-offs that were chosen on the other folds.
+    These are scores of RAGTruth by models that have not seen its sources; the shipped prior is fitted by `prior`.
     """
     base = release.read_facts(folders[0])["base"]
     scored, made = release.read_predictions(folders), release.read_faults(folders)
     plan = release.PRIOR_PLANS[base]
-    fusion = release.fit_prior(scored, made, plan)
-    release.write_prior(fusion, SHIPPED[base].name)
-    _say(f"prior: {dict(zip(FEATURES, fusion.coefficients.round(3).tolist(), strict=True))}")
-    everything = np.ones(len(scored.answer_rows), dtype=bool)
-    sentence, answer = release.choose_cut_offs(scored, fusion.sentence_log_odds(scored.features), everything)
-    _say(f"cut-offs for the seed threshold_decisions: sentence_support {sentence:.3f}, groundedness {answer:.3f}")
     release.write_out_of_fold(scored, release.score_out_of_fold(scored, made, plan), release.OUT_OF_FOLD[base])
     release.write_faults(scored, made, plan, release.FAULTS[base])
-    _say(f"wrote {release.PRIOR.name}, {release.OUT_OF_FOLD[base].name} and {release.FAULTS[base].name}")
+    _say(f"wrote {release.OUT_OF_FOLD[base].name} and {release.FAULTS[base].name}")
+
+
+def run_prior() -> None:
+    """Fit the shipped prior of each classifier on the stored signals of all sets, and print its cut-offs.
+
+    The cut-offs are those of highest balanced accuracy among scores of fusions that have not seen the family of an
+    answer (`benchmarks.generalisation`).
+    """
+    for setting in sentence_signals.CLASSIFIERS:
+        stored = sentence_signals.read_stored(setting)
+        fusion = generalisation.fit(stored, np.ones(len(stored.answers), dtype=bool))
+        name = sentence_signals.CLASSIFIERS[setting]
+        release.write_prior(fusion, name)
+        _say(f"{name}: {dict(zip(FEATURES, fusion.coefficients.round(3).tolist(), strict=True))}")
+        for decision, threshold in generalisation.propose_cut_offs(stored).items():
+            _say(f"{name}: cut-off {decision} {threshold:.3f}")
 
 
 def _say(text: str) -> None:
@@ -172,7 +182,9 @@ def _say(text: str) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run one stage from the command line."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    parser.add_argument("stage", choices=("nli", "grounded", "interpolate", "faults", "fuse", "average", "export"))
+    parser.add_argument(
+        "stage", choices=("nli", "grounded", "interpolate", "faults", "fuse", "prior", "average", "export")
+    )
     parser.add_argument("--output", type=Path, help="folder for delta.safetensors and training.json (nli, grounded)")
     parser.add_argument(
         "--predictions", type=Path, nargs="+", help="folders of the fold models (interpolate, faults, fuse, average)"
@@ -193,6 +205,9 @@ def main(arguments: list[str] | None = None) -> int:
         if not options.predictions:
             parser.exit(2, "training: --predictions must name the folders of the fold models\n")
         run_fuse(options.predictions)
+        return 0
+    if options.stage == "prior":
+        run_prior()
         return 0
     if options.stage == "export":
         if options.start is None or not options.revision:
@@ -227,7 +242,7 @@ def main(arguments: list[str] | None = None) -> int:
         if getattr(options, name) is not None
     }
     if options.stage == "nli":
-        base = options.base or ("packaged" if options.start is None else release.read_facts(options.start)["base"])
+        base = options.base or ("compact" if options.start is None else release.read_facts(options.start)["base"])
         run_nli(Path(root), options.start, options.output, replace(NLI[base], **chosen), options.limit)
     else:
         if options.start is None:

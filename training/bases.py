@@ -68,10 +68,10 @@ def _make_mpnet(dropout: float) -> Any:
 
 #: Setting of the product -> base.
 BASES = {
-    "packaged": Base(_make_minilm, minilm.load_tokenizer, 0, True, first_block=0, shipped_rank=None),
+    "compact": Base(_make_minilm, minilm.load_tokenizer, 0, True, first_block=0, shipped_rank=None),
     "accurate": Base(_make_mpnet, mpnet.load_tokenizer, 1, False, first_block=2, shipped_rank=12),
 }
-_BY_MODEL_TYPE = {"bert": "packaged", "mpnet": "accurate"}
+_BY_MODEL_TYPE = {"bert": "compact", "mpnet": "accurate"}
 
 
 def base_of(model: Any) -> Base:

@@ -37,7 +37,7 @@ def score_faults(data: Path, folder: Path) -> None:
     model = fit.make_adapted(BASES[facts["base"]], int(facts["rank"]))
     write_back(model, load_file(folder / "delta.safetensors"))
     shares = fit.predict(model.eval(), pairs, int(facts["maximum_tokens"]))
-    features = grounded.read_features(sentences, shares[:, 0])
+    features = grounded.read_features(sentences, shares)
     parquet.write_table(_to_table(sentences, kinds, features), folder / "faults.parquet")
 
 

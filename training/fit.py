@@ -32,7 +32,7 @@ _STRETCH = 4096
 class Settings:
     """What a stage of training depends on beside its data."""
 
-    base: str = "packaged"
+    base: str = "compact"
     rank: int = 32
     epochs: int = 2
     batch_tokens: int = 4096

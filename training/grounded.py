@@ -21,7 +21,8 @@ from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_enc
 from hcat.language.features import extract_features
 from hcat.metrics.batches import split_passages
 from hcat.metrics.evidence import EvidenceChoice, EvidenceSettings, join_window
-from hcat.metrics.fusion import COUNT_BOUND, ENTAILMENT_LOGIT_BOUND
+from hcat.metrics.fusion import COUNT_BOUND, bounded_log_odds
+from hcat.metrics.placement import Places, find_displaced, place_mentions
 from hcat.metrics.records import Records, find_contradictions, read_fields
 from hcat.metrics.support import Evidence, measure_support
 from hcat.test_set.perturbation.faults import perturb
@@ -323,10 +324,14 @@ def read_expert_pairs(data: Path, reader: EvidenceReader) -> list[Pair]:
     ]
 
 
-def read_features(sentences: Sequence[AnswerSentence], probabilities: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the features of the fusion, shape (n, n_features), as the model int_sentences_fused makes them."""
+def read_features(sentences: Sequence[AnswerSentence], shares: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the features of the fusion, shape (n, n_features), as the model int_sentence_signals makes them.
+
+    ``shares`` holds the probabilities of entailment, neutral and contradiction, shape (n, 3).
+    """
     evidences: dict[str, Evidence] = {}
     records: dict[str, Records] = {}
+    places: dict[str, Places] = {}
     kept: dict[str, Any] = {}
 
     def read(text: str) -> Any:
@@ -335,18 +340,21 @@ def read_features(sentences: Sequence[AnswerSentence], probabilities: np.ndarray
         return kept[text]
 
     rows = []
-    for sentence, probability in zip(sentences, probabilities, strict=True):
+    for sentence, (entailment, _, contradiction) in zip(sentences, shares, strict=True):
         key = sentence.answer.answer_id
         if key not in evidences:
-            texts = [*sentence.context, *([sentence.answer.query] if sentence.answer.query else [])]
+            asked = [sentence.answer.query] if sentence.answer.query else []
+            texts = [*sentence.context, *asked]
             evidences[key] = Evidence.from_features(map(read, texts))
             records[key] = Records.from_fields((read_fields(text), read(text).words) for text in texts)
+            placed, known = ([place_mentions(text, read(text)) for text in own] for own in (sentence.context, asked))
+            places[key] = Places.from_sentences(placed, known)
         support = measure_support(read(sentence.text), evidences[key])
-        tiny = np.exp(-ENTAILMENT_LOGIT_BOUND - 1)
-        logit = np.log(max(probability, tiny)) - np.log(max(1 - probability, tiny))
+        displacement = find_displaced(place_mentions(sentence.text, read(sentence.text)), places[key])
         rows.append(
             (
-                float(np.clip(logit, -ENTAILMENT_LOGIT_BOUND, ENTAILMENT_LOGIT_BOUND)),
+                bounded_log_odds(entailment),
+                bounded_log_odds(contradiction),
                 sentence.similarity,
                 support.count_words_supported / support.count_words if support.count_words else 1.0,
                 sentence.overlap,
@@ -354,6 +362,8 @@ def read_features(sentences: Sequence[AnswerSentence], probabilities: np.ndarray
                 min(support.count_entities - support.count_entities_supported, COUNT_BOUND),
                 min(len(find_contradictions(sentence.text, records[key])), COUNT_BOUND),
                 np.log1p(support.count_words - support.count_words_supported),
+                displacement.number,
+                displacement.entity,
             )
         )
     return np.array(rows, dtype=np.float64)

@@ -15,9 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 from safetensors.torch import load_file, save_file
+from scipy.special import expit
 
 from benchmarks import out_of_fold, swaps
-from hcat.encoders.entailment import SHIPPED
+from hcat.encoders.classifier_identities import SHIPPED
 from hcat.engine.keys import hash_file
 from hcat.metrics.fusion import FEATURES, Fusion, fit_fusion, join_answers
 from training.bases import BASES, CLASSES
@@ -56,7 +57,7 @@ class PriorPlan:
 
 
 #: Base -> plan. The compact model is not sharp enough for single sentences: it gains nothing from their labels.
-PRIOR_PLANS = {"packaged": PriorPlan(False, 0.07), "accurate": PriorPlan(True, 0.05)}
+PRIOR_PLANS = {"compact": PriorPlan(False, 0.07), "accurate": PriorPlan(True, 0.05)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ def score_out_of_fold(scored: Scored, faults: Faults, plan: PriorPlan) -> OutOfF
         held = folds == fold
         log_odds[held[scored.answers]] = everything[held[scored.answers]]
         sentence_cut_offs[held], answer_cut_offs[held] = choose_cut_offs(scored, everything, ~held)
-    answers = join_answers(log_odds, scored.answers, count)
+    answers = expit(join_answers(log_odds, scored.answers, count))
     return OutOfFold(1.0 / (1.0 + np.exp(-log_odds)), answers, sentence_cut_offs, answer_cut_offs)
 
 
@@ -216,7 +217,7 @@ def choose_cut_offs(
     rows = keep[scored.answers]
     is_failure = np.array([not row["is_grounded"] for row in scored.answer_rows])
     is_wrong = ~np.array(scored.sentences["is_supported"].to_pylist(), dtype=bool)
-    answers = join_answers(log_odds, scored.answers, len(keep))
+    answers = expit(join_answers(log_odds, scored.answers, len(keep)))
     sentences = 1.0 / (1.0 + np.exp(-log_odds))
     return best_cut_off(sentences[rows], is_wrong[rows]), best_cut_off(answers[keep], is_failure[keep])
 
@@ -243,7 +244,7 @@ def write_faults(scored: Scored, faults: Faults, plan: PriorPlan, path: Path) ->
     joined = np.empty(len(folds))
     for fold in np.unique(folds):
         log_odds = fit_prior(scored, faults, plan, int(fold)).sentence_log_odds(faults.features)
-        joined = np.where(folds == fold, join_answers(log_odds, faults.answers, len(folds)), joined)
+        joined = np.where(folds == fold, expit(join_answers(log_odds, faults.answers, len(folds))), joined)
     entailment = np.full(len(folds), np.inf)
     np.minimum.at(entailment, faults.answers, faults.features[:, list(FEATURES).index("entailment_logit")])
     table = pa.table(

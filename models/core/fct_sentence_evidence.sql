@@ -20,10 +20,11 @@ fused as (
     select * from {{ ref('int_sentences_fused') }}
 ),
 
-decision as (
-    select max(threshold) as threshold
+decisions as (
+    select
+        max(case when decision_name = 'sentence_support' then threshold end) as least_support,
+        max(case when decision_name = 'sentence_contradiction' then threshold end) as largest_contradiction
     from {{ ref('int_threshold_decisions') }}
-    where decision_name = 'sentence_support'
 ),
 
 texts as (
@@ -79,12 +80,14 @@ final as (
         -- The deciding window; without a classifier the most similar context sentence.
         {{ mask_values('coalesce(entailed.premise, evidence.encoded_text)', 'private_values.private_values') }}
             as evidence_text,
+        {{ mask_values('entailed.contradicting_premise', 'private_values.private_values') }} as contradicting_text,
         -- noqa: enable=PRS,LT02
         {{ array_join(mask_words('supported.unsupported', 'private_values.private_values'), ', ') }} as unsupported,
         {{ array_join(mask_words('supported.contradicted', 'private_values.private_values'), ', ') }} as contradicted,
         {{ array_join(mask_words('supported.displaced', 'private_values.private_values'), ', ') }} as displaced,
         entailed.classifier_name,
         entailed.classifier_revision,
+        entailed.deciding_classifier,
         located.contributions as support_contributions,
 
         -- numerics
@@ -93,7 +96,7 @@ final as (
         located.similarity,
         entailed.score as entailment_score,
         entailed.probability_entailment as entailment_probability,
-        entailed.probability_contradiction as contradiction_probability,
+        entailed.contradiction_probability,
         located.support_probability,
         entailed.count_windows::integer as count_windows,
         supported.count_words,
@@ -107,7 +110,10 @@ final as (
 
         -- booleans
         located.weakness_rank = 1 as is_least_grounded,
-        located.support_probability < decision.threshold as is_flagged,
+        supported.claims_nothing,
+        located.support_probability < decisions.least_support and not supported.claims_nothing as is_flagged,
+        entailed.contradiction_probability > decisions.largest_contradiction and not supported.claims_nothing
+            as is_contradicted,
         entailed.was_truncated as was_evidence_truncated
     from located
     inner join texts as sentences on located.text_id = sentences.text_id
@@ -122,7 +128,7 @@ final as (
             located.interaction_id = entailed.interaction_id
             and located.sentence_index = entailed.sentence_index
     left join private_values on located.interaction_id = private_values.interaction_id -- noqa: ST11
-    cross join decision
+    cross join decisions
     left join retrievals
         on
             located.interaction_id = retrievals.interaction_id

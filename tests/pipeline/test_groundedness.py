@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 from builds import REPOSITORY, Dbt, copy_build, write_lines
 from numpy.testing import assert_allclose
+from scipy.special import expit
 
 # training is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(REPOSITORY))
 
-from hcat.encoders.entailment import classify_pairs, load_classifier, measure_distances, resolve_classifier
+from hcat.encoders.classifier_identities import resolve_classifier
+from hcat.encoders.distances import measure_distances
+from hcat.encoders.entailment import load_classifier
 from hcat.encoders.mpnet import find_parts
+from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
 from hcat.metrics.fusion import FEATURES, Fusion, join_answers
 from training.grounded import Answer, EvidenceReader, read_features, read_sentences
@@ -29,6 +33,8 @@ ANSWERS = {
     "invented": "The Harbour account comes with a free umbrella and travel insurance in Peru.",
     "table": "The Quayside branch has an ATM.",
     "contradicted": "The Quayside branch has safe deposit boxes.",
+    "negated": "Hello! The Harbour account does not cost 5 euros a month. I hope this helps!",
+    "greeting": "Hello! How can I help you?",
 }
 
 
@@ -72,20 +78,25 @@ def check_fusion(build, query, setting):
     logits, _ = classify_pairs(
         classifier, [each.premise for each in sentences], [each.text for each in sentences], 4096
     )
-    probabilities = measure_distances(logits, classifier.head).probability_entailment
-    log_odds = read_prior(identity.classifier_name).sentence_log_odds(read_features(sentences, probabilities))
+    found = measure_distances(logits, classifier.head)
+    neutral = 1 - found.probability_entailment - found.probability_contradiction
+    shares = np.stack([found.probability_entailment, neutral, found.probability_contradiction], axis=1)
+    log_odds = read_prior(identity.classifier_name).sentence_log_odds(read_features(sentences, shares))
     found = build.query(
-        "select interaction_id, sentence_index, evidence_text, support_probability from fct_sentence_evidence"
+        "select interaction_id, sentence_index, evidence_text, support_probability, claims_nothing"
+        " from fct_sentence_evidence"
     )
     by_sentence = {(row[0], row[1]): row[2:] for row in found}
     assert len(by_sentence) == len(sentences)
+    claims_nothing = []
     for sentence, value in zip(sentences, log_odds, strict=True):
-        evidence, probability = by_sentence[sentence.answer.answer_id, sentence.sentence_index]
+        evidence, probability, says_nothing = by_sentence[sentence.answer.answer_id, sentence.sentence_index]
         assert evidence == sentence.premise
         assert_allclose(probability, 1 / (1 + np.exp(-value)), atol=1e-4)
+        claims_nothing.append(says_nothing)
     numbers = {name: position for position, name in enumerate(ANSWERS)}
     owners = np.array([numbers[sentence.answer.answer_id] for sentence in sentences])
-    joined = join_answers(log_odds, owners, len(ANSWERS))
+    joined = expit(join_answers(log_odds, owners, len(ANSWERS), np.array(claims_nothing)))
     scores = dict(
         build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'groundedness'")
     )
@@ -93,7 +104,7 @@ def check_fusion(build, query, setting):
 
 
 def test_sql_fuses_what_the_recipe_fits(built):
-    check_fusion(*built, "packaged")
+    check_fusion(*built, "compact")
 
 
 def test_the_accurate_classifier_has_a_prior_and_cut_offs_of_its_own(built, dbt: Dbt, tmp_path):
@@ -122,6 +133,64 @@ def test_faults_score_below_the_faithful_answer(built):
     detail = dict(build.query("select interaction_id, detail from fct_evaluations where metric_name = 'groundedness'"))
     assert detail["swapped"].startswith("deciding sentence 0")
     assert "count_numbers_unsupported" in detail["swapped"]
+
+
+def test_a_sentence_that_says_the_opposite_is_contradicted(built):
+    build, _ = built
+    scores = dict(
+        build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'contradiction'")
+    )
+    assert scores["negated"] > 0.5 > scores["faithful"]
+    assert scores["greeting"] == 0.0
+    found = build.query(
+        "select contradicting_text, contradiction_probability from fct_sentence_evidence"
+        " where interaction_id = 'negated' and sentence_index = 1"
+    )[0]
+    assert found[0].startswith("The Harbour account costs 5 euros a month.")
+    assert found[1] == pytest.approx(scores["negated"])
+
+
+def test_sentences_that_claim_nothing_are_neither_flagged_nor_counted(built):
+    build, _ = built
+    found = build.query(
+        "select sentence_text, is_flagged, is_contradicted from fct_sentence_evidence"
+        " where claims_nothing order by interaction_id, sentence_index"
+    )
+    assert [row[0] for row in found] == ["Hello!", "How can I help you?", "Hello!", "I hope this helps!"]
+    assert not any(row[1] or row[2] for row in found)
+    statement = (
+        "select raw_score from fct_evaluations where metric_name = 'groundedness' and interaction_id = 'greeting'"
+    )
+    assert build.query(statement) == [(1.0,)]
+
+
+def test_the_cascade_reads_again_what_is_unsettled_and_keeps_both_readings(built, dbt: Dbt, tmp_path):
+    try:
+        find_parts()
+    except ModelError as error:
+        pytest.skip(str(error))
+    build, _ = built
+    other = copy_build(build, tmp_path)
+    cascade = dbt("build", other.raw, other.warehouse, encoder="packaged", classifier="cascade")
+    assert cascade.exit_code == 0, cascade.output
+    rows = cascade.query(
+        "select deciding_classifier, probability_entailment, first_probability_entailment, pair_id"
+        " from int_pairs_entailed where classifier_name = 'hcat-entailment-cascade'"
+    )
+    alone = dict(
+        build.query(
+            "select pair_id, probability_entailment from int_pairs_entailed"
+            " where classifier_name = 'hcat-entailment-compact'"
+        )
+    )
+    assert {row[0] for row in rows} == {"hcat-entailment-compact", "hcat-entailment-accurate"}
+    for deciding, entailment, first, pair in rows:
+        assert first == pytest.approx(alone[pair], abs=1e-5)
+        assert (deciding == "hcat-entailment-accurate") or entailment == first
+    contradiction = dict(
+        cascade.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'contradiction'")
+    )
+    assert contradiction["negated"] > 0.9
 
 
 def test_tables_are_read_as_sentences(built):
@@ -158,7 +227,7 @@ def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory
         " or metric_name like 'groundedness_entailment%'"
     )
     assert found == [("missing_input", "missing: entailment classifier", None)]
-    assert plain.query("select count(*), count(support_probability) from fct_sentence_evidence")[0] == (7, 0)
+    assert plain.query("select count(*), count(support_probability) from fct_sentence_evidence")[0] == (12, 0)
 
 
 def test_an_unknown_classifier_is_one_line(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):

@@ -60,6 +60,11 @@ crossed as (
             case
                 when not classifier.has_classifier and metrics.requires like '%classifier%'
                     then 'entailment classifier'
+                when
+                    metrics.requires like '%classifier%'
+                    and split_part(lower(interactions.language), '-', 1)
+                    not in ('{{ var("hcat_classifier_languages") | join("', '") }}')
+                    then 'entailment classifier for this language'
             end,
             case
                 when samples.interaction_id is null and metrics.requires like '%samples%'

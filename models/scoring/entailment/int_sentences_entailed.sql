@@ -1,4 +1,5 @@
--- One row per (interaction, answer sentence) with the window that supports the sentence best: the deciding evidence.
+-- One row per (interaction, answer sentence) with the window that supports the sentence best, which is the deciding
+-- evidence, and the one that contradicts it most.
 {{ config(materialized='table') }}
 
 with windows as (
@@ -17,6 +18,9 @@ joined as (
         windows.*,
         entailed.classifier_name,
         entailed.classifier_revision,
+        entailed.deciding_classifier,
+        entailed.first_probability_entailment,
+        entailed.first_probability_contradiction,
         entailed.probability_entailment,
         entailed.probability_contradiction,
         entailed.logit_entailment,
@@ -25,7 +29,16 @@ joined as (
         entailed.score,
         entailed.margin,
         entailed.was_truncated,
-        count(*) over (partition by windows.interaction_id, windows.sentence_index) as count_windows
+        count(*) over (partition by windows.interaction_id, windows.sentence_index) as count_windows,
+        max(entailed.probability_contradiction) over (
+            partition by windows.interaction_id, windows.sentence_index
+        ) as contradiction_probability,
+        first_value(windows.premise) over (
+            partition by windows.interaction_id, windows.sentence_index
+            order by
+                round(entailed.probability_contradiction, {{ var('hcat_similarity_digits') }}) desc nulls last,
+                windows.window_index
+        ) as contradicting_premise
     from windows
     inner join entailed on windows.pair_id = entailed.pair_id
 ),

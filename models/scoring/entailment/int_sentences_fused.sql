@@ -1,23 +1,9 @@
 -- One row per (interaction, answer sentence) with the probability that the sentence is supported, and what each signal
 -- adds to it. A monotone logistic (hcat.metrics.fusion) gives it, with the parameters of the seed groundedness_prior.
 {{ config(materialized='table') }}
-{%- set bound = var('hcat_entailment_logit_bound') %}
 
-with entailed as (
-    select * from {{ ref('int_sentences_entailed') }}
-),
-
-units as (
-    select * from {{ ref('int_interaction_units') }}
-),
-
-supported as (
-    select * from {{ ref('int_sentences_supported') }}
-),
-
-matches as (
-    select * from {{ ref('int_sentence_matches') }}
-    where comparison = 'answer_to_context'
+with signals as (
+    select * from {{ ref('int_sentence_signals') }}
 ),
 
 priors as (
@@ -47,68 +33,28 @@ intercept as (
     where feature = 'intercept'
 ),
 
-features as (
-    select
-        entailed.interaction_id,
-        entailed.sentence_index,
-        greatest(
-            -{{ bound }},
-            least(
-                {{ bound }},
-                -- The log odds of entailment; the probability is kept away from 0 and 1.
-                ln(greatest(entailed.probability_entailment, exp(-{{ bound }} - 1)))
-                - ln(greatest(1 - entailed.probability_entailment, exp(-{{ bound }} - 1)))
-            )
-        )::double as entailment_logit,
-        matches.similarity::double as similarity,
-        -- A sentence without content words claims nothing by its words.
-        coalesce(supported.count_words_supported / nullif(supported.count_words, 0)::double, 1)::double
-            as share_words_supported,
-        entailed.overlap::double as evidence_overlap,
-        least(
-            supported.count_numbers - supported.count_numbers_supported, {{ var('hcat_unsupported_bound') }}
-        )::double as count_numbers_unsupported,
-        least(
-            supported.count_entities - supported.count_entities_supported, {{ var('hcat_unsupported_bound') }}
-        )::double as count_entities_unsupported,
-        least({{ array_length('supported.contradicted') }}, {{ var('hcat_unsupported_bound') }})::double
-            as count_fields_contradicted,
-        -- The first unsupported word says more than the tenth, hence the logarithm.
-        ln(1 + supported.count_words - supported.count_words_supported)::double as log_words_unsupported
-    from entailed
-    inner join units on entailed.interaction_id = units.interaction_id
-    inner join supported
-        on
-            entailed.interaction_id = supported.interaction_id
-            and units.input_key = supported.input_key
-            and entailed.sentence_index = supported.sentence_index
-    inner join matches
-        on entailed.interaction_id = matches.interaction_id and entailed.sentence_index = matches.sentence_index
-),
-
-features_listed as (
-    {%- for feature in [
-        'entailment_logit', 'similarity', 'share_words_supported', 'evidence_overlap', 'count_numbers_unsupported',
-        'count_entities_unsupported', 'count_fields_contradicted', 'log_words_unsupported'
-    ] %}
+signals_listed as (
+    {%- for feature in fused_signals() %}
     select
         interaction_id,
         sentence_index,
         '{{ feature }}' as feature,
         {{ feature }} as signal
-    from features
+    from signals
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}
 ),
 
 contributed as (
     select
-        features_listed.interaction_id,
-        features_listed.sentence_index,
-        features_listed.feature,
-        parameters.coefficient * (features_listed.signal - parameters.center) / parameters.scale as contribution
-    from features_listed
-    inner join parameters on features_listed.feature = parameters.feature
+        signals_listed.interaction_id,
+        signals_listed.sentence_index,
+        signals_listed.feature,
+        -- A signal that the classifier cannot give adds nothing.
+        coalesce(parameters.coefficient * (signals_listed.signal - parameters.center) / parameters.scale, 0)
+            as contribution
+    from signals_listed
+    inner join parameters on signals_listed.feature = parameters.feature
 ),
 
 summed as (
@@ -126,10 +72,13 @@ final as (
     select
         summed.interaction_id,
         summed.sentence_index,
+        signals.claims_nothing,
         summed.contributions,
         intercept.coefficient + summed.contribution as support_log_odds,
         1 / (1 + exp(-(intercept.coefficient + summed.contribution))) as support_probability
     from summed
+    inner join signals
+        on summed.interaction_id = signals.interaction_id and summed.sentence_index = signals.sentence_index
     cross join intercept
 )
 

@@ -1,13 +1,20 @@
 -- One row per (interaction, entailment metric), aggregated over the sentences of the answer (HCAT section 3.2.2).
 {%- set rounded = "round(sentences.score, " ~ var('hcat_similarity_digits') ~ ")" %}
+{%- set contradicted = "-round(sentences.contradiction, " ~ var('hcat_similarity_digits') ~ ")" %}
 
 with sentences as (
     select
         sentences_entailed.*,
-        {{ array_at('units.answer_content_words', 'sentences_entailed.sentence_index + 1') }} as weight
+        {{ array_at('units.answer_content_words', 'sentences_entailed.sentence_index + 1') }} as weight,
+        -- A greeting contradicts nothing.
+        case when signals.claims_nothing then 0 else sentences_entailed.contradiction_probability end as contradiction
     from {{ ref('int_sentences_entailed') }} as sentences_entailed
     inner join {{ ref('int_interaction_units') }} as units
         on sentences_entailed.interaction_id = units.interaction_id
+    inner join {{ ref('int_sentence_signals') }} as signals
+        on
+            sentences_entailed.interaction_id = signals.interaction_id
+            and sentences_entailed.sentence_index = signals.sentence_index
 ),
 
 metrics as (
@@ -27,7 +34,9 @@ aggregated as (
         ) as weighted_score,
         min(sentences.score) as minimum_score,
         avg(case when sentences.distance > 0 then 1 else 0 end) as share_entailed,
+        max(sentences.contradiction) as largest_contradiction,
         min_by(sentences.sentence_index, ({{ rounded }}, sentences.sentence_index)) as worst_sentence_index,
+        min_by(sentences.sentence_index, ({{ contradicted }}, sentences.sentence_index)) as contradicted_sentence_index,
         max(sentences.was_truncated) as was_truncated
     from sentences
     group by sentences.interaction_id
@@ -37,11 +46,13 @@ scored as (
     select
         aggregated.*,
         metrics.metric_name,
+        metrics.aggregate,
         case metrics.aggregate
             when 'mean' then aggregated.mean_score
             when 'weighted' then aggregated.weighted_score
             when 'minimum' then aggregated.minimum_score
             when 'share_entailed' then aggregated.share_entailed
+            when 'largest_contradiction' then aggregated.largest_contradiction
         end as raw_score
     from aggregated
     cross join metrics
@@ -53,9 +64,19 @@ final as (
         interaction_id,
         metric_name,
         raw_score,
-        case when was_truncated then 'truncated' else 'scored' end as score_status,
+        case
+            -- a classifier without a class for contradiction
+            when raw_score is null and aggregate = 'largest_contradiction' then 'not_applicable'
+            when was_truncated then 'truncated'
+            else 'scored'
+        end as score_status,
         scored_count,
-        'least entailed sentence ' || worst_sentence_index as detail
+        case
+            when raw_score is null and aggregate = 'largest_contradiction'
+                then 'the classifier has no class for contradiction'
+            when aggregate = 'largest_contradiction' then 'most contradicted sentence ' || contradicted_sentence_index
+            else 'least entailed sentence ' || worst_sentence_index
+        end as detail
     from scored
 )
 

@@ -1,5 +1,7 @@
--- One row per interaction with the probability that every sentence of its answer is supported: the product over its
--- sentences.
+-- One row per (interaction, metric of groundedness): the probability that every sentence of the answer is supported,
+-- and the share of sentences that are. hcat.metrics.fusion says why the sentences are joined in this way. A sentence
+-- that claims nothing needs no support.
+
 with fused as (
     select * from {{ ref('int_sentences_fused') }}
 ),
@@ -8,40 +10,95 @@ entailed as (
     select * from {{ ref('int_sentences_entailed') }}
 ),
 
+metrics as (
+    select * from {{ ref('metric_catalog') }}
+    where family = 'groundedness'
+),
+
+decision as (
+    select max(threshold) as least_support
+    from {{ ref('int_threshold_decisions') }}
+    where decision_name = 'sentence_support'
+),
+
 joined as (
     select
         fused.*,
-        entailed.was_truncated
+        entailed.was_truncated,
+        decision.least_support,
+        case when fused.claims_nothing then 1 else fused.support_probability end as probability
     from fused
     inner join entailed
         on fused.interaction_id = entailed.interaction_id and fused.sentence_index = entailed.sentence_index
+    cross join decision
 ),
 
 aggregated as (
     select
         interaction_id,
         count(*) as scored_count,
-        exp({{ exact_sum('ln(support_probability)') }}) as raw_score,
+        count(case when not claims_nothing then 1 end) as count_claims,
+        min(case when not claims_nothing then support_log_odds end) as lowest_log_odds,
+        -- the logarithm of the geometric mean of the probabilities
+        {{ exact_sum('case when claims_nothing then 0 else ln(support_probability) end') }}
+        / nullif(count(case when not claims_nothing then 1 end), 0) as mean_log_probability,
+        avg(case when probability >= least_support then 1.0 when probability < least_support then 0.0 end)
+            as share_supported,
+        count(case when probability >= least_support then 1 end) as count_supported,
         -- Rounding makes the first sentence win when two are equally weak up to the noise of batching.
         min_by(
-            printf('deciding sentence %d, probability %.3f: %s', sentence_index, support_probability, contributions),
-            (round(support_probability, {{ var('hcat_similarity_digits') }}), sentence_index)
-        ) as detail,
+            printf('deciding sentence %d, probability %.3f: %s', sentence_index, probability, contributions),
+            (round(probability, {{ var('hcat_similarity_digits') }}), sentence_index)
+        ) as deciding,
         max(was_truncated) as was_truncated
     from joined
     group by interaction_id
 ),
 
+answers as (
+    select
+        *,
+        {{ var('hcat_lowest_sentence_share') }}
+        * (lowest_log_odds + {{ var('hcat_answer_length_bonus') }} * ln(greatest(count_claims, 1)))
+        + (1 - {{ var('hcat_lowest_sentence_share') }})
+        -- A mean that is 1 to the last digit has no log odds.
+        * coalesce(mean_log_probability - ln(nullif(1 - exp(mean_log_probability), 0)), lowest_log_odds) as log_odds
+    from aggregated
+),
+
+scored as (
+    select
+        answers.*,
+        metrics.metric_name,
+        metrics.aggregate,
+        case metrics.aggregate
+            when 'joined' then case when answers.count_claims = 0 then 1.0 else 1 / (1 + exp(-answers.log_odds)) end
+            when 'share_supported' then answers.share_supported
+        end as raw_score
+    from answers
+    cross join metrics
+),
+
 final as (
     select
-        {{ evaluation_id('interaction_id', "'groundedness'") }} as evaluation_id,
+        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
         interaction_id,
-        'groundedness' as metric_name,
+        metric_name,
         raw_score,
-        case when was_truncated then 'truncated' else 'scored' end as score_status,
+        case
+            -- the share needs a cut-off
+            when raw_score is null then 'not_applicable'
+            when was_truncated then 'truncated'
+            else 'scored'
+        end as score_status,
         scored_count,
-        detail
-    from aggregated
+        case
+            when raw_score is null then 'no decision sentence_support is in force'
+            when aggregate = 'share_supported'
+                then printf('%d of %d sentences supported', count_supported, scored_count)
+            else deciding
+        end as detail
+    from scored
 )
 
 select * from final

@@ -70,7 +70,8 @@ class EvidenceSettings:
             raise ValueError(f"hcat_evidence_mode must be among {', '.join(MODES)}, got {self.mode!r}")
         for name in ("count_windows", "count_sentences", "count_characters"):
             if getattr(self, name) < 1:
-                raise ValueError(f"hcat_evidence_{name} must be at least 1, got {getattr(self, name)}")
+                setting = f"hcat_evidence_{name.removeprefix('count_')}"
+                raise ValueError(f"{setting} must be at least 1, got {getattr(self, name)}")
 
 
 def choose_windows(

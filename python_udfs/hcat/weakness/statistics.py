@@ -237,7 +237,7 @@ def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats
     Parameters
     ----------
     estimates : mapping of str to ndarray, shape (n_cells,)
-        The fields of :class:`JackknifeEstimates`.
+        The fields of :class:`hcat.statistics.clusters.JackknifeEstimates`.
     clusters : ndarray, shape (n_cells,)
         Clusters of each cell.
     spread : ndarray, shape (n_cells,)

@@ -1,11 +1,11 @@
-"""Fusion: signs, hand-worked products, the gradient's optimum, and agreement with logistic regression."""
+"""Fusion: signs, hand-worked joins, an optimum that no step improves, and agreement with logistic regression."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from hcat.metrics.fusion import Fusion, fit_fusion, join_answers
+from hcat.metrics.fusion import CERTAIN_LOG_ODDS, Fusion, fit_fusion, join_answers
 
 
 def make(count: int, random: np.random.Generator, coefficients, intercept: float):
@@ -14,9 +14,39 @@ def make(count: int, random: np.random.Generator, coefficients, intercept: float
     return features, random.random(count) < 1 / (1 + np.exp(-log_odds))
 
 
-def test_an_answer_is_as_good_as_all_its_sentences():
-    # .5 x .5 = .25; an answer without sentences cannot fail
-    assert_allclose(join_answers(np.array([0.0, 0.0, np.log(3)]), np.array([0, 0, 2]), 3), [0.25, 1.0, 0.75])
+def log_odds_of(probability):
+    return np.log(probability) - np.log1p(-probability)
+
+
+def test_an_answer_joins_its_lowest_sentence_and_its_average():
+    # Odds 1 and 3: probabilities 1/2 and 3/4, their geometric mean is the root of 3/8. The lowest log odds, 0, are
+    # raised by half of ln 2.
+    expected = 0.75 * (0.5 * np.log(2)) + 0.25 * log_odds_of(np.sqrt(3 / 8))
+    found = join_answers(np.array([0.0, np.log(3), np.log(3)]), np.array([0, 0, 2]), 3)
+    assert_allclose(found, [expected, CERTAIN_LOG_ODDS, np.log(3)])
+
+
+def test_a_sentence_that_claims_nothing_is_left_out():
+    log_odds, answers = np.array([1.0, -9.0]), np.array([0, 0])
+    assert_allclose(join_answers(log_odds, answers, 1, np.array([False, True])), [1.0])
+
+
+def test_length_alone_does_not_fail_an_answer():
+    random = np.random.default_rng(2)
+    short, long = (
+        join_answers(random.normal(1.0, 1.0, 2_000 * count), np.repeat(np.arange(2_000), count), 2_000)
+        for count in (1, 8)
+    )
+    assert abs(np.mean(short < 0) - np.mean(long < 0)) < 0.15
+    # with the product all but a few of the long answers fail
+    assert np.mean(long < 0) < 0.25
+
+
+def test_one_bad_sentence_lowers_an_answer_more_than_its_share():
+    good = np.full(10, 3.0)
+    bad = np.where(np.arange(10) == 4, -3.0, 3.0)
+    lowered = join_answers(good, np.zeros(10, np.int64), 1) - join_answers(bad, np.zeros(10, np.int64), 1)
+    assert lowered[0] > 3.0
 
 
 def test_single_sentences_are_logistic_regression():
@@ -31,12 +61,32 @@ def test_single_sentences_are_logistic_regression():
 
 def test_answer_labels_find_the_sentence_model():
     random = np.random.default_rng(5)
-    features, is_good = make(12000, random, [1.5], 2.0)
-    answers = np.repeat(np.arange(3000), 4)
-    labels = np.bincount(answers, weights=~is_good) == 0
+    features = random.standard_normal((12_000, 1))
+    answers = np.repeat(np.arange(3_000), 4)
+    joined = join_answers(2.0 + 1.5 * features[:, 0], answers, 3_000)
+    labels = random.random(3_000) < 1 / (1 + np.exp(-joined))
     found = fit_fusion(features, answers, labels, penalty=1e-6, signs=[1])
     assert_allclose(found.coefficients / found.scales, [1.5], atol=0.15)
     assert_allclose(found.intercept - (found.coefficients * found.centers / found.scales).sum(), 2.0, atol=0.2)
+
+
+def test_no_step_improves_the_fit():
+    random = np.random.default_rng(6)
+    features = random.standard_normal((300, 2))
+    answers = np.repeat(np.arange(100), 3)
+    labels = random.random(100) < 0.6
+    found = fit_fusion(features, answers, labels, penalty=0.5, signs=[0, 0])
+
+    def loss(intercept, coefficients):
+        log_odds = Fusion(intercept, coefficients, found.centers, found.scales).sentence_log_odds(features)
+        joined = join_answers(log_odds, answers, 100)
+        return np.logaddexp(0, np.where(labels, -joined, joined)).sum() + 0.5 * (coefficients**2).sum()
+
+    best = loss(found.intercept, found.coefficients)
+    for step in (-0.05, 0.05):
+        assert loss(found.intercept + step, found.coefficients) > best - 1e-3
+        for number in range(2):
+            assert loss(found.intercept, found.coefficients + step * np.eye(2)[number]) > best - 1e-3
 
 
 def test_a_wrong_sign_is_never_learnt():

@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 
 # training is no installed package: it is run from the root of the repository
 from hcat.encoders import minilm
-from hcat.encoders.entailment import merge_delta
+from hcat.encoders.pair_classifiers import merge_delta
 from hcat.metrics.fusion import FEATURES
 from training import fit, grounded, pairs, release
 from training.bases import BASES
@@ -21,7 +21,7 @@ from training.lora import adapt, average_deltas, read_delta, write_back
 @pytest.fixture(scope="module")
 def adapted():
     torch.manual_seed(3)
-    return fit.make_adapted(BASES["packaged"], rank=4).eval()
+    return fit.make_adapted(BASES["compact"], rank=4).eval()
 
 
 BATCH = {
@@ -38,7 +38,7 @@ def logits(model) -> np.ndarray:
 
 def test_the_update_starts_as_nothing():
     torch.manual_seed(3)
-    plain = BASES["packaged"].make_classifier(0.0).eval()
+    plain = BASES["compact"].make_classifier(0.0).eval()
     before = logits(plain)
     assert_allclose(logits(adapt(plain, rank=4)), before, atol=1e-6)
 
@@ -67,7 +67,7 @@ def test_delta_gives_the_same_model_in_the_package(adapted, tmp_path):
         found = pooled @ weights["classifier.weight"].T + weights["classifier.bias"]
     assert_allclose(found.numpy(), logits(adapted), atol=1e-4)
     torch.manual_seed(9)
-    other = fit.make_adapted(BASES["packaged"], rank=4).eval()
+    other = fit.make_adapted(BASES["compact"], rank=4).eval()
     write_back(other, delta)
     assert_allclose(logits(other), logits(adapted), atol=1e-5)
 
@@ -118,7 +118,7 @@ def test_an_epoch_shows_every_pair_once(lengths):
 
 
 def test_pairs_keep_the_hypothesis_whole():
-    tokens = fit.PairTokens(16, BASES["packaged"])
+    tokens = fit.PairTokens(16, BASES["compact"])
     ids, starts, _ = tokens.encode([pairs.Pair("word " * 100, "the fee", 0, "x")])
     assert len(ids[0]) == 16
     assert len(ids[0]) - starts[0] == 3
@@ -127,7 +127,7 @@ def test_pairs_keep_the_hypothesis_whole():
 def test_tokens_of_a_wrong_span_are_labelled_and_nothing_else_is():
     known = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x", ((9, 10),))
     unknown = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x")
-    tokens = fit.PairTokens(64, BASES["packaged"]).encode([known, unknown])
+    tokens = fit.PairTokens(64, BASES["compact"]).encode([known, unknown])
     targets, seen = fit.to_token_targets(tokens, np.array([0, 1]), len(tokens.ids[0]))
     start = tokens.starts[0]
     # it, costs, 9, euros, full stop; the closing mark is no word
@@ -197,10 +197,11 @@ def test_sentences_get_labels_from_spans_and_evidence_from_the_product():
     assert [sentence.wrong for sentence in sentences] == [(), ((0, 26),)]
     assert "monthly fee is 5 euros" in sentences[0].premise
     assert [sentence.text for sentence in sentences] == ["The monthly fee is 5 euros.", "The branch closes at noon."]
-    features = grounded.read_features(sentences, np.array([0.9, 0.5]))
+    features = grounded.read_features(sentences, np.array([[0.9, 0.05, 0.05], [0.5, 0.0, 0.5]]))
     assert features.shape == (2, len(FEATURES))
     by_name = dict(zip(FEATURES, features.T, strict=True))
     assert_allclose(by_name["entailment_logit"], [np.log(9), 0.0], atol=1e-9)
+    assert_allclose(by_name["contradiction_logit"], [-np.log(19), 0.0], atol=1e-9)
     assert by_name["share_words_supported"][0] == 1.0
     assert by_name["share_words_supported"][1] < 1.0
     made = grounded.make_negatives(sentences, reader, 1.0, 7)

@@ -3,7 +3,7 @@ select 'threshold_decisions' as seed, metric_name from {{ ref('threshold_decisio
 where
     metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)
     -- decisions about single sentences are no metrics
-    and metric_name not in ('context_sentence_relevance', 'sentence_support')
+    and metric_name not in ('context_sentence_relevance', 'sentence_support', 'sentence_contradiction')
 union all
 select 'calibration_targets' as seed, metric_name from {{ ref('calibration_targets') }}
 where metric_name not in (select catalogued.metric_name from {{ ref('metric_catalog') }} as catalogued)
