@@ -36,7 +36,7 @@ from benchmarks.harness import (
     write_outcome,
 )
 from benchmarks.ragtruth import read_rows, write_raw_logs
-from hcat.encoders.entailment import SHIPPED, read_card
+from hcat.encoders.classifier_identities import CASCADE_NAME, SHIPPED, read_card
 
 #: Named before any result was seen: the score that a reader should judge the product by.
 HEADLINE_METRIC = "groundedness"
@@ -373,6 +373,7 @@ def to_json(labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], 
         **{key: value for key, value in first.items() if key != "tasks"},
         "qa_auroc": qa["pooled_auroc"] if qa else None,
         "qa_balanced_accuracy": qa["balanced_accuracy"] if qa else None,
+        **_contradiction_to_json(labelled),
         "count_answers_seen_in_training": count_seen_in_training(labelled),
         "tasks": first["tasks"],
         "thresholds": THRESHOLDS,
@@ -388,6 +389,24 @@ def to_json(labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], 
         },
         "score_statuses": {name: dict(sorted(counts.items())) for name, counts in sorted(labelled.statuses.items())},
     }
+
+
+def _contradiction_to_json(labelled: Labelled) -> dict[str, Any]:
+    """Return the AUROC of the metric `contradiction` where the folder says which answers are contradicted.
+
+    The column ``conflict`` is true for a contradicted answer, false for any other, and null where nobody said; those
+    rows are left out.
+    """
+    known = [position for position, row in enumerate(labelled.rows) if row.get("conflict") is not None]
+    if not known or "contradiction" not in labelled.scores:
+        return {}
+    part = labelled.take(known)
+    is_contradicted = np.array([bool(row["conflict"]) for row in part.rows])
+    sources = _number([str(row["source_id"]) for row in part.rows])
+    found = auroc(part.scores["contradiction"], is_contradicted, sources)
+    figures = {"contradiction_auroc": found.value, "contradiction_auroc_low": found.low}
+    figures |= {"contradiction_auroc_high": found.high}
+    return {name: None if math.isnan(value) else round(value, 4) for name, value in figures.items()}
 
 
 def _accuracy_to_json(accuracy: Accuracy) -> dict[str, Any]:
@@ -415,7 +434,7 @@ def count_seen_in_training(labelled: Labelled) -> int:
 
     What a classifier from elsewhere was trained on is not known: 0.
     """
-    own = [shipped for shipped in SHIPPED.values() if shipped.name == labelled.classifier_name]
+    own = [shipped for shipped in SHIPPED.values() if labelled.classifier_name in (shipped.name, CASCADE_NAME)]
     seen = {source for shipped in own for source in read_card(shipped)["trained_sources"]}
     names = [f"{row['task']}-{row['source_id']}" for row in labelled.rows]
     return sum(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:12] in seen for name in names)

@@ -175,6 +175,20 @@ def test_json_holds_the_agreed_keys() -> None:
     assert json.loads(json.dumps(found)) == found
 
 
+def test_json_says_how_contradictions_are_ranked_where_the_folder_knows_them() -> None:
+    rows = [_row("x", [], number % 2 == 0, str(number // 2)) for number in range(12)]
+    for number, row in enumerate(rows):
+        row["conflict"] = None if number == 0 else number in (2, 4)
+    scores = {"support_words": np.zeros(12), "contradiction": -np.array([0.9, 0, 0.8, 0, 0.7] + [0.1] * 7)}
+    labelled = accuracy.Labelled(rows, scores, {}, "none", classifier_name="hcat-entailment-cascade")
+    found = accuracy.to_json(labelled, {"all rows": accuracy.measure_all(labelled, count_draws=50)}, "support_words")
+    # the row that nobody judged, which has the highest contradiction, takes no part
+    assert found["contradiction_auroc"] == 1.0
+    plain = accuracy.Labelled([row | {"conflict": None} for row in rows], scores, {}, "none")
+    measured = {"all rows": accuracy.measure_all(plain, count_draws=50)}
+    assert "contradiction_auroc" not in accuracy.to_json(plain, measured, "support_words")
+
+
 def test_json_of_a_probability_with_a_decision() -> None:
     rows = [_row("x", [], number % 2 == 0, str(number // 2)) for number in range(12)]
     scores = {"groundedness": np.array([0.25, 0.75] * 6)}

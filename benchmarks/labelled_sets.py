@@ -1,0 +1,246 @@
+"""Answers that people labelled, from every development set, in one shape: what a groundedness score is judged on.
+
+Sets that share documents or style are one *family* and are left out together. A family has the weight of one set, so
+that ten sets of summaries do not outvote one set of tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow.parquet as parquet
+
+from benchmarks import ragtruth, transfer
+
+#: Family -> its sets; every other set is a family of its own.
+FAMILIES: Final[Mapping[str, Sequence[str]]] = {
+    "xsum": ("xsumfaith", "aggrefact_cliff_goyal", "entfa_xsum", "fib_xsum", "gofigure", "qags"),
+    "samsum": ("diasumfact", "faceval", "summedits"),
+    "wizard": ("faithdial_audit", "dialfact_small", "begin", "q2_wow"),
+    "anli": ("anli_dev", "gqnli", "negation_nli"),
+    "tables": ("infotabs", "tabfact", "scitab", "sem_tab_fact", "pubhealthtab"),
+    "rag": ("mtrag", "clapnq_human", "attr_hagrid", "attr_gensearch", "attr_lfqa_aqa"),
+}
+
+#: Sets whose evidence is a record, a table or numbers.
+RECORD_SETS: Final = frozenset(
+    [
+        "quintd",
+        "rotowire_accuracy",
+        "infotabs",
+        "tabfact",
+        "scitab",
+        "sem_tab_fact",
+        "pubhealthtab",
+        "gqnli",
+        "nli4ct",
+        "ci_tod",
+    ]
+)
+
+_FAMILY_OF: Final = {name: family for family, names in FAMILIES.items() for name in names}
+
+#: Columns that a set of the folder `more` must have.
+_REQUIRED = ("source_group", "query", "contexts", "answer", "bad", "conflict")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledAnswer:
+    """One answer that somebody labelled.
+
+    Attributes
+    ----------
+    answer_id : str
+        Unique over all sets.
+    set_name, family : str
+        Where it comes from, and what is left out with it.
+    cluster : str
+        Document or premise that siblings share.
+    query, answer : str
+        Texts; the query may be empty.
+    contexts : tuple of str
+        Passages in order.
+    is_bad : bool
+        The evidence does not support the answer.
+    is_contradicted : bool or None
+        The evidence says the opposite; None where the set does not tell it from a lack of support.
+    task, model : str
+        Task and generator as the set names them; empty where it does not.
+    """
+
+    answer_id: str
+    set_name: str
+    family: str
+    cluster: str
+    query: str
+    answer: str
+    contexts: tuple[str, ...]
+    is_bad: bool
+    is_contradicted: bool | None
+    task: str
+    model: str
+
+
+def family_of(set_name: str) -> str:
+    """Return the family of a set: sets that share documents or style.
+
+    Examples
+    --------
+    >>> family_of("tabfact"), family_of("wice")
+    ('tables', 'wice')
+    """
+    return _FAMILY_OF.get(set_name, set_name)
+
+
+def read_sets(data: Path, maximum_rows: int | None = None) -> list[LabelledAnswer]:
+    """Return the answers of every set below ``data``, in a fixed order.
+
+    Parameters
+    ----------
+    data : Path
+        Folder of labelled data; a set that is missing is left out.
+    maximum_rows : int, optional
+        Answers per set. Whole clusters are taken in the order of a hash, so that a smaller limit takes a part of a
+        larger one.
+    """
+    found: list[LabelledAnswer] = []
+    readers = {"ragtruth": _read_ragtruth, "begin": _read_begin, "q2_wow": _read_q2, "qags": _read_qags}
+    readers |= {"expertqa": _read_expertqa, "halueval": _read_halueval}
+    for name, reader in readers.items():
+        if (data / name).is_dir():
+            found += _limit(list(reader(data / name)), maximum_rows)
+    for path in sorted((data / "more").glob("*.parquet")):
+        found += _limit(list(read_set(path)), maximum_rows)
+    return found
+
+
+def read_set(path: Path) -> Iterator[LabelledAnswer]:
+    """Yield the answers of one file with the columns of the folder `more`; its stem is the name of the set.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing; the message names file and column.
+    """
+    table = parquet.read_table(path)
+    missing = [name for name in _REQUIRED if name not in table.column_names]
+    if missing:
+        raise ValueError(f"{path.name} has no column {', '.join(missing)}")
+    for position, row in enumerate(table.to_pylist()):
+        is_contradicted = None if row["bad"] and row["conflict"] is None else bool(row["conflict"])
+        yield _to_answer(path.stem, position, row, bool(row["bad"]), is_contradicted)
+
+
+def _read_ragtruth(folder: Path) -> Iterator[LabelledAnswer]:
+    for position, row in enumerate(ragtruth.read_rows(folder)):
+        # the publishers' part `train` holds only sources with a hallucination: no fair sample
+        if row.get("split", "test") != "train":
+            spans = " ".join(str(span.get("label_type", "")) for span in ragtruth.read_spans(row)).lower()
+            is_contradicted = "conflict" in spans if spans else False
+            yield _to_answer("ragtruth", position, row, bool(row["hallucinated"]), is_contradicted)
+
+
+def _read_begin(folder: Path) -> Iterator[LabelledAnswer]:
+    for position, row in enumerate(transfer.read_begin(folder)):
+        yield _to_answer("begin", position, row, row["hallucinated"], None if row["hallucinated"] else False)
+
+
+def _read_q2(folder: Path) -> Iterator[LabelledAnswer]:
+    for position, row in enumerate(transfer.read_q2(folder)):
+        yield _to_answer("q2_wow", position, row, row["hallucinated"], None if row["hallucinated"] else False)
+
+
+def _read_qags(folder: Path) -> Iterator[LabelledAnswer]:
+    for position, row in enumerate(_rows(folder)):
+        fields = row | {"contexts": [row["article"]], "answer": row["sentence"], "source_id": _digest(row["article"])}
+        is_bad = not row["consistent"]
+        yield _to_answer("qags", position, fields | {"task": row["dataset"]}, is_bad, None if is_bad else False)
+
+
+def _read_expertqa(folder: Path) -> Iterator[LabelledAnswer]:
+    for position, row in enumerate(_rows(folder)):
+        if row["evidence"] and row["support"] in ("Complete", "Partial", "Incomplete") and row["claim"].strip():
+            fields = {"contexts": row["evidence"], "answer": row["claim"], "source_id": row["question"]}
+            fields |= {"query": row["question"], "task": row["field"], "model": row["system"]}
+            is_bad = row["support"] != "Complete"
+            yield _to_answer("expertqa", position, fields, is_bad, None if is_bad else False)
+
+
+def _read_halueval(folder: Path) -> Iterator[LabelledAnswer]:
+    for position, row in enumerate(_rows(folder)):
+        for column, is_bad in (("right_answer", False), ("hallucinated_answer", True)):
+            fields = {"contexts": [row["knowledge"]], "answer": row[column], "query": row["question"]}
+            fields["source_id"] = _digest(row["knowledge"])
+            yield _to_answer("halueval", 2 * position + is_bad, fields, is_bad, None if is_bad else False)
+
+
+def _to_answer(
+    set_name: str, position: int, row: Mapping[str, Any], is_bad: bool, is_contradicted: bool | None
+) -> LabelledAnswer:
+    cluster = str(row.get("source_group") or row.get("source_id"))
+    return LabelledAnswer(
+        answer_id=f"{set_name}-{position}",
+        set_name=set_name,
+        family=family_of(set_name),
+        cluster=f"{set_name}|{cluster}",
+        query=row.get("query") or "",
+        answer=row["answer"] or "",
+        contexts=tuple(str(text) for text in row["contexts"] or ()),
+        is_bad=is_bad,
+        is_contradicted=is_contradicted,
+        task=str(row.get("task") or row.get("kind") or ""),
+        model=str(row.get("model") or ""),
+    )
+
+
+def _limit(answers: list[LabelledAnswer], maximum_rows: int | None) -> list[LabelledAnswer]:
+    """Return whole clusters in the order of a hash until the limit is reached, at least one."""
+    if maximum_rows is None or len(answers) <= maximum_rows:
+        return answers
+    by_cluster: dict[str, list[LabelledAnswer]] = {}
+    for answer in answers:
+        by_cluster.setdefault(answer.cluster, []).append(answer)
+    kept: list[LabelledAnswer] = []
+    for cluster in sorted(by_cluster, key=_digest):
+        room = maximum_rows - len(kept)
+        if room <= 0:
+            break
+        kept += by_cluster[cluster][:room]
+    return kept
+
+
+def _rows(folder: Path) -> list[dict[str, Any]]:
+    return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
+
+
+def _digest(text: str) -> str:
+    return hashlib.md5(str(text).encode(), usedforsecurity=False).hexdigest()
+
+
+def to_log_row(answer: LabelledAnswer) -> dict[str, Any]:
+    """Return the answer as :func:`benchmarks.ragtruth.write_raw_logs` takes it; no label gets into the logs."""
+    return {
+        "interaction_id": answer.answer_id,
+        "query": answer.query,
+        "contexts": list(answer.contexts),
+        "answer": answer.answer,
+        "hallucinated": answer.is_bad,
+        "task": answer.set_name,
+        "model": answer.model or "unnamed",
+        "source_id": answer.cluster,
+    }
+
+
+def describe(answers: Sequence[LabelledAnswer]) -> str:
+    """Return one line of JSON with the number of answers and of bad ones per set."""
+    counts: dict[str, list[int]] = {}
+    for answer in answers:
+        own = counts.setdefault(answer.set_name, [0, 0])
+        own[0] += 1
+        own[1] += answer.is_bad
+    return json.dumps(counts, sort_keys=True)

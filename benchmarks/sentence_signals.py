@@ -1,0 +1,206 @@
+"""Signals of the sentences of labelled answers and made faults, as a build has them or as they are stored.
+
+The stored file holds numbers and digests and no text: what both shipped classifiers say, and all other signals. With it
+the shipped prior is fitted again in seconds, without data and without models.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from benchmarks.labelled_sets import LabelledAnswer, family_of
+from hcat.metrics.fusion import FEATURES, join_answers
+from hcat.statistics.arrays import Flags, Floats
+
+#: Setting -> name of the shipped classifier whose prior is fitted.
+CLASSIFIERS: Final[Mapping[str, str]] = {
+    "cascade": "hcat-entailment-cascade",
+    "compact": "hcat-entailment-compact",
+    "accurate": "hcat-entailment-accurate",
+}
+
+STORED: Final = Path(__file__).with_name("sentence_signals.parquet")
+
+NAMES: Final = list(FEATURES)
+_READ: Final = ("entailment_logit", "contradiction_logit")
+
+#: The prior that hcat 0.1 shipped for the compact classifier: what a new one is held against.
+EARLIER_PRIOR: Final[Mapping[str, tuple[float, float, float]]] = {
+    "entailment_logit": (0.760997, 0.978109, 1.581615),
+    "evidence_overlap": (0.170086, 0.612095, 0.272004),
+    "count_numbers_unsupported": (-0.546291, 0.047197, 0.227376),
+    "count_entities_unsupported": (-0.597934, 0.059772, 0.244782),
+    "count_fields_contradicted": (-0.893271, 0.037191, 0.226700),
+    "log_words_unsupported": (-0.465239, 1.132704, 0.720120),
+}
+EARLIER_INTERCEPT: Final = 3.215521
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Answers with the signals of their sentences.
+
+    Attributes
+    ----------
+    answers : sequence of LabelledAnswer
+        Labelled answers, and faithful or faulty sentences as answers of their own; n of them.
+    kinds : sequence of str or None, length n
+        Kind of fault; ``faithful`` for a sentence that faults were made from; None for an answer that people labelled.
+    owners : ndarray of int, shape (m,)
+        Answer of each sentence.
+    features : ndarray, shape (m, n_features)
+        In the order of :data:`hcat.metrics.fusion.FEATURES`.
+    earlier : ndarray, shape (m,)
+        Log odds of support by the prior of hcat 0.1, from the compact classifier; NaN where it did not read.
+    claims_nothing : ndarray of bool, shape (m,)
+        Greetings, headings and the like.
+    """
+
+    answers: Sequence[LabelledAnswer]
+    kinds: Sequence[str | None]
+    owners: npt.NDArray[np.int64]
+    features: Floats
+    earlier: Floats
+    claims_nothing: Flags
+
+    @property
+    def families(self) -> npt.NDArray[np.str_]:
+        """Family of each answer, shape (n,)."""
+        return np.array([answer.family for answer in self.answers])
+
+    @property
+    def is_bad(self) -> Flags:
+        """Whether each answer is bad, shape (n,)."""
+        return np.array([answer.is_bad for answer in self.answers], dtype=bool)
+
+    @property
+    def is_labelled(self) -> Flags:
+        """Whether people labelled each answer; a made one is not, shape (n,)."""
+        return np.array([kind is None for kind in self.kinds], dtype=bool)
+
+    def worst(self, signal: str) -> Floats:
+        """Return the worst value of a signal over the sentences of each answer, shape (n,); higher is better."""
+        values = FEATURES[signal] * self.features[:, NAMES.index(signal)]
+        return self._least(np.where(self.claims_nothing, np.inf, values))
+
+    def _least(self, values: Floats) -> Floats:
+        least = np.full(len(self.answers), np.inf)
+        np.minimum.at(least, self.owners, values)
+        return np.where(np.isinf(least), np.nanmax(np.where(np.isinf(values), np.nan, values)), least)
+
+    def join(self, log_odds: Floats) -> Floats:
+        """Return the log odds that each answer is supported from those of its sentences, shape (n,)."""
+        return join_answers(log_odds, self.owners, len(self.answers), self.claims_nothing)
+
+
+def earlier_log_odds(features: Floats, entailment: Floats) -> Floats:
+    """Return the log odds of support by the prior of hcat 0.1, shape (m,).
+
+    Parameters
+    ----------
+    features : ndarray, shape (m, n_features)
+        Signals in the order of :data:`NAMES`.
+    entailment : ndarray, shape (m,)
+        Logit of entailment by the compact classifier; NaN where it did not read.
+    """
+    result = np.full(len(features), EARLIER_INTERCEPT)
+    for name, (coefficient, center, scale) in EARLIER_PRIOR.items():
+        values = entailment if name == "entailment_logit" else features[:, NAMES.index(name)]
+        result += coefficient * (values - center) / scale
+    return result
+
+
+def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled: Flags, path: Path = STORED) -> None:
+    """Write signals without any text.
+
+    Parameters
+    ----------
+    signals : Signals
+        m sentences; their logits of entailment and contradiction are not written.
+    readings : mapping of str to ndarray, shape (m, 2)
+        For ``compact`` and ``accurate``: logits of entailment and contradiction; NaN where the classifier did not read.
+    is_unsettled : ndarray of bool, shape (m,)
+        Sentences that the cascade reads twice.
+    path : Path
+        File to write.
+    """
+    columns: dict[str, Any] = {"answer": signals.owners, "claims_nothing": signals.claims_nothing}
+    for number, name in enumerate(NAMES):
+        if name in _READ:
+            column = _READ.index(name)
+            columns |= {f"{name}_{setting}": values[:, column] for setting, values in readings.items()}
+        else:
+            columns[name] = signals.features[:, number]
+    columns = {name: values.astype(np.float32) if values.dtype == np.float64 else values
+               for name, values in columns.items()}  # fmt: skip
+    about = [
+        [
+            answer.set_name,
+            hashlib.md5(answer.cluster.encode(), usedforsecurity=False).hexdigest()[:12],
+            answer.is_bad,
+            answer.is_contradicted,
+            kind,
+        ]
+        for answer, kind in zip(signals.answers, signals.kinds, strict=True)
+    ]
+    table = pa.table(columns | {"is_unsettled": is_unsettled})
+    table = table.replace_schema_metadata({"answers": json.dumps(about, separators=(",", ":"))})
+    parquet.write_table(table, path, compression="zstd", compression_level=19)
+
+
+def read_stored(setting: str, path: Path = STORED) -> Signals:
+    """Return the stored signals as a classifier gives them.
+
+    Parameters
+    ----------
+    setting : str
+        One of :data:`CLASSIFIERS`. An answer with a sentence that this classifier did not read is left out.
+    path : Path
+        File of :func:`write_stored`.
+    """
+    table = parquet.read_table(path)
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    is_accurate = {
+        "compact": np.zeros(table.num_rows, dtype=bool),
+        "accurate": np.ones(table.num_rows, dtype=bool),
+        "cascade": columns["is_unsettled"].astype(bool),
+    }[setting]
+    features = np.stack(
+        [
+            np.where(is_accurate, columns[f"{name}_accurate"], columns[f"{name}_compact"])
+            if name in _READ
+            else columns[name]
+            for name in NAMES
+        ],
+        axis=1,
+    ).astype(np.float64)
+    owners = columns["answer"].astype(np.int64)
+    about = json.loads(table.schema.metadata[b"answers"])
+    is_read = np.ones(len(about), dtype=bool)
+    np.logical_and.at(is_read, owners, np.isfinite(features).all(axis=1))
+    rows = is_read[owners]
+    kept = np.flatnonzero(is_read)
+    return Signals(
+        answers=[_to_answer(number, *about[number][:4]) for number in kept],
+        kinds=[about[number][4] for number in kept],
+        owners=(np.cumsum(is_read) - 1)[owners[rows]],
+        features=features[rows],
+        earlier=earlier_log_odds(features, columns["entailment_logit_compact"].astype(np.float64))[rows],
+        claims_nothing=columns["claims_nothing"][rows].astype(bool),
+    )
+
+
+def _to_answer(number: int, set_name: str, cluster: str, is_bad: bool, is_contradicted: bool | None) -> LabelledAnswer:
+    return LabelledAnswer(
+        f"stored-{number}", set_name, family_of(set_name), cluster, "", "", (), is_bad, is_contradicted, "", ""
+    )
