@@ -19,13 +19,15 @@ FAMILIES = {
     ),
     "entailment": (
         "1 / (1 + exp(−D)), where D is the signed distance of an answer sentence and its evidence window from the"
-        " border of entailment; mean, weighted mean or minimum over sentences.",
+        " border of entailment; mean, weighted mean or minimum over sentences. Contradiction is the largest"
+        " probability over the sentences that the evidence says the opposite.",
         "It is a score, not a probability. Small classifiers overlook numbers and records. A badly chosen evidence"
         " window makes a true sentence look unsupported.",
     ),
     "groundedness": (
-        "Product over sentences of the probability that the sentence is supported: a monotone logistic of entailment,"
-        " similarity, support of words, numbers and names, and contradicted records.",
+        "Probability that every sentence is supported, joined from one probability a sentence: a monotone logistic of"
+        " entailment, contradiction, similarity, support and placement of words, numbers and names, and contradicted"
+        " records. The share of supported sentences compares answers of different length.",
         "The shipped parameters were fitted on public labels and are not calibrated for these data. The score shows"
         " whether the answer follows from what was retrieved, not whether that is correct or current.",
     ),

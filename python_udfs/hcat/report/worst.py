@@ -111,6 +111,10 @@ select
     left(unsupported, $characters) as unsupported,
     left(contradicted, $characters) as contradicted,
     left(displaced, $characters) as displaced,
+    left(case when is_contradicted then contradicting_text end, $characters) as contradicting_text,
+    contradiction_probability,
+    coalesce(is_flagged, false) as is_flagged,
+    coalesce(is_contradicted, false) as is_contradicted,
     evidence_chunk_id,
     evidence_rank,
     similarity,
@@ -118,11 +122,17 @@ select
 from fct_sentence_evidence
 where
     list_contains($interaction_ids::varchar[], interaction_id)
-    and (is_least_grounded or coalesce(unsupported, '') || coalesce(contradicted, '') || coalesce(displaced, '') <> '')
+    and (
+        is_least_grounded
+        or is_contradicted
+        or is_flagged
+        or coalesce(unsupported, '') || coalesce(contradicted, '') || coalesce(displaced, '') <> ''
+    )
 qualify row_number() over (
     partition by interaction_id
     order by
         is_least_grounded desc,
+        coalesce(is_contradicted, false) desc,
         coalesce(contradicted, '') <> '' desc,
         coalesce(greatest(number_displacement, entity_displacement), 0) desc,
         coalesce(count_numbers - count_numbers_supported, 0) desc,
@@ -191,6 +201,10 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
                     "chunk": clean_label(sentence["evidence_chunk_id"]) if sentence["evidence_chunk_id"] else "",
                     "rank": sentence["evidence_rank"],
                     "similarity": format_number(sentence["similarity"]),
+                    "contradicting_text": clean_text(sentence["contradicting_text"], SENTENCE_CHARACTERS),
+                    "contradiction": format_number(sentence["contradiction_probability"]),
+                    "is_flagged": sentence["is_flagged"],
+                    "is_contradicted": sentence["is_contradicted"],
                     "is_least_grounded": sentence["is_least_grounded"],
                 }
                 for sentence in evidence.get(row["interaction_id"], [])
