@@ -22,7 +22,7 @@ import numpy as np
 
 from hcat.encoders.classifier_identities import ClassifierIdentity
 from hcat.encoders.distances import Head
-from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, TokenizedPair, to_pair
+from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, TokenizedPair, pad_rows, to_pair
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers
 from hcat.statistics.arrays import Floats
 
@@ -147,11 +147,11 @@ class TokenClassifier:
 
     def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
         """Return the logarithms of the shares supported and unsupported, shape (n, 2)."""
-        tokens, mask = _pad([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
+        tokens, mask = pad_rows([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
         device = self._model.device
         inputs = {"input_ids": self._torch.from_numpy(tokens), "attention_mask": self._torch.from_numpy(mask)}
         if self._uses_segments:
-            inputs["token_type_ids"] = self._torch.from_numpy(_pad([pair.segments for pair in pairs], 0)[0])
+            inputs["token_type_ids"] = self._torch.from_numpy(pad_rows([pair.segments for pair in pairs], 0)[0])
         with self._torch.inference_mode():
             logits = self._model(**{name: value.to(device) for name, value in inputs.items()}).logits
             shares = self._torch.softmax(logits.float(), dim=-1)[:, :, self._unsupported].cpu().numpy()
@@ -216,7 +216,7 @@ class SequenceToSequenceClassifier:
 
     def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
         """Return the logits of the answers 1 and 0, shape (n, 2)."""
-        tokens, mask = _pad([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
+        tokens, mask = pad_rows([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
         torch, device = self._torch, self._model.device
         start = torch.full((len(pairs), 1), int(self._model.config.decoder_start_token_id or 0), dtype=torch.long)
         with torch.inference_mode():
@@ -226,17 +226,6 @@ class SequenceToSequenceClassifier:
                 decoder_input_ids=start.to(device),
             ).logits[:, 0, self._answers]
         return np.asarray(logits.float().cpu().numpy(), dtype=np.float64)
-
-
-def _pad(rows: Sequence[Sequence[int]], padding: int) -> tuple[Any, Any]:
-    """Return token ids and mask, both shape (n, longest)."""
-    longest = max(map(len, rows))
-    tokens = np.full((len(rows), longest), padding, np.int64)
-    mask = np.zeros_like(tokens)
-    for row, ids in enumerate(rows):
-        tokens[row, : len(ids)] = ids
-        mask[row, : len(ids)] = 1
-    return tokens, mask
 
 
 #: End of the name of an architecture -> class of transformers that opens it -> classifier.

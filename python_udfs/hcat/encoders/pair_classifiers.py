@@ -207,19 +207,31 @@ class SequenceClassifier:
     def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
         """Return the logits of one batch, shape (n, n_classes)."""
         torch, device = self._torch, self._model.device
-        longest = max(len(pair.ids) for pair in pairs)
-        tokens = np.full((len(pairs), longest), int(self._tokenizer.pad_token_id or 0), np.int64)
-        segments, mask = np.zeros_like(tokens), np.zeros_like(tokens)
-        for row, pair in enumerate(pairs):
-            tokens[row, : len(pair.ids)] = pair.ids
-            segments[row, : len(pair.ids)] = pair.segments
-            mask[row, : len(pair.ids)] = 1
+        tokens, mask = pad_rows([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
         inputs = {"input_ids": tokens, "attention_mask": mask}
         if self._uses_segments:
-            inputs["token_type_ids"] = segments
+            inputs["token_type_ids"] = pad_rows([pair.segments for pair in pairs], 0)[0]
         with torch.inference_mode():
             logits = self._model(**{name: torch.from_numpy(value).to(device) for name, value in inputs.items()}).logits
         return np.asarray(logits.float().cpu().numpy(), dtype=np.float64)
+
+
+def pad_rows(rows: Sequence[Sequence[int]], padding: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return whole numbers padded to the longest row, and a mask of what is no padding, both shape (n, longest).
+
+    Examples
+    --------
+    >>> tokens, mask = pad_rows([[5, 6], [7]], 0)
+    >>> tokens.tolist(), mask.tolist()
+    ([[5, 6], [7, 0]], [[1, 1], [1, 0]])
+    """
+    longest = max(map(len, rows))
+    tokens = np.full((len(rows), longest), padding, np.int64)
+    mask = np.zeros_like(tokens)
+    for row, values in enumerate(rows):
+        tokens[row, : len(values)] = values
+        mask[row, : len(values)] = 1
+    return tokens, mask
 
 
 class HashingClassifier:

@@ -97,7 +97,7 @@ def test_chunk_windows_cover_every_sentence_once(context, characters):
     ("values", "message"),
     [
         (("whole", 1, 1, 1), "hcat_evidence_mode must be among sentences, chunks, got 'whole'"),
-        (("sentences", 0, 1, 1), "hcat_evidence_count_windows must be at least 1, got 0"),
+        (("sentences", 0, 1, 1), "hcat_evidence_windows must be at least 1, got 0"),
     ],
 )
 def test_faulty_settings_are_named(values, message):
