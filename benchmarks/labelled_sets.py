@@ -7,7 +7,6 @@ that ten sets of summaries do not outvote one set of tables.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,7 +136,7 @@ def read_set(path: Path) -> Iterator[LabelledAnswer]:
 
 
 def _read_ragtruth(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(ragtruth.read_rows(folder)):
+    for position, row in enumerate(ragtruth.readtransfer.read_folder(folder)):
         # the publishers' part `train` holds only sources with a hallucination: no fair sample
         if row.get("split", "test") != "train":
             spans = " ".join(str(span.get("label_type", "")) for span in ragtruth.read_spans(row)).lower()
@@ -156,14 +155,14 @@ def _read_q2(folder: Path) -> Iterator[LabelledAnswer]:
 
 
 def _read_qags(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(_rows(folder)):
+    for position, row in enumerate(transfer.read_folder(folder)):
         fields = row | {"contexts": [row["article"]], "answer": row["sentence"], "source_id": _digest(row["article"])}
         is_bad = not row["consistent"]
         yield _to_answer("qags", position, fields | {"task": row["dataset"]}, is_bad, None if is_bad else False)
 
 
 def _read_expertqa(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(_rows(folder)):
+    for position, row in enumerate(transfer.read_folder(folder)):
         if row["evidence"] and row["support"] in ("Complete", "Partial", "Incomplete") and row["claim"].strip():
             fields = {"contexts": row["evidence"], "answer": row["claim"], "source_id": row["question"]}
             fields |= {"query": row["question"], "task": row["field"], "model": row["system"]}
@@ -172,7 +171,7 @@ def _read_expertqa(folder: Path) -> Iterator[LabelledAnswer]:
 
 
 def _read_halueval(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(_rows(folder)):
+    for position, row in enumerate(transfer.read_folder(folder)):
         for column, is_bad in (("right_answer", False), ("hallucinated_answer", True)):
             fields = {"contexts": [row["knowledge"]], "answer": row[column], "query": row["question"]}
             fields["source_id"] = _digest(row["knowledge"])
@@ -214,10 +213,6 @@ def _limit(answers: list[LabelledAnswer], maximum_rows: int | None) -> list[Labe
     return kept
 
 
-def _rows(folder: Path) -> list[dict[str, Any]]:
-    return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
-
-
 def _digest(text: str) -> str:
     return hashlib.md5(str(text).encode(), usedforsecurity=False).hexdigest()
 
@@ -234,13 +229,3 @@ def to_log_row(answer: LabelledAnswer) -> dict[str, Any]:
         "model": answer.model or "unnamed",
         "source_id": answer.cluster,
     }
-
-
-def describe(answers: Sequence[LabelledAnswer]) -> str:
-    """Return one line of JSON with the number of answers and of bad ones per set."""
-    counts: dict[str, list[int]] = {}
-    for answer in answers:
-        own = counts.setdefault(answer.set_name, [0, 0])
-        own[0] += 1
-        own[1] += answer.is_bad
-    return json.dumps(counts, sort_keys=True)

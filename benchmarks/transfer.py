@@ -52,7 +52,7 @@ def read_begin(folder: Path) -> list[dict[str, Any]]:
     return list(
         _to_rows(
             row | {"is_failure": row["begin_label"] != "Fully attributable", "task": row["data_source"]}
-            for row in _read(folder)
+            for row in read_folder(folder)
             if row["begin_label"] != "Generic"
         )
     )
@@ -60,7 +60,7 @@ def read_begin(folder: Path) -> list[dict[str, Any]]:
 
 def read_q2(folder: Path) -> list[dict[str, Any]]:
     """Return Q2 rows in the shape of RAGTruth; label 1 means inconsistent."""
-    rows = _read(folder)
+    rows = read_folder(folder)
     return list(
         _to_rows(
             row | {"is_failure": int(row["label"]) == 1, "model_name": row["model"], "task": "wow"} for row in rows
@@ -68,7 +68,8 @@ def read_q2(folder: Path) -> list[dict[str, Any]]:
     )
 
 
-def _read(folder: Path) -> list[dict[str, Any]]:
+def read_folder(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of every parquet file in a folder."""
     return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
 
 

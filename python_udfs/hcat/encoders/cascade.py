@@ -6,8 +6,8 @@ The accurate classifier costs several times as much a pair, and most pairs are c
 - or if that probability is higher, and the sentence has another number of negations than the sentence of the evidence
   that shares most words with it, or a number that this one lacks. A model of its size overlooks both.
 
-The rule was chosen on sets that were left out (docs/model-card.md). What the compact classifier said of a pair is kept
-beside the result.
+The rule was chosen on labelled sets and with the demo in view (docs/model-card.md). What the compact classifier said of
+a pair is kept beside the result.
 """
 
 from __future__ import annotations

@@ -79,6 +79,10 @@ SHIPPED = {
 }
 
 
+#: Settings that name a classifier without a folder or a Hub id.
+SETTINGS = (CASCADE, *SHIPPED, "none")
+
+
 def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> ClassifierIdentity:
     """Return the identity of the configured classifier without loading it.
 
@@ -118,7 +122,8 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
         parts = (Path(name).name, "local", hash_weights(Path(name)), device, dtype, name)
     elif not revision:
         raise ModelError(
-            f"classifier {name!r} is no folder; as a Hub id it needs hcat_classifier_revision (a commit), got none"
+            f"classifier {name!r} is no folder and none of {', '.join(SETTINGS)}; as a Hub id it "
+            "needs hcat_classifier_revision (a commit), got none"
         )
     else:
         parts = (name, revision, "of the pinned revision", device, dtype, name)

@@ -5,14 +5,14 @@ s_k. Each coefficient has a fixed sign, so that more support never lowers a scor
 contribution that a reader can check.
 
 The errors of the sentences of one answer go together, so that their product fails long answers for their length. The
-log odds of an answer of n sentences have two parts, :data:`LOWEST_SHARE` of the first and the rest of
-the second:
+log odds of an answer of n sentences have two parts, :data:`LOWEST_SHARE` of the
+first and the rest of the second:
 
 - the lowest z_i, raised by :data:`LENGTH_BONUS` x ln n, because the lowest of many is low by chance;
 - the log odds of the geometric mean of the p_i.
 
 An answer of one sentence has the log odds of that sentence. The form was chosen on sets that were left out of the fit
-(docs/benchmarks/generalisation.md): product, lowest sentence, powers of the product and mixtures were compared.
+(docs/model-card.md): product, lowest sentence, powers of the product and mixtures were compared.
 
 The same code fits the shipped prior and a refit on your own labels. Labels of answers suffice, because the likelihood
 is that of the joined score (multiple-instance learning). A labelled sentence is an answer of one sentence.
