@@ -1,0 +1,139 @@
+"""What the parts share: a measured promise with its Monte Carlo error, and clusters that are hard on statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hcat.statistics.arrays import Flags, Floats, Integers
+
+#: Largest share of all rows that one cluster of a Zipf design holds.
+LARGEST_SHARE = 0.1
+#: Mean rows of a cluster.
+ROWS_PER_CLUSTER = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One promise under one design.
+
+    Attributes
+    ----------
+    promise : str
+        What is promised, in words that a validator reads; promises of one text share a table.
+    design : str
+        How the data were made.
+    measured : float
+        A share of runs, or another mean over runs.
+    error : float
+        Its Monte Carlo standard error.
+    count_runs : int
+    low, high : float or None
+        What the measured value must reach and not exceed; None = no limit on that side.
+    note : str
+        What else a reader must know, for instance the width of the interval beside another one.
+    """
+
+    promise: str
+    design: str
+    measured: float
+    error: float
+    count_runs: int
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the measured value is inside its limits, twice its Monte Carlo error aside."""
+        slack = 2 * self.error
+        return (self.low is None or self.measured >= self.low - slack) and (
+            self.high is None or self.measured <= self.high + slack
+        )
+
+
+def promise_of_share(
+    promise: str,
+    design: str,
+    hits: Sequence[bool] | Flags,
+    low: float | None = None,
+    high: float | None = None,
+    note: str = "",
+) -> Promise:
+    """Return the promise about the share of runs that are hits, with the binomial error of the simulation.
+
+    Examples
+    --------
+    >>> found = promise_of_share("coverage of a 95 % interval", "equal clusters", [True, True, False, True], 0.93)
+    >>> found.measured, round(found.error, 3), found.is_kept
+    (0.75, 0.217, True)
+    """
+    count = len(hits)
+    share = float(np.mean(hits))
+    return Promise(promise, design, share, math.sqrt(share * (1 - share) / count), count, low, high, note)
+
+
+def promise_of_mean(
+    promise: str,
+    design: str,
+    values: Sequence[float] | Floats,
+    low: float | None = None,
+    high: float | None = None,
+    note: str = "",
+) -> Promise:
+    """Return the promise about the mean of one number per run.
+
+    Examples
+    --------
+    >>> promise_of_mean("alarmed weeks a look", "no change", [0.0, 0.02, 0.01, 0.01], high=0.012).is_kept
+    True
+    """
+    of_runs = np.asarray(values, dtype=np.float64)
+    count = len(of_runs)
+    return Promise(
+        promise, design, float(of_runs.mean()), float(of_runs.std(ddof=1)) / math.sqrt(count), count, low, high, note
+    )
+
+
+def equal_sizes(random: np.random.Generator, count_clusters: int) -> Integers:
+    """Return clusters of :data:`ROWS_PER_CLUSTER` rows each, shape (count_clusters,)."""
+    return np.full(count_clusters, ROWS_PER_CLUSTER)
+
+
+def zipf_sizes(random: np.random.Generator, count_clusters: int) -> Integers:
+    """Return rows by cluster that fall as 1 / rank, the largest with a tenth of all rows, shape (count_clusters,)."""
+    shares = 1 / np.arange(1, count_clusters + 1)
+    shares /= shares.sum()
+    for _ in range(100):
+        shares = np.minimum(shares, max(LARGEST_SHARE, 1 / count_clusters))
+        shares /= shares.sum()
+    rows: Integers = np.maximum(1, np.round(shares * count_clusters * ROWS_PER_CLUSTER)).astype(np.int64)
+    return rows
+
+
+def heavy_sizes(random: np.random.Generator, count_clusters: int) -> Integers:
+    """Return log-normal rows by cluster (sd 1.2 of the logarithm), drawn afresh, shape (count_clusters,)."""
+    rows: Integers = np.maximum(1, np.round(random.lognormal(0.8, 1.2, count_clusters))).astype(np.int64)
+    return rows
+
+
+def failure_probabilities(random: np.random.Generator, rate: float, likeness: float, count_clusters: int) -> Floats:
+    """Return the probability of a failure by cluster: beta with the mean rate and the intraclass correlation likeness.
+
+    Examples
+    --------
+    >>> drawn = failure_probabilities(np.random.default_rng(1), 0.1, 0.3, 100_000)
+    >>> round(float(drawn.mean()), 2), round(float(drawn.var() / (0.1 * 0.9)), 1)
+    (0.1, 0.3)
+    """
+    spread = 1 / likeness - 1
+    return random.beta(rate * spread, (1 - rate) * spread, count_clusters)
+
+
+def failures_of_rows(random: np.random.Generator, probabilities: Floats, sizes: Integers) -> tuple[Flags, Integers]:
+    """Return a failure or not for each row, and the cluster of each row, shapes (sum of sizes,)."""
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    return random.random(len(clusters)) < probabilities[clusters], clusters

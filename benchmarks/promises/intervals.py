@@ -1,0 +1,109 @@
+"""Intervals of clustered rates and means: coverage, and width beside a plain jackknife."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from benchmarks.promises.common import (
+    Promise,
+    equal_sizes,
+    failure_probabilities,
+    failures_of_rows,
+    heavy_sizes,
+    promise_of_share,
+    zipf_sizes,
+)
+from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.clustered import mean_interval, rate_bounds, rate_interval
+
+COVERAGE_LOW, COVERAGE_HIGH = 0.93, 0.98
+CONFIDENCE = 0.95
+RATE_PROMISE = "A 95 % interval of a failure rate covers the true rate"
+MEAN_PROMISE = "A 95 % interval of a mean score covers the true mean"
+
+SIZES: Final[dict[str, Callable[[np.random.Generator, int], Integers]]] = {
+    "clusters of equal size": equal_sizes,
+    "Zipf clusters, the largest a tenth of all rows": zipf_sizes,
+    "log-normal clusters": heavy_sizes,
+}
+COUNTS = (12, 24, 60, 200)
+RATES = ((0.02, 0.1), (0.02, 0.7), (0.1, 0.1), (0.1, 0.7), (0.3, 0.1), (0.3, 0.7))
+#: Standard deviation of cluster means beside 1 within clusters, of the designs for means.
+MEAN_SPREADS = (0.3, 1.5)
+
+
+def measure(count_runs: int, seed: int) -> list[Promise]:
+    """Return coverage by design; the note gives the mean width over that of a plain jackknife."""
+    found = []
+    for number, (sizes_name, make_sizes) in enumerate(SIZES.items()):
+        for count_clusters in COUNTS:
+            for rate, likeness in RATES:
+                random = np.random.default_rng([seed, number, count_clusters, round(rate * 100), round(likeness * 10)])
+                found.append(_of_rate(random, sizes_name, make_sizes, count_clusters, rate, likeness, count_runs))
+            for spread in MEAN_SPREADS:
+                random = np.random.default_rng([seed, number, count_clusters, round(spread * 10)])
+                found.append(_of_mean(random, sizes_name, make_sizes, count_clusters, spread, count_runs))
+    return found
+
+
+def _of_rate(
+    random: np.random.Generator,
+    sizes_name: str,
+    make_sizes: Callable[[np.random.Generator, int], Integers],
+    count_clusters: int,
+    rate: float,
+    likeness: float,
+    count_runs: int,
+) -> Promise:
+    covered, width, plain_width = [], 0.0, 0.0
+    for _ in range(count_runs):
+        probabilities = failure_probabilities(random, rate, likeness, count_clusters)
+        is_failing, clusters = failures_of_rows(random, probabilities, make_sizes(random, count_clusters))
+        found = rate_interval(is_failing, clusters, confidence=CONFIDENCE)
+        covered.append(found.low <= rate <= found.high)
+        low, high = _plain_bounds(found.estimate, found.standard_error, found.effective_clusters, found.count_rows)
+        width += found.high - found.low
+        plain_width += high - low
+    return promise_of_share(
+        RATE_PROMISE,
+        f"{count_clusters} {sizes_name}, {rate:.0%} failing, likeness of siblings {likeness}",
+        covered,
+        COVERAGE_LOW,
+        COVERAGE_HIGH,
+        f"{width / plain_width:.2f} x the width of a plain jackknife",
+    )
+
+
+def _plain_bounds(rate: float, error: float, effective_clusters: float, count_rows: int) -> tuple[float, float]:
+    """Return Wilson's bounds from the jackknife alone; Kish's clusters where all rows agree."""
+    variation = rate * (1 - rate)
+    effective = min(count_rows, variation / error**2) if variation > 0 and error > 0 else effective_clusters
+    low, high = rate_bounds(np.array([rate]), np.array([effective]), np.array([effective_clusters]), CONFIDENCE)
+    return float(low[0]), float(high[0])
+
+
+def _of_mean(
+    random: np.random.Generator,
+    sizes_name: str,
+    make_sizes: Callable[[np.random.Generator, int], Integers],
+    count_clusters: int,
+    spread: float,
+    count_runs: int,
+) -> Promise:
+    covered = []
+    for _ in range(count_runs):
+        sizes = make_sizes(random, count_clusters)
+        clusters = np.repeat(np.arange(count_clusters), sizes)
+        values: Floats = random.normal(0, spread, count_clusters)[clusters] + random.normal(0, 1, len(clusters))
+        found = mean_interval(values, clusters, confidence=CONFIDENCE)
+        covered.append(found.low <= 0 <= found.high)
+    return promise_of_share(
+        MEAN_PROMISE,
+        f"{count_clusters} {sizes_name}, spread of clusters {spread}",
+        covered,
+        COVERAGE_LOW,
+        COVERAGE_HIGH,
+    )

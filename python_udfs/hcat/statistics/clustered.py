@@ -1,0 +1,313 @@
+"""The interval of a rate or a mean whose rows come in clusters: one definition for every room.
+
+Siblings (rows of one cluster) are not independent, so whole clusters are left out, one after the other (the jackknife,
+CR3 of Bell and McCaffrey 2002). With W_g the weight of cluster g of K, W their sum, p the weighted mean and p_g that of
+the cluster, the estimate moves by W_g (p - p_g) / (W - W_g) when g leaves, and
+
+    s_J^2 = (K - 1) / K sum_g (W_g (p - p_g) / (W - W_g))^2.
+
+How well s_J is known depends on how evenly the rows are spread: its degrees of freedom are k - 1, with Kish's effective
+number of clusters k = W^2 / sum W_g^2. K - 1 promises too much where few clusters hold most rows.
+
+A rate near 0 needs more. When few clusters hold a failure, s_J depends on which ones do, and it is too small exactly
+where the rate came out too small. So the variance of a rate is the mean of s_J^2 and of the variance that the rate has
+when every cluster is like all others,
+
+    s_M^2 = p (1 - p) (sum w^2 + rho (sum_g W_g^2 - sum w^2)) / W^2,
+
+rho the likeness of siblings. Few failing clusters cannot show it: with f of them (the effective number of clusters with
+a failure, or with a pass, whichever is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster,
+(f rho + .25) / (f + .25). The bounds are those of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and
+Graubard (1998) and Franco, Little, Louis and Slud (2019) do for other variances.
+
+``python -m benchmarks.promises`` measures the coverage under uneven clusters and rare failures.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.statistics.arrays import Flags, Floats, Integers, ratio
+from hcat.statistics.clusters import sum_by_cluster
+from hcat.statistics.intervals import t_quantile, wilson_intervals
+
+#: Clusters of wholly alike siblings that the estimate of the likeness is mixed with. Chosen among 0, .25, .5, 1 and 2.
+PRIOR_CLUSTERS: Final = 0.25
+#: A cluster with more than this share of the rows is said to dominate them: the others say little about it.
+DOMINANT_SHARE: Final = 0.2
+
+#: Shares below it are rounding.
+_ROUNDING = 1e-9
+
+
+class ClusteredInterval(NamedTuple):
+    """A rate or a mean with its interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        low <= estimate <= high; a rate's within [0, 1]. The bounds of a mean are NaN with a single cluster; those of a
+        rate are then 0 and 1.
+    standard_error : float
+        By the jackknife; NaN with a single cluster.
+    effective_n : float
+        Independent rows that would tell as much; NaN for a mean.
+    count_rows, count_clusters : int
+    effective_clusters : float
+        Kish's number, in [1, count_clusters].
+    largest_share : float
+        Share of the weight that the largest cluster holds, in (0, 1].
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    effective_n: float
+    count_rows: int
+    count_clusters: int
+    effective_clusters: float
+    largest_share: float
+
+
+def rate_interval(
+    is_hit: Flags, clusters: npt.ArrayLike, weights: Floats | None = None, confidence: float = 0.95
+) -> ClusteredInterval:
+    """Return the weighted share of hits with its interval by cluster.
+
+    Parameters
+    ----------
+    is_hit : ndarray of bool, shape (n,)
+        At least one row.
+    clusters : array_like, shape (n,)
+        Cluster of each row, texts or whole numbers.
+    weights : ndarray, shape (n,), optional
+        Above 0, for instance 1 / inclusion probability; equal by default.
+    confidence : float
+        Two-sided, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, there are no rows, or an argument is out of its range.
+
+    Examples
+    --------
+    Two of twelve rows fail. They are one cluster of six:
+
+    >>> found = rate_interval(np.arange(12) < 2, np.arange(12) // 2)
+    >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
+    (0.167, 0.018, 0.68)
+    """
+    rows = _summarise(np.asarray(is_hit, dtype=np.float64), clusters, weights, confidence)
+    share, codes = rows.mean, rows.codes
+    is_failing = sum_by_cluster(is_hit.astype(np.float64), codes) > 0
+    is_passing = sum_by_cluster((~is_hit).astype(np.float64), codes) > 0
+    carrying = min(_kish_of(rows.weight_by_cluster[is_failing]), _kish_of(rows.weight_by_cluster[is_passing]))
+    likeness = _likeness(rows, share)
+    # Kish's number of rows stands for the rows, so that unequal weights count as they do in s_M
+    effective = effective_rows(
+        np.array([share]),
+        np.array([rows.variance]),
+        np.array([rows.effective_rows]),
+        np.array([rows.effective_clusters]),
+        np.array([likeness]),
+        np.array([carrying]),
+    )
+    low, high = rate_bounds(np.array([share]), effective, np.array([rows.effective_clusters]), confidence)
+    return rows.interval(float(low[0]), float(high[0]), float(effective[0]))
+
+
+def mean_interval(
+    values: Floats, clusters: npt.ArrayLike, weights: Floats | None = None, confidence: float = 0.95
+) -> ClusteredInterval:
+    """Return the weighted mean with its interval by cluster, mean -+ t s_J with k - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Finite, at least one row.
+    clusters, weights, confidence
+        As in :func:`rate_interval`.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`rate_interval`.
+
+    Examples
+    --------
+    Two clusters of equal size leave one degree of freedom, where t of .75 is 1: the mean -+ its standard error.
+
+    >>> found = mean_interval(np.array([1.0, 1.0, 2.0, 2.0]), np.array([0, 0, 1, 1]), confidence=0.5)
+    >>> found.estimate, round(found.low, 9), round(found.high, 9), found.standard_error
+    (1.5, 1.0, 2.0, 0.5)
+    """
+    rows = _summarise(np.asarray(values, dtype=np.float64), clusters, weights, confidence)
+    degrees = rows.effective_clusters - 1
+    if rows.count_clusters < 2 or degrees <= 0:
+        return rows.interval(np.nan, np.nan, np.nan)
+    margin = float(t_quantile((1 + confidence) / 2, degrees)) * float(np.sqrt(rows.variance))
+    return rows.interval(rows.mean - margin, rows.mean + margin, np.nan)
+
+
+def effective_rows(
+    rates: Floats,
+    jackknife_variances: Floats,
+    rows: Floats,
+    effective_clusters: Floats,
+    likeness: Floats,
+    carrying: Floats,
+) -> Floats:
+    """Return the independent rows that would tell as much about each rate, p (1 - p) / s^2, in (0, rows].
+
+    Parameters
+    ----------
+    rates : ndarray, shape (n,)
+        p, in [0, 1].
+    jackknife_variances : ndarray, shape (n,)
+        s_J^2; not read where all rows agree.
+    rows, effective_clusters : ndarray, shape (n,)
+        Rows of equal weight, and Kish's effective number of clusters.
+    likeness : ndarray, shape (n,)
+        Estimate of rho, in [0, 1].
+    carrying : ndarray, shape (n,)
+        f of the module: effective clusters with a failure, or with a pass, the smaller of both.
+
+    Examples
+    --------
+    Twenty rows in ten pairs that are nothing alike: every row counts. Without a failing cluster each pair counts once.
+
+    >>> equal = np.array([10.0])
+    >>> effective_rows(np.array([0.5]), np.array([0.0125]), 2 * equal, equal, 0 * equal, 1e9 * equal).round(6).tolist()
+    [20.0]
+    >>> effective_rows(np.array([0.0]), np.array([0.0]), 2 * equal, equal, 0 * equal, 0 * equal).round(6).tolist()
+    [10.0]
+    """
+    shrunk = (carrying * likeness + PRIOR_CLUSTERS) / (carrying + PRIOR_CLUSTERS)
+    design_effect = 1 + shrunk * (ratio(rows, effective_clusters) - 1)
+    variation = rates * (1 - rates)
+    variance = (np.where(variation > 0, jackknife_variances, 0.0) + variation * ratio(design_effect, rows)) / 2
+    found = np.where(variation > 0, ratio(variation, variance), ratio(rows, design_effect))
+    return np.minimum(found, rows)
+
+
+def rate_bounds(
+    rates: Floats, effective_n: Floats, effective_clusters: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Return Wilson's bounds on n = effective_n and Student's t with effective_clusters - 1 degrees, shapes (n,).
+
+    One cluster says nothing of others: its bounds are 0 and 1. A missing rate has missing bounds.
+
+    Parameters
+    ----------
+    rates, effective_n, effective_clusters : ndarray, shape (n,)
+    confidence : float
+        Two-sided, in (0, 1).
+
+    Examples
+    --------
+    >>> low, high = rate_bounds(np.array([0.5, 0.5]), np.array([20.0, 3.0]), np.array([10.0, 1.0]), 0.95)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.274, 0.0], [0.726, 1.0])
+    """
+    degrees = effective_clusters - 1
+    is_single = ~(degrees > _ROUNDING)
+    quantile = t_quantile((1 + confidence) / 2, np.where(is_single, np.nan, degrees))
+    low, high = wilson_intervals(rates, effective_n, quantile)
+    nothing = np.isnan(rates)
+    return (
+        np.where(nothing, np.nan, np.where(is_single, 0.0, low)),
+        np.where(nothing, np.nan, np.where(is_single, 1.0, high)),
+    )
+
+
+class _Rows(NamedTuple):
+    """What both intervals are made of."""
+
+    mean: float
+    variance: float
+    count_rows: int
+    effective_rows: float
+    effective_clusters: float
+    codes: Integers
+    weights: Floats
+    residuals: Floats
+    weight_by_cluster: Floats
+
+    @property
+    def count_clusters(self) -> int:
+        return len(self.weight_by_cluster)
+
+    def interval(self, low: float, high: float, effective_n: float) -> ClusteredInterval:
+        total = float(self.weight_by_cluster.sum())
+        return ClusteredInterval(
+            self.mean,
+            low,
+            high,
+            float(np.sqrt(self.variance)),
+            effective_n,
+            self.count_rows,
+            self.count_clusters,
+            self.effective_clusters,
+            float(self.weight_by_cluster.max()) / total,
+        )
+
+
+def _summarise(values: Floats, clusters: npt.ArrayLike, weights: Floats | None, confidence: float) -> _Rows:
+    groups = np.asarray(clusters)
+    weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not len(values) == len(groups) == len(weights) or not len(values):
+        raise ValueError(
+            "values, clusters and weights must have one length of at least 1, "
+            f"got {len(values)}, {len(groups)}, {len(weights)}"
+        )
+    if not (np.isfinite(weights) & (weights > 0)).all() or not np.isfinite(values).all():
+        raise ValueError("values must be finite, and weights finite and above 0")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    codes: Integers = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    by_cluster = sum_by_cluster(weights, codes)
+    total, count = float(by_cluster.sum()), len(by_cluster)
+    # rounding must not push a mean out of the range of its values
+    mean = min(float(values.max()), max(float(values.min()), float(weights @ values) / total))
+    residuals = weights * (values - mean)
+    moved = ratio(sum_by_cluster(residuals, codes), total - by_cluster)
+    variance = (count - 1) / count * float(moved @ moved) if count > 1 else np.nan
+    return _Rows(
+        mean,
+        variance,
+        len(values),
+        _kish_of(weights),
+        _kish_of(by_cluster),
+        codes,
+        weights,
+        residuals,
+        by_cluster,
+    )
+
+
+def _likeness(rows: _Rows, share: float) -> float:
+    """Return the estimate of rho, the mean product of residuals of two siblings over p (1 - p), in [0, 1].
+
+    A cluster weighs by its rows: by its pairs, the largest one would decide.
+    """
+    squares = sum_by_cluster(rows.weights**2, rows.codes)
+    pairs = rows.weight_by_cluster**2 - squares
+    has_pairs = pairs > _ROUNDING * rows.weight_by_cluster**2
+    variation = share * (1 - share)
+    if not has_pairs.any() or variation <= 0:
+        return 0.0
+    products = sum_by_cluster(rows.residuals, rows.codes) ** 2 - sum_by_cluster(rows.residuals**2, rows.codes)
+    weight = rows.weight_by_cluster[has_pairs]
+    found = float(weight @ (products[has_pairs] / pairs[has_pairs])) / float(weight.sum()) / variation
+    return min(1.0, max(0.0, found))
+
+
+def _kish_of(weights: Floats) -> float:
+    """Return (sum w)^2 / sum w^2, 0 without weights."""
+    squared = float(weights @ weights)
+    return float(weights.sum()) ** 2 / squared if squared > 0 else 0.0
