@@ -9,7 +9,10 @@ select
     dimension,
     segment,
     measurement,
+    family,
     verdict,
+    release_answer,
+    queries_needed,
     status,
     count_pairs,
     count_clusters,
@@ -25,6 +28,7 @@ from {{ ref('fct_version_comparisons') }}
 where is_latest and status <> 'not_in_family'
 order by
     application asc,
+    case family when 'headline' then 0 when 'metrics' then 1 else 2 end asc,
     case verdict when 'worse' then 0 when 'better' then 1 else 2 end asc,
     abs(difference) desc nulls last,
     metric_name asc,

@@ -154,7 +154,20 @@ VOCABULARIES = {
     ("fct_failure_causes", "fault"): {"retrieval", "generation", "undetermined"},
     ("fct_replicate_variation", "status"): {"measured", "too_few_clusters", "no_replicates"},
     ("fct_representativeness", "status"): {"compared", "too_few_clusters", "no_production", "no_test_set"},
-    ("fct_version_comparisons", "verdict"): {"better", "worse", "no_difference_shown", "not_evaluated"},
+    ("fct_version_comparisons", "verdict"): {
+        "better",
+        "worse",
+        "lower_by_design",
+        "no_difference_shown",
+        "not_evaluated",
+    },
+    ("fct_version_comparisons", "family"): {"headline", "metrics", "segments"},
+    ("fct_version_comparisons", "release_answer"): {
+        "loss_excluded",
+        "loss_not_excluded",
+        "loss_shown",
+        "not_evaluated",
+    },
     ("fct_answer_correctness", "correctness_status"): {"correct", "incorrect", "undecided"},
     ("fct_answer_correctness", "answer_kind"): {"boolean", "date", "number", "list", "phrase", "free_text"},
     **{

@@ -24,9 +24,11 @@ final as (
         measured.dimension,
         measured.segment,
         measured.measurement,
+        measured.family,
         tested.status,
         tested.method,
         tested.verdict,
+        tested.release_answer,
 
         -- numerics
         measured.count_shared_queries,
@@ -39,6 +41,10 @@ final as (
         tested.difference_lower,
         tested.difference_upper,
         measured.margin,
+        measured.tolerated_loss,
+        measured.target_difference,
+        tested.queries_needed,
+        tested.replicates_needed,
         tested.p_value,
         tested.q_value,
         measured.count_regressions,

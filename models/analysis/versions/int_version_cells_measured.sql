@@ -72,7 +72,17 @@ expected as (
         measurements.measurement,
         coalesce(thresholds.has_threshold, false) as has_threshold,
         case when measurements.measurement = 'mean_score' then metrics.score_range else 1 end as value_range,
-        rules.margin
+        rules.margin,
+        rules.tolerated_loss,
+        rules.target_difference,
+        rules.is_lower_by_design,
+        -- the headline decides alone; other metrics over all queries come next, then the segments
+        case
+            when rules.margin is null then null
+            when cells.dimension = 'all' and rules.is_headline then 'headline'
+            when cells.dimension = 'all' then 'metrics'
+            else 'segments'
+        end as family
     from cells
     cross join metrics
     cross join measurements
@@ -82,38 +92,21 @@ expected as (
 ),
 
 unpivoted as (
+    {%- for name in ['mean_score', 'share_failing', 'share_failing_of_all'] %}
     select
         version_pair_id,
         query_key,
         metric_name,
         cluster_id,
-        'mean_score' as measurement,
-        baseline_mean_score as baseline_value,
-        candidate_mean_score as candidate_value,
-        outcome
+        '{{ name }}' as measurement,
+        baseline_{{ name }} as baseline_value,
+        candidate_{{ name }} as candidate_value,
+        {{ name }}_noise as noise,
+        {{ name }}_noise_of_one as noise_of_one,
+        {{ 'outcome_of_all' if name == 'share_failing_of_all' else 'outcome' }} as outcome
     from queries_paired
-    union all
-    select
-        version_pair_id,
-        query_key,
-        metric_name,
-        cluster_id,
-        'share_failing' as measurement,
-        baseline_share_failing as baseline_value,
-        candidate_share_failing as candidate_value,
-        outcome
-    from queries_paired
-    union all
-    select
-        version_pair_id,
-        query_key,
-        metric_name,
-        cluster_id,
-        'share_failing_of_all' as measurement,
-        baseline_share_failing_of_all as baseline_value,
-        candidate_share_failing_of_all as candidate_value,
-        outcome_of_all as outcome
-    from queries_paired
+    {{ 'union all' if not loop.last }}
+    {%- endfor %}
 ),
 
 differences as (
@@ -143,6 +136,9 @@ by_cluster as (
         {{ exact_sum('differences.baseline_value') }} as baseline_sum,
         {{ exact_sum('differences.candidate_value') }} as candidate_sum,
         {{ exact_sum('differences.difference') }} as difference_sum,
+        {{ exact_sum('differences.noise') }} as noise_sum,
+        {{ exact_sum('differences.noise_of_one') }} as noise_of_one_sum,
+        count(differences.noise) as count_replicated,
         count(case when differences.outcome = 'regression' then 1 end) as count_regressions,
         count(case when differences.outcome = 'improvement' then 1 end) as count_improvements
     from differences
@@ -172,6 +168,8 @@ totals as (
         {{ exact_sum('baseline_sum') }} / sum(count_pairs) as baseline_value,
         {{ exact_sum('candidate_sum') }} / sum(count_pairs) as candidate_value,
         {{ exact_sum('difference_sum') }} / sum(count_pairs) as difference,
+        {{ exact_sum('noise_sum') }} / nullif(sum(count_replicated), 0) as noise,
+        {{ exact_sum('noise_of_one_sum') }} / nullif(sum(count_replicated), 0) as noise_of_one,
         {{ exact_sum('greatest(difference_sum, 0)') }} / sum(count_pairs) as gain,
         {{ exact_sum('greatest(0 - difference_sum, 0)') }} / sum(count_pairs) as loss,
         count(case when difference_sum > 0 then 1 end) as count_clusters_better,
@@ -259,7 +257,13 @@ final as (
         case when expected.has_threshold then coalesce(totals.count_improvements, 0) end::bigint
             as count_improvements,
         expected.value_range::double as value_range,
+        expected.family,
         expected.margin::double as margin,
+        expected.tolerated_loss::double as tolerated_loss,
+        expected.target_difference::double as target_difference,
+        coalesce(expected.is_lower_by_design, false) as is_lower_by_design,
+        totals.noise,
+        totals.noise_of_one,
         expected.measurement = 'mean_score' or expected.has_threshold as has_threshold
     from expected
     left join totals

@@ -1,5 +1,12 @@
 -- One row per (version pair, query asked of both, primary metric that applied on both sides), with replicates averaged.
+-- The noise of a value is the variance between answers to the same query on the same side; null with a single answer.
 {{ config(materialized='table') }}
+{#- name of a value, what is averaged #}
+{%- set measured = [
+    ('mean_score', 'evaluations.raw_score'),
+    ('share_failing', 'evaluations.is_failing::integer'),
+    ('share_failing_of_all', 'evaluations.is_failing_of_all::integer')
+] %}
 
 with pairs as (
     select * from {{ ref('int_version_pairs_listed') }}
@@ -21,15 +28,26 @@ averaged as (
         evaluations.metric_name,
         min(queries.cluster_id) as cluster_id,
         min(queries.query_text) as query_text,
-        {{ exact_mean('evaluations.raw_score') }} as mean_score,
-        {{ exact_mean('evaluations.is_failing::integer') }} as share_failing,
-        {{ exact_mean('evaluations.is_failing_of_all::integer') }} as share_failing_of_all,
+        {%- for name, value in measured %}
+        {{ exact_mean(value) }} as {{ name }},
+        {{ exact_mean(value ~ ' * ' ~ value) }} as {{ name }}_squared,
+        count({{ value }}) as {{ name }}_answers,
+        {%- endfor %}
         -- of several answers to one query the majority decides; a tie passes
         sum(evaluations.is_failing::integer) > sum((not evaluations.is_failing)::integer) as fails,
         sum(evaluations.is_failing_of_all::integer) > sum((not evaluations.is_failing_of_all)::integer) as fails_of_all
     from queries
     inner join evaluations on queries.interaction_id = evaluations.interaction_id
     group by queries.application, queries.version, queries.query_key, evaluations.metric_name
+),
+
+with_noise as (
+    select
+        *,
+        {{ variance_of_replicates('mean_score') }} as mean_score_noise,
+        {{ variance_of_replicates('share_failing') }} as share_failing_noise,
+        {{ variance_of_replicates('share_failing_of_all') }} as share_failing_of_all_noise
+    from averaged
 ),
 
 final as (
@@ -48,6 +66,11 @@ final as (
         candidates.share_failing as candidate_share_failing,
         baselines.share_failing_of_all as baseline_share_failing_of_all,
         candidates.share_failing_of_all as candidate_share_failing_of_all,
+        {%- for name, value in measured %}
+        baselines.{{ name }}_noise + candidates.{{ name }}_noise as {{ name }}_noise_of_one,
+        baselines.{{ name }}_noise / baselines.{{ name }}_answers
+        + candidates.{{ name }}_noise / candidates.{{ name }}_answers as {{ name }}_noise,
+        {%- endfor %}
         case
             when baselines.share_failing is null or candidates.share_failing is null then null
             when not baselines.fails and candidates.fails then 'regression'
@@ -61,9 +84,9 @@ final as (
             else 'unchanged'
         end as outcome_of_all
     from pairs
-    inner join averaged as baselines
+    inner join with_noise as baselines
         on pairs.application = baselines.application and pairs.baseline_version = baselines.version
-    inner join averaged as candidates
+    inner join with_noise as candidates
         on
             pairs.application = candidates.application
             and pairs.candidate_version = candidates.version

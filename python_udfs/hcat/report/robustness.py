@@ -33,17 +33,25 @@ MAXIMUM_SENSITIVITIES = 40
 VERDICTS = {
     "better": ("passed", "better"),
     "worse": ("failed", "worse"),
+    "lower_by_design": ("undecided", "lower, as designed"),
     "no_difference_shown": ("undecided", "no significant difference"),
     "not_evaluated": ("not_evaluated", "not evaluated"),
 }
 COMPARISON_STATUSES = {
     "tested": "",
     "no_change": "no cluster changed its value",
-    "not_in_family": "outside the declared family of tests: shown, not tested",
+    "not_in_family": "no rule in version_rules: shown, not tested",
     "too_few_clusters": "too few clusters",
     "no_scores": "no scores",
     "no_threshold": "no threshold has been decided",
     "no_pairs": "no query was asked of both versions",
+}
+
+RELEASE_ANSWERS = {
+    "loss_excluded": "A loss of more than {tolerated} is excluded.",
+    "loss_not_excluded": "A loss of more than {tolerated} is not excluded.",
+    "loss_shown": "A loss of more than {tolerated} is shown.",
+    "not_evaluated": "",
 }
 
 LIST_PAIRS = """
@@ -74,7 +82,7 @@ qualify row_number() over (
         difference is null,
         list_position(['share_failing_of_all', 'share_failing', 'mean_score'], measurement)
 ) = 1
-order by q_value nulls last, metric_name
+order by family = 'headline' desc nulls last, q_value nulls last, metric_name
 """
 
 LIST_CHANGED_SEGMENTS = """
@@ -85,7 +93,7 @@ where
     and baseline_version = $baseline_version
     and candidate_version = $candidate_version
     and dimension <> 'all'
-    and verdict in ('better', 'worse')
+    and verdict in ('better', 'worse', 'lower_by_design')
 order by verdict desc, q_value, metric_name, dimension, segment
 """
 
@@ -233,6 +241,7 @@ def _describe_pair(source: Warehouse, pair: Row) -> dict[str, Any]:
         "baseline": clean_label(pair["baseline_version"]),
         "candidate": clean_label(pair["candidate_version"]),
         "count_pairs": pair["count_pairs"],
+        "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
         "pictures": _draw_pair(rows),
         "rows": [_show_comparison(row) for row in rows],
         "segments": [
@@ -289,6 +298,25 @@ def _draw_pair(rows: Sequence[Row]) -> list[Any]:
         )
         pictures.append(as_markup(picture))
     return pictures
+
+
+def _show_headline(row: Row) -> Row:
+    """Return the answer to the two questions of a release: is it better, and is a loss excluded."""
+    measurement = row["measurement"]
+    target = format_difference(row["target_difference"], measurement).lstrip("+")
+    needed = (
+        ""
+        if row["queries_needed"] is None
+        else f"To see a difference of {target} you need {row['queries_needed']:,} queries"
+    )
+    if needed and row["replicates_needed"] is not None:
+        needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
+    tolerated = format_difference(row["tolerated_loss"], measurement).lstrip("+")
+    return {
+        **_show_comparison(row),
+        "release": RELEASE_ANSWERS[row["release_answer"]].format(tolerated=tolerated),
+        "needed": needed and f"{needed}.",
+    }
 
 
 def _show_comparison(row: Row) -> Row:

@@ -147,11 +147,9 @@ def mean_interval(
     (1.5, 1.0, 2.0, 0.5)
     """
     rows = _summarise(np.asarray(values, dtype=np.float64), clusters, weights, confidence)
-    degrees = rows.effective_clusters - 1
-    if rows.count_clusters < 2 or degrees <= 0:
-        return rows.interval(np.nan, np.nan, np.nan)
-    margin = float(t_quantile((1 + confidence) / 2, degrees)) * float(np.sqrt(rows.variance))
-    return rows.interval(rows.mean - margin, rows.mean + margin, np.nan)
+    error, effective = np.array([np.sqrt(rows.variance)]), np.array([rows.effective_clusters])
+    low, high = mean_bounds(np.array([rows.mean]), error, effective, confidence)
+    return rows.interval(float(low[0]), float(high[0]), np.nan)
 
 
 def effective_rows(
@@ -223,6 +221,28 @@ def rate_bounds(
         np.where(nothing, np.nan, np.where(is_single, 0.0, low)),
         np.where(nothing, np.nan, np.where(is_single, 1.0, high)),
     )
+
+
+def mean_bounds(
+    means: Floats, standard_errors: Floats, effective_clusters: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Return mean -+ t x standard error with effective_clusters - 1 degrees, shapes (n,); NaN with a single cluster.
+
+    Parameters
+    ----------
+    means, standard_errors, effective_clusters : ndarray, shape (n,)
+    confidence : float
+        Two-sided, in (0, 1).
+
+    Examples
+    --------
+    >>> low, high = mean_bounds(np.array([1.5]), np.array([0.5]), np.array([2.0]), 0.5)
+    >>> low.round(9).tolist(), high.round(9).tolist()
+    ([1.0], [2.0])
+    """
+    degrees = effective_clusters - 1
+    margin = t_quantile((1 + confidence) / 2, np.where(degrees > _ROUNDING, degrees, np.nan)) * standard_errors
+    return means - margin, means + margin
 
 
 class _Rows(NamedTuple):

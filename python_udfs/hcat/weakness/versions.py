@@ -1,18 +1,25 @@
 """Two versions of an application over the same queries, as Arrow tables: which differences are more than noise.
 
-SQL pairs the queries, averages replicates and sums by cluster (``int_version_cells_measured``); here its rows get an
-interval, a p-value, a q-value over the one family of the build and a verdict. A difference is positive where the
-candidate is better, whatever the direction of the metric.
+SQL pairs the queries, averages replicates and sums by cluster (``int_version_cells_measured``). Here its rows get an
+interval, a p-value, a q-value, a verdict, the answer to the release question and the number of queries that a
+difference of a stated size takes. A difference is positive where the candidate is better, whatever the direction of the
+metric.
+
+Each pair of versions has three families of tests, each with its own level: the headline (one metric over all queries,
+tested alone), the other metrics over all queries, and the segments. A family of hundreds of segments would spend the
+level that the headline needs.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from hcat.statistics.clustered import mean_bounds
 from hcat.statistics.intervals import t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg
 
@@ -26,12 +33,15 @@ VERSION_DIFFERENCE_SCHEMA: Final = pa.schema(
         ("p_value", pa.float64()),
         ("q_value", pa.float64()),
         ("verdict", pa.string()),
+        ("release_answer", pa.string()),
+        ("queries_needed", pa.int64()),
+        ("replicates_needed", pa.int64()),
     ]
 )
 
 #: Status -> meaning. Only `tested` and `no_change` stand in the family and have a verdict.
 STATUSES: Final = {
-    "tested": "the difference was tested, in the family of the build",
+    "tested": "the difference was tested, in its family of the pair of versions",
     "no_change": "tested: no cluster has another value, p = 1",
     "not_in_family": "no rule of the seed version_rules: interval and p-value are shown, and there is no verdict",
     "too_few_clusters": "fewer independent clusters than the least: levels are shown, without an interval",
@@ -40,8 +50,25 @@ STATUSES: Final = {
     "no_pairs": "the versions have no query in common",
 }
 
-#: better, worse: q at most the false discovery rate and the whole interval beyond the margin.
-VERDICTS: Final = ("better", "worse", "no_difference_shown", "not_evaluated")
+#: What :func:`compare_versions` may read as family.
+FAMILIES: Final = ("headline", "metrics", "segments")
+#: Verdict -> meaning.
+VERDICTS: Final = {
+    "better": "q at most the level, and a measured gain beyond the margin",
+    "worse": "q at most the level, and a measured loss beyond the margin",
+    "lower_by_design": "as worse, for a metric that the seed version_rules calls lower by design: no regression",
+    "no_difference_shown": "tested, and neither: a difference may still exist, as large as the interval says",
+    "not_evaluated": "not tested",
+}
+#: Answer to the release question -> meaning.
+RELEASE_ANSWERS: Final = {
+    "loss_excluded": "the whole interval lies above minus the tolerated loss",
+    "loss_not_excluded": "the interval reaches beyond the tolerated loss: more queries are needed",
+    "loss_shown": "the whole interval lies below minus the tolerated loss",
+    "not_evaluated": "not tested",
+}
+#: More answers to a query than this are no plan.
+MOST_REPLICATES: Final = 100
 
 
 def compare_versions(
@@ -49,23 +76,28 @@ def compare_versions(
     *,
     confidence: float,
     false_discovery_rate: float,
+    power: float,
     minimum_clusters: int,
     least_changed_clusters: int,
 ) -> pa.Table:
-    """Return interval, p-value, q-value and verdict of every cell.
+    """Return interval, p-value, q-value, verdict and plan of every cell.
 
     Parameters
     ----------
     cells : Table
-        version_comparison_id, count_shared_queries, count_pairs, count_clusters, clusters_effective (Kish), difference,
-        standard_error (jackknife over clusters), gain and loss (>= 0; what the better and the worse clusters
-        contribute: difference = gain - loss), count_clusters_better, count_clusters_worse, value_range (how far two
-        values can lie apart), margin (null = not in the family), has_threshold. One row per cell, null where there is
-        no value.
+        version_comparison_id, version_pair_id, family (one of :data:`FAMILIES`, null = none), count_shared_queries,
+        count_pairs, count_clusters, clusters_effective (Kish), difference, standard_error (jackknife over clusters),
+        gain and loss (>= 0; what the better and the worse clusters contribute: difference = gain - loss),
+        count_clusters_better, count_clusters_worse, value_range (how far two values can lie apart), margin (null = not
+        in a family), tolerated_loss, target_difference, is_lower_by_design, noise and noise_of_one (variance of a
+        query's difference that comes from answering again: as replicated, and with one answer on each side; null
+        without replicates), has_threshold. One row per cell, null where there is no value.
     confidence : float
         Of the two-sided intervals, in (0, 1).
     false_discovery_rate : float
-        Greatest q-value of a verdict, in (0, 1).
+        Greatest q-value of a verdict within its family, in (0, 1).
+    power : float
+        With which the target difference would be seen, in (0, 1).
     minimum_clusters : int
         Clusters below which nothing is tested, at least 2.
     least_changed_clusters : int
@@ -93,30 +125,31 @@ def compare_versions(
     --------
     Effective clusters 5, difference 0.2, standard error 0.05: t = 4 with 4 degrees of freedom.
 
-    >>> cell = dict(version_comparison_id="v", count_shared_queries=9, count_pairs=9, count_clusters=9)
-    >>> cell |= dict(clusters_effective=5.0, difference=0.2, standard_error=0.05, gain=0.3, loss=0.1)
-    >>> cell |= dict(count_clusters_better=7, count_clusters_worse=2, value_range=1.0, margin=0.0, has_threshold=True)
-    >>> settings = dict(confidence=0.95, false_discovery_rate=0.05, minimum_clusters=2, least_changed_clusters=2)
-    >>> row = compare_versions(pa.Table.from_pylist([cell]), **settings).to_pylist()[0]
-    >>> row["status"], round(row["p_value"], 4), row["verdict"]
-    ('tested', 0.0161, 'better')
+    >>> cell = dict(version_comparison_id="v", version_pair_id="p", family="headline", count_shared_queries=9)
+    >>> cell |= dict(count_pairs=9, count_clusters=9, clusters_effective=5.0, difference=0.2, standard_error=0.05)
+    >>> cell |= dict(gain=0.3, loss=0.1, count_clusters_better=7, count_clusters_worse=2, value_range=1.0, margin=0.02)
+    >>> cell |= dict(tolerated_loss=0.05, target_difference=0.1, is_lower_by_design=False, has_threshold=True)
+    >>> cell |= dict(noise=None, noise_of_one=None)
+    >>> settings = dict(confidence=0.95, false_discovery_rate=0.05, power=0.8, minimum_clusters=2)
+    >>> row = compare_versions(pa.Table.from_pylist([cell]), **settings, least_changed_clusters=2).to_pylist()[0]
+    >>> row["status"], round(row["p_value"], 4), row["verdict"], row["release_answer"], row["queries_needed"]
+    ('tested', 0.0161, 'better', 'loss_excluded', 32)
     """
-    _check_settings(cells, confidence, false_discovery_rate, minimum_clusters, least_changed_clusters)
-    rows = [
-        _test_cell(cell, confidence, minimum_clusters, least_changed_clusters)
-        for cell in cells.select(_COLUMNS_READ).to_pylist()
-    ]
-    in_family = [row for row in rows if row["status"] in ("tested", "no_change")]
-    q_values = benjamini_hochberg(np.asarray([row["p_value"] for row in in_family], dtype=np.float64))
-    for row, q_value in zip(in_family, q_values.tolist(), strict=True):
-        row["q_value"] = q_value
-    for row in rows:
-        row["verdict"] = _judge(row, row.pop("margin"), false_discovery_rate)
+    _check_settings(cells, confidence, false_discovery_rate, power, minimum_clusters, least_changed_clusters)
+    read = cells.select(_COLUMNS_READ).to_pylist()
+    rows = [_test_cell(cell, confidence, minimum_clusters, least_changed_clusters) for cell in read]
+    _adjust_by_family(read, rows)
+    for cell, row in zip(read, rows, strict=True):
+        row["verdict"] = _judge(cell, row, false_discovery_rate)
+        row["release_answer"] = _answer_release(cell, row)
+        row |= _plan(cell, row, confidence, power, least_changed_clusters)
     return pa.Table.from_pylist(rows, schema=VERSION_DIFFERENCE_SCHEMA)
 
 
 _COLUMNS_READ: Final = [
     "version_comparison_id",
+    "version_pair_id",
+    "family",
     "count_shared_queries",
     "count_pairs",
     "count_clusters",
@@ -129,15 +162,32 @@ _COLUMNS_READ: Final = [
     "count_clusters_worse",
     "value_range",
     "margin",
+    "tolerated_loss",
+    "target_difference",
+    "is_lower_by_design",
+    "noise",
+    "noise_of_one",
     "has_threshold",
 ]
+
+
+def _adjust_by_family(cells: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+    """Add the q-values of each family of each pair of versions, in place."""
+    families: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell, row in zip(cells, rows, strict=True):
+        if row["status"] in ("tested", "no_change"):
+            families.setdefault((cell["version_pair_id"], cell["family"]), []).append(row)
+    for family in families.values():
+        q_values = benjamini_hochberg(np.asarray([row["p_value"] for row in family], dtype=np.float64))
+        for row, q_value in zip(family, q_values.tolist(), strict=True):
+            row["q_value"] = q_value
 
 
 def _test_cell(
     cell: Mapping[str, Any], confidence: float, minimum_clusters: int, least_changed_clusters: int
 ) -> dict[str, Any]:
-    """Return the columns of one cell but q-value and verdict, and its margin."""
-    row = {"version_comparison_id": cell["version_comparison_id"], "margin": cell["margin"], "q_value": None}
+    """Return the columns of one cell but for what its family, its rule and its plan say."""
+    row = {"version_comparison_id": cell["version_comparison_id"], "q_value": None}
     status = _status(cell, minimum_clusters)
     if status not in ("tested", "no_change", "not_in_family"):
         return row | {"status": status, "p_value": None}
@@ -171,9 +221,9 @@ def _compare_by_t(cell: Mapping[str, Any], confidence: float) -> tuple[float, fl
     # siblings that outweigh all others leave less than one effective cluster to spare
     degrees = max(cell["clusters_effective"] - 1, 1.0)
     error = cell["standard_error"]
-    half_width = float(t_quantile((1 + confidence) / 2, degrees)) * error
+    lower, upper = mean_bounds(np.array([cell["difference"]]), np.array([error]), np.array([degrees + 1]), confidence)
     p_value = 2 * float(t_tail(abs(cell["difference"]) / error, degrees))
-    return p_value, cell["difference"] - half_width, cell["difference"] + half_width
+    return p_value, float(lower[0]), float(upper[0])
 
 
 def _compare_exactly(cell: Mapping[str, Any], miscoverage: float) -> tuple[float, float, float]:
@@ -202,20 +252,58 @@ def _bound_share(count: int, total: int, tail: float) -> tuple[float, float]:
     return lower, upper
 
 
-def _judge(row: Mapping[str, Any], margin: float | None, false_discovery_rate: float) -> str:
-    if row["q_value"] is None or margin is None:
+def _judge(cell: Mapping[str, Any], row: Mapping[str, Any], level: float) -> str:
+    """Return one of :data:`VERDICTS`."""
+    if row["q_value"] is None:
         return "not_evaluated"
-    if row["q_value"] <= false_discovery_rate and row["difference_lower"] > margin:
+    if row["q_value"] > level or abs(cell["difference"]) <= cell["margin"]:
+        return "no_difference_shown"
+    if cell["difference"] > 0:
         return "better"
-    if row["q_value"] <= false_discovery_rate and row["difference_upper"] < -margin:
-        return "worse"
-    return "no_difference_shown"
+    return "lower_by_design" if cell["is_lower_by_design"] else "worse"
+
+
+def _answer_release(cell: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """Return one of :data:`RELEASE_ANSWERS`."""
+    if row["q_value"] is None:
+        return "not_evaluated"
+    if row["difference_lower"] > -cell["tolerated_loss"]:
+        return "loss_excluded"
+    return "loss_shown" if row["difference_upper"] < -cell["tolerated_loss"] else "loss_not_excluded"
+
+
+def _plan(
+    cell: Mapping[str, Any], row: Mapping[str, Any], confidence: float, power: float, least_changed: int
+) -> dict[str, int | None]:
+    """Return how many queries, or answers to each of the same queries, would show the target difference."""
+    nothing: dict[str, int | None] = {"queries_needed": None, "replicates_needed": None}
+    if row["status"] != "tested" or not cell["standard_error"]:
+        return nothing
+    degrees = max(cell["clusters_effective"] - 1, 1.0)
+    reach = float(t_quantile((1 + confidence) / 2, degrees) + t_quantile(power, degrees))
+    count, variance = cell["count_pairs"], cell["count_pairs"] * cell["standard_error"] ** 2
+    planned = {"queries_needed": math.ceil(variance * (reach / cell["target_difference"]) ** 2)}
+    if row["method"] == "exact":
+        # so few changed that their variance says little: the target difference alone must change enough of them
+        enough = math.ceil(least_changed * cell["value_range"] / cell["target_difference"])
+        return nothing | {"queries_needed": max(planned["queries_needed"], enough)}
+    if cell["noise_of_one"] is None:
+        return nothing | planned
+    left = count * (cell["target_difference"] / reach) ** 2 - max(variance - cell["noise"], 0.0)
+    replicates = math.ceil(cell["noise_of_one"] / left) if left > 0 else MOST_REPLICATES + 1
+    return planned | {"replicates_needed": max(1, replicates) if replicates <= MOST_REPLICATES else None}
 
 
 def _check_settings(
-    cells: pa.Table, confidence: float, false_discovery_rate: float, minimum_clusters: int, least_changed_clusters: int
+    cells: pa.Table,
+    confidence: float,
+    false_discovery_rate: float,
+    power: float,
+    minimum_clusters: int,
+    least_changed_clusters: int,
 ) -> None:
-    for name, value in (("confidence", confidence), ("false_discovery_rate", false_discovery_rate)):
+    named = (("confidence", confidence), ("false_discovery_rate", false_discovery_rate), ("power", power))
+    for name, value in named:
         if not 0 < value < 1:
             raise ValueError(f"{name} must lie in (0, 1), got {value}")
     if minimum_clusters < 2:
@@ -225,3 +313,7 @@ def _check_settings(
     negative = [margin for margin in cells["margin"].to_pylist() if margin is not None and not margin >= 0]
     if negative:
         raise ValueError(f"version_rules: margin must be at least 0, got {negative[0]}")
+    for name in ("tolerated_loss", "target_difference"):
+        wrong = [value for value in cells[name].to_pylist() if value is not None and not value > 0]
+        if wrong:
+            raise ValueError(f"version_rules: {name} must be above 0, got {wrong[0]}")

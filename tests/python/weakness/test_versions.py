@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, ttest_1samp
+from scipy.stats import binomtest, norm, ttest_1samp
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
@@ -23,19 +24,32 @@ from hcat.weakness.versions import (
 CELLS = pa.schema(
     [
         ("version_comparison_id", pa.string()),
+        ("version_pair_id", pa.string()),
+        ("family", pa.string()),
         *((name, pa.int64()) for name in ("count_shared_queries", "count_pairs", "count_clusters")),
         *((name, pa.float64()) for name in ("clusters_effective", "difference", "standard_error", "gain", "loss")),
         *((name, pa.int64()) for name in ("count_clusters_better", "count_clusters_worse")),
         ("value_range", pa.float64()),
-        ("margin", pa.float64()),
+        *((name, pa.float64()) for name in ("margin", "tolerated_loss", "target_difference", "noise", "noise_of_one")),
+        ("is_lower_by_design", pa.bool_()),
         ("has_threshold", pa.bool_()),
     ]
 )
-SETTINGS = {"confidence": 0.95, "false_discovery_rate": 0.05, "minimum_clusters": 10, "least_changed_clusters": 10}
+SETTINGS = {
+    "confidence": 0.95,
+    "false_discovery_rate": 0.05,
+    "power": 0.8,
+    "minimum_clusters": 10,
+    "least_changed_clusters": 10,
+}
 
 
 def make_cell(
-    sums: list[float], counts: list[int] | None = None, margin: float | None = 0.02, name: str = "c"
+    sums: list[float],
+    counts: list[int] | None = None,
+    margin: float | None = 0.02,
+    name: str = "c",
+    family: str = "metrics",
 ) -> dict[str, Any]:
     """What int_version_cells_measured says of clusters with these summed differences and numbers of queries."""
     sizes = np.asarray(counts if counts is not None else [1] * len(sums), dtype=np.float64)
@@ -46,6 +60,8 @@ def make_cell(
     variance = (len(values) - 1) / len(values) * np.sum((without - difference) ** 2)
     return {
         "version_comparison_id": name,
+        "version_pair_id": "pair",
+        "family": None if margin is None else family,
         "count_shared_queries": int(total),
         "count_pairs": int(total),
         "count_clusters": len(values),
@@ -58,6 +74,11 @@ def make_cell(
         "count_clusters_worse": int((values < 0).sum()),
         "value_range": 1.0,
         "margin": margin,
+        "tolerated_loss": None if margin is None else 0.05,
+        "target_difference": None if margin is None else 0.05,
+        "noise": None,
+        "noise_of_one": None,
+        "is_lower_by_design": False,
         "has_threshold": True,
     }
 
@@ -162,6 +183,74 @@ def test_q_values_are_those_of_statsmodels_over_the_family_alone() -> None:
     np.testing.assert_allclose([row["q_value"] for row in rows[:-1]], expected)
 
 
+def test_the_headline_and_each_pair_have_their_level_for_themselves() -> None:
+    # 22 clusters gain and 10 lose: p = .05 by itself, and far from it among fifty segments in which nothing happens
+    moved = [1.0] * 22 + [-1.0] * 9 + [0.0] * 169
+    segments = [make_cell([0.1, -0.1] * 20, name=f"s{number:02}", family="segments") for number in range(50)]
+    headline = make_cell(moved, name="headline", family="headline")
+    other_pair = make_cell(moved, name="other", family="segments") | {"version_pair_id": "other"}
+    among_segments = make_cell(moved, name="among", family="segments")
+    rows = {row["version_comparison_id"]: row for row in compare(*segments, headline, other_pair, among_segments)}
+    assert rows["headline"]["q_value"] == rows["headline"]["p_value"] < 0.05
+    assert rows["other"]["q_value"] == rows["other"]["p_value"]
+    assert rows["among"]["q_value"] > 0.5
+    assert [rows[name]["verdict"] for name in ("headline", "other", "among")] == [
+        "better",
+        "better",
+        "no_difference_shown",
+    ]
+
+
+def test_the_margin_is_compared_with_the_difference_and_not_with_its_interval() -> None:
+    sums = [1.0] * 22 + [-1.0] * 9 + [0.0] * 169  # a gain of .065, whose interval begins below .02
+    row = compare(make_cell(sums, margin=0.02))[0]
+    assert row["difference_lower"] < 0.02
+    assert row["verdict"] == "better"
+    assert compare(make_cell(sums, margin=0.07))[0]["verdict"] == "no_difference_shown"
+
+
+def test_what_is_lower_by_design_is_no_regression() -> None:
+    sums = [-1.0] * 30 + [0.0] * 70
+    rows = compare(
+        make_cell(sums, name="a") | {"is_lower_by_design": True},
+        make_cell([-value for value in sums], name="b") | {"is_lower_by_design": True},
+    )
+    assert [row["verdict"] for row in rows] == ["lower_by_design", "better"]
+
+
+def test_the_release_question_has_three_answers() -> None:
+    nothing_moved = make_cell([0.0] * 100, name="a")  # the interval ends at -.043
+    few = make_cell([1.0] * 12 + [-1.0] * 12 + [0.0] * 36, name="b")
+    lost = make_cell([-1.0] * 60 + [0.0] * 40, name="c")
+    untested = make_cell([0.0] * 5, name="d")
+    assert [row["release_answer"] for row in compare(nothing_moved, few, lost, untested)] == [
+        "loss_excluded",
+        "loss_not_excluded",
+        "loss_shown",
+        "not_evaluated",
+    ]
+
+
+def test_as_many_queries_as_planned_show_the_target_with_the_declared_power() -> None:
+    sums = [1.0] * 15 + [-1.0] * 10 + [0.0] * 175
+    planned = compare(make_cell(sums))[0]["queries_needed"]
+    # the same queries over again until there are as many as planned: the error is (z + z) times smaller than .05
+    error = make_cell((sums * math.ceil(planned / 200))[:planned])["standard_error"]
+    np.testing.assert_allclose(0.05 / error, norm.ppf(0.975) + norm.ppf(0.8), rtol=0.03)
+
+
+def test_replicates_replace_queries_only_as_far_as_answers_vary_by_themselves() -> None:
+    sums = [1.0] * 15 + [-1.0] * 10 + [0.0] * 175
+    # n s^2 = .125 x 200 / 199: all of it noise of one answer a side, half of it, or none
+    cells = [
+        make_cell(sums, name=name) | {"noise": noise, "noise_of_one": noise}
+        for name, noise in (("all", 0.124), ("half", 0.0624), ("none", 0.0))
+    ]
+    found = [row["replicates_needed"] for row in compare(*cells)]
+    # with 200 queries the variance of one must fall to 200 (.05 / 2.81)^2 = .063: a half of .125
+    assert found == [2, None, None]
+
+
 @given(
     sums=st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]), min_size=2, max_size=60),
     margin=st.sampled_from([0.0, 0.02, 0.2]),
@@ -202,6 +291,7 @@ def test_versions_that_do_not_differ_are_rarely_told_apart(rate: float) -> None:
     [
         ({"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
         ({"false_discovery_rate": 0.0}, r"false_discovery_rate must lie in \(0, 1\), got 0.0"),
+        ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
         ({"minimum_clusters": 1}, "minimum_clusters must be at least 2, got 1"),
         ({"least_changed_clusters": -1}, "least_changed_clusters must be at least 0, got -1"),
     ],
@@ -209,6 +299,12 @@ def test_versions_that_do_not_differ_are_rarely_told_apart(rate: float) -> None:
 def test_settings_outside_their_range_are_named(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         compare(make_cell([0.0] * 10), **changed)
+
+
+def test_a_rule_outside_its_range_is_named() -> None:
+    for name in ("tolerated_loss", "target_difference"):
+        with pytest.raises(ValueError, match=f"version_rules: {name} must be above 0, got 0.0"):
+            compare(make_cell([0.0] * 10) | {name: 0.0})
 
 
 def test_a_negative_margin_is_named() -> None:

@@ -1,0 +1,137 @@
+"""Verdicts on two versions: how often a real gain is seen, and how often a verdict or a release answer is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.promises.common import Promise, equal_sizes, heavy_sizes, promise_of_share, zipf_sizes
+from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.clusters import sum_by_cluster
+from hcat.weakness.versions import compare_versions
+
+NO_CHANGE = "A version that is as good as its predecessor gets a verdict"
+GAIN = "A version that is 5 points better is called better"
+LOSS = "A loss as large as the tolerated one is called excluded"
+COVERAGE = "A 95 % interval of the difference of two versions covers the true one"
+PLANNED = "As many queries as planned show the target difference"
+
+SIZES: Final[Mapping[str, Callable[[np.random.Generator, int], Integers]]] = {
+    "single queries": lambda _, count: np.ones(count, dtype=np.int64),
+    "clusters of five": lambda random, count: equal_sizes(random, count // 5),
+    "Zipf clusters, the largest a tenth of all queries": lambda random, count: zipf_sizes(random, count // 5),
+    "log-normal clusters": lambda random, count: heavy_sizes(random, count // 3),
+}
+COUNT_QUERIES = 200
+#: Share of the queries whose outcome differs between the versions.
+FLIPS = (0.02, 0.1, 0.3)
+GAIN_POINTS = 0.05
+#: Share of a cluster's queries that flip together.
+TOGETHER = 0.3
+RULE: Final = {
+    "margin": 0.02,
+    "tolerated_loss": GAIN_POINTS,
+    "target_difference": GAIN_POINTS,
+    "is_lower_by_design": False,
+    "value_range": 1.0,
+    "has_threshold": True,
+    "noise": None,
+    "noise_of_one": None,
+}
+SETTINGS: Final = {
+    "confidence": 0.95,
+    "false_discovery_rate": 0.05,
+    "power": 0.8,
+    "minimum_clusters": 10,
+    "least_changed_clusters": 10,
+}
+
+
+def measure(count_runs: int, seed: int) -> list[Promise]:
+    """Return the promises about versions; every run is the headline of a pair of its own."""
+    found = []
+    for number, (sizes_name, make_sizes) in enumerate(SIZES.items()):
+        for flips in FLIPS:
+            random = np.random.default_rng([seed, number, round(100 * flips)])
+            design = f"{COUNT_QUERIES} queries, {sizes_name}, {flips:.0%} flips"
+            null = _compare(random, make_sizes, flips, 0.0, count_runs)
+            verdicts = [row["verdict"] in ("better", "worse") for row in null]
+            found.append(promise_of_share(NO_CHANGE, design, verdicts, high=0.05))
+            covered = [row["difference_lower"] <= 0 <= row["difference_upper"] for row in null]
+            # an exact interval of few changes covers more often than promised
+            high = 0.98 if flips > min(FLIPS) else None
+            found.append(promise_of_share(COVERAGE, design, covered, 0.93, high))
+            if flips < GAIN_POINTS:
+                continue
+            lost = _compare(random, make_sizes, flips, -GAIN_POINTS, count_runs)
+            excluded = [row["release_answer"] == "loss_excluded" for row in lost]
+            found.append(promise_of_share(LOSS, design, excluded, high=0.05))
+            gained = _compare(random, make_sizes, flips, GAIN_POINTS, count_runs)
+            better = [row["verdict"] == "better" for row in gained]
+            low = 0.5 if number == 0 and flips == FLIPS[1] else None
+            found.append(promise_of_share(GAIN, design, better, low))
+    random = np.random.default_rng([seed, len(SIZES)])
+    first = _compare(random, SIZES["single queries"], 0.1, GAIN_POINTS, 1, 10_000)[0]
+    planned = _compare(random, SIZES["single queries"], 0.1, GAIN_POINTS, count_runs, first["queries_needed"])
+    better = [row["verdict"] == "better" for row in planned]
+    design = f"{first['queries_needed']} single queries, 10% flips, planned for a power of 80 %"
+    return [*found, promise_of_share(PLANNED, design, better, 0.77)]
+
+
+def _compare(
+    random: np.random.Generator,
+    make_sizes: Callable[[np.random.Generator, int], Integers],
+    flips: float,
+    gain: float,
+    count_runs: int,
+    count_queries: int = COUNT_QUERIES,
+) -> list[dict[str, Any]]:
+    cells = []
+    for run in range(count_runs):
+        sizes = make_sizes(random, count_queries)
+        clusters = np.repeat(np.arange(len(sizes)), sizes)
+        shares = [(flips + gain) / 2, (flips - gain) / 2, 1 - flips]
+        of_clusters = random.choice([1.0, -1.0, 0.0], len(sizes), p=shares)
+        of_queries = random.choice([1.0, -1.0, 0.0], len(clusters), p=shares)
+        is_shared = random.random(len(clusters)) < TOGETHER
+        cells.append(_cell(f"{run:06}", np.where(is_shared, of_clusters[clusters], of_queries), clusters))
+    rows: list[dict[str, Any]] = compare_versions(pa.Table.from_pylist(cells, schema=_CELLS), **SETTINGS).to_pylist()
+    return rows
+
+
+_CELLS: Final = pa.schema(
+    [
+        *((name, pa.string()) for name in ("version_comparison_id", "version_pair_id", "family")),
+        *((name, pa.int64()) for name in ("count_shared_queries", "count_pairs", "count_clusters")),
+        *((name, pa.float64()) for name in ("clusters_effective", "difference", "standard_error", "gain", "loss")),
+        *((name, pa.int64()) for name in ("count_clusters_better", "count_clusters_worse")),
+        *((name, pa.bool_() if isinstance(value, bool) else pa.float64()) for name, value in RULE.items()),
+    ]
+)
+
+
+def _cell(name: str, differences: Floats, clusters: Integers) -> dict[str, Any]:
+    """Return what int_version_cells_measured says of the differences of queries."""
+    sums = sum_by_cluster(differences, clusters)
+    sizes = np.bincount(clusters).astype(np.float64)
+    total, count = sizes.sum(), len(sizes)
+    mean = sums.sum() / total
+    moved = (sums - sizes * mean) / (total - sizes)
+    return RULE | {
+        "version_comparison_id": name,
+        "version_pair_id": name,
+        "family": "headline",
+        "count_shared_queries": int(total),
+        "count_pairs": int(total),
+        "count_clusters": count,
+        "clusters_effective": float(total**2 / (sizes @ sizes)),
+        "difference": float(mean),
+        "standard_error": float(np.sqrt((count - 1) / count * (moved @ moved))),
+        "gain": float(np.maximum(sums, 0).sum() / total),
+        "loss": float(np.maximum(-sums, 0).sum() / total),
+        "count_clusters_better": int((sums > 0).sum()),
+        "count_clusters_worse": int((sums < 0).sum()),
+    }
