@@ -42,6 +42,7 @@ def model(dbt, session):
         "fct_risk_controls": dbt.ref("fct_risk_controls"),
         "fct_metric_thresholds": dbt.ref("fct_metric_thresholds"),
         "fct_failure_rates": dbt.ref("fct_failure_rates"),
+        "fct_failure_rates_appendix": dbt.ref("fct_failure_rates_appendix"),
         "fct_bias_gaps": dbt.ref("fct_bias_gaps"),
         "fct_privacy_findings": dbt.ref("fct_privacy_findings"),
         "fct_labels_needed": dbt.ref("fct_labels_needed"),

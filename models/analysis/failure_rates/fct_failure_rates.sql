@@ -1,48 +1,12 @@
-with estimated as (
-    select * from {{ ref('int_failure_rates_estimated') }}
+with described as (
+    select * from {{ ref('int_failure_rates_described') }}
 ),
 
 final as (
     select
-        -- ids
-        md5(concat_ws('|', metric_name, system, dimension, segment)) as failure_rate_id,
-        metric_name,
-        system,
-        dimension,
-        segment,
-
-        -- strings
-        criterion,
-        target,
-        status,
-        predictor_status,
-        message,
-        labels_only_method,
-        prediction_powered_method,
-
-        -- numerics
-        count_interactions,
-        count_scored,
-        count_labels,
-        count_clusters,
-        effective_n,
-        failure_rate,
-        failure_rate_lower,
-        failure_rate_upper,
-        labels_only_rate,
-        labels_only_lower,
-        labels_only_upper,
-        labels_only_standard_error,
-        prediction_powered_rate,
-        prediction_powered_lower,
-        prediction_powered_upper,
-        prediction_powered_standard_error,
-        power_tuning,
-        width_ratio,
-
-        -- booleans
-        count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small
-    from estimated
+        {{ columns_of_a_failure_rate() | indent(8) }}
+    from described
+    where is_decisive
 )
 
 select * from final

@@ -21,15 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import draw_clusters, sum_by_cluster
-from hcat.statistics.intervals import kish_effective_n, wilson_interval
+from hcat.statistics.intervals import kish_effective_n
 
 Statistic = Literal[
     "percent_agreement",
@@ -144,7 +144,7 @@ class RaterReport:
     count_effective : float
         Kish effective number of shared units, (sum n_s)^2 / sum n_s^2 over clusters s: siblings count as one.
     agreement, low, high : float or None
-        Share of shared units on which the rater gives the majority's value, with its Wilson interval.
+        Share of shared units on which the rater gives the majority's value, with its interval by cluster.
     kappa : Agreement or None
         Cohen's unweighted kappa of the rater with that majority; it may have a status of its own.
     agreement_of_others, agreement_of_others_everywhere : float or None
@@ -530,7 +530,7 @@ def rater_reports(
     -----
     A shared unit of rater r is one that r rated, that at least two others rated, and on which one value is the most
     frequent of the others' ratings; ties are left out, and one other person is no majority. `agreement` is the share
-    of shared units on which r gives that value, with a Wilson (1927) interval on the Kish effective number of units.
+    of shared units on which r gives that value, with its interval by cluster (:mod:`hcat.statistics.clustered`).
     `agreement_of_others` is the percent agreement (:func:`percent_agreement`) of the others with each other on all
     units that r rated, ties among them included, because dropping those would leave only what the others agree on;
     `agreement_of_others_everywhere` is the same on every unit.
@@ -563,18 +563,16 @@ def rater_reports(
             status: RaterStatus = "fewer_than_three_raters" if count_raters < MINIMUM_RATERS else "too_few_shared_units"
             reports.append(RaterReport(rater, status, *basis, None, None, None, None, None, None, None))
             continue
-        agreement = float((own[is_shared] == labels[is_shared]).mean())
-        low, high = wilson_interval(agreement, count_effective, NormalDist().inv_cdf((1 + confidence) / 2))
+        met = rate_interval(own[is_shared] == labels[is_shared], clusters[is_shared], confidence=confidence)
         agreeing, pairable = _agreeing_and_pairable(others[has_others])
         same = is_rated[has_others]
         of_others = float(agreeing[same].sum() / pairable[same].sum())
         everywhere = float(agreeing.sum() / pairable.sum())
         pair = np.column_stack([own, labels])[is_shared]
         kappa = cohen_kappa(pair, clusters[is_shared], "unweighted", count_draws, confidence, seed)
-        disagrees = high < min(of_others, everywhere)
-        reports.append(
-            RaterReport(rater, "estimated", *basis, agreement, low, high, kappa, of_others, everywhere, disagrees)
-        )
+        disagrees = met.high < min(of_others, everywhere)
+        interval = (met.estimate, met.low, met.high)
+        reports.append(RaterReport(rater, "estimated", *basis, *interval, kappa, of_others, everywhere, disagrees))
     return tuple(reports)
 
 

@@ -36,9 +36,11 @@ FAILURE_RATE_SCHEMA: Final = pa.schema(
         ("status", pa.string()),
         ("predictor_status", pa.string()),
         ("message", pa.string()),
+        ("statement", pa.string()),
         ("count_interactions", pa.int64()),
         ("count_scored", pa.int64()),
         ("count_labels", pa.int64()),
+        ("count_failures", pa.int64()),
         ("count_clusters", pa.int64()),
         ("effective_n", pa.float64()),
         ("failure_rate", pa.float64()),
@@ -59,6 +61,9 @@ FAILURE_RATE_SCHEMA: Final = pa.schema(
         ("width_ratio", pa.float64()),
     ]
 )
+
+#: Difference from the plain share below which a rate is stated as that share.
+_SAME_RATE: Final = 0.005
 
 #: Status of the predictor -> meaning; those but the last are of :data:`hcat.calibration.calibrators.FIT_STATUSES`.
 PREDICTOR_STATUSES: Final = {
@@ -288,15 +293,17 @@ def _estimate(
             confidence=confidence,
         )
     else:
-        rate = FailureRate("insufficient", 0, 0, 0)
+        rate = FailureRate("insufficient", 0, 0, 0, 0)
     # without a predictor there is nothing to put beside the labels
     powered = rate.prediction_powered if predictor_status == "fitted" else None
     return {
         "status": rate.status,
         "message": _explain(rate, predictor_status),
+        "statement": state_rate(rate),
         "count_interactions": len(members),
         "count_scored": len(scored),
         "count_labels": rate.count_labels,
+        "count_failures": rate.count_failures,
         "count_clusters": rate.count_clusters,
         "effective_n": rate.effective_n,
         "failure_rate": rate.estimate,
@@ -329,16 +336,37 @@ def _explain(rate: FailureRate, predictor_status: str) -> str:
         return f"lambda = {rate.power_tuning:.2f}: the interval is {rate.width_ratio:.2f} as wide as that of the labels"
     if rate.labels_only is not None and rate.labels_only.method == "known":
         return "all interactions are labelled"
-    if rate.labels_only is not None and rate.labels_only.method == "wilson":
-        return (
-            f"fewer than {LEAST_EXPECTED:g} expected failures or passes "
-            f"among {rate.effective_n:.1f} effective labels: Wilson interval"
-        )
     if predictor_status != "fitted":
         return f"no predictor: {PREDICTOR_STATUSES[predictor_status]}"
     if rate.power_tuning is None:
-        return "the predictor is wrong on too few labels for its error to be known"
-    return "the predictions add nothing to the labels"
+        return f"fewer than {LEAST_EXPECTED:g} failures, passes or wrong predictions among the labels: they stand alone"
+    if rate.power_tuning == 0:
+        return "the predictions add nothing to the labels"
+    return f"with predictions the interval would be {rate.width_ratio:.2f} as wide: not worth it"
+
+
+def state_rate(rate: FailureRate) -> str | None:
+    """Return the rate in one line, or None without one.
+
+    Parameters
+    ----------
+    rate : FailureRate
+
+    Examples
+    --------
+    >>> state_rate(FailureRate("labels_only", 100, 12, 90, 500, estimate=0.12, low=0.07, high=0.2))
+    '12 of 100 failed, 7 % to 20 %'
+    >>> state_rate(FailureRate("labels_only", 100, 12, 90, 500, estimate=0.16, low=0.1, high=0.25))
+    '12 of 100 labelled answers failed; of all, 16 % (10 % to 25 %)'
+    """
+    if rate.estimate is None or rate.low is None or rate.high is None:
+        return None
+    counted = f"{rate.count_failures} of {rate.count_labels}"
+    bounds = f"{100 * rate.low:.0f} % to {100 * rate.high:.0f} %"
+    # weights of unequal sampling, and predictions, move the rate away from the plain share
+    if abs(rate.estimate - rate.count_failures / rate.count_labels) < _SAME_RATE:
+        return f"{counted} failed, {bounds}"
+    return f"{counted} labelled answers failed; of all, {100 * rate.estimate:.0f} % ({bounds})"
 
 
 def _read_cells(segments: Iterable[pa.RecordBatch], interactions: _Codes) -> _Cells:

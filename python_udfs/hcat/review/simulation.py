@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hcat.review.sampling import plan_review
-from hcat.statistics.prediction_powered import SEED, Form, Target, estimate_failure_rate
+from hcat.statistics.prediction_powered import SEED, Target, estimate_failure_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,6 @@ def simulate_failure_rates(
     rows_per_cluster: int = 1,
     likeness: float = 0.5,
     is_by_cluster: bool = False,
-    form: Form = "score",
     count_interactions: int = 2_000,
     seed: int = SEED,
 ) -> SimulatedRates:
@@ -81,8 +80,6 @@ def simulate_failure_rates(
         Correlation of x between siblings, in [0, 1].
     is_by_cluster : bool
         Whole clusters are labelled instead of single interactions; not together with ``is_by_ambiguity``.
-    form : str
-        As in :func:`estimate_failure_rate`.
     count_interactions : int
         N, a multiple of rows_per_cluster.
     seed : int
@@ -118,7 +115,7 @@ def simulate_failure_rates(
         numbers = random.random(count_groups)[clusters] if is_by_cluster else random.random(count_interactions)
         rows = np.flatnonzero(numbers < inclusion)
         labels = (is_failure[rows], predictions[rows], clusters[rows])
-        estimated = estimate_failure_rate(*labels, predictions, clusters, inclusion[rows], target=target, form=form)
+        estimated = estimate_failure_rate(*labels, predictions, clusters, inclusion[rows], target=target)
         only = estimated.labels_only
         if only is None or estimated.estimate is None or estimated.low is None or estimated.high is None:
             continue

@@ -13,12 +13,14 @@ A rate near 0 needs more. When few clusters hold a failure, s_J depends on which
 where the rate came out too small. So the variance of a rate is the mean of s_J^2 and of the variance that the rate has
 when every cluster is like all others,
 
-    s_M^2 = p (1 - p) (sum w^2 + rho (sum_g W_g^2 - sum w^2)) / W^2,
+    s_M^2 = v (1 + rho (m - 1)),    m = sum_g W_g^2 / sum w^2,
 
-rho the likeness of siblings. Few failing clusters cannot show it: with f of them (the effective number of clusters with
-a failure, or with a pass, whichever is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster,
-(f rho + .25) / (f + .25). The bounds are those of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and
-Graubard (1998) and Franco, Little, Louis and Slud (2019) do for other variances.
+w the weights of rows, rho the likeness of siblings, and v the variance without clusters: the mean of sum w^2 (y - p)^2
+/ W^2 and p (1 - p) sum w^2 / W^2, which differ only where the weights go with the failures. Few failing clusters cannot
+show how alike siblings are: with f of them (the effective number of clusters with a failure, or with a pass, whichever
+is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster, (f rho + .25) / (f + .25). The bounds
+are those of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis
+and Slud (2019) do for other variances.
 
 ``python -m benchmarks.promises`` measures the coverage under uneven clusters and rare failures.
 """
@@ -74,7 +76,11 @@ class ClusteredInterval(NamedTuple):
 
 
 def rate_interval(
-    is_hit: Flags, clusters: npt.ArrayLike, weights: Floats | None = None, confidence: float = 0.95
+    is_hit: Flags,
+    clusters: npt.ArrayLike,
+    weights: Floats | None = None,
+    confidence: float = 0.95,
+    uncertainty: Floats | None = None,
 ) -> ClusteredInterval:
     """Return the weighted share of hits with its interval by cluster.
 
@@ -88,6 +94,10 @@ def rate_interval(
         Above 0, for instance 1 / inclusion probability; equal by default.
     confidence : float
         Two-sided, in (0, 1).
+    uncertainty : ndarray, shape (n,), optional
+        Share of each row's distance from the rate that chance decides, in [0, 1], at least one above 0; 1 by default.
+        For the rate of a known population it is sqrt(1 - inclusion probability): what is certain to be drawn adds no
+        error.
 
     Raises
     ------
@@ -102,18 +112,22 @@ def rate_interval(
     >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
     (0.167, 0.018, 0.68)
     """
-    rows = _summarise(np.asarray(is_hit, dtype=np.float64), clusters, weights, confidence)
+    rows = _summarise(np.asarray(is_hit, dtype=np.float64), clusters, weights, confidence, uncertainty)
     share, codes = rows.mean, rows.codes
     is_failing = sum_by_cluster(is_hit.astype(np.float64), codes) > 0
     is_passing = sum_by_cluster((~is_hit).astype(np.float64), codes) > 0
     carrying = min(_kish_of(rows.weight_by_cluster[is_failing]), _kish_of(rows.weight_by_cluster[is_passing]))
     likeness = _likeness(rows, share)
-    # Kish's number of rows stands for the rows, so that unequal weights count as they do in s_M
+    # rows of equal weight that would vary as these do without clusters, and the siblings that one of them meets
+    observed = float(rows.uncertain_residuals @ rows.uncertain_residuals) / rows.weight_by_cluster.sum() ** 2
+    variation, siblings = share * (1 - share), rows.uncertain_rows / rows.uncertain_clusters
+    without_clusters = (observed + variation / rows.uncertain_rows) / 2
+    uncertain_rows = variation / without_clusters if variation > 0 else rows.uncertain_rows
     effective = effective_rows(
         np.array([share]),
         np.array([rows.variance]),
-        np.array([rows.effective_rows]),
-        np.array([rows.effective_clusters]),
+        np.array([uncertain_rows]),
+        np.array([uncertain_rows / siblings]),
         np.array([likeness]),
         np.array([carrying]),
     )
@@ -251,11 +265,13 @@ class _Rows(NamedTuple):
     mean: float
     variance: float
     count_rows: int
-    effective_rows: float
+    uncertain_rows: float
+    uncertain_clusters: float
     effective_clusters: float
     codes: Integers
     weights: Floats
     residuals: Floats
+    uncertain_residuals: Floats
     weight_by_cluster: Floats
 
     @property
@@ -277,14 +293,23 @@ class _Rows(NamedTuple):
         )
 
 
-def _summarise(values: Floats, clusters: npt.ArrayLike, weights: Floats | None, confidence: float) -> _Rows:
+def _summarise(
+    values: Floats,
+    clusters: npt.ArrayLike,
+    weights: Floats | None,
+    confidence: float,
+    uncertainty: Floats | None = None,
+) -> _Rows:
     groups = np.asarray(clusters)
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if not len(values) == len(groups) == len(weights) or not len(values):
+    uncertainty = np.ones(len(values)) if uncertainty is None else np.asarray(uncertainty, dtype=np.float64)
+    if not len(values) == len(groups) == len(weights) == len(uncertainty) or not len(values):
         raise ValueError(
-            "values, clusters and weights must have one length of at least 1, "
-            f"got {len(values)}, {len(groups)}, {len(weights)}"
+            "values, clusters, weights and uncertainty must have one length of at least 1, "
+            f"got {len(values)}, {len(groups)}, {len(weights)}, {len(uncertainty)}"
         )
+    if not ((uncertainty >= 0) & (uncertainty <= 1)).all() or not (uncertainty > 0).any():
+        raise ValueError("uncertainty must lie in [0, 1] and be above 0 for one row at least")
     if not (np.isfinite(weights) & (weights > 0)).all() or not np.isfinite(values).all():
         raise ValueError("values must be finite, and weights finite and above 0")
     if not 0 < confidence < 1:
@@ -295,17 +320,19 @@ def _summarise(values: Floats, clusters: npt.ArrayLike, weights: Floats | None, 
     # rounding must not push a mean out of the range of its values
     mean = min(float(values.max()), max(float(values.min()), float(weights @ values) / total))
     residuals = weights * (values - mean)
-    moved = ratio(sum_by_cluster(residuals, codes), total - by_cluster)
+    moved = ratio(sum_by_cluster(uncertainty * residuals, codes), total - by_cluster)
     variance = (count - 1) / count * float(moved @ moved) if count > 1 else np.nan
     return _Rows(
         mean,
         variance,
         len(values),
-        _kish_of(weights),
+        total**2 / float((uncertainty * weights) @ (uncertainty * weights)),
+        total**2 / float((sum_by_cluster(uncertainty * weights, codes) ** 2).sum()),
         _kish_of(by_cluster),
         codes,
         weights,
         residuals,
+        uncertainty * residuals,
         by_cluster,
     )
 

@@ -43,25 +43,28 @@ from typing import Final, Literal
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.intervals import t_quantile, wilson_interval
 
 Status = Literal["prediction_powered", "labels_only", "insufficient"]
 Target = Literal["these_interactions", "process"]
-Form = Literal["score", "normal"]
-Method = Literal["score", "normal", "wilson", "known"]
+Method = Literal["score", "normal", "known"]
 
-#: What :attr:`FailureRate.status`, the arguments ``target`` and ``form``, and :attr:`RateInterval.method` may say.
+#: What :attr:`FailureRate.status`, the argument ``target`` and :attr:`RateInterval.method` may say.
 STATUSES: Final = ("prediction_powered", "labels_only", "insufficient")
 TARGETS: Final = ("these_interactions", "process")
-FORMS: Final = ("score", "normal")
-METHODS: Final = ("score", "normal", "wilson", "known")
+METHODS: Final = ("score", "normal", "known")
 
 CONFIDENCE = 0.95
-#: Failures and passes (each) among the effective labels below which their interval is Wilson's.
+#: Failures and passes (each) among the effective labels below which the labels stand alone.
 LEAST_EXPECTED = 10.0
+#: Width of a prediction-powered interval, over that of the labels alone, above which the labels stand alone.
+MOST_WIDTH = 0.95
 SEED = 20260101
 
+#: Effective clusters above which lambda can be tuned: one degree of freedom is left.
+_LEAST_TO_TUNE = 3.0
 #: Squared sums below this share of their terms are rounding.
 _NEGLIGIBLE = 1e-20
 
@@ -74,10 +77,10 @@ class RateInterval:
     ----------
     estimate, low, high : float
     standard_error : float
-        Linearised by cluster; 0 when the labels are all equal, where only the Wilson interval has a width.
+        By the jackknife over clusters; 0 when the labels are all equal, where the interval still has a width.
     method : str
-        ``score`` or ``normal`` (from the standard error), ``wilson`` (from the effective n, few failures or passes) or
-        ``known`` (all interactions are labelled).
+        ``score`` (:func:`hcat.statistics.clustered.rate_interval`; for a prediction-powered rate the same form),
+        ``normal`` (a corrected estimate outside (0, 1), clipped) or ``known`` (all interactions are labelled).
     """
 
     estimate: float
@@ -95,10 +98,10 @@ class FailureRate:
     ----------
     status : str
         ``prediction_powered``; ``labels_only`` (too few failures, passes or wrong predictions among the labels for
-        more; or the predictions add nothing, lambda is 0; or all interactions are labelled); ``insufficient`` (fewer
-        than 2 labelled clusters: no number).
-    count_labels, count_clusters, count_interactions : int
-        Labels, their clusters, and N.
+        more; or the predictions narrow the interval by less than a twentieth; or all interactions are labelled);
+        ``insufficient`` (fewer than 2 labelled clusters: no number).
+    count_labels, count_failures, count_clusters, count_interactions : int
+        Labels, failures among them, their clusters, and N.
     effective_n : float or None
         Independent labels of equal weight with as much information on the labels-only rate, at most count_labels.
     power_tuning : float or None
@@ -108,12 +111,13 @@ class FailureRate:
     prediction_powered, labels_only : RateInterval or None
         Both, for comparison. The first is None where the labels are too few for it.
     width_ratio : float or None
-        t s (half the width of the normal interval) of the prediction-powered rate over that of the labels-only one;
-        its square is the share of labels that predictions leave to be made. None without a prediction-powered rate.
+        t s of the prediction-powered rate over that of the labels-only one; its square is the share of labels that
+        predictions leave to be made. None without a prediction-powered rate.
     """
 
     status: Status
     count_labels: int
+    count_failures: int
     count_clusters: int
     count_interactions: int
     effective_n: float | None = None
@@ -135,7 +139,6 @@ def estimate_failure_rate(
     inclusion_probabilities: Floats | None = None,
     target: Target = "these_interactions",
     power_tuning: float | None = None,
-    form: Form = "score",
     confidence: float = CONFIDENCE,
     least_expected: float = LEAST_EXPECTED,
 ) -> FailureRate:
@@ -160,12 +163,10 @@ def estimate_failure_rate(
         Whose rate; see the module.
     power_tuning : float, optional
         lambda in [0, 1]; tuned by default.
-    form : {"score", "normal"}
-        Of the interval, see Notes.
     confidence : float
         Of the interval, in (0, 1).
     least_expected : float
-        Expected failures, and passes, below which the interval is Wilson's, at least 0.
+        Expected failures, and passes, below which the labels stand alone, at least 0.
 
     Returns
     -------
@@ -180,17 +181,18 @@ def estimate_failure_rate(
 
     Notes
     -----
-    s^2 = sum psi_g^2 m / (m - k) over m labelled clusters, and t is the quantile of Student's distribution on m - k
-    degrees of freedom; k = 1 for the rate, 2 where lambda was tuned on the same labels. The form is
+    The interval of the labels alone is :func:`hcat.statistics.clustered.rate_interval`: whole clusters leave in turn,
+    Student's t has as many degrees of freedom as there are effective clusters, and few failing clusters widen it.
 
-    - ``normal``: theta -+ t s, clipped. It is symmetric where the estimate is not, and holds too seldom at small rates.
-    - ``score``: all rates r with |theta - r| <= t s sqrt(r (1 - r) / (theta (1 - theta))), that is Wilson's interval
-      on n = theta (1 - theta) / s^2 (Kott 2017). The same at .5 and in the limit, it holds evenly at small rates.
+    The prediction-powered one is made alike. Its variance is (m - 1) / m sum (psi_g / (1 - h_g))^2 over clusters, m of
+    which are labelled, h_g the share of the weight in cluster g (1 / m without labels). It is multiplied by what the
+    variance of the labels alone differs from their jackknife. k = 1 + [lambda was tuned] degrees of freedom are spent.
+    The form is that of Wilson, all rates r with |theta - r| <= t s sqrt(r (1 - r) / (theta (1 - theta))) (Kott 2017).
 
-    Where effective n x rate, or effective n x (1 - rate), of the labels alone is below ``least_expected``, s cannot be
-    trusted: the interval is Wilson's on the effective n, without a finite population correction (on the safe side).
-    For the same reason the labels stand alone where fewer than ``least_expected`` of them carry the variance of
-    Y - lambda f, (sum x^2)^2 / sum x^4: a predictor right on every label would else get an interval of width 0.
+    Where effective n x rate, or effective n x (1 - rate), of the labels alone is below ``least_expected``, the labels
+    stand alone. They do, too, where fewer than ``least_expected`` of them carry the variance of Y - lambda f,
+    (sum x^2)^2 / sum x^4: a predictor right on every label would else get an interval of width 0. And they do where the
+    predictions narrow the interval by less than a twentieth, because a simple number is worth more than that.
 
     Examples
     --------
@@ -203,83 +205,70 @@ def estimate_failure_rate(
     (0.25, 'known')
     """
     _check_rows(is_failure, label_predictions, label_clusters, predictions, clusters, inclusion_probabilities)
-    _check_settings(target, power_tuning, form, confidence, least_expected)
+    _check_settings(target, power_tuning, confidence, least_expected)
     count_labels, count_interactions = len(is_failure), len(predictions)
     codes, label_codes, count_codes = _code_clusters(clusters, label_clusters)
     labels_by_cluster = np.bincount(label_codes, minlength=count_codes)
     count_clusters = int(np.count_nonzero(labels_by_cluster))
-    found = FailureRate("insufficient", count_labels, count_clusters, count_interactions)
+    found = FailureRate("insufficient", count_labels, int(is_failure.sum()), count_clusters, count_interactions)
     if target == "these_interactions":
         _check_labels_are_among(labels_by_cluster, np.bincount(codes, minlength=count_codes))
     if count_clusters < 2:
         return found
 
-    failures = is_failure.astype(np.float64)
     weights = np.ones(count_labels) if inclusion_probabilities is None else 1.0 / inclusion_probabilities
-    shares = weights / weights.sum()
-    rate = min(1.0, float(shares @ failures))
-    effective_n = _effective_n(is_failure, failures - rate, shares, label_codes)
-    found = replace(found, status="labels_only", effective_n=effective_n)
+    of_process = rate_interval(is_failure, label_codes, weights, confidence)
+    rate = of_process.estimate
+    found = replace(found, status="labels_only", effective_n=min(of_process.effective_n, count_labels))
     if target == "these_interactions" and count_labels == count_interactions:
-        rate = float(failures.mean())
+        rate = float(is_failure.mean())
         return _show(found, RateInterval(rate, rate, rate, 0.0, "known"))
 
+    shares = weights / weights.sum()
     # the part of each share that chance decides; pi is scaled so that the weights 1 / pi add up to N
-    random_shares = shares
-    if target == "these_interactions":
-        random_shares = shares * np.sqrt(1.0 - np.minimum(1.0, 1.0 / (count_interactions * shares)))
-    centred = label_predictions - shares @ label_predictions
-    by_cluster = sum_by_cluster(random_shares * (failures - rate), label_codes, count_codes)
-    by_prediction = -sum_by_cluster(random_shares * centred, label_codes, count_codes)
-    mean_prediction = float(predictions.mean())
-    if target == "process":
-        by_prediction += sum_by_cluster(predictions - mean_prediction, codes, count_codes) / count_interactions
-
-    margin, error = _margin(by_cluster, count_clusters, 1, confidence)
+    is_process = target == "process"
+    uncertainty = np.sqrt(1.0 - np.minimum(1.0, 1.0 / (count_interactions * shares)))
+    if is_process or not (uncertainty > 0).any():
+        uncertainty = np.ones(count_labels)
+    interval = of_process if is_process else rate_interval(is_failure, label_codes, weights, confidence, uncertainty)
+    labels_only = RateInterval(rate, interval.low, interval.high, interval.standard_error, "score")
     # clusters of equal rates leave no variance between them: a coincidence of few, and no certainty
-    is_degenerate = error**2 <= _NEGLIGIBLE * float(shares @ shares)
-    if effective_n * min(rate, 1 - rate) < least_expected or is_degenerate:
-        low, high = wilson_interval(rate, effective_n, float(t_quantile((1 + confidence) / 2, count_clusters - 1)))
-        return _show(found, RateInterval(rate, low, high, error, "wilson"))
+    is_degenerate = interval.standard_error**2 <= _NEGLIGIBLE * float(shares @ shares)
+    if of_process.effective_n * min(rate, 1 - rate) < least_expected or is_degenerate:
+        return _show(found, labels_only)
 
-    labels_only = _interval(rate, margin, error, form)
+    residuals = is_failure.astype(np.float64) - rate
+    centred = label_predictions - shares @ label_predictions
+    by_cluster = sum_by_cluster(uncertainty * shares * residuals, label_codes, count_codes)
+    by_prediction = -sum_by_cluster(uncertainty * shares * centred, label_codes, count_codes)
+    mean_prediction = float(predictions.mean())
+    if is_process:
+        by_prediction += sum_by_cluster(predictions - mean_prediction, codes, count_codes) / count_interactions
     count_fitted = 1
     if power_tuning is None:
-        power_tuning = _tune(by_cluster, by_prediction) if count_clusters > 2 else 0.0
+        power_tuning = _tune(by_cluster, by_prediction) if interval.effective_clusters > _LEAST_TO_TUNE else 0.0
         count_fitted = 2 if power_tuning > 0 else 1
-    residuals = random_shares * (failures - rate - power_tuning * centred)
-    if power_tuning > 0 and _count_carrying(residuals) < least_expected:
+    carried = uncertainty * shares * (residuals - power_tuning * centred)
+    if power_tuning > 0 and _count_carrying(carried) < least_expected:
         return _show(found, labels_only)
     estimate = rate + power_tuning * (mean_prediction - float(shares @ label_predictions))
-    powered_margin, powered_error = _margin(
-        by_cluster + power_tuning * by_prediction, count_clusters, count_fitted, confidence
+    left_out = sum_by_cluster(shares, label_codes, count_codes)
+    left_out[left_out == 0] = 1 / count_clusters
+    moved = (by_cluster + power_tuning * by_prediction) / (1 - left_out)
+    error = math.sqrt((count_clusters - 1) / count_clusters * float(moved @ moved))
+    # what the labels alone owe to the likeness of siblings, this rate owes as well
+    variance = rate * (1 - rate) / interval.effective_n
+    widened = error * math.sqrt(variance) / interval.standard_error
+    degrees = interval.effective_clusters - 1
+    quantiles = t_quantile((1 + confidence) / 2, np.array([degrees + 1 - count_fitted, degrees]))
+    powered = _interval(estimate, float(quantiles[0]), widened, error) if power_tuning > 0 else labels_only
+    width_ratio = float(quantiles[0] * widened / (quantiles[1] * math.sqrt(variance))) if power_tuning > 0 else 1.0
+    found = replace(
+        _show(found, labels_only), power_tuning=power_tuning, prediction_powered=powered, width_ratio=width_ratio
     )
-    powered = _interval(estimate, powered_margin, powered_error, form)
-    return replace(
-        _show(found, labels_only),
-        status="prediction_powered" if power_tuning > 0 else "labels_only",
-        power_tuning=power_tuning,
-        estimate=powered.estimate,
-        low=powered.low,
-        high=powered.high,
-        prediction_powered=powered,
-        width_ratio=powered_margin / margin,
-    )
-
-
-def _effective_n(is_failure: Flags, residuals: Floats, shares: Floats, codes: Integers) -> float:
-    """Return Kish's n, 1 / sum share^2, over the design effect by cluster (Kish 1965).
-
-    The design effect is the variance by cluster over that of the same weights without clusters, at least 1, because
-    chance alone makes it smaller in half of the samples. Labels that are all equal cannot show it: their siblings then
-    count as one.
-    """
-    if is_failure.all() or not is_failure.any():
-        by_cluster = sum_by_cluster(shares, codes)
-        return 1.0 / float(by_cluster @ by_cluster)
-    by_row = float(((shares * residuals) ** 2).sum())
-    by_cluster = sum_by_cluster(shares * residuals, codes)
-    return 1.0 / float(shares @ shares) / max(1.0, float(by_cluster @ by_cluster) / by_row)
+    if power_tuning == 0 or width_ratio > MOST_WIDTH:
+        return found
+    return replace(found, status="prediction_powered", estimate=powered.estimate, low=powered.low, high=powered.high)
 
 
 def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
@@ -288,13 +277,6 @@ def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
     if spread <= _NEGLIGIBLE * float(by_cluster @ by_cluster):
         return 0.0
     return min(1.0, max(0.0, -float(by_cluster @ by_prediction) / spread))
-
-
-def _margin(influences: Floats, count_clusters: int, count_fitted: int, confidence: float) -> tuple[float, float]:
-    """Return t s and s."""
-    degrees = count_clusters - count_fitted
-    error = math.sqrt(float(influences @ influences) * count_clusters / degrees)
-    return float(t_quantile((1 + confidence) / 2, degrees)) * error, error
 
 
 def _count_carrying(influences: Floats) -> float:
@@ -308,13 +290,15 @@ def _count_carrying(influences: Floats) -> float:
     return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
 
-def _interval(estimate: float, margin: float, error: float, form: Form) -> RateInterval:
+def _interval(estimate: float, quantile: float, error: float, standard_error: float) -> RateInterval:
+    """Return the interval of a corrected rate, whose error is the standard error as it was widened."""
     # a corrected estimate may leave [0, 1], where no score interval exists
-    if form == "score" and error > 0 and 0 < estimate < 1:
-        low, high = wilson_interval(estimate, estimate * (1 - estimate) / error**2, margin / error)
-        return RateInterval(estimate, low, high, error, "score")
-    low, middle, high = (min(1.0, max(0.0, value)) for value in (estimate - margin, estimate, estimate + margin))
-    return RateInterval(middle, low, high, error, "normal")
+    if error > 0 and 0 < estimate < 1:
+        low, high = wilson_interval(estimate, estimate * (1 - estimate) / error**2, quantile)
+        return RateInterval(estimate, low, high, standard_error, "score")
+    bounds = (estimate - quantile * error, estimate, estimate + quantile * error)
+    low, middle, high = (min(1.0, max(0.0, value)) for value in bounds)
+    return RateInterval(middle, low, high, standard_error, "normal")
 
 
 def _show(found: FailureRate, labels_only: RateInterval) -> FailureRate:
@@ -371,13 +355,9 @@ def _check_rows(
             raise ValueError(f"inclusion probabilities must lie in (0, 1], got {inclusion_probabilities[outside][0]}")
 
 
-def _check_settings(
-    target: str, power_tuning: float | None, form: str, confidence: float, least_expected: float
-) -> None:
+def _check_settings(target: str, power_tuning: float | None, confidence: float, least_expected: float) -> None:
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target}")
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form}")
     if power_tuning is not None and not 0 <= power_tuning <= 1:
         raise ValueError(f"power_tuning must lie in [0, 1], got {power_tuning}")
     if not 0 < confidence < 1:

@@ -139,8 +139,9 @@ def test_rates_of_labels_by_hand() -> None:
     assert found["labels_only_rate"] == found["failure_rate"] == pytest.approx(2 / 3)
     assert (found["count_interactions"], found["count_scored"], found["count_labels"]) == (8, 8, 4)
     assert (found["status"], found["predictor_status"]) == ("labels_only", "insufficient")
-    assert (found["labels_only_method"], found["prediction_powered_rate"]) == ("wilson", None)
-    assert found["message"].startswith("fewer than 10 expected failures or passes among")
+    assert (found["labels_only_method"], found["prediction_powered_rate"]) == ("score", None)
+    assert found["message"] == "no predictor: " + PREDICTOR_STATUSES["insufficient"]
+    assert found["statement"].startswith("2 of 4 labelled answers failed; of all, 67 % (")
 
 
 def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> None:

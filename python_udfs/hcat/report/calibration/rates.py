@@ -16,18 +16,10 @@ from hcat.report.showing import (
     distinct_labels,
     format_interval,
     format_level,
-    format_number,
     format_percent,
 )
 
 MAXIMUM_RATE_ROWS = 60
-
-RATE_METHODS = {
-    "score": "variance over clusters",
-    "normal": "normal, over clusters",
-    "wilson": "Wilson, on the effective number",
-    "known": "all answers labelled",
-}
 
 LIST_RATES = """
 select * from fct_failure_rates where dimension = 'all' order by metric_name, count_interactions desc, system
@@ -35,7 +27,7 @@ select * from fct_failure_rates where dimension = 'all' order by metric_name, co
 
 
 def describe_rates(source: Warehouse, chosen: Row | None, names: Sequence[str]) -> dict[str, Any]:
-    """Return failure rates by system, from labels alone and from labels and scores together.
+    """Return failure rates by system, each in one line.
 
     Parameters
     ----------
@@ -64,17 +56,6 @@ def describe_rates(source: Warehouse, chosen: Row | None, names: Sequence[str]) 
 
 
 def _show_rate(row: Row, label: str) -> Row:
-    def show(name: str) -> dict[str, str]:
-        rate = row[f"{name}_rate"]
-        return {
-            "rate": "" if rate is None else format_percent(rate),
-            "interval": "none"
-            if rate is None
-            else format_interval(row[f"{name}_lower"], row[f"{name}_upper"], "share"),
-            "method": RATE_METHODS.get(str(row[f"{name}_method"]), ""),
-        }
-
-    message = clean_label(row["message"], EXCERPT_CHARACTERS) if row["message"] else ""
     words = {
         "prediction_powered": "prediction-powered",
         "labels_only": "labels only",
@@ -85,37 +66,32 @@ def _show_rate(row: Row, label: str) -> Row:
         "criterion": clean_label(row["criterion"]),
         "system": label,
         "status": words.get(row["status"], row["status"]),
-        "message": message,
+        "message": clean_label(row["message"], EXCERPT_CHARACTERS) if row["message"] else "",
+        "statement": row["statement"] or "",
         "count_scored": row["count_scored"],
-        "count_labels": row["count_labels"],
         "count_clusters": row["count_clusters"],
         "is_small": row["is_small"],
-        "labels_only": show("labels_only"),
-        "powered": show("prediction_powered"),
-        "ratio": "" if row["width_ratio"] is None else format_number(row["width_ratio"]),
     }
 
 
 def _draw_rates(rows: Sequence[Row], labels: Mapping[str, str]) -> Any:
-    series = {"labels_only": "labels alone", "prediction_powered": "labels and calibrated scores"}
     estimates = [
         charts.Estimate(
             charts.shorten(labels[row["system"]], 40),
-            words,
-            row[f"{name}_rate"],
-            row[f"{name}_lower"],
-            row[f"{name}_upper"],
+            "failure rate",
+            row["failure_rate"],
+            row["failure_rate_lower"],
+            row["failure_rate_upper"],
         )
         for row in rows
-        for name, words in series.items()
-        if row[f"{name}_rate"] is not None
+        if row["failure_rate"] is not None
     ]
     if not estimates:
         return None
     systems = list(dict.fromkeys(estimate.position for estimate in estimates))
-    label = "Failure rate by system, from labels alone and prediction-powered, with intervals; see the table"
+    label = "Failure rate by system with intervals; see the table"
     return as_markup(
-        charts.draw_estimates(estimates, systems, list(series.values()), "share of answers that people fail", label)
+        charts.draw_estimates(estimates, systems, ["failure rate"], "share of answers that people fail", label)
     )
 
 

@@ -21,6 +21,12 @@ expected as (
     group by evaluations.metric_name, evaluations.system, segments.dimension
 ),
 
+both_marts as (
+    select * from {{ ref('fct_failure_rates') }}
+    union all
+    select * from {{ ref('fct_failure_rates_appendix') }}
+),
+
 found as (
     select
         metric_name,
@@ -30,7 +36,7 @@ found as (
         sum(count_interactions) as count_interactions,
         sum(count_scored) as count_scored,
         sum(count_labels) as count_labels
-    from {{ ref('fct_failure_rates') }}
+    from both_marts
     group by metric_name, system, dimension
 )
 

@@ -1,0 +1,98 @@
+"""The interval of clustered rates and means against hand-worked answers, and its behaviour where clusters are hard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t as student
+from scipy.stats import ttest_1samp
+
+from hcat.statistics.clustered import mean_interval, rate_interval
+from hcat.statistics.intervals import wilson_interval
+
+
+def test_the_jackknife_error_of_a_rate_by_hand() -> None:
+    # clusters of 3, 2 and 1 rows with 1, 0 and 1 failures: without each the rate is 1/3, 2/4 and 1/5, with all 1/3
+    is_failing = np.array([True, False, False, False, False, True])
+    found = rate_interval(is_failing, ["a", "a", "a", "b", "b", "c"])
+    squares = (1 / 3 - 1 / 3) ** 2 + (2 / 4 - 1 / 3) ** 2 + (1 / 5 - 1 / 3) ** 2
+    assert found.estimate == pytest.approx(1 / 3)
+    assert found.standard_error == pytest.approx(np.sqrt(2 / 3 * squares))
+    assert found.effective_clusters == pytest.approx(36 / 14)
+    assert (found.count_rows, found.count_clusters, found.largest_share) == (6, 3, 0.5)
+
+
+def test_strangers_have_the_interval_of_wilson() -> None:
+    found = rate_interval(np.arange(40) < 12, np.arange(40))
+    # the jackknife divides by 39, the model by 40: n lies between
+    low, high = wilson_interval(0.3, 2 / (1 / 39 + 1 / 40), float(student.ppf(0.975, 39)))
+    assert (found.low, found.high) == pytest.approx((low, high))
+
+
+def test_a_single_cluster_says_nothing_of_others() -> None:
+    rate = rate_interval(np.array([True, False]), [7, 7])
+    assert (rate.estimate, rate.low, rate.high) == (0.5, 0.0, 1.0)
+    mean = mean_interval(np.array([1.0, 3.0]), [7, 7])
+    assert mean.estimate == 2.0
+    assert np.isnan([mean.low, mean.high, mean.standard_error]).all()
+
+
+def test_one_row_a_cluster_is_the_t_interval() -> None:
+    values = np.random.default_rng(1).normal(0.4, 0.2, 30)
+    found = mean_interval(values, np.arange(30), confidence=0.9)
+    expected = ttest_1samp(values, 0).confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_few_failing_clusters_do_not_show_that_siblings_differ() -> None:
+    # one failure in 300 rows of 60 clusters: the jackknife alone would take all rows for strangers
+    found = rate_interval(np.arange(300) == 0, np.arange(300) // 5)
+    assert found.effective_n < 220
+    many = rate_interval(np.arange(300) % 5 == 0, np.arange(300) // 5)
+    assert many.effective_n == pytest.approx(300, rel=0.02)
+
+
+def test_what_is_certain_to_be_drawn_adds_no_error() -> None:
+    is_failing, clusters = np.arange(60) % 4 == 0, np.arange(60) // 2
+    halved = rate_interval(is_failing, clusters, uncertainty=np.full(60, 0.5))
+    whole = rate_interval(is_failing, clusters)
+    assert halved.standard_error == pytest.approx(whole.standard_error / 2)
+    assert halved.high - halved.low < 0.6 * (whole.high - whole.low)
+    assert halved.effective_clusters == whole.effective_clusters
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_an_interval_contains_its_estimate_whatever_the_order_and_the_names(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 60))
+    random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    is_hit = random.random(count) < data.draw(st.sampled_from([0.0, 0.02, 0.3, 1.0]))
+    clusters = random.integers(0, data.draw(st.integers(1, 30)), count)
+    weights = random.uniform(data.draw(st.sampled_from([0.01, 0.5, 1.0])), 1.0, count)
+    found = rate_interval(is_hit, clusters, weights)
+    assert 0 <= found.low <= found.estimate <= found.high <= 1
+    assert 1 <= found.effective_clusters <= found.count_clusters + 1e-9
+    order = random.permutation(count)
+    again = rate_interval(is_hit[order], [f"cluster {code}" for code in clusters[order]], weights[order])
+    assert tuple(found) == pytest.approx(tuple(again), nan_ok=True)
+    turned = rate_interval(~is_hit, clusters, weights)
+    assert (turned.low, turned.high) == pytest.approx((1 - found.high, 1 - found.low))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"clusters": [1]}, "one length of at least 1"),
+        ({"weights": np.array([1.0, 0.0])}, "weights finite and above 0"),
+        ({"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
+        ({"uncertainty": np.array([2.0, 1.0])}, r"uncertainty must lie in \[0, 1\]"),
+        ({"uncertainty": np.zeros(2)}, "above 0 for one row at least"),
+    ],
+)
+def test_arguments_outside_their_range_are_named(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rate_interval(np.array([True, False]), **({"clusters": [1, 2]} | changed))
