@@ -21,6 +21,7 @@ from benchmarks.promises.common import Promise
 #: Part -> heading of its section.
 PARTS: Final = {
     "intervals": "Intervals",
+    "failure_rates": "Failure rates",
     "versions": "Two versions",
 }
 PAGE: Final = ROOT / "docs" / "promises.md"
