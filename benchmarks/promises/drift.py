@@ -222,9 +222,7 @@ def look(logs: Logs, reference: int, last: int) -> tuple[Flags, bool]:
     return is_drifting, _alarm_of_mix(by_week, is_reference, in_windows)
 
 
-def _alarms_of_means(
-    charts: Sequence[Chart], windows: Sequence[int], deviation: Floats, count_metrics: int
-) -> Flags:
+def _alarms_of_means(charts: Sequence[Chart], windows: Sequence[int], deviation: Floats, count_metrics: int) -> Flags:
     """Return which metrics alarm in any of their series."""
     count_series = len(deviation)
     dimensions = ["all" if number < count_metrics else "topic" for number in range(count_series)] * len(charts)

@@ -159,14 +159,14 @@ def center_on_strata(
     key, size = rows.series * count_strata + strata, rows.count_series * count_strata
     shape = (rows.count_series, count_strata)
     own = key[is_reference]
-    counts = np.bincount(own, np.ones(len(own)), size).reshape(shape)
-    sums = np.bincount(own, rows.scores[is_reference], size).reshape(shape)
+    counts = np.bincount(own, minlength=size).astype(np.float64).reshape(shape)
+    sums = np.bincount(own, rows.scores[is_reference], size).astype(np.float64).reshape(shape)
     is_small = counts < minimum_rows
     rest = np.where(is_small, counts, 0.0).sum(axis=1)
-    mean_of_rest = ratio(np.where(is_small, sums, 0.0).sum(axis=1), rest)
+    of_rest = ratio(np.where(is_small, sums, 0.0).sum(axis=1), rest)
     mean = ratio(sums.sum(axis=1), counts.sum(axis=1))
-    mean_of_rest = np.where(rest < minimum_rows, mean, mean_of_rest)
-    centers = np.where(is_small, mean_of_rest[:, None], ratio(sums, counts))
+    of_rest = np.where(rest < minimum_rows, mean, of_rest)
+    centers = np.where(is_small, of_rest[:, None], ratio(sums, counts))
     return np.asarray(rows.scores - (centers - mean[:, None]).ravel()[key])
 
 
