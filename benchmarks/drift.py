@@ -45,8 +45,8 @@ def share_found(
 ) -> list[float]:
     """Return the share of runs that have found a shift by the end of week 1, 2 and 3.
 
-    One metric shifts over all interactions by .3 standard deviations. The other series of the family are quiet. Whatever
-    they did, the limit could only become laxer. Weekly means are drawn from their law for independent normal scores.
+    One metric shifts over all interactions by .3 standard deviations. The other series of the family are quiet: what
+    they do could only make the limit laxer. Weekly means are drawn from their law for independent normal scores.
     """
     random = np.random.default_rng(seed)
     limits = _limits_of_headline()
