@@ -76,7 +76,7 @@ class Design:
 
     name: str
     weekly: int = 200
-    count_metrics: int = 20
+    count_metrics: int = 10
     week_spread: float = 0.0
     count_clusters: int = 0
     likeness: float = 0.3
@@ -103,7 +103,7 @@ class Logs:
 QUIET: Final = (
     *(
         Design(f"week effects of sd {spread:g}, {weekly:,} a week", weekly, metrics, spread)
-        for weekly, metrics in ((200, 20), (1_000, 5))
+        for weekly, metrics in ((200, 10), (1_000, 5))
         for spread in (0.0, 0.05, 0.10, 0.15)
     ),
     Design("Zipf clusters of likeness .3, week effects of sd .05", count_clusters=40, week_spread=0.05),
@@ -121,34 +121,62 @@ OTHER_MIX: Final = (
 )
 #: Design -> least share of runs that find the shift; None = shown.
 SHIFTED: Final = (
-    (Design(".3 sd at once, 200 a week, within 3 weeks", shift=0.3), 0.95),
-    (Design(".3 sd at once, 200 a week, within 3 weeks, week effects of sd .05", week_spread=0.05, shift=0.3), 0.75),
-    (Design(".3 sd at once, 200 a week, within 3 weeks, week effects of sd .10", week_spread=0.1, shift=0.3), None),
-    (Design(".3 sd at once, 200 a week, within 3 weeks, quarter ends", shift=0.3, has_quarters=True), 0.95),
-    (Design("ramp to .3 sd in 8 weeks, 300 a week", 300, shift=0.3, weeks_to_shift=8, weeks_to_find=8), 0.95),
+    (Design(".3 sd at once, 200 a week, within 3 weeks", count_metrics=20, shift=0.3), 0.95),
+    (
+        Design(
+            ".3 sd at once, 200 a week, within 3 weeks, week effects of sd .05",
+            count_metrics=20,
+            week_spread=0.05,
+            shift=0.3,
+        ),
+        0.75,
+    ),
+    (
+        Design(
+            ".3 sd at once, 200 a week, within 3 weeks, week effects of sd .10",
+            count_metrics=20,
+            week_spread=0.1,
+            shift=0.3,
+        ),
+        None,
+    ),
+    (
+        Design(
+            ".3 sd at once, 200 a week, within 3 weeks, quarter ends", count_metrics=20, shift=0.3, has_quarters=True
+        ),
+        0.95,
+    ),
+    (Design("ramp to .3 sd in 8 weeks, 300 a week", 300, 20, shift=0.3, weeks_to_shift=8, weeks_to_find=8), 0.95),
 )
 
 
 def measure(count_runs: int, seed: int) -> list[Promise]:
     """Return the alarmed looks of every quiet design, and the found shifts; a fifth of ``count_runs`` each."""
     count = max(20, count_runs // RUNS_DIVISOR)
-    found = []
-    for number, design in enumerate(QUIET):
-        looks = [_look_last(np.random.default_rng([seed, 1, number, run]), design) for run in range(count)]
-        note = f"means {np.mean([mean for mean, _ in looks]):.3f}, mix {np.mean([mix for _, mix in looks]):.3f}"
-        found.append(
-            promise_of_share(NO_ALARM, design.name, [mean or mix for mean, mix in looks], high=LIMIT_ALARMS, note=note)
-        )
-    for number, design in enumerate(OTHER_MIX):
-        looks = [_look_last(np.random.default_rng([seed, 2, number, run]), design) for run in range(count)]
-        note = f"the mix alarms in {np.mean([mix for _, mix in looks]):.3f}"
-        found.append(
-            promise_of_share(NO_MEAN_ALARM, design.name, [mean for mean, _ in looks], high=LIMIT_ALARMS, note=note)
-        )
-    for number, (design, least) in enumerate(SHIFTED):
-        hits = [_finds(np.random.default_rng([seed, 3, number, run]), design) for run in range(count)]
-        found.append(promise_of_share(FOUND, design.name, hits, low=least))
-    return found
+    quiet = [_of_quiet(number, count, seed) for number in range(len(QUIET))]
+    other = [_of_other_mix(number, count, seed) for number in range(len(OTHER_MIX))]
+    return quiet + other + [_of_shifted(number, count, seed) for number in range(len(SHIFTED))]
+
+
+def _of_quiet(number: int, count: int, seed: int) -> Promise:
+    design = QUIET[number]
+    looks = [_look_last(np.random.default_rng([seed, 1, number, run]), design) for run in range(count)]
+    note = f"means {np.mean([mean for mean, _ in looks]):.3f}, mix {np.mean([mix for _, mix in looks]):.3f}"
+    alarmed = [mean or mix for mean, mix in looks]
+    return promise_of_share(NO_ALARM, design.name, alarmed, high=LIMIT_ALARMS, note=note)
+
+
+def _of_other_mix(number: int, count: int, seed: int) -> Promise:
+    design = OTHER_MIX[number]
+    looks = [_look_last(np.random.default_rng([seed, 2, number, run]), design) for run in range(count)]
+    note = f"the mix alarms in {np.mean([mix for _, mix in looks]):.3f}"
+    return promise_of_share(NO_MEAN_ALARM, design.name, [mean for mean, _ in looks], high=LIMIT_ALARMS, note=note)
+
+
+def _of_shifted(number: int, count: int, seed: int) -> Promise:
+    design, least = SHIFTED[number]
+    hits = [_finds(np.random.default_rng([seed, 3, number, run]), design) for run in range(count)]
+    return promise_of_share(FOUND, design.name, hits, low=least)
 
 
 def draw_logs(random: np.random.Generator, design: Design) -> Logs:
