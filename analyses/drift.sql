@@ -1,5 +1,5 @@
--- What moved against its reference. Drifting series come first, the most significant on top, each with its interval and
--- the limit beyond which it alarms. statistic and limit_value are in the unit of the test; docs/drift.md names it.
+-- What moved against its reference, by the two tests that alarm. Drifting series come first, the most significant on
+-- top, each with its interval and the limit of Student's t beyond which it alarms. Rows of role shown are left out.
 select
     metric_name,
     dimension,
@@ -20,7 +20,7 @@ select
     count_window,
     is_drifting
 from {{ ref('fct_metric_drift') }}
-where status = 'tested'
+where status = 'tested' and role = 'alarm'
 order by
     is_drifting desc,
     q_value asc nulls last,

@@ -23,6 +23,7 @@ PARTS: Final = {
     "intervals": "Intervals",
     "failure_rates": "Failure rates",
     "versions": "Two versions",
+    "drift": "Drift",
 }
 PAGE: Final = ROOT / "docs" / "promises.md"
 COUNT_RUNS, COUNT_RUNS_QUICK = 2_000, 40

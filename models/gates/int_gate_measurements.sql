@@ -171,6 +171,7 @@ drifting_series as (
             and drift.metric_name is not distinct from coalesce(gates.metric_name, drift.metric_name)
             and drift.dimension = coalesce(gates.dimension, drift.dimension)
             and drift.segment = coalesce(gates.segment, drift.segment)
+            and drift.role = 'alarm'
     where gates.measurement in ('count_drifting_series', 'count_drifting_mixes')
     group by gates.gate_name
 ),

@@ -17,6 +17,7 @@ final as (
         test,
 
         -- strings
+        role,
         status,
         detail,
 

@@ -1,5 +1,5 @@
--- One row per (primary metric, dimension, segment, week), with the mean, its error by cluster, and the share that
--- fails.
+-- One row per (primary metric, dimension, segment, week), with the mean, its error by cluster, the share that fails,
+-- and the range of the metric.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -12,6 +12,10 @@ segments as (
 
 weeks as (
     select * from {{ ref('int_interaction_weeks') }}
+),
+
+metrics as (
+    select * from {{ ref('metric_catalog') }}
 ),
 
 -- whole billionths, because a sum of doubles depends on the order in which an engine adds
@@ -59,9 +63,12 @@ summed as (
 
 averaged as (
     select
-        *,
-        sum_scores / nullif(count_scored, 0) as mean_billionths
+        summed.*,
+        summed.sum_scores / nullif(summed.count_scored, 0) as mean_billionths,
+        metrics.range_low::double as range_low,
+        metrics.range_high::double as range_high
     from summed
+    left join metrics on summed.metric_name = metrics.metric_name
 ),
 
 final as (
@@ -90,7 +97,9 @@ final as (
         count_decided,
         count_failing,
         count_failing / nullif(count_decided, 0) as share_failing,
-        count_decided * count_decided / nullif(sum_squared_decided, 0) as decided_effective
+        count_decided * count_decided / nullif(sum_squared_decided, 0) as decided_effective,
+        range_low,
+        range_high
     from averaged
 )
 

@@ -30,24 +30,25 @@ WEEKLY_METRICS = ("groundedness", "answer_relevancy__mean", "recall_at_5", "refu
 PLAN_SETTINGS = ("hcat_drift", "hcat_calibration_valid", "hcat_audit", "hcat_alert", "hcat_review")
 
 DRIFT_TESTS = {
-    "mean_shift": "shift of the mean",
+    "mean_shift": "mean of the last weeks against the weeks of the reference",
+    "mix_shift": "share of each segment in the last weeks against the weeks of the reference",
     "population_stability": "population stability index",
     "kolmogorov_smirnov": "Kolmogorov-Smirnov distance",
-    "sequential_mean": "shift of the mean, sequential test",
-    "mix_shift": "shift of the mix of segments",
+    "sequential_mean": "mean, sequential test",
 }
 
 COUNT_DRIFT = """
 select
     test,
+    role,
     count(*) as count_windows,
     count(*) filter (where status = 'tested') as count_tested,
     count(*) filter (where status <> 'tested') as count_not_tested,
     count(*) filter (where is_drifting) as count_drifting,
     max(window_start) as last_window
 from fct_metric_drift
-group by test
-order by test
+group by test, role
+order by role, test
 """
 
 LIST_DRIFTING = """

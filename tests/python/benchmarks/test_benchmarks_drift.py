@@ -1,81 +1,45 @@
-"""The benchmark of drift: its draws are what it says, and its verdicts are those of the product."""
+"""The benchmarks of drift: their draws are what they say, and their verdicts are those of the product."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 # benchmarks is no installed package: it is run from the root of the repository
 from benchmarks import drift
 from benchmarks.__main__ import BENCHMARKS
+from benchmarks.promises import drift as promises
+from benchmarks.promises.__main__ import PARTS
+from hcat.monitoring.drift.periods import EPOCH
+from hcat.monitoring.drift.settings import DriftSettings
+from hcat.monitoring.drift.tables import measure_drift
+
+HARD = promises.Design("hard", 60, 3, 0.1, count_clusters=15, correlation=0.5, holidays=(3, -2), has_quarters=True)
 
 
-def test_it_is_registered() -> None:
+def test_they_are_registered() -> None:
     assert BENCHMARKS["drift"] is drift.run
+    assert "drift" in PARTS
 
 
-@pytest.mark.parametrize("scenario", [drift.INDEPENDENT, drift.SIBLINGS, drift.REPEATED, drift.RARE])
-def test_scores_have_mean_0_and_deviation_1(scenario: drift.Scenario) -> None:
-    found = drift.draw(np.random.default_rng(1), scenario, 300, 800, 200, 3)
-    assert found.scores.shape == (300, 1_400)
-    assert_allclose([found.scores.mean(), found.scores.std()], [0, 1], atol=0.03)
-    assert_array_equal(np.unique(found.weeks, return_counts=True)[1], [200] * 7)
-    expected = {drift.SIBLINGS.name: 7 * 50, drift.REPEATED.name: 200}.get(scenario.name, 1_400)
-    assert len(np.unique(found.clusters)) == expected
+def test_a_large_log_finds_the_shift_and_a_small_one_does_not() -> None:
+    few, many = drift.share_found(50, 8, 0.0, 400), drift.share_found(1_000, 26, 0.0, 400)
+    assert few == sorted(few)
+    assert few[-1] < 0.2
+    assert many[0] > 0.95
+    # weeks that differ take it away
+    assert drift.share_found(1_000, 26, 0.15, 400)[-1] < 0.5 * many[-1]
 
 
-def test_siblings_are_as_alike_as_said() -> None:
-    found = drift.draw(np.random.default_rng(2), drift.SIBLINGS, 2_000, 800, 200, 1)
-    correlation = np.corrcoef(found.scores[:, 0], found.scores[:, 1])[0, 1]
-    assert abs(correlation - drift.SIBLINGS.likeness) < 0.06
-    assert abs(np.corrcoef(found.scores[:, 0], found.scores[:, 4])[0, 1]) < 0.06
-
-
-@pytest.mark.parametrize(("reference", "weekly"), [(800, 200), (5_000, 150), (100, 200)])
-def test_the_reference_is_split_to_its_size(reference: int, weekly: int) -> None:
-    sizes = drift._split_reference(reference, weekly)
-    assert sum(sizes) == reference
-    assert set(sizes[1:]) <= {weekly}
-
-
-def test_a_large_shift_is_found_at_once_and_a_small_log_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = drift.share_found(drift.INDEPENDENT, 800, 50, 40)
-    monkeypatch.setattr(drift, "SHIFT", 1.0)
-    large = drift.share_found(drift.INDEPENDENT, 800, 200, 40)
-    assert few["any"][0] < 0.1
-    assert large["mean_shift"][0] == 1.0
-    for shares in large.values():
-        assert shares == sorted(shares)
-        assert shares[-1] > 0.9
-
-
-def test_nothing_alarms_in_a_few_quiet_weeks() -> None:
-    assert drift.count_false_alarms(drift.SIBLINGS, 1, weekly=40)["any"] == 0
-    assert drift.count_false_mixes(20) == 0
-
-
-def test_verdicts_are_those_of_the_product() -> None:
-    # 960 p-values of a window, one far below the limit of Benjamini and Hochberg
-    columns = {
-        "p_value": np.concatenate([[1e-9], np.full(959, 0.5)]),
-        "share": np.ones(960),
-        **{
-            name: np.ones(960)
-            for name in (
-                "effective_reference",
-                "effective_window",
-                "degrees_of_freedom",
-                "standard_error",
-                "difference",
-                "standard_deviation_reference",
-                "value_reference",
-            )
-        },
-    }
-    assert_array_equal(np.flatnonzero(drift.alarms("mean_shift", columns)), [0])
-    columns["p_value"][0] = 0.01 * 0.96 / 960 * 1.01
-    assert not drift.alarms("mean_shift", columns).any()
+def test_week_effects_fool_the_shown_tests_and_not_the_chart() -> None:
+    shares = drift.shares_of_quiet_rows(0.15, 300, 60)
+    assert shares["mean_shift"] < 0.2
+    assert shares["kolmogorov_smirnov"] > 0.3
+    assert shares["sequential_mean"] > 0.3
 
 
 def test_the_bare_limit_fires_in_small_windows() -> None:
@@ -83,3 +47,70 @@ def test_the_bare_limit_fires_in_small_windows() -> None:
     assert bare > 0.7
     assert five < 0.08
     assert one < 0.03
+
+
+def test_logs_are_drawn_as_their_design_says() -> None:
+    logs = promises.draw_logs(np.random.default_rng(1), HARD)
+    volumes = np.bincount(logs.weeks)
+    assert_array_equal(volumes[[3, -2]], [12, 12])
+    assert set(np.delete(volumes, [3, len(volumes) - 2])) == {60}
+    # clusters lie within a week, and the largest of a week holds about a tenth of it
+    assert all(len(set(logs.weeks[logs.clusters == cluster])) == 1 for cluster in range(50))
+    wide = replace(HARD, weekly=4_000, count_clusters=0, has_quarters=False, week_spread=0.3)
+    drawn = promises.draw_logs(np.random.default_rng(2), wide)
+    assert_allclose(np.bincount(drawn.topics) / len(drawn.topics), promises.TOPIC_SHARES, atol=0.01)
+    of_topic = drawn.topics == 0
+    means = [drawn.scores[0, of_topic & (drawn.weeks == week)].mean() for week in range(29)]
+    assert 0.2 < np.std(means) < 0.42
+    residuals = drawn.scores[:, of_topic] - drawn.scores[:, of_topic].mean(axis=1)[:, None]
+    assert abs(np.corrcoef(residuals)[0, 1] - 0.5) < 0.1
+
+
+def test_a_ramp_grows_over_its_weeks() -> None:
+    design = promises.Design("ramp", 4_000, 1, shift=0.8, weeks_to_shift=8, weeks_to_find=8)
+    shifted = promises.draw_logs(np.random.default_rng(3), design)
+    quiet = promises.draw_logs(np.random.default_rng(3), replace(design, shift=0.0))
+    gained = (shifted.scores - quiet.scores)[0]
+    assert_allclose([gained[shifted.weeks == week].mean() for week in (25, 26, 33)], [0.0, 0.1, 0.8], atol=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.5])
+def test_a_look_has_the_verdict_of_the_tables(shift: float) -> None:
+    design = replace(HARD, shift=shift)
+    logs = promises.draw_logs(np.random.default_rng(4), design)
+    last = design.reference + design.weeks_to_find - 1
+    is_drifting, is_mix_drifting = promises.look(logs, design.reference, last)
+    ids = [f"i{number:05d}" for number in range(len(logs.weeks))]
+    mondays = pa.array(4 + 7 * logs.weeks, pa.int32()).cast(pa.date32())
+    assert mondays[0].as_py().toordinal() == EPOCH.toordinal() + 4
+    interactions = pa.table(
+        {
+            "interaction_id": ids,
+            "cluster_id": [str(cluster) for cluster in logs.clusters],
+            "week_start": mondays,
+            "week_status": ["complete"] * len(ids),
+        }
+    )
+    segments = [
+        pa.record_batch({"interaction_id": ids, "dimension": ["all"] * len(ids), "segment": ["all"] * len(ids)}),
+        pa.record_batch(
+            {
+                "interaction_id": ids,
+                "dimension": ["topic"] * len(ids),
+                "segment": [f"t{topic}" for topic in logs.topics],
+            }
+        ),
+    ]
+    evaluations = [
+        pa.record_batch({"metric_name": [f"m{number}"] * len(ids), "interaction_id": ids, "raw_score": scores})
+        for number, scores in enumerate(logs.scores)
+    ]
+    weeks = pa.table({"week_status": pa.array([], pa.string())})
+    rows = measure_drift(interactions, segments, evaluations, weeks, DriftSettings()).to_pylist()
+    # a topic that is too small for a status of its own is still a series of the simulation
+    tested = [row for row in rows if row["test"] == "mean_shift"]
+    assert {row["status"] for row in tested} <= {"tested", "too_few_window"}
+    drifting = {row["metric_name"] for row in tested if row["is_drifting"]}
+    assert drifting == {f"m{number}" for number in np.flatnonzero(is_drifting)}
+    assert drifting == ({"m0"} if shift else set())
+    assert is_mix_drifting == any(row["is_drifting"] for row in rows if row["test"] == "mix_shift")

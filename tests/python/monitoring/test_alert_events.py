@@ -57,8 +57,8 @@ def test_only_the_gates_of_the_last_build_count(tmp_path: Path, server: Server) 
 def test_series_that_drift_in_one_week_share_a_message(tmp_path: Path, server: Server) -> None:
     series = [
         *(drift(segment=f"topic {number:02}") for number in range(30)),
-        drift(segment="topic 07", test="kolmogorov_smirnov", q_value=0.00001, difference=-0.5),
-        drift(segment="topic 07", test="population_stability", is_drifting=False, q_value=0.5),
+        drift(segment="topic 07", window_weeks=3, q_value=0.00001, difference=-0.5),
+        drift(segment="shown", test="population_stability", role="shown", is_drifting=False, q_value=None),
         drift(segment="calm", is_drifting=False),
         drift(segment="no week", is_drifting=False, window_end=None, status="no_timestamps", q_value=None),
         # a segment whose last questions are older
@@ -71,12 +71,13 @@ def test_series_that_drift_in_one_week_share_a_message(tmp_path: Path, server: S
     alerted = send(tmp_path)
     assert server.titles() == ["Drift up to 2026-11-15: 31 series", "Drift up to 2026-11-08"]
     last, before = (payload["text"].splitlines() for payload in server.received)
-    assert before[1] == "`support_words` of `all`: mean shift (n 90 against 800)"
-    # the most certain first
-    assert last[1] == "the mix of `topic`: by 0.25, mix shift (n 90 against 800)"
-    assert last[2] == (
-        "`support_words` of `topic` is `topic 07`: by -0.5, kolmogorov smirnov and mean shift (n 90 against 800)"
+    assert (
+        before[1] == "`support_words` of `all`: moved further than the weeks of the reference differ (n 90 against 800)"
     )
+    # the most certain first
+    further = "further than the weeks of the reference differ (n 90 against 800)"
+    assert last[1] == f"the mix of `topic`: moved by 0.25, {further}"
+    assert last[2] == f"`support_words` of `topic` is `topic 07`: moved by -0.5, {further}"
     assert len(last) == MAXIMUM_SERIES + 3
     assert last[-2] == "and 19 more: see fct_metric_drift"
     assert dict(alerted.lines)["drift"] == "34 series up to 2026-11-15: 32 drift"
@@ -89,8 +90,8 @@ def test_series_that_drift_in_one_week_share_a_message(tmp_path: Path, server: S
     send(tmp_path)
     assert server.titles() == ["Drift up to 2026-11-15: 2 series", "No drift any more up to 2026-11-15"]
     assert server.received[0]["text"].splitlines()[1:-1] == [
-        "`support_words` of `topic` is `late`: by -0.125, mean shift (n 90 against 800)",
-        "`support_words` of `topic` is `topic 00`: by 0.125, mean shift (n 90 against 800)",
+        f"`support_words` of `topic` is `late`: moved by -0.125, {further}",
+        f"`support_words` of `topic` is `topic 00`: moved by 0.125, {further}",
         "before: drifting down, 2026-11-20 03:30 UTC",
     ]
     assert "`topic 01`" in server.received[1]["text"]

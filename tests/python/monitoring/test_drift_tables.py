@@ -12,10 +12,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from hcat.monitoring.drift.alarms import share_level
 from hcat.monitoring.drift.measuring import STATUSES
 from hcat.monitoring.drift.periods import plan_periods
 from hcat.monitoring.drift.settings import DriftSettings
-from hcat.monitoring.drift.statistics import TESTS
+from hcat.monitoring.drift.statistics import ALARM_TESTS, SHOWN_TESTS
 from hcat.monitoring.drift.tables import DRIFT_SCHEMA, bound_weeks, measure_drift, measure_drift_of
 
 MONDAY = date(2026, 6, 1)
@@ -194,9 +195,19 @@ def test_a_planted_shift_alarms_and_a_quiet_metric_does_not() -> None:
     # outside of the band, and of the limit: two ways to say alarm
     assert row["value_window"] > row["band_upper"]
     assert abs(row["statistic"]) > row["limit_value"]
-    for test in ("population_stability", "kolmogorov_smirnov", "sequential_mean"):
-        found = [row for row in rows_of(table, metric_name="drifting", dimension="all", test=test) if row["p_value"]]
-        assert any(row["is_drifting"] for row in found)
+    assert {row["test"] for row in rows_of(table, is_drifting=True)} == {"mean_shift"}
+
+
+def test_shown_tests_see_the_shift_and_never_alarm() -> None:
+    table = normal_logs(shift=1.0).measure()
+    for test in SHOWN_TESTS:
+        rows = rows_of(table, test=test)
+        assert {(row["role"], row["alarm_level"], row["is_drifting"], row["q_value"]) for row in rows} == {
+            ("shown", 0.0, False, None)
+        }
+        found = rows_of(table, metric_name="drifting", dimension="all", test=test)
+        assert any(row["statistic"] > row["limit_value"] and row["p_value"] < 0.001 for row in found), test
+    assert {row["role"] for row in table.to_pylist() if row["test"] in ALARM_TESTS} == {"alarm"}
 
 
 def test_every_series_has_every_row_in_order() -> None:
@@ -207,8 +218,8 @@ def test_every_series_has_every_row_in_order() -> None:
     expected = {
         (metric, segment, test, weeks)
         for metric, segment in series
-        for test, lengths in {test: (5,) if test == "sequential_mean" else (1, 3) for test in TESTS[:-1]}.items()
-        for weeks in lengths
+        for test in ("mean_shift", *SHOWN_TESTS)
+        for weeks in ((5,) if test == "sequential_mean" else (1, 3))
     } | {(None, "all", "mix_shift", weeks) for weeks in (1, 3)}
     assert set(found) == expected
     assert len(found) == len(expected)
@@ -220,12 +231,10 @@ def test_every_series_has_every_row_in_order() -> None:
 
 
 def test_alarm_and_limit_say_the_same() -> None:
-    table = normal_logs(shift=0.6, seed=3).measure(minimum_shift=0.0, minimum_distance=0.0)
+    table = normal_logs(shift=0.6, seed=3).measure(minimum_shift=0.0)
     for row in rows_of(table, status="tested"):
-        if row["test"] != "population_stability":
+        if row["test"] in ALARM_TESTS:
             assert row["is_drifting"] == (abs(row["statistic"]) >= row["limit_value"]), row
-        elif row["is_drifting"]:
-            assert row["statistic"] > row["limit_value"]
 
 
 def test_limits_by_hand() -> None:
@@ -233,23 +242,31 @@ def test_limits_by_hand() -> None:
     tested = rows_of(table, test="mean_shift", status="tested")
     assert len(tested) == 12
     row = one(table, metric_name="quiet", dimension="all", test="mean_shift", window_weeks=3)
-    # 12 rows, half of them of weight .95 x 2; none is rejected
-    limit = 0.01 * 0.96 / 12 * 0.95 * 2
-    assert_allclose(row["alarm_level"], 0.01 * 0.96)
+    # the means have .8 of the level, `all` half of that, two metrics share it, and 3 weeks have .95; none is rejected
+    limit = 0.01 * 0.8 * 0.5 / 2 * 0.95
+    assert_allclose(row["alarm_level"], 0.01 * 0.8)
+    assert_allclose(row["degrees_of_freedom"], 6 + 3 - 2)
     assert_allclose(row["limit_value"], -stats.t.ppf(limit / 2, row["degrees_of_freedom"]))
     margin = row["limit_value"] * row["standard_error"]
     assert_allclose(
         [row["band_lower"], row["band_upper"]], [row["value_reference"] - margin, row["value_reference"] + margin]
     )
+    segment = one(table, metric_name="quiet", segment="cards", test="mean_shift", window_weeks=1)
+    limit = 0.01 * 0.8 * 0.5 / 4 * 0.05
+    assert_allclose(segment["limit_value"], -stats.t.ppf(limit / 2, 6 + 1 - 2))
+    # shown rows: what one row without drift exceeds in 5 of 100 weeks
     stability = one(table, metric_name="quiet", dimension="all", test="population_stability", window_weeks=3)
-    count = len(rows_of(table, test="population_stability", status="tested"))
-    shares = [
-        0.05 if row["window_weeks"] == 1 else 0.95
-        for row in rows_of(table, test="population_stability", status="tested")
-    ]
-    level = 0.01 * 0.01 / count * 0.95 / np.mean(shares)
-    expected = (1 / 360 + 1 / 180) * stats.chi2.ppf(1 - level, stability["degrees_of_freedom"])
+    expected = (1 / 360 + 1 / 180) * stats.chi2.ppf(0.95, stability["degrees_of_freedom"])
     assert_allclose(stability["limit_value"], expected)
+
+
+def test_without_segments_all_of_the_level_is_used() -> None:
+    settings = DriftSettings()
+    shares = share_level(["all"] * 4, [1, 1, 3, 3], settings)
+    assert_allclose(shares / shares.sum(), [0.025, 0.025, 0.475, 0.475])
+    # a dimension of many segments takes nothing from another
+    shares = share_level(["all", "topic", *["channel"] * 50], [3] * 52, settings)
+    assert_allclose(shares[:3] / shares.sum(), [0.5, 0.25, 0.005])
 
 
 def test_large_logs_do_not_flag_trifles() -> None:
@@ -266,7 +283,7 @@ def test_large_logs_do_not_flag_trifles() -> None:
     assert one(lax, **chosen)["is_drifting"]
 
 
-def test_siblings_make_a_shift_less_sure() -> None:
+def test_weeks_hold_the_likeness_of_siblings() -> None:
     logs, alone = Logs(), Logs()
     random = np.random.default_rng(5)
     for week in range(9):
@@ -279,16 +296,58 @@ def test_siblings_make_a_shift_less_sure() -> None:
     by_cluster, by_row = one(logs.measure(), **chosen), one(alone.measure(), **chosen)
     assert_allclose(by_cluster["effective_window"], 45.0)
     assert_allclose(by_row["effective_window"], 180.0)
-    assert_allclose(by_cluster["standard_error"], 2 * by_row["standard_error"], rtol=0.05)
-    assert by_row["is_drifting"]
-    assert by_cluster["p_value"] > 1e3 * by_row["p_value"]
+    # the spread of the weeks holds the likeness of siblings, whether or not the logs tell of clusters
+    assert_allclose(by_cluster["standard_error"], by_row["standard_error"])
+    chosen["test"] = "kolmogorov_smirnov"
+    assert one(logs.measure(), **chosen)["p_value"] > 1e3 * one(alone.measure(), **chosen)["p_value"]
 
 
-def test_a_share_of_nothing_never_alarms() -> None:
-    shares = dict.fromkeys(TESTS, 0.0) | {"kolmogorov_smirnov": 1.0}
-    table = normal_logs(shift=2.0).measure(alarm_shares=shares)
-    assert {row["test"] for row in rows_of(table, is_drifting=True)} == {"kolmogorov_smirnov"}
-    assert one(table, metric_name="drifting", dimension="all", test="mean_shift", window_weeks=3)["limit_value"] is None
+@pytest.mark.parametrize(("share", "silent"), [(0.0, "mix_shift"), (1.0, "mean_shift")])
+def test_a_share_of_nothing_never_alarms(share: float, silent: str) -> None:
+    table = normal_logs(shift=2.0).measure(mix_share=share)
+    assert not any(row["is_drifting"] for row in rows_of(table, test=silent))
+    assert {row["limit_value"] for row in rows_of(table, test=silent)} == {None}
+    alone = normal_logs(shift=2.0).measure(headline_share=0.0)
+    assert {row["dimension"] for row in rows_of(alone, is_drifting=True)} == {"topic"}
+
+
+def quarter_logs(shift: float = 0.0) -> Logs:
+    """Twenty weeks of two topics that score 0 and 3; in the last week loans are nearly all of the questions."""
+    random = np.random.default_rng(6)
+    logs = Logs()
+    for week in range(20):
+        for number in range(100):
+            is_loan = number % 10 > 0 if week == 19 else number % 2 == 0
+            moved = shift if week >= 17 else 0.0
+            score = float(random.normal(3.0 * is_loan + moved, 1))
+            logs.add(week, {"m": score}, topic="loans" if is_loan else "cards")
+    return logs
+
+
+def test_a_quarter_end_moves_the_mix_and_not_the_mean() -> None:
+    table = quarter_logs().measure()
+    assert {row["test"] for row in rows_of(table, is_drifting=True)} == {"mix_shift"}
+    plain = quarter_logs().measure(mix_dimension="")
+    assert "mean_shift" in {row["test"] for row in rows_of(plain, is_drifting=True)}
+    row = one(table, dimension="all", test="mean_shift", window_weeks=1)
+    assert abs(row["difference"]) < 0.3 < one(plain, dimension="all", test="mean_shift", window_weeks=1)["difference"]
+    # a change inside the topics is still found
+    found = quarter_logs(shift=1.0).measure()
+    assert one(found, dimension="all", test="mean_shift", window_weeks=3)["is_drifting"]
+
+
+def test_weeks_that_always_differ_do_not_alarm() -> None:
+    random = np.random.default_rng(7)
+    logs = Logs()
+    for week in range(20):
+        effect = 0.6 * (-1) ** week + (0.9 if week >= 17 else 0.0)
+        for _ in range(60):
+            logs.add(week, {"m": float(random.normal(effect, 1))})
+    row = one(logs.measure(), dimension="all", test="mean_shift", window_weeks=3)
+    assert row["status"] == "tested"
+    assert not row["is_drifting"]
+    # a test of interactions is sure of it
+    assert one(logs.measure(), dimension="all", test="kolmogorov_smirnov", window_weeks=3)["p_value"] < 1e-4
 
 
 def test_a_new_mix_of_topics_alarms_and_names_the_topic() -> None:
@@ -302,8 +361,8 @@ def test_a_new_mix_of_topics_alarms_and_names_the_topic() -> None:
     assert (row["metric_name"], row["dimension"], row["segment"]) == (None, "topic", "all")
     assert row["detail"] == "cards: 90.0% -> 50.0%"
     assert_allclose(row["difference"], -0.4)
-    expected = stats.chi2_contingency([[324, 36], [90, 90]], correction=False)
-    assert_allclose(row["statistic"], expected.statistic)
+    assert_allclose([row["value_reference"], row["value_window"]], [0.9, 0.5])
+    assert row["degrees_of_freedom"] == 7
 
 
 # --- statuses ---------------------------------------------------------------------------------------------------------
@@ -330,7 +389,7 @@ def test_statuses_say_why_there_is_no_test() -> None:
         logs.add(None, {"undated": float(number), "constant": 1.0})
     logs.add(9, {"constant": 1.0}, status="incomplete")
     table = logs.measure()
-    windows = [test for test in TESTS if test not in ("mix_shift", "sequential_mean")]
+    windows = ["mean_shift", "population_stability", "kolmogorov_smirnov"]
     for test in (*windows, "sequential_mean"):
         assert statuses(table, metric_name="constant", test=test) == {"constant"}
         assert statuses(table, metric_name="unscored", test=test) == {"no_scores"}
@@ -375,6 +434,14 @@ def test_a_short_history_has_no_reference() -> None:
     assert {row["reference_end"] for row in rows_of(table, test="mean_shift")} == {None}
 
 
+def test_few_weeks_are_too_few_however_many_interactions_they_hold() -> None:
+    table = normal_logs(weeks=6, weekly=200).measure()
+    assert statuses(table, test="mean_shift") == {"too_few_weeks"}
+    assert statuses(table, test="mix_shift") == {"too_few_weeks"}
+    assert statuses(table, test="kolmogorov_smirnov") == {"tested"}
+    assert statuses(normal_logs(weeks=7, weekly=200).measure(), test="mean_shift") == {"tested"}
+
+
 def test_empty_logs_give_an_empty_table() -> None:
     interactions = pa.table(
         {
@@ -387,7 +454,7 @@ def test_empty_logs_give_an_empty_table() -> None:
     table = measure_drift_of(interactions, [], [], Logs().weeks(), SETTINGS)
     assert table.num_rows == 0
     assert table.schema == DRIFT_SCHEMA
-    assert bound_weeks(Logs().weeks(), 0.95).num_rows == 0
+    assert bound_weeks(ranged(Logs().weeks(), []), 0.95).num_rows == 0
 
 
 # --- invariance -------------------------------------------------------------------------------------------------------
@@ -436,8 +503,9 @@ def test_what_is_left_out_of_a_period_does_not_move_it() -> None:
         ({"minimum_expected": 0.0}, "above 0, got 0.0"),
         ({"minimum_shift": -0.1}, "at least 0, got -0.1"),
         ({"alarm_level": 1.0}, r"in \(0, 1\), got 1.0"),
-        ({"alarm_shares": {"mean_shift": 1.0}}, "must name mean_shift"),
-        ({"alarm_shares": dict.fromkeys(TESTS, 0.3)}, "add up to at most 1"),
+        ({"mix_share": 1.1}, r"in \[0, 1\], got 1.1"),
+        ({"minimum_weeks": 1}, "at least 2, got 1"),
+        ({"minimum_weeks": 27}, "must not exceed reference_weeks, got 27 and 26"),
         ({"reference_start": "1 June"}, "ISO date or empty, got '1 June'"),
     ],
 )
@@ -468,6 +536,13 @@ def test_bad_input_is_refused() -> None:
 # --- weekly means -----------------------------------------------------------------------------------------------------
 
 
+def ranged(weeks: pa.Table, ranges: list[tuple[float | None, float | None]]) -> pa.Table:
+    """Return weeks with the range of their metric."""
+    for place, name in enumerate(("range_low", "range_high")):
+        weeks = weeks.append_column(name, pa.array([bounds[place] for bounds in ranges], pa.float64()))
+    return weeks
+
+
 def test_weekly_means_have_students_interval() -> None:
     weeks = pa.table(
         {
@@ -476,10 +551,45 @@ def test_weekly_means_have_students_interval() -> None:
             "scored_effective": [5.0, 1.0, None, 1.0],
         }
     )
-    found = bound_weeks(weeks, 0.95)
+    found = bound_weeks(ranged(weeks, [(0.0, None)] * 4), 0.95)
     half = stats.t.ppf(0.975, 4) * 0.1
     assert_allclose(found["mean_lower"][0].as_py(), 0.5 - half)
     assert_allclose(found["mean_upper"][0].as_py(), 0.5 + half)
     assert found["mean_lower"].to_pylist()[1:] == [None, None, None]
     with pytest.raises(ValueError, match=r"in \(0, 1\), got 1.5"):
-        bound_weeks(weeks, 1.5)
+        bound_weeks(found, 1.5)
+
+
+def test_an_interval_stays_in_the_range_of_its_metric() -> None:
+    # the first week is the known fault: Student's interval ends at 1.03
+    weeks = pa.table(
+        {
+            "mean_score": [0.785, 0.0, 1.0, -0.9, 1.9],
+            "standard_error": [0.11, 0.0, 0.0, 0.08, 0.2],
+            "scored_effective": [10.0, 12.0, 12.0, 8.0, 6.0],
+        }
+    )
+    ranges = [(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-1.0, 1.0), (0.0, 2.0)]
+    found = bound_weeks(ranged(weeks, ranges), 0.95).to_pylist()
+    for row, (low, high) in zip(found, ranges, strict=True):
+        assert low <= row["mean_lower"] <= row["mean_score"] <= row["mean_upper"] <= high
+        assert row["mean_lower"] < row["mean_upper"]
+    # rows that agree: as twelve passes of twelve
+    square = float(stats.t.ppf(0.975, 11)) ** 2
+    assert_allclose(found[2]["mean_lower"], 12 / (12 + square))
+    assert_allclose(found[1]["mean_upper"], square / (12 + square))
+
+
+def test_the_interval_of_a_bounded_mean_covers() -> None:
+    random = np.random.default_rng(11)
+    scores = random.beta(4, 1, (4_000, 25))
+    weeks = pa.table(
+        {
+            "mean_score": scores.mean(axis=1),
+            "standard_error": scores.std(axis=1, ddof=1) / 5,
+            "scored_effective": np.full(4_000, 25.0),
+        }
+    )
+    found = bound_weeks(ranged(weeks, [(0.0, 1.0)] * 4_000), 0.95)
+    is_covered = (found["mean_lower"].to_numpy() <= 0.8) & (found["mean_upper"].to_numpy() >= 0.8)
+    assert 0.935 <= is_covered.mean() <= 0.965

@@ -27,9 +27,9 @@ order by is_passing, severity, gate_name
 """
 
 _LIST_DRIFT = """
-select metric_name, dimension, segment, test, window_end, difference, q_value, count_reference, count_window,
-    is_drifting
+select metric_name, dimension, segment, window_end, difference, q_value, count_reference, count_window, is_drifting
 from fct_metric_drift
+where role = 'alarm'
 order by q_value nulls last, metric_name, dimension, segment, test, window_weeks
 """
 
@@ -224,7 +224,7 @@ def _explain_verdict(row: Row) -> str:
 
 
 def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
-    """Yield one event per series, the most certain drift first; all tests and windows make up its state."""
+    """Yield one event per series, the most certain drift first; all windows make up its state."""
     series: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         series.setdefault((row["metric_name"], row["dimension"], row["segment"]), []).append(row)
@@ -239,10 +239,8 @@ def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
         facts = []
         if drifting:
             now, before = (format_number(drifting[0][name]) for name in ("count_window", "count_reference"))
-            counts = f"n {now} against {before}"
-            words = dict.fromkeys(str(row["test"]).replace("_", " ") for row in drifting)
-            facts = [f"by {format_number(moved)}"] if moved is not None else []
-            facts.append(f"{' and '.join(words)} ({counts})")
+            way_moved = "moved" if moved is None else f"moved by {format_number(moved)},"
+            facts = [f"{way_moved} further than the weeks of the reference differ (n {now} against {before})"]
         yield Event(
             kind="drift",
             key=hash_subject("drift", metric, dimension, segment),

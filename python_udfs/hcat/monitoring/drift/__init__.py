@@ -3,6 +3,7 @@
 The modules, in the order in which data flows:
 
 - ``statistics``: the tests of one window against the reference, vectorised over series;
+- ``chart``: the control chart of weeks, which alarms;
 - ``sequential``: the test that watches every week;
 - ``settings``: what the tests need to know;
 - ``periods``: which weeks are compared;

@@ -1,14 +1,17 @@
 """Alarms: which rows of one build drift.
 
-One level a week is divided over the tests (``alarm_shares``), so that the chance of any alarm without drift is at most
-that level, however many series there are. Within a test all series and windows of a build are one family. Its p-values
-are adjusted by Benjamini and Hochberg (1995), except those of the stability index, which is compared with a chance
-limit under Bonferroni's correction. Windows weigh by ``window_shares``: p-values are divided by weights of mean 1
-(Genovese, Roeder and Wasserman 2006), so that most of the level goes to the window that finds the smaller changes.
+Two tests alarm. ``mix_share`` of the level a week goes to the mix of segments and the rest to the means, so that the
+chance of any alarm without drift is at most the level, however many series there are. The other tests are shown.
+
+Within a test all rows of a build are one family, adjusted by Benjamini and Hochberg (1995). Rows weigh (Genovese,
+Roeder and Wasserman 2006): ``headline_share`` of a family's level goes to the series over all interactions, and every
+dimension has the same part of the rest. A dimension of many segments thus takes nothing from the others. Among the
+windows, ``window_shares`` give most of the level to the one that finds the smaller changes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,126 +19,180 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.monitoring.drift.settings import DriftSettings
-from hcat.monitoring.drift.statistics import TESTS, distance_limit, rejection_limit, stability_limit
+from hcat.monitoring.drift.statistics import ALARM_TESTS, distance_limit, rejection_limit, stability_limit
 from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile
 from hcat.statistics.multiple_tests import adjust_p_values
 
 
 def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings) -> None:
-    """Add q_value, limit_value, band, alarm_level and is_drifting to the rows of one build, in place.
+    """Add role, alarm_level, is_drifting, limit_value and, where it may alarm, q_value and the band, in place.
 
     Parameters
     ----------
     rows : list of dict
-        A row needs test, status, window_weeks and p_value. Where its test has a limit, it also needs what the limit is
-        made of: degrees_of_freedom, standard_error, difference, standard_deviation_reference, value_reference,
-        effective_reference, effective_window.
+        All rows of one build. A row needs test, dimension, status, window_weeks and p_value. Where its test has a
+        limit, it also needs what the limit is made of: degrees_of_freedom, standard_error, difference,
+        standard_deviation_reference, value_reference, count_compared, effective_reference, effective_window.
     settings : DriftSettings
 
     Examples
     --------
-    >>> rows = [{"test": "mix_shift", "status": "no_scores", "window_weeks": 1}]
+    >>> rows = [{"test": "mix_shift", "dimension": "topic", "status": "no_timestamps", "window_weeks": 1}]
     >>> mark_alarms(rows, DriftSettings())
-    >>> rows[0]["is_drifting"], round(rows[0]["alarm_level"], 6)
-    (False, 0.0001)
+    >>> rows[0]["role"], rows[0]["is_drifting"], rows[0]["alarm_level"]
+    ('alarm', False, 0.002)
     """
-    for test in TESTS:
-        level = settings.alarm_level * settings.alarm_shares[test]
-        family = [row for row in rows if row["test"] == test]
-        for row in family:
-            row |= {"alarm_level": level, "is_drifting": False}
-        tested = [row for row in family if row["status"] == "tested"]
-        if not tested:
-            continue
-        columns = {
-            name: _column(tested, name)
-            for name in (
-                "p_value",
-                "statistic",
-                "degrees_of_freedom",
-                "effective_reference",
-                "effective_window",
-                "difference",
-                "standard_error",
-                "standard_deviation_reference",
-                "value_reference",
+    levels = {
+        "mean_shift": settings.alarm_level * (1 - settings.mix_share),
+        "mix_shift": settings.alarm_level * settings.mix_share,
+    }
+    families: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        role = "alarm" if row["test"] in ALARM_TESTS else "shown"
+        row |= {"role": role, "alarm_level": levels.get(row["test"], 0.0), "is_drifting": False}
+        if row["status"] == "tested":
+            families.setdefault(row["test"], []).append(row)
+    for test, family in families.items():
+        columns = {name: _column(family, name) for name in _READ}
+        if test in ALARM_TESTS:
+            shares = share_level(
+                [row["dimension"] for row in family], [row["window_weeks"] for row in family], settings
             )
-        }
-        shares = dict(zip(settings.window_weeks, settings.window_shares, strict=True))
-        columns["share"] = np.array([shares.get(row["window_weeks"], 1.0) for row in tested])
-        if test == "sequential_mean":
-            columns["share"] = np.ones(len(tested))
-        found = decide(test, columns, level, settings)
+            found = decide(test, columns, shares, levels[test], settings)
+        else:
+            found = {"limit_value": limit_of_one(test, columns, 1 - settings.confidence)}
         for name, values in found.items():
-            for row, value in zip(tested, values.tolist(), strict=True):
+            for row, value in zip(family, values.tolist(), strict=True):
                 row[name] = value
 
 
+def share_level(dimensions: Sequence[str], windows: Sequence[int], settings: DriftSettings) -> Floats:
+    """Return the share of a family's level that each of its rows has, in proportion, shape (n,).
+
+    Parameters
+    ----------
+    dimensions : sequence of str
+        Dimension of each row; `all` is the headline.
+    windows : sequence of int
+        Weeks of the window of each row, among `settings.window_weeks`.
+    settings : DriftSettings
+
+    Examples
+    --------
+    One headline and two segments of one dimension, in one window: half of the level and a quarter each.
+
+    >>> settings = DriftSettings(window_weeks=[3], window_shares=[1.0])
+    >>> share_level(["all", "topic", "topic"], [3, 3, 3], settings).tolist()
+    [0.5, 0.25, 0.25]
+    """
+    of_window = dict(zip(settings.window_weeks, settings.window_shares, strict=True))
+    count_others = max(1, len(set(dimensions) - {"all"}))
+    headline = settings.headline_share
+    members = Counter(zip(dimensions, windows, strict=True))
+    return np.array(
+        [
+            of_window[weeks]
+            * (headline if dimension == "all" else (1 - headline) / count_others)
+            / members[dimension, weeks]
+            for dimension, weeks in zip(dimensions, windows, strict=True)
+        ]
+    )
+
+
 def decide(
-    test: str, columns: Mapping[str, Floats], level: float, settings: DriftSettings
+    test: str, columns: Mapping[str, Floats], shares: Floats, level: float, settings: DriftSettings
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return q_value, limit_value and is_drifting of all tested rows of one test; for `mean_shift` also the band.
+    """Return q_value, limit_value and is_drifting of all tested rows of a test that alarms; for means also the band.
 
     Parameters
     ----------
     test : str
-        One of :data:`hcat.monitoring.drift.statistics.TESTS`.
+        One of :data:`hcat.monitoring.drift.statistics.ALARM_TESTS`.
     columns : mapping of str to ndarray, shape (n,)
-        As in :func:`mark_alarms`, and `share`: the share of the level that the row's window has.
+        As in :func:`mark_alarms`.
+    shares : ndarray, shape (n,)
+        Shares of the level, in proportion; a row with share 0 never alarms.
     level : float
-        Level of the test; with 0 no row alarms and there is no limit.
+        Level of the test, in [0, 1); with 0 no row alarms and there is no limit.
     settings : DriftSettings
 
     Examples
     --------
     Two rows at the level .05: Benjamini and Hochberg double the smaller p-value and keep the larger one.
 
-    >>> columns = {"p_value": np.array([0.01, 0.5]), "share": np.array([1.0, 1.0])}
-    >>> columns |= {"effective_reference": np.array([9.0, 9.0]), "effective_window": np.array([9.0, 9.0])}
-    >>> found = decide("sequential_mean", columns, 0.05, DriftSettings())
+    >>> columns = {"p_value": np.array([0.01, 0.5]), "degrees_of_freedom": np.array([9.0, 9.0])}
+    >>> columns |= {"count_compared": np.array([2.0, 2.0])}
+    >>> found = decide("mix_shift", columns, np.ones(2), 0.05, DriftSettings())
     >>> found["q_value"].tolist(), found["is_drifting"].tolist()
     ([0.02, 0.5], [True, False])
     """
-    from scipy.special import chdtri
-
-    weights = columns["share"] / columns["share"].mean()
-    p_values = columns["p_value"] / weights
-    count = len(p_values)
-    before, after = columns["effective_reference"], columns["effective_window"]
-    nothing: Floats = np.full(count, np.nan)
-    if test == "population_stability":
-        q_values: Floats = np.minimum(1.0, p_values * count)
-        limit = level / count * weights
-    else:
-        q_values = adjust_p_values(p_values)
-        limit = rejection_limit(p_values, level) * weights
-    # a weighted limit may exceed 1 when nearly everything is rejected
-    limit = np.minimum(limit, 1.0)
-    found: dict[str, npt.NDArray[Any]] = {"q_value": q_values}
+    total = float(shares.sum())
+    weights = shares * (len(shares) / total) if total > 0 else shares
+    with np.errstate(divide="ignore"):
+        p_values = np.where(weights > 0, columns["p_value"] / weights, 1.0)
+    q_values = np.minimum(adjust_p_values(p_values), 1.0)
     is_drifting = (q_values <= level) & (level > 0)
+    found: dict[str, npt.NDArray[Any]] = {"q_value": q_values, "is_drifting": is_drifting}
     if level <= 0:
-        return found | {"limit_value": nothing, "is_drifting": is_drifting}
-    if test == "mean_shift":
-        quantile = -t_quantile(limit / 2, columns["degrees_of_freedom"])
-        least = settings.minimum_shift * np.nan_to_num(columns["standard_deviation_reference"])
-        margin = np.fmax(quantile * columns["standard_error"], least)
-        found |= {
-            "limit_value": np.fmax(quantile, least / columns["standard_error"]),
-            "band_lower": columns["value_reference"] - margin,
-            "band_upper": columns["value_reference"] + margin,
+        return found
+    # a weighted limit may exceed 1 when nearly everything is rejected
+    limit = np.minimum(rejection_limit(p_values, level) * weights, 1.0)
+    limit = np.where(limit > 0, limit, np.nan)
+    if test == "mix_shift":
+        return found | {
+            "limit_value": -t_quantile(limit / columns["count_compared"] / 2, columns["degrees_of_freedom"])
         }
-        is_drifting &= np.abs(columns["difference"]) >= least
-    elif test == "population_stability":
-        found["limit_value"] = stability_limit(limit, columns["degrees_of_freedom"], before, after)
-    elif test == "kolmogorov_smirnov":
-        found["limit_value"] = np.fmax(distance_limit(limit, before, after), settings.minimum_distance)
-        is_drifting &= columns["statistic"] >= settings.minimum_distance
-    elif test == "sequential_mean":
-        found["limit_value"] = -np.log(limit)
-    else:
-        found["limit_value"] = chdtri(columns["degrees_of_freedom"], limit)
-    return found | {"is_drifting": is_drifting}
+    quantile = -t_quantile(limit / 2, columns["degrees_of_freedom"])
+    least = settings.minimum_shift * np.nan_to_num(columns["standard_deviation_reference"])
+    margin = np.fmax(quantile * columns["standard_error"], least)
+    return found | {
+        "limit_value": np.fmax(quantile, least / columns["standard_error"]),
+        "band_lower": columns["value_reference"] - margin,
+        "band_upper": columns["value_reference"] + margin,
+        "is_drifting": is_drifting & (np.abs(columns["difference"]) >= least),
+    }
+
+
+def limit_of_one(test: str, columns: Mapping[str, Floats], level: float) -> Floats:
+    """Return the size of a shown statistic that a single row without drift exceeds with probability ``level``.
+
+    Parameters
+    ----------
+    test : str
+        One of :data:`hcat.monitoring.drift.statistics.SHOWN_TESTS`.
+    columns : mapping of str to ndarray, shape (n,)
+        effective_reference, effective_window, and degrees_of_freedom of the stability index.
+    level : float
+        In (0, 1).
+
+    Examples
+    --------
+    >>> columns = {name: np.array([100.0]) for name in ("effective_reference", "effective_window")}
+    >>> limit_of_one("sequential_mean", columns, 0.05).round(3).tolist()
+    [2.996]
+    """
+    before, after = columns["effective_reference"], columns["effective_window"]
+    levels: Floats = np.full(len(before), level)
+    if test == "population_stability":
+        return stability_limit(levels, columns["degrees_of_freedom"], before, after)
+    if test == "kolmogorov_smirnov":
+        return distance_limit(levels, before, after)
+    return -np.log(levels)
+
+
+#: Columns of a row that a decision or a limit reads.
+_READ = (
+    "p_value",
+    "degrees_of_freedom",
+    "count_compared",
+    "effective_reference",
+    "effective_window",
+    "difference",
+    "standard_error",
+    "standard_deviation_reference",
+    "value_reference",
+)
 
 
 def _column(rows: Sequence[Mapping[str, Any]], name: str) -> Floats:

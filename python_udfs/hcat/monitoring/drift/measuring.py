@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from hcat.monitoring.drift.chart import (
+    Chart,
+    MixShift,
+    average_weeks,
+    center_on_strata,
+    chart_weeks,
+    compare_mixes,
+)
 from hcat.monitoring.drift.periods import WEEK_DAYS, Plan, name_dates
 from hcat.monitoring.drift.reading import Interactions, Memberships, Weekly
 from hcat.monitoring.drift.sequential import watch_means
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import (
-    SERIES_TESTS,
+    SHOWN_TESTS,
     Period,
     Rows,
     arrange_rows,
-    compare_means,
-    compare_mixes,
     describe_period,
     distance_p_values,
+    error_by_cluster,
     measure_distance,
     measure_stability,
     stability_p_values,
@@ -34,15 +42,16 @@ STATUSES: Final = {
     "no_scores": "the series has no score at all",
     "no_timestamps": "no scored interaction of the series says when it was asked",
     "too_few_reference": "the reference holds too few effective rows for the test",
+    "too_few_weeks": "the reference holds too few weeks with a score for the chart of weeks",
     "too_few_window": "the window holds too few effective rows for the test",
     "constant": "nothing varies: equal scores, or a reference that cannot be split in two bins or segments",
 }
 
 
-def compare_period(
+def compare_shapes(
     rows: Rows, is_reference: Flags, is_window: Flags, reference: Period, window: Period, settings: DriftSettings
 ) -> dict[str, dict[str, npt.NDArray[Any]]]:
-    """Return the columns of each test of one window.
+    """Return the columns of the shown tests of one window: stability index and Kolmogorov-Smirnov distance.
 
     Parameters
     ----------
@@ -56,8 +65,8 @@ def compare_period(
     Returns
     -------
     dict
-        Test -> column -> ndarray, shape (count_series,): statistic, p_value and what
-        :func:`hcat.monitoring.drift.alarms.decide` also reads. `is_constant` tells that nothing varies.
+        Test -> column -> ndarray, shape (count_series,): statistic and p_value. `is_constant` tells that nothing
+        varies.
 
     Examples
     --------
@@ -67,29 +76,16 @@ def compare_period(
     >>> rows = arrange_rows(np.zeros(6, dtype=np.int64), np.arange(6), scores, 1)
     >>> is_reference = rows.order < 4
     >>> reference, window = describe_period(rows, is_reference), describe_period(rows, ~is_reference)
-    >>> found = compare_period(rows, is_reference, ~is_reference, reference, window, DriftSettings())
-    >>> float(found["mean_shift"]["difference"][0]), float(found["kolmogorov_smirnov"]["statistic"][0])
-    (1.0, 0.5)
+    >>> found = compare_shapes(rows, is_reference, ~is_reference, reference, window, DriftSettings())
+    >>> float(found["kolmogorov_smirnov"]["statistic"][0])
+    0.5
     """
-    shift = compare_means(rows, reference, window)
-    with np.errstate(invalid="ignore"):
-        margin = t_quantile((1 + settings.confidence) / 2, shift.degrees) * shift.standard_error
     before, after = reference.effective, window.effective
     index, chi_square, degrees = measure_stability(
         rows, is_reference, is_window, before, after, settings.count_bins, settings.minimum_expected
     )
     distance = measure_distance(rows, is_reference, is_window)
     return {
-        "mean_shift": {
-            "statistic": shift.statistic,
-            "degrees_of_freedom": shift.degrees,
-            "standard_error": shift.standard_error,
-            "difference": shift.difference,
-            "difference_lower": shift.difference - margin,
-            "difference_upper": shift.difference + margin,
-            "p_value": shift.p_value,
-            "is_constant": ~np.isfinite(shift.p_value),
-        },
         "population_stability": {
             "statistic": index,
             "degrees_of_freedom": degrees.astype(np.float64),
@@ -104,12 +100,79 @@ def compare_period(
     }
 
 
+class Means(NamedTuple):
+    """Scores of many series by week, freed of the mix.
+
+    Attributes
+    ----------
+    rows : Rows
+        With the centred scores.
+    weeks : ndarray of int, shape (n,)
+        Week of each row, from 0, in the order of `rows`.
+    counts, means : ndarray, shape (count_series, n_weeks)
+    is_reference : ndarray of bool, shape (n_weeks,)
+    reference : Period
+        Of the centred scores.
+    """
+
+    rows: Rows
+    weeks: Integers
+    counts: Floats
+    means: Floats
+    is_reference: Flags
+    reference: Period
+
+
+def center_means(
+    rows: Rows, weeks: Integers, is_reference: Flags, strata: Integers | None, settings: DriftSettings
+) -> Means:
+    """Return the weekly means of all series after each stratum was centred on its mean of the reference.
+
+    Parameters
+    ----------
+    rows : Rows
+    weeks, strata : ndarray of int, shape (n,)
+        Week and stratum of each row from 0, in the order of `rows`; without strata the scores stay.
+    is_reference : ndarray of bool, shape (n_weeks,)
+        Which weeks are of the reference.
+    settings : DriftSettings
+    """
+    in_reference = is_reference[weeks]
+    if strata is not None and len(strata):
+        scores = center_on_strata(rows, in_reference, strata, int(strata.max()) + 1, settings.minimum_reference)
+        rows = replace(rows, scores=scores)
+    counts, means = average_weeks(rows, rows.scores, weeks, len(is_reference))
+    return Means(rows, weeks, counts, means, is_reference, describe_period(rows, in_reference))
+
+
+def compare_weeks(centred: Means, is_window: Flags) -> Chart:
+    """Return the chart of one window: its error is that between weeks, and at least that between clusters.
+
+    Parameters
+    ----------
+    centred : Means
+    is_window : ndarray of bool, shape (n_weeks,)
+        Which weeks are of the window.
+    """
+    rows, reference = centred.rows, centred.reference
+    window = describe_period(rows, is_window[centred.weeks])
+    return chart_weeks(
+        centred.counts,
+        centred.means,
+        centred.is_reference,
+        is_window,
+        reference.variance * reference.count,
+        error_by_cluster(rows, reference, window),
+    )
+
+
 def measure_metric(
     metric_name: str,
     owners: Integers,
     scores: Floats,
     known: Interactions,
     cells: Memberships,
+    strata: Integers | None,
     plan: Plan | None,
     watched: Mapping[tuple[str, str], Weekly],
     settings: DriftSettings,
@@ -125,6 +188,8 @@ def measure_metric(
         NaN without a score.
     known : Interactions
     cells : Memberships
+    strata : ndarray of int or None, shape (n_interactions,)
+        Segment of each interaction in the dimension whose mix the means are freed of, from 0; None = there is none.
     plan : Plan or None
         None when no week of the logs is complete.
     watched : mapping of (str, str) to Weekly
@@ -152,7 +217,7 @@ def measure_metric(
         | {name: int(values[number]) for name, values in counts.items()}
         for number, code in enumerate(present.tolist())
     ]
-    rows = _measure_windows(shared, series, member, interaction, scores, known, plan, settings)
+    rows = _measure_windows(shared, series, member, interaction, scores, known, strata, plan, settings)
     rows += _watch(shared, watched, plan, settings)
     for row in rows:
         del row["count_scored"]
@@ -166,11 +231,12 @@ def _measure_windows(
     interaction: Integers,
     scores: Floats,
     known: Interactions,
+    strata: Integers | None,
     plan: Plan | None,
     settings: DriftSettings,
 ) -> list[dict[str, Any]]:
     """Return the rows of the tests that compare one window with the reference."""
-    window_tests = tuple(test for test in SERIES_TESTS if test != "sequential_mean")
+    window_tests = ("mean_shift", *(test for test in SHOWN_TESTS if test != "sequential_mean"))
     if plan is None:
         return [
             row | _nothing(test, weeks, "no_scores" if not row["count_scored"] else _without_plan(row))
@@ -185,35 +251,57 @@ def _measure_windows(
     rows = arrange_rows(series[is_used], known.clusters[interaction[is_used]], scores[member[is_used]], len(shared))
     days = days[is_used][rows.order]
     is_reference = in_reference[is_used][rows.order]
+    mondays, weeks = np.unique(days, return_inverse=True)
+    own_strata = None if strata is None else strata[interaction[is_used][rows.order]]
+    centred = center_means(rows, weeks, mondays < plan.reference_end, own_strata, settings)
     reference = describe_period(rows, is_reference)
     found: list[dict[str, Any]] = []
     for window in plan.windows:
         is_window = (days >= window.start) & (days < window.end) & ~is_reference
         period = describe_period(rows, is_window)
-        for test, columns in compare_period(rows, is_reference, is_window, reference, period, settings).items():
-            shape = test != "mean_shift"
-            statuses = [
-                _status(row, before, after, is_constant, settings, shape)
-                for row, before, after, is_constant in zip(
-                    shared,
-                    reference.effective.tolist(),
-                    period.effective.tolist(),
-                    columns.pop("is_constant").tolist(),
-                    strict=True,
+        chart = compare_weeks(centred, (mondays >= window.start) & ~centred.is_reference)
+        tests = {"mean_shift": _columns_of(chart, settings)}
+        tests |= compare_shapes(rows, is_reference, is_window, reference, period, settings)
+        for test, columns in tests.items():
+            is_constant = columns.pop("is_constant")
+            for number, row in enumerate(shared):
+                status = _status(
+                    row,
+                    (float(reference.effective[number]), float(period.effective[number])),
+                    int(chart.reference_weeks[number]) if test == "mean_shift" else None,
+                    bool(is_constant[number]),
+                    settings,
+                    test != "mean_shift",
                 )
-            ]
-            for number, (row, status) in enumerate(zip(shared, statuses, strict=True)):
-                measured = {name: _at(values, number) for name, values in columns.items()}
+                values = {"value_reference": reference.mean, "value_window": period.mean}
                 found.append(
                     row
                     | _nothing(test, window.weeks, status)
                     | name_dates(plan.first, plan.reference_end, window.start, window.end)
                     | _sizes(reference, period, number)
-                    | {"value_reference": _at(reference.mean, number), "value_window": _at(period.mean, number)}
+                    | {name: _at(column, number) for name, column in values.items()}
                     | {"standard_deviation_reference": _at(reference.standard_deviation, number)}
-                    | (measured if status == "tested" else {})
+                    | ({name: _at(column, number) for name, column in columns.items()} if status == "tested" else {})
                 )
     return found
+
+
+def _columns_of(chart: Chart, settings: DriftSettings) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of `mean_shift`."""
+    with np.errstate(invalid="ignore"):
+        margin = t_quantile((1 + settings.confidence) / 2, chart.degrees) * chart.standard_error
+    return {
+        "statistic": chart.statistic,
+        "degrees_of_freedom": chart.degrees,
+        "standard_error": chart.standard_error,
+        "value_reference": chart.reference,
+        "value_window": chart.window,
+        "difference": chart.difference,
+        "difference_lower": chart.difference - margin,
+        "difference_upper": chart.difference + margin,
+        "p_value": chart.p_value,
+        "is_constant": ~np.isfinite(chart.p_value),
+    }
 
 
 def _watch(
@@ -252,7 +340,7 @@ def _watch(
         if watch.is_watched[number]:
             status = "tested"
         else:
-            status = _status(row, before, after, False, settings, False)
+            status = _status(row, (before, after), None, False, settings, False)
             # rows enough in all, but never on both sides of a supposed change, or nothing that varies
             status = "constant" if status == "tested" else status
         measured: dict[str, Any] = {
@@ -315,58 +403,76 @@ def measure_mix(
         rows = arrange_rows(np.zeros(len(segments), dtype=np.int64), clusters, np.zeros(len(segments)), 1)
         ordered, own_days, complete = segments[rows.order], own_days[rows.order], complete[rows.order]
         is_reference = complete & (own_days >= plan.first) & (own_days < plan.reference_end)
+        is_counted = is_reference | (complete & (own_days >= min(window.start for window in plan.windows)))
+        mondays, weeks = np.unique(own_days[is_counted], return_inverse=True)
+        keys = ordered[is_counted] * len(mondays) + weeks
+        by_week = np.bincount(keys, minlength=len(own_cells) * len(mondays)).astype(np.float64)
+        by_week = by_week.reshape(len(own_cells), len(mondays))
         reference = describe_period(rows, is_reference)
         names = [cells.names[code][1] for code in own_cells.tolist()]
         for window in plan.windows:
             is_window = complete & (own_days >= window.start) & (own_days < window.end) & ~is_reference
             period = describe_period(rows, is_window)
             before, after = float(reference.effective[0]), float(period.effective[0])
-            expected, found_now = (
-                np.bincount(ordered[part], minlength=len(names)).astype(np.float64)
-                for part in (is_reference, is_window)
+            mix = compare_mixes(
+                by_week,
+                mondays < plan.reference_end,
+                (mondays >= max(window.start, plan.reference_end)) & (mondays < window.end),
+                before,
+                after,
+                settings.minimum_expected,
             )
-            statistic, degrees, p_value = compare_mixes(expected, found_now, before, after, settings.minimum_expected)
-            status = _status(shared, before, after, degrees == 0, settings, True)
+            status = _status(shared, (before, after), mix.reference_weeks, not mix.count_compared, settings, True)
             found.append(
                 shared
                 | _nothing("mix_shift", window.weeks, status)
                 | name_dates(plan.first, plan.reference_end, window.start, window.end)
                 | _sizes(reference, period, 0)
-                | (
-                    {"statistic": statistic, "degrees_of_freedom": float(degrees), "p_value": p_value}
-                    | _name_mover(names, expected, found_now)
-                    if status == "tested"
-                    else {}
-                )
+                | (_columns_of_mix(mix, names) if status == "tested" else {})
             )
     for row in found:
         del row["count_scored"]
     return found
 
 
-def _name_mover(names: Sequence[str], reference: Floats, window: Floats) -> dict[str, Any]:
-    """Return the share of the segment that moved most in both periods, and its name in words."""
-    before, after = reference / reference.sum(), window / window.sum()
-    most = int(np.argmax(np.abs(after - before)))
+def _columns_of_mix(mix: MixShift, names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of `mix_shift`, with the segment that speaks most against an unchanged mix in words."""
+    places = mix.places.tolist()
+    name = names[places[0]] if len(places) == 1 else f"{len(places)} rare segments"
     return {
-        "value_reference": float(before[most]),
-        "value_window": float(after[most]),
-        "difference": float(after[most] - before[most]),
-        "detail": f"{names[most]}: {before[most]:.1%} -> {after[most]:.1%}",
+        "statistic": mix.statistic,
+        "degrees_of_freedom": mix.degrees,
+        "p_value": mix.p_value,
+        "count_compared": mix.count_compared,
+        "value_reference": mix.reference,
+        "value_window": mix.window,
+        "difference": mix.window - mix.reference,
+        "detail": f"{name}: {mix.reference:.1%} -> {mix.window:.1%}",
     }
 
 
 def _status(
-    row: Mapping[str, Any], before: float, after: float, is_constant: bool, settings: DriftSettings, shape: bool
+    row: Mapping[str, Any],
+    effective: tuple[float, float],
+    reference_weeks: int | None,
+    is_constant: bool,
+    settings: DriftSettings,
+    shape: bool,
 ) -> str:
-    """Return the status of a row from the effective rows of reference and window; ``shape`` asks for more rows."""
+    """Return the status of a row from the effective rows of reference and window; ``shape`` asks for more rows.
+
+    ``reference_weeks`` is None for a test that does not compare weeks.
+    """
     if not row["count_scored"]:
         return "no_scores"
     if row["count_without_week"] == row["count_scored"]:
         return "no_timestamps"
-    if before < (max(settings.minimum_reference, settings.minimum_shape) if shape else settings.minimum_reference):
+    least = settings.minimum_shape if shape else 0.0
+    if effective[0] < max(settings.minimum_reference, least):
         return "too_few_reference"
-    if after < (max(settings.minimum_window, settings.minimum_shape) if shape else settings.minimum_window):
+    if reference_weeks is not None and reference_weeks < settings.minimum_weeks:
+        return "too_few_weeks"
+    if effective[1] < max(settings.minimum_window, least):
         return "too_few_window"
     return "constant" if is_constant else "tested"
 

@@ -138,6 +138,34 @@ def read_memberships(segments: Iterable[pa.RecordBatch], known: Interactions) ->
     )
 
 
+def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> Integers | None:
+    """Return the segment of each interaction in ``dimension`` from 0; None without such a dimension.
+
+    Parameters
+    ----------
+    cells : Memberships
+    count_interactions : int
+    dimension : str
+        Interactions outside it are a segment of their own, the last one.
+
+    Examples
+    --------
+    >>> cells = Memberships([("all", "all"), ("topic", "cards")], np.array([0, 1, 1]), np.array([0, 0, 1]))
+    >>> read_strata(cells, 2, "topic").tolist(), read_strata(cells, 2, "language")
+    ([1, 0], None)
+    """
+    own = [place for place, (name, _) in enumerate(cells.names) if name == dimension]
+    if not own:
+        return None
+    number = np.full(len(cells.names), -1)
+    number[own] = np.arange(len(own))
+    segments = number[cells.cells]
+    is_own = segments >= 0
+    strata = np.full(count_interactions, len(own))
+    strata[cells.interactions[is_own]] = segments[is_own]
+    return strata
+
+
 def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Integers, Floats]]:
     """Yield name, places of interactions and scores (NaN without one) of each metric when its last batch has come.
 

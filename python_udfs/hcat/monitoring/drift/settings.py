@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
-
-from hcat.monitoring.drift.statistics import TESTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +23,10 @@ class DriftSettings:
         Lengths of the windows (weeks).
     window_shares : sequence of float
         Their shares of a test's level, above 0, together 1.
+    minimum_weeks : int
+        Least weeks of the reference that hold a score of the series.
+    mix_dimension : str
+        Dimension whose mix a mean is freed of; an empty text frees it of none.
     minimum_reference, minimum_window, minimum_shape : float
         Least effective rows of the reference, of the window for a mean, and of both for a distribution or a mix.
     count_bins : int
@@ -33,14 +35,15 @@ class DriftSettings:
         Effective rows that a bin or segment expects without drift.
     minimum_shift : float
         Least shift of a mean that alarms (standard deviations of the reference).
-    minimum_distance : float
-        Least Kolmogorov-Smirnov distance that alarms (0 to 1).
     expected_shift : float
         Shift that the sequential test is tuned to (standard deviations).
     alarm_level : float
         Largest share of weeks with any alarm when nothing drifts, in (0, 1).
-    alarm_shares : mapping of str to float
-        Test -> its share of the level, at least 0, together at most 1; 0 = shown, never alarms.
+    mix_share : float
+        Share of that level that the mix of segments has, in [0, 1]; the means have the rest.
+    headline_share : float
+        Share of the level of the means that the series over all interactions have, in [0, 1]; the dimensions have the
+        rest, each as much as another.
     confidence : float
         Of the intervals of differences, each on its own, in (0, 1).
 
@@ -59,35 +62,30 @@ class DriftSettings:
     base_weeks: int = 4
     window_weeks: Sequence[int] = (1, 3)
     window_shares: Sequence[float] = (0.05, 0.95)
+    minimum_weeks: int = 4
+    mix_dimension: str = "topic"
     minimum_reference: float = 30.0
     minimum_window: float = 10.0
     minimum_shape: float = 50.0
     count_bins: int = 10
     minimum_expected: float = 10.0
     minimum_shift: float = 0.1
-    minimum_distance: float = 0.1
     expected_shift: float = 0.3
     alarm_level: float = 0.01
-    alarm_shares: Mapping[str, float] = field(
-        default_factory=lambda: {
-            "mean_shift": 0.96,
-            "population_stability": 0.01,
-            "kolmogorov_smirnov": 0.01,
-            "sequential_mean": 0.01,
-            "mix_shift": 0.01,
-        }
-    )
+    mix_share: float = 0.2
+    headline_share: float = 0.5
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
         """Raise a ``ValueError`` for settings with which a test could not keep its promise."""
-        for name, least in (("reference_weeks", 1), ("base_weeks", 1), ("count_bins", 2)):
+        for name, least in (("reference_weeks", 1), ("base_weeks", 1), ("minimum_weeks", 2), ("count_bins", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
-        if self.base_weeks > self.reference_weeks:
-            raise ValueError(
-                f"base_weeks must not exceed reference_weeks, got {self.base_weeks} and {self.reference_weeks}"
-            )
+        for name in ("base_weeks", "minimum_weeks"):
+            if getattr(self, name) > self.reference_weeks:
+                raise ValueError(
+                    f"{name} must not exceed reference_weeks, got {getattr(self, name)} and {self.reference_weeks}"
+                )
         lengths = list(self.window_weeks)
         if not lengths or min(lengths) < 1 or len(set(lengths)) != len(lengths):
             raise ValueError(f"window_weeks must be distinct lengths of at least 1, got {lengths}")
@@ -104,14 +102,11 @@ class DriftSettings:
         for name in ("alarm_level", "confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)}")
-        for name in ("minimum_shift", "minimum_distance"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
-        if set(self.alarm_shares) != set(TESTS):
-            raise ValueError(f"alarm_shares must name {', '.join(TESTS)}, got {', '.join(sorted(self.alarm_shares))}")
-        shares = list(self.alarm_shares.values())
-        if min(shares) < 0 or sum(shares) > 1 + 1e-9:
-            raise ValueError(f"alarm_shares must be at least 0 and add up to at most 1, got {dict(self.alarm_shares)}")
+        if not self.minimum_shift >= 0:
+            raise ValueError(f"minimum_shift must be at least 0, got {self.minimum_shift}")
+        for name in ("mix_share", "headline_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
         if self.reference_start:
             try:
                 date.fromisoformat(self.reference_start)

@@ -4,42 +4,44 @@ A series is one metric in one segment of one dimension. Everything here is vecto
 clusters: interactions of one cluster are not independent facts. With n_s rows of cluster s the effective number of rows
 is Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of one cluster as fully dependent.
 
-The five tests:
+Two tests decide (``role`` = ``alarm``). Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.chart`:
 
-- ``mean_shift``: t = (mean of the window - mean of the reference) / standard error. The error is that of both periods
-  by the delete-a-cluster jackknife: a cluster leaves window and reference together, so that a query that is asked every
-  week is its own control. Two lower limits keep the tails honest where a window is small or its scores hardly vary (a
-  rare failure that happened not to occur). The variance of an effective row of the window is at least that of both
-  periods together. The standard error is at least what one differing cluster would give, \\|difference\\| / K.
-  Degrees of freedom follow Welch and Satterthwaite from K - 1 of each period.
+- ``mean_shift``: the weekly means of a series, each topic centred on its own mean of the reference. Its error is at
+  least that of both periods by the delete-a-cluster jackknife (:func:`error_by_cluster`): a cluster leaves window and
+  reference together, so that a query that is asked every week is its own control. Two lower limits keep that error
+  honest where a window is small or its scores hardly vary (a rare failure that happened not to occur). The variance of
+  an effective row of the window is at least that of both periods together. The standard error is at least what one
+  differing cluster would give, \\|difference\\| / K.
+- ``mix_shift``: the weekly shares of a dimension's segments.
+
+Three tests are shown and never alarm, because their error knows nothing of weeks that differ by chance:
+
 - ``population_stability``: the population stability index sum (p - q) ln(p / q) over bins that hold equal shares of the
   reference. Without drift it is about (1 / K_w + 1 / K_r) times a chi-square variable with B - 1 degrees of freedom
-  (Yurdakul and Naranjo 2020), which is its chance limit; a fixed .1 is not one. Far out in the tail that law fails,
-  because the logarithm of a nearly empty bin counts too much. The p-value is therefore that of the smaller of two
-  numbers, the scaled index and Pearson's chi-square of the same bins, and an alarm needs both.
+  (Yurdakul and Naranjo 2020), which is its chance limit; a fixed .1 is not one. The p-value is that of the smaller of
+  two numbers, the scaled index and Pearson's chi-square of the same bins: in the logarithm a nearly empty bin counts
+  too much.
 - ``kolmogorov_smirnov``: the largest distance of the two distribution functions, by Kolmogorov's limit law on K_r K_w /
   (K_r + K_w) rows (Smirnov 1939); with ties it is conservative.
 - ``sequential_mean``: an e-process for the mean, valid at every weekly look. See
   :mod:`hcat.monitoring.drift.sequential`.
-- ``mix_shift``: chi-square of the shares of a dimension's segments in window and reference, on K_w and K_r rows.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import adjust_p_values
 
-#: Tests of a series of scores.
-SERIES_TESTS: Final = ("mean_shift", "population_stability", "kolmogorov_smirnov", "sequential_mean")
-#: All tests: those of a series, and the one of a dimension.
-TESTS: Final = (*SERIES_TESTS, "mix_shift")
+#: Tests that may alarm: of a series of scores, and of the mix of a dimension.
+ALARM_TESTS: Final = ("mean_shift", "mix_shift")
+#: Tests of a series that are shown and never alarm.
+SHOWN_TESTS: Final = ("population_stability", "kolmogorov_smirnov", "sequential_mean")
+TESTS: Final = (*ALARM_TESTS, *SHOWN_TESTS)
 
 #: Added to every bin of both periods: an empty bin would make the index infinite.
 _HALF_COUNT = 0.5
@@ -102,26 +104,6 @@ class Period:
     standard_deviation: Floats
     variance: Floats
     deviations: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """Difference of means (window - reference) of each series; arrays of shape (count_series,).
-
-    Attributes
-    ----------
-    difference, standard_error, degrees, statistic, p_value : ndarray
-        NaN where a period is too small or nothing varies; the p-value is two-sided.
-    is_constant : ndarray of bool
-        All rows of both periods are equal.
-    """
-
-    difference: Floats
-    standard_error: Floats
-    degrees: Floats
-    statistic: Floats
-    p_value: Floats
-    is_constant: Flags
 
 
 def arrange_rows(series: Integers, clusters: Integers, scores: Floats, count_series: int) -> Rows:
@@ -210,8 +192,8 @@ def describe_period(rows: Rows, is_member: Flags) -> Period:
     )
 
 
-def compare_means(rows: Rows, reference: Period, window: Period) -> Shift:
-    """Return the shift of the mean of each series; its error is that of both periods.
+def error_by_cluster(rows: Rows, reference: Period, window: Period) -> Floats:
+    """Return the standard error of the shift of each mean that clusters alone give, shape (count_series,).
 
     Parameters
     ----------
@@ -219,9 +201,14 @@ def compare_means(rows: Rows, reference: Period, window: Period) -> Shift:
     reference, window : Period
         Two periods of `rows` without a common row.
 
+    Returns
+    -------
+    ndarray, shape (count_series,)
+        NaN where a period has fewer than two clusters, or where nothing varies.
+
     Notes
     -----
-    The statistic and its two lower limits are those of ``mean_shift`` in the text above this module.
+    The two lower limits are those of ``mean_shift`` in the text above this module.
 
     Examples
     --------
@@ -231,37 +218,20 @@ def compare_means(rows: Rows, reference: Period, window: Period) -> Shift:
     >>> scores = np.array([0.0, 2.0, 0.0, 2.0, 1.0, 3.0])
     >>> rows = arrange_rows(np.zeros(6, dtype=np.int64), np.arange(6), scores, 1)
     >>> is_reference = rows.order < 4
-    >>> shift = compare_means(rows, describe_period(rows, is_reference), describe_period(rows, ~is_reference))
-    >>> shift.difference.tolist(), (shift.standard_error**2).round(6).tolist()
-    ([1.0], [1.333333])
+    >>> error = error_by_cluster(rows, describe_period(rows, is_reference), describe_period(rows, ~is_reference))
+    >>> (error**2).round(6).tolist()
+    [1.333333]
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        scale = _largest(rows)
         difference = window.mean - reference.mean
-        difference = np.where(np.abs(difference) <= NEGLIGIBLE * scale, 0.0, difference)
         # of one effective row, in both periods together: what the window's own spread may not fall below
         both = reference.effective**2 * reference.variance + window.effective**2 * window.variance
         pooled = both / (reference.effective + window.effective)
         of_window = np.fmax(window.variance, pooled / window.effective)
         shared = np.bincount(rows.pair_series, reference.deviations * window.deviations, rows.count_series)
         variance = np.fmax(of_window + reference.variance - 2 * shared, (difference / window.effective) ** 2)
-        is_known = np.isfinite(variance)
-        is_constant = is_known & (np.sqrt(variance) <= NEGLIGIBLE * scale)
-        error = np.where(is_constant, np.nan, np.sqrt(variance))
-        parts = of_window**2 / (window.effective - 1) + reference.variance**2 / (reference.effective - 1)
-        degrees = (of_window + reference.variance) ** 2 / parts
-        # both means hardly vary, and only the last floor gives an error
-        degrees = np.where(np.isfinite(degrees), degrees, window.effective - 1)
-        statistic = difference / error
-        p_value = 2 * t_tail(np.abs(statistic), degrees)
-    return Shift(
-        np.where(is_known, difference, np.nan),
-        error,
-        np.where(np.isfinite(error), degrees, np.nan),
-        statistic,
-        p_value,
-        is_constant,
-    )
+        error = np.sqrt(variance)
+        return np.where(error > NEGLIGIBLE * _largest(rows), error, np.nan)
 
 
 def measure_distance(rows: Rows, is_reference: Flags, is_window: Flags) -> Floats:
@@ -429,64 +399,6 @@ def stability_limit(p_value: Floats, degrees: Floats, reference_effective: Float
     return np.where(degrees > 0, limit, np.nan)
 
 
-def compare_mixes(
-    reference_counts: Floats,
-    window_counts: Floats,
-    reference_effective: float,
-    window_effective: float,
-    minimum_expected: float,
-) -> tuple[float, int, float]:
-    """Return the chi-square statistic, degrees of freedom and p-value of a change in the shares of segments.
-
-    Parameters
-    ----------
-    reference_counts, window_counts : ndarray, shape (n_segments,)
-        Rows per segment, from which the shares are computed.
-    reference_effective, window_effective : float
-        Effective rows, K_r and K_w.
-    minimum_expected : float
-        Effective rows that a segment expects in the smaller period. Rarer segments are joined into one, which is joined
-        to the rarest of the others when it is still too small.
-
-    Returns
-    -------
-    tuple of float, int and float
-        sum over segments of (p - q)^2 / (pooled share x (1 / K_w + 1 / K_r)): Pearson's statistic on effective rows;
-        (NaN, 0, NaN) when fewer than two segments are left.
-
-    Examples
-    --------
-    Shares .5 and .5 become .6 and .4 on 100 rows each: 2 x .1^2 / (.55 x .02) and .45 for the other segment.
-
-    >>> before, after = np.array([50.0, 50.0]), np.array([60.0, 40.0])
-    >>> statistic, degrees, p_value = compare_mixes(before, after, 100.0, 100.0, 5.0)
-    >>> round(statistic, 4), degrees, round(p_value, 4)
-    (2.0202, 1, 0.1552)
-    """
-    from scipy.special import chdtrc
-
-    least = min(reference_effective, window_effective)
-    if not (least > 0 and reference_counts.sum() > 0 and window_counts.sum() > 0):
-        return math.nan, 0, math.nan
-    before = reference_counts / reference_counts.sum()
-    after = window_counts / window_counts.sum()
-    pooled = (reference_effective * before + window_effective * after) / (reference_effective + window_effective)
-    cells = np.column_stack([before, after, pooled])
-    is_rare = pooled * least < minimum_expected
-    kept = cells[~is_rare]
-    kept = kept[np.argsort(kept[:, 2], kind="stable")]
-    rest = cells[is_rare].sum(axis=0)
-    if rest[2] * least >= minimum_expected:
-        kept = np.vstack([rest, kept])
-    elif len(kept):
-        kept[0] += rest
-    if len(kept) < 2:
-        return math.nan, 0, math.nan
-    distance = float(((kept[:, 1] - kept[:, 0]) ** 2 / kept[:, 2]).sum())
-    statistic, degrees = distance * float(_harmonic(reference_effective, window_effective)), len(kept) - 1
-    return statistic, degrees, float(chdtrc(degrees, statistic))
-
-
 def rejection_limit(p_values: Floats, level: float) -> float:
     """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none.
 
@@ -523,8 +435,7 @@ def _largest(rows: Rows) -> Floats:
     largest = np.zeros(rows.count_series)
     if len(rows.scores):
         present, starts = np.unique(rows.series, return_index=True)
-        last = np.append(starts[1:], len(rows.scores)) - 1
-        largest[present] = np.maximum(np.abs(rows.scores[starts]), np.abs(rows.scores[last]))
+        largest[present] = np.maximum.reduceat(np.abs(rows.scores), starts)
     return largest
 
 

@@ -18,8 +18,17 @@ import pyarrow as pa
 from hcat.monitoring.drift.alarms import mark_alarms
 from hcat.monitoring.drift.measuring import measure_metric, measure_mix
 from hcat.monitoring.drift.periods import plan_periods
-from hcat.monitoring.drift.reading import as_floats, read_interactions, read_memberships, read_metrics, read_weeks
+from hcat.monitoring.drift.reading import (
+    as_floats,
+    read_interactions,
+    read_memberships,
+    read_metrics,
+    read_strata,
+    read_weeks,
+)
 from hcat.monitoring.drift.settings import DriftSettings
+from hcat.statistics.arrays import ratio
+from hcat.statistics.clustered import rate_bounds
 from hcat.statistics.intervals import t_quantile
 
 DRIFT_SCHEMA: Final = pa.schema(
@@ -28,6 +37,7 @@ DRIFT_SCHEMA: Final = pa.schema(
         ("dimension", pa.string()),
         ("segment", pa.string()),
         ("test", pa.string()),
+        ("role", pa.string()),
         ("window_weeks", pa.int64()),
         ("status", pa.string()),
         ("detail", pa.string()),
@@ -62,8 +72,8 @@ DRIFT_SCHEMA: Final = pa.schema(
     ]
 )
 
-#: Column of a week's mean -> those that :func:`bound_weeks` adds.
-_BOUNDS = ("mean_lower", "mean_upper")
+#: Shares below it are rounding.
+_ROUNDING: Final = 1e-9
 
 
 def measure_drift(
@@ -124,10 +134,14 @@ def measure_drift(
     plan = plan_periods(known.days[known.is_complete], settings)
     watched = read_weeks(weeks, plan)
     rows: list[dict[str, Any]] = []
+    strata = read_strata(cells, len(known.ids), settings.mix_dimension)
     for metric_name, owners, scores in read_metrics(evaluations, known):
-        rows += measure_metric(metric_name, owners, scores, known, cells, plan, watched.get(metric_name, {}), settings)
+        of_metric = watched.get(metric_name, {})
+        rows += measure_metric(metric_name, owners, scores, known, cells, strata, plan, of_metric, settings)
     rows += measure_mix(known, cells, plan, settings)
     mark_alarms(rows, settings)
+    for row in rows:
+        row.pop("count_compared", None)
     rows.sort(
         key=lambda row: (
             row["metric_name"] is None,
@@ -153,20 +167,22 @@ def measure_drift_of(
 
 
 def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
-    """Return ``weeks`` with mean_lower and mean_upper: Student's interval of each week's mean, each on its own.
+    """Return ``weeks`` with mean_lower and mean_upper: the interval of each week's mean, each on its own.
 
     Parameters
     ----------
     weeks : Table
-        mean_score, standard_error (by cluster), scored_effective, and any other columns.
+        mean_score, standard_error (by cluster), scored_effective, range_low and range_high (of the metric; null = no
+        end), and any other columns.
     confidence : float
         In (0, 1).
 
     Returns
     -------
     Table
-        Degrees of freedom are effective rows - 1. An end is null where there is no standard error or at most one
-        effective row.
+        Student's interval, mean -+ t standard errors, for a metric without a range. A metric with a range has Wilson's
+        bounds with Student's t on the mean as a share of the range, so that they stay inside it. Degrees of freedom are
+        effective rows - 1. An end is null where there is no standard error or at most one effective row.
 
     Raises
     ------
@@ -175,20 +191,37 @@ def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
 
     Examples
     --------
-    One degree of freedom: Student's quantile of .75 is 1, so that the interval of 50 % is the mean ± its error.
+    One degree of freedom: Student's quantile of .75 is 1, so that the interval of 50 % is the mean -+ its error. A
+    share near 1 stays below it.
 
-    >>> week = pa.table({"mean_score": [0.5], "standard_error": [0.1], "scored_effective": [2.0]})
-    >>> bounded = bound_weeks(week, 0.5).to_pylist()[0]
-    >>> round(bounded["mean_lower"], 6), round(bounded["mean_upper"], 6)
-    (0.4, 0.6)
+    >>> week = pa.table({"mean_score": [0.5, 0.95], "standard_error": [0.1, 0.05], "scored_effective": [2.0, 20.0]})
+    >>> week = week.append_column("range_low", pa.array([None, 0.0])).append_column("range_high", pa.array([None, 1.0]))
+    >>> bounded = bound_weeks(week, 0.5).to_pylist()
+    >>> [(round(row["mean_lower"], 3), round(row["mean_upper"], 3)) for row in bounded]
+    [(0.4, 0.6), (0.903, 0.975)]
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    mean, error, effective = (as_floats(weeks[name]) for name in ("mean_score", "standard_error", "scored_effective"))
-    margin = np.full(len(mean), np.nan)
-    is_known = np.isfinite(mean) & np.isfinite(error) & (np.nan_to_num(effective) > 1 + 1e-9)
-    margin[is_known] = t_quantile((1 + confidence) / 2, effective[is_known] - 1) * error[is_known]
-    for name, values in zip(_BOUNDS, (mean - margin, mean + margin), strict=True):
+    mean, error, effective, low, high = (
+        as_floats(weeks[name])
+        for name in ("mean_score", "standard_error", "scored_effective", "range_low", "range_high")
+    )
+    is_known = np.isfinite(mean) & np.isfinite(error) & (np.nan_to_num(effective) > 1 + _ROUNDING)
+    effective = np.where(is_known, effective, np.nan)
+    margin = t_quantile((1 + confidence) / 2, effective - 1) * error
+    width = high - low
+    share = np.clip(ratio(mean - low, width), 0, 1)
+    variation = share * (1 - share)
+    # rows that agree say no more than as many passes
+    is_varying = (error > _ROUNDING * width) & (variation > 0)
+    rows = np.where(is_varying, ratio(variation, ratio(error, width) ** 2), effective)
+    lower, upper = rate_bounds(np.where(is_known, share, np.nan), rows, effective, confidence)
+    has_range = np.isfinite(width)
+    for name, values in (
+        # rounding must not push a bound past the mean
+        ("mean_lower", np.where(has_range, np.minimum(low + width * lower, mean), mean - margin)),
+        ("mean_upper", np.where(has_range, np.maximum(low + width * upper, mean), mean + margin)),
+    ):
         weeks = weeks.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
     return weeks
 

@@ -1,0 +1,298 @@
+"""The control chart: is the mean of the latest weeks farther from the reference than weeks are from each other?
+
+Weeks differ by chance, and not only because each holds few interactions: a release, a holiday or a change of customers
+moves a whole week. The unit of the chart is therefore the week. With the mean m_w of n_w rows in week w,
+
+    var(m_w) = sigma^2 (rho + 1 / n_w),
+
+sigma^2 the variance of one row (by cluster) and rho sigma^2 that between weeks. rho comes from the spread of the weeks
+about the mean of their period (DerSimonian and Laird 1986), never below 0. Weeks weigh u_w = 1 / (rho + 1 / n_w), so
+that a holiday counts less where interactions are what limits the precision, and as much as others where weeks differ.
+The difference of the weighted means of window and reference has the standard error
+
+    s = sqrt(q (1 / U_window + 1 / U_reference)),   q = sum u_w (m_w - mean of its period)^2 / degrees
+
+with U the sum of weights and degrees = weeks of both periods - 2 (Hartung and Knapp 2001). t = difference / s is
+Student's. With weeks of one size it is the t-test of weekly means.
+
+A few weeks may agree by chance, above all where failures are rare. So s is at least the error that clusters alone would
+give (``least_error``).
+
+A mean moves also when the mix of topics does. :func:`center_on_strata` compares like with like: it takes the mean of
+each topic in the reference off its scores, so that what remains is the change within topics. The change of the mix has
+a chart of its own, in which the share of a segment takes the place of the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hcat.monitoring.drift.statistics import Rows
+from hcat.statistics.arrays import Flags, Floats, Integers, ratio
+from hcat.statistics.intervals import t_tail
+
+
+class Chart(NamedTuple):
+    """Difference of window and reference of each series; arrays of shape (count_series,), NaN where there is none.
+
+    Attributes
+    ----------
+    reference, window : ndarray
+        Weighted means of the weeks of each period.
+    difference, standard_error, degrees, statistic, p_value : ndarray
+        Window - reference; the p-value is two-sided. All but the difference are NaN where nothing varies.
+    reference_weeks : ndarray of int
+        Weeks of the reference that hold a row.
+    """
+
+    reference: Floats
+    window: Floats
+    difference: Floats
+    standard_error: Floats
+    degrees: Floats
+    statistic: Floats
+    p_value: Floats
+    reference_weeks: Integers
+
+
+def chart_weeks(
+    counts: Floats, means: Floats, is_reference: Flags, is_window: Flags, row_variance: Floats, least_error: Floats
+) -> Chart:
+    """Return the difference of the weeks of a window and those of the reference, with its error between weeks.
+
+    Parameters
+    ----------
+    counts, means : ndarray, shape (count_series, n_weeks)
+        Rows of each week, and their mean; a mean is not read where there is no row.
+    is_reference, is_window : ndarray of bool, shape (n_weeks,)
+        Which weeks are of which period; no week is of both.
+    row_variance : ndarray, shape (count_series,)
+        Variance of one row within a week, with what siblings have in common; NaN counts as 0.
+    least_error : ndarray, shape (count_series,)
+        Least standard error of the difference; NaN = nothing varies, and there is no test.
+
+    Examples
+    --------
+    Weeks of one size: the t-test of the weekly means 1, 2, 3 against 4, 6, whose pooled variance is 4 / 3.
+
+    >>> flags = np.array([True, True, True, False, False])
+    >>> means = np.array([[1.0, 2.0, 3.0, 4.0, 6.0]])
+    >>> found = chart_weeks(np.full((1, 5), 9.0), means, flags, ~flags, np.ones(1), np.zeros(1))
+    >>> found.difference.round(9).tolist(), (found.standard_error**2).round(6).tolist(), found.degrees.tolist()
+    ([3.0], [1.111111], [3.0])
+    """
+    has_rows = counts > 0
+    periods = [has_rows & is_reference, has_rows & is_window]
+    known = np.where(has_rows, means, 0.0)
+    of_rows = [np.where(period, counts, 0.0) for period in periods]
+    degrees = periods[0].sum(axis=1) + periods[1].sum(axis=1) - 2.0
+    spread = _squares(of_rows[0], known) + _squares(of_rows[1], known)
+    room = _room(of_rows[0]) + _room(of_rows[1])
+    excess = ratio(spread, np.nan_to_num(row_variance)) - degrees
+    between = np.maximum(np.where(np.isfinite(excess), ratio(excess, room), 0.0), 0.0)
+    of_weeks = 1.0 / (between[:, None] + 1.0 / np.where(has_rows, counts, 1.0))
+    weights = [np.where(period, of_weeks, 0.0) for period in periods]
+    totals = [part.sum(axis=1) for part in weights]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        reference, window = ((part * known).sum(axis=1) / total for part, total in zip(weights, totals, strict=True))
+        scale = (_squares(weights[0], known) + _squares(weights[1], known)) / np.where(degrees > 0, degrees, np.nan)
+        error = np.fmax(np.sqrt(scale * (1 / totals[0] + 1 / totals[1])), least_error)
+        difference = window - reference
+        is_tested = np.isfinite(least_error) & np.isfinite(difference) & (degrees > 0) & (error > 0)
+        error = np.where(is_tested, error, np.nan)
+        degrees = np.where(is_tested, degrees, np.nan)
+        statistic = difference / error
+    p_value = 2 * t_tail(np.abs(statistic), degrees)
+    return Chart(reference, window, difference, error, degrees, statistic, p_value, periods[0].sum(axis=1))
+
+
+def average_weeks(rows: Rows, scores: Floats, weeks: Integers, count_weeks: int) -> tuple[Floats, Floats]:
+    """Return rows and mean score of each series and week, shape (count_series, count_weeks); NaN without a row.
+
+    Parameters
+    ----------
+    rows : Rows
+    scores : ndarray, shape (n,)
+        In the order of `rows`.
+    weeks : ndarray of int, shape (n,)
+        In [0, count_weeks), in the order of `rows`.
+    count_weeks : int
+    """
+    key, size = rows.series * count_weeks + weeks, rows.count_series * count_weeks
+    counts = np.bincount(key, minlength=size).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(key, scores, size) / np.where(counts > 0, counts, np.nan)
+    shape = (rows.count_series, count_weeks)
+    return counts.reshape(shape), means.reshape(shape)
+
+
+def center_on_strata(
+    rows: Rows, is_reference: Flags, strata: Integers, count_strata: int, minimum_rows: float
+) -> Floats:
+    """Return the scores with the mean of their stratum moved to that of their series, both of the reference.
+
+    Parameters
+    ----------
+    rows : Rows
+    is_reference : ndarray of bool, shape (n,)
+        In the order of `rows`.
+    strata : ndarray of int, shape (n,)
+        In [0, count_strata), in the order of `rows`.
+    count_strata : int
+    minimum_rows : float
+        Strata of a series with fewer rows in the reference are one stratum. If that one has fewer too, its scores stay.
+
+    Examples
+    --------
+    Loans score 0 and cards score 1, before and after. The window holds only loans: its mean falls, its topics do not.
+
+    >>> from hcat.monitoring.drift.statistics import arrange_rows
+    >>> scores = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 0.0])
+    >>> rows = arrange_rows(np.zeros(6, dtype=np.int64), np.arange(6), scores, 1)
+    >>> topics = np.array([0, 1, 0, 1, 0, 0])[rows.order]
+    >>> center_on_strata(rows, rows.order < 4, topics, 2, 2).tolist()
+    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
+    """
+    key, size = rows.series * count_strata + strata, rows.count_series * count_strata
+    shape = (rows.count_series, count_strata)
+    own = key[is_reference]
+    counts = np.bincount(own, minlength=size).astype(np.float64).reshape(shape)
+    sums = np.bincount(own, rows.scores[is_reference], size).astype(np.float64).reshape(shape)
+    is_small = counts < minimum_rows
+    rest = np.where(is_small, counts, 0.0).sum(axis=1)
+    of_rest = ratio(np.where(is_small, sums, 0.0).sum(axis=1), rest)
+    mean = ratio(sums.sum(axis=1), counts.sum(axis=1))
+    of_rest = np.where(rest < minimum_rows, mean, of_rest)
+    centers = np.where(is_small, of_rest[:, None], ratio(sums, counts))
+    return np.asarray(rows.scores - (centers - mean[:, None]).ravel()[key])
+
+
+class MixShift(NamedTuple):
+    """Change of the share of the segment that speaks most against an unchanged mix; NaN without a test.
+
+    Attributes
+    ----------
+    places : ndarray of int
+        Places of the segments that stand for it: one, or all rare ones together.
+    reference, window : float
+        Their share of the rows of each period, in [0, 1].
+    degrees, statistic : float
+        Student's t of the stabilised share and its degrees of freedom.
+    p_value : float
+        Of the whole mix: the smallest of all segments, times `count_compared` (Bonferroni).
+    count_compared : int
+        Segments compared; 1 for a pair, whose shares mirror each other, and 0 without a test.
+    reference_weeks : int
+        Weeks of the reference that hold a row.
+    """
+
+    places: Integers
+    reference: float
+    window: float
+    degrees: float
+    statistic: float
+    p_value: float
+    count_compared: int
+    reference_weeks: int
+
+
+def compare_mixes(
+    counts: Floats,
+    is_reference: Flags,
+    is_window: Flags,
+    reference_effective: float,
+    window_effective: float,
+    minimum_expected: float,
+) -> MixShift:
+    """Return the change of the mix of segments: the chart of each segment's weekly share, the most certain one first.
+
+    The chart reads arcsin(sqrt(share)), whose variance is 1 / (4 n) for every share (Bartlett 1936): the shares of rare
+    segments are skewed.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (n_segments, n_weeks)
+        Rows by segment and week.
+    is_reference, is_window : ndarray of bool, shape (n_weeks,)
+    reference_effective, window_effective : float
+        Effective rows of the periods.
+    minimum_expected : float
+        Effective rows that a segment expects without a change, in either period; rarer ones are joined.
+
+    Examples
+    --------
+    Loans are half of the questions in four weeks, give or take a tenth, and all of them in the last week.
+
+    >>> loans = np.array([50.0, 60.0, 40.0, 50.0, 100.0])
+    >>> flags = np.arange(5) < 4
+    >>> found = compare_mixes(np.array([loans, 100 - loans]), flags, ~flags, 400.0, 100.0, 10.0)
+    >>> found.places.tolist(), found.reference, found.window, found.degrees, found.count_compared
+    ([0], 0.5, 1.0, 3.0, 1)
+    """
+    reference_weeks = int((counts.sum(axis=0) > 0)[is_reference].sum())
+    nan, nowhere = math.nan, np.zeros(0, dtype=np.int64)
+    nothing = MixShift(nowhere, nan, nan, nan, nan, nan, 0, reference_weeks)
+    before, after = (counts[:, flags].sum(axis=1) for flags in (is_reference, is_window))
+    least = min(reference_effective, window_effective)
+    if not (least > 0 and before.sum() > 0 and after.sum() > 0):
+        return nothing
+    effective = reference_effective + window_effective
+    share = (reference_effective * before / before.sum() + window_effective * after / after.sum()) / effective
+    groups = _join_rare(share, share * least < minimum_expected, minimum_expected / least)
+    if len(groups) < 2:
+        return nothing
+    joined = np.array([counts[group].sum(axis=0) for group in groups])
+    weekly = np.broadcast_to(counts.sum(axis=0), joined.shape)
+    every = np.ones(len(groups))
+    found = chart_weeks(
+        weekly,
+        np.arcsin(np.sqrt(np.clip(ratio(joined, weekly), 0, 1))),
+        is_reference,
+        is_window,
+        every * (before.sum() + after.sum()) / effective / 4,
+        every * np.sqrt(1 / reference_effective + 1 / window_effective) / 2,
+    )
+    if not np.isfinite(found.p_value).any():
+        return nothing
+    # the shares of a pair mirror each other: the commoner one speaks
+    certainty = np.nan_to_num(np.abs(found.statistic)).round(9)
+    first = len(groups) - 1 - int(np.argmax(certainty[::-1]))
+    count = len(groups) if len(groups) > 2 else 1
+    return MixShift(
+        groups[first],
+        float(before[groups[first]].sum() / before.sum()),
+        float(after[groups[first]].sum() / after.sum()),
+        float(found.degrees[first]),
+        float(found.statistic[first]),
+        min(1.0, count * float(found.p_value[first])),
+        count,
+        reference_weeks,
+    )
+
+
+def _join_rare(share: Floats, is_rare: Flags, least_share: float) -> list[Integers]:
+    """Return the places of each segment that is compared: common ones alone, rare ones together."""
+    common = np.flatnonzero(~is_rare)
+    common = common[np.argsort(share[common], kind="stable")]
+    rest = np.flatnonzero(is_rare)
+    groups = [common[place : place + 1] for place in range(len(common))]
+    if share[rest].sum() >= least_share:
+        groups.insert(0, rest)
+    elif len(rest) and groups:
+        groups[0] = np.append(groups[0], rest)
+    return groups
+
+
+def _squares(weights: Floats, means: Floats) -> Floats:
+    """Return the weighted sum of squares of each series about its weighted mean, 0 without weight."""
+    center = np.nan_to_num(ratio((weights * means).sum(axis=1), weights.sum(axis=1)))
+    return np.asarray((weights * (means - center[:, None]) ** 2).sum(axis=1))
+
+
+def _room(counts: Floats) -> Floats:
+    """Return how much of the variance between weeks the squares of row-weighted means hold; NaN counts as 0."""
+    total = counts.sum(axis=1)
+    return np.asarray(np.nan_to_num(total - ratio((counts**2).sum(axis=1), total)))

@@ -1,0 +1,165 @@
+"""The control chart of weeks: Student's test by hand, weeks of unequal volume, strata and mixes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from hcat.monitoring.drift.chart import average_weeks, center_on_strata, chart_weeks, compare_mixes
+from hcat.monitoring.drift.statistics import arrange_rows
+from hcat.statistics.arrays import Flags, Floats
+
+REFERENCE, WINDOW = 26, 3
+
+
+def flags(reference: int = REFERENCE, window: int = WINDOW) -> tuple[Flags, Flags]:
+    weeks = np.arange(reference + window)
+    return weeks < reference, weeks >= reference
+
+
+def draw_weeks(spread: float, volumes: Floats, count: int, seed: int) -> tuple[Floats, Floats]:
+    """Return rows and means of many quiet series whose weeks differ by chance."""
+    random = np.random.default_rng(seed)
+    means = spread * random.standard_normal((count, len(volumes)))
+    means += random.standard_normal((count, len(volumes))) / np.sqrt(volumes)
+    return np.broadcast_to(volumes, means.shape), means
+
+
+def least_errors(volumes: Floats, count: int, reference: int = REFERENCE) -> Floats:
+    return np.full(count, np.sqrt(1 / volumes[:reference].sum() + 1 / volumes[reference:].sum()))
+
+
+# --- weeks ------------------------------------------------------------------------------------------------------------
+
+
+def test_weeks_of_one_size_have_the_t_test_of_their_means() -> None:
+    counts, means = draw_weeks(0.3, np.full(29, 200.0), 50, 1)
+    found = chart_weeks(counts, means, *flags(), np.ones(50), np.zeros(50))
+    expected = stats.ttest_ind(means[:, 26:], means[:, :26], axis=1)
+    assert_allclose(found.statistic, expected.statistic)
+    assert_allclose(found.p_value, expected.pvalue)
+    assert_array_equal(found.degrees, np.full(50, 27.0))
+    assert_allclose(found.difference, found.window - found.reference)
+
+
+def test_weeks_that_agree_by_chance_have_the_least_error() -> None:
+    means = np.repeat([[0.5, 0.6]], [5, 1], axis=1)
+    found = chart_weeks(np.full((1, 6), 9.0), means, *flags(5, 1), np.ones(1), np.array([0.05]))
+    assert_allclose(found.statistic, 2.0)
+    assert_allclose(found.degrees, 4.0)
+    nothing = chart_weeks(np.full((1, 6), 9.0), means, *flags(5, 1), np.ones(1), np.array([np.nan]))
+    assert np.isnan(nothing.p_value[0])
+
+
+def test_a_week_without_rows_is_no_week() -> None:
+    counts = np.array([[5.0, 0.0, 5.0, 5.0, 5.0, 0.0]])
+    means = np.array([[1.0, np.nan, 2.0, 4.0, 5.0, np.nan]])
+    found = chart_weeks(counts, means, *flags(4, 2), np.ones(1), np.zeros(1))
+    expected = stats.ttest_ind([5.0], [1.0, 2.0, 4.0])
+    assert (found.reference_weeks[0], found.degrees[0]) == (3, 2.0)
+    assert_allclose(found.p_value, expected.pvalue)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.05, 0.15])
+def test_quiet_weeks_of_unequal_volume_keep_the_level(spread: float) -> None:
+    volumes = np.full(29, 200.0)
+    volumes[[3, 17, 27]] = 20.0
+    counts, means = draw_weeks(spread, volumes, 20_000, 2)
+    found = chart_weeks(counts, means, *flags(), np.ones(20_000), least_errors(volumes, 20_000))
+    for level in (0.05, 0.001):
+        assert (found.p_value <= level).mean() <= level + 4 * np.sqrt(level / 20_000)
+
+
+def test_a_holiday_weighs_less_only_where_interactions_limit_the_precision() -> None:
+    volumes = np.array([100.0] * 8 + [1.0, 100.0])
+    is_reference, is_window = flags(8, 2)
+    # one interaction of a holiday says 1; weeks that agree: it is noise
+    noisy = np.array([[0.0, 0.1] * 4 + [1.0, 0.0]])
+    counts = np.broadcast_to(volumes, noisy.shape)
+    few = chart_weeks(counts, noisy, is_reference, is_window, np.full(1, 4.0), np.full(1, 0.01))
+    assert_allclose(few.window, 1 / 101)
+    # weeks that differ by far more than their interactions explain: it counts as a week
+    apart = np.array([[-1.0, 1.0] * 4 + [1.0, 0.0]])
+    equal = chart_weeks(counts, apart, is_reference, is_window, np.full(1, 0.01), np.full(1, 0.01))
+    assert_allclose(equal.window, 0.5, atol=0.02)
+
+
+def test_week_effects_that_fool_a_test_of_interactions_do_not_alarm() -> None:
+    volumes = np.full(29, 1_000.0)
+    counts, means = draw_weeks(0.1, volumes, 20_000, 3)
+    found = chart_weeks(counts, means, *flags(), np.ones(20_000), least_errors(volumes, 20_000))
+    naive = stats.norm.sf(np.abs(found.difference) / least_errors(volumes, 20_000)) * 2
+    assert (naive <= 0.001).mean() > 0.2
+    assert (found.p_value <= 0.001).mean() < 0.002
+
+
+# --- strata -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_of_the_mix_is_no_change_and_a_change_inside_is() -> None:
+    random = np.random.default_rng(4)
+    topics = np.concatenate([np.arange(400) % 2, (np.arange(200) % 10 > 0).astype(int)])
+    is_late = np.arange(600) >= 400
+    scores = 2.0 * topics + random.normal(0, 0.1, 600) + 0.5 * is_late
+    rows = arrange_rows(np.zeros(600, dtype=np.int64), np.arange(600), scores, 1)
+    centred = center_on_strata(rows, ~is_late[rows.order], topics[rows.order], 2, 30)
+    late = is_late[rows.order]
+    assert rows.scores[late].mean() - rows.scores[~late].mean() > 1.2
+    assert_allclose(centred[late].mean() - centred[~late].mean(), 0.5, atol=0.03)
+    assert_allclose(centred[~late].mean(), rows.scores[~late].mean())
+
+
+def test_small_strata_are_one_and_too_few_rows_stay() -> None:
+    scores = np.array([0.0] * 4 + [1.0, 3.0] + [5.0])
+    rows = arrange_rows(np.zeros(7, dtype=np.int64), np.arange(7), scores, 1)
+    strata = np.array([0, 0, 0, 0, 1, 2, 3])[rows.order]
+    is_reference = rows.order < 6
+    # the rows 1 and 3 are one stratum of mean 2, and so is what only the window holds; the whole has the mean 2 / 3
+    assert_allclose(center_on_strata(rows, is_reference, strata, 4, 2) - 2 / 3, [0, 0, 0, 0, -1, 1, 3], atol=1e-12)
+    # two rows are fewer than three: they stay
+    assert_allclose(center_on_strata(rows, is_reference, strata, 4, 3) - scores, [2 / 3] * 4 + [0, 0, 0], atol=1e-12)
+
+
+def test_weekly_means_are_those_of_their_rows() -> None:
+    series, weeks = np.array([0, 0, 0, 1]), np.array([0, 0, 2, 1])
+    rows = arrange_rows(series, np.arange(4), np.array([1.0, 2.0, 5.0, 7.0]), 2)
+    counts, means = average_weeks(rows, rows.scores, weeks[rows.order], 3)
+    assert_array_equal(counts, [[2, 0, 1], [0, 1, 0]])
+    assert_allclose(means, [[1.5, np.nan, 5.0], [np.nan, 7.0, np.nan]])
+
+
+# --- mix --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_mix_is_as_sure_as_its_weeks_are_alike() -> None:
+    is_reference, is_window = flags(8, 3)
+    steady = np.array([[50.0] * 8 + [65.0] * 3, [50.0] * 8 + [35.0] * 3])
+    restless = steady + np.array([[12.0, -12.0] * 4 + [0.0] * 3, [-12.0, 12.0] * 4 + [0.0] * 3])
+    calm, wild = (compare_mixes(counts, is_reference, is_window, 800.0, 300.0, 10.0) for counts in (steady, restless))
+    assert calm.p_value < 0.01 < wild.p_value
+    assert (calm.reference, calm.window, calm.count_compared, calm.degrees) == (0.5, 0.65, 1, 9.0)
+    # the least error: that of the interactions alone
+    expected = (np.arcsin(np.sqrt(0.65)) - np.arcsin(np.sqrt(0.5))) * 2 / np.sqrt(1 / 800 + 1 / 300)
+    assert_allclose(abs(calm.statistic), expected)
+
+
+def test_several_segments_pay_for_their_number_and_rare_ones_are_joined() -> None:
+    is_reference, is_window = flags(4, 1)
+    counts = np.array([[60.0] * 5, [36.0] * 5, [2.0, 2.0, 2.0, 2.0, 1.0], [2.0, 2.0, 2.0, 2.0, 3.0]])
+    # the rare two together expect 4 of 100: still too few, and join the rarest of the others
+    pair = compare_mixes(counts, is_reference, is_window, 400.0, 100.0, 5.0)
+    assert (pair.count_compared, pair.p_value) == (1, 1.0)
+    three = compare_mixes(counts, is_reference, is_window, 400.0, 100.0, 3.0)
+    assert three.count_compared == 3
+    assert compare_mixes(counts, is_reference, is_window, 400.0, 100.0, 50.0).count_compared == 0
+    assert compare_mixes(np.zeros((2, 5)), is_reference, is_window, 0.0, 0.0, 1.0).count_compared == 0
+
+
+def test_fewer_effective_rows_make_a_mix_less_sure() -> None:
+    is_reference, is_window = flags(4, 1)
+    counts = np.array([[50.0] * 4 + [30.0], [50.0] * 4 + [70.0]])
+    full = compare_mixes(counts, is_reference, is_window, 400.0, 100.0, 5.0)
+    quarter = compare_mixes(counts, is_reference, is_window, 100.0, 25.0, 5.0)
+    assert_allclose(quarter.statistic, full.statistic / 2)
