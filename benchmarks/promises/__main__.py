@@ -21,6 +21,8 @@ from benchmarks.promises.common import Promise
 #: Part -> heading of its section.
 PARTS: Final = {
     "intervals": "Intervals",
+    "sets": "Prediction sets",
+    "thresholds": "Thresholds",
 }
 PAGE: Final = ROOT / "docs" / "promises.md"
 COUNT_RUNS, COUNT_RUNS_QUICK = 2_000, 40

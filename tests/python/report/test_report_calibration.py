@@ -232,7 +232,7 @@ def add_thresholds(connection: Any, text: str) -> None:
         "false_reject_verdict": "no_threshold",
     }
     rows: list[dict[str, Any]] = [
-        {"method": "roc_youden", "kind": "acceptance", "status": "ok", "threshold": 0.6, "verdict": "within", **errors},
+        {"method": "roc_cost", "kind": "acceptance", "status": "ok", "threshold": 0.6, "verdict": "within", **errors},
         {
             "method": "conformal",
             "kind": "acceptance",
@@ -242,7 +242,7 @@ def add_thresholds(connection: Any, text: str) -> None:
             **none,
         },
         {
-            "method": "normal_floor",
+            "method": "pass_quantile",
             "kind": "monitoring",
             "status": "ok",
             "threshold": 0.3,
@@ -256,6 +256,38 @@ def add_thresholds(connection: Any, text: str) -> None:
         [
             {**common, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
             for number, row in enumerate(rows)
+        ],
+    )
+    insert(
+        connection,
+        "fct_threshold_methods",
+        [
+            {
+                "threshold_method_id": "m0",
+                "metric_name": METRIC,
+                "criterion": "faithfulness",
+                "direction": "higher_is_better",
+                "kind": "acceptance",
+                "method": "logistic",
+                "risk_appetite": f"high{text}",
+                "status": "ok",
+                "message": f"fitted{text}",
+                "confidence": 0.9,
+                "threshold": 0.7,
+                "false_accept_rate": 0.04,
+                "false_reject_rate": 0.3,
+                "expected_cost": 0.125,
+            }
+        ],
+    )
+    band = {"metric_name": METRIC, "criterion": "faithfulness", "direction": "higher_is_better", "count_clusters": 18}
+    band |= {"failure_rate_low": 0.02, "failure_rate_high": 0.19, "failure_rate": 0.073}
+    insert(
+        connection,
+        "fct_score_bands",
+        [
+            band | {"score_band_id": "b1", "band": 1, "upper_bound": 0.5, "count_labels": 40, "count_failed": 20},
+            band | {"score_band_id": "b2", "band": 2, "lower_bound": 0.5, "count_labels": 41, "count_failed": 3},
         ],
     )
 
@@ -446,6 +478,10 @@ def test_every_figure_and_table_is_there(section: str) -> None:
         "No threshold: no threshold keeps the promise: it would accept none.",
         "5.00 % [1.00, 9.00] %",
         "n 20, tolerated 10 %",
+        "from 0.500 people failed 3 of 41 2.00 % to 19.0 % 18",
+        "below 0.500 people failed 20 of 40",
+        "conformal: the promise",
+        "4.00 % 30.0 % 12.5",
         "because of",
         "No threshold has been decided, so the metric has no failure rate.",
         "25.0 % [20.0, 30.0] %",
@@ -579,9 +615,7 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
             "update fct_calibration_quality set calibration_error = null, calibration_error_limit = null,"
             " is_within_chance = null, calibration_error_status = 'one_class'"
         )
-        connection.execute(
-            "update fct_conformal_coverage set status = 'no_labels', coverage = null"
-        )
+        connection.execute("update fct_conformal_coverage set status = 'no_labels', coverage = null")
         connection.execute(
             "update fct_conformal_coverage set share_single = null, share_all = null, share_empty = null"
         )
