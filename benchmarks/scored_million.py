@@ -137,9 +137,28 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, calibrator: Calibrator, 
         f"""
         create or replace table int_conformal_quantiles as
         select '{_METRIC}' as metric_name, 'label_conditional' as stratification, {_ALPHA}::double as alpha,
-            'stratum ' || number::varchar as stratum, label, .6 + .02 * number + .1 * label as quantile,
+            'stratum ' || number::varchar as stratum, label, .6 + .02 * number - .3 * label as score_limit,
             'conformalized' as status
         from range(5) as strata (number), range(2) as labels (label)
+        """
+    )
+    connection.execute(
+        """
+        create or replace table int_interactions_joined as
+        select interaction_id, 'cluster ' || (row_number() over () // 5)::varchar as cluster_id
+        from int_evaluations_completed
+        """
+    )
+    connection.execute(
+        f"create or replace table int_calibration_targets as select '{_METRIC}' as metric_name,"
+        " 'higher_is_better' as direction"
+    )
+    connection.execute(
+        f"""
+        create or replace table int_conformal_limits_left_out as
+        select '{_METRIC}' as metric_name, 'stratum ' || (number % 5)::varchar as stratum,
+            'cluster ' || number::varchar as cluster_id, label, .61 - .3 * label as score_limit
+        from range({_COUNT_LABELS}) as clusters (number), range(2) as labels (label)
         """
     )
 

@@ -24,6 +24,8 @@ PARTS: Final = {
     "failure_rates": "Failure rates",
     "versions": "Two versions",
     "drift": "Drift",
+    "sets": "Prediction sets",
+    "thresholds": "Thresholds",
 }
 PAGE: Final = ROOT / "docs" / "promises.md"
 COUNT_RUNS, COUNT_RUNS_QUICK = 2_000, 40

@@ -41,6 +41,8 @@ def model(dbt, session):
         "fct_conformal_coverage": dbt.ref("fct_conformal_coverage"),
         "fct_risk_controls": dbt.ref("fct_risk_controls"),
         "fct_metric_thresholds": dbt.ref("fct_metric_thresholds"),
+        "fct_score_bands": dbt.ref("fct_score_bands"),
+        "fct_threshold_methods": dbt.ref("fct_threshold_methods"),
         "fct_failure_rates": dbt.ref("fct_failure_rates"),
         "fct_failure_rates_appendix": dbt.ref("fct_failure_rates_appendix"),
         "fct_bias_gaps": dbt.ref("fct_bias_gaps"),

@@ -208,7 +208,7 @@ VOCABULARIES = {
     ("fct_bias_gaps", "verdict"): {"gap_found", "equivalent", "inconclusive"},
     ("fct_privacy_findings", "exposure"): {"in_query", "in_context", "leaked"},
     ("fct_privacy_findings", "entity_class"): {"identifier", "personal", "place"},
-    ("fct_labels_needed", "label_status"): {"reached", "labels_missing", "no_labels"},
+    ("fct_labels_needed", "label_status"): {"reached", "labels_missing", "no_labels", "out_of_reach"},
     ("fct_metric_drift", "test"): {
         "mean_shift",
         "population_stability",

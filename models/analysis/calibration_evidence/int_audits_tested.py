@@ -8,5 +8,5 @@ def model(dbt, session):
     minimum_clusters = dbt.config.meta_get("minimum_clusters")
     labels = read_rows(dbt.ref("int_audit_labels"))
     targets = read_rows(dbt.ref("int_calibration_targets"))
-    calibrators = read_rows(dbt.ref("int_calibrators_fitted"))
-    return check_audits(labels, targets, calibrators, alpha, level, minimum_clusters)
+    predictions = read_rows(dbt.ref("int_labels_cross_fitted"))
+    return check_audits(labels, targets, predictions, alpha, level, minimum_clusters)

@@ -117,7 +117,13 @@ audited as (
         *,
         greatest(
             case when plan_status = 'all_interactions' then 1 else share_considered * {{ epsilon }}::double end,
-            {{ share_audit }}::double * least(1, {{ budget }}::double / count_considered)
+            -- the first round is plainly random: its labels serve calibrators, sets and thresholds alike
+            {% if is_incremental() -%}
+            case when exists (select 1 from {{ this }}) then {{ share_audit }}::double else 1 end
+            {%- else -%}
+            1
+            {%- endif %}
+            * least(1, {{ budget }}::double / count_considered)
         ) as audit_probability
     from bounded
 ),

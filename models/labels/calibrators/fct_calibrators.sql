@@ -50,7 +50,6 @@ final as (
         calibrators.family,
         calibrators.status,
         calibrators.message,
-        'fit' as fold,
         shown.parameters_shown,
 
         -- numerics

@@ -1,5 +1,5 @@
--- One row per (interaction, metric) with the human label, the score and one of three folds, which keep clusters whole.
--- The fold is a hash of the cluster. It is the same in every build and does not depend on other clusters.
+-- One row per (interaction, metric) with the human label and the score. Every label serves every method; what a method is
+-- worth is cross-validated over whole clusters.
 with labels as (
     select * from {{ ref('int_ratings_adjudicated') }}
 ),
@@ -27,7 +27,7 @@ strata as (
     select * from {{ ref('int_interaction_strata') }}
 ),
 
-joined as (
+final as (
     select
         labels.interaction_id,
         targets.metric_name,
@@ -45,8 +45,7 @@ joined as (
         evaluations.raw_score,
         labels.inclusion_probability,
         labels.is_audit,
-        labels.rated_at,
-        {{ share_of_hash("'hcat fold|' || interactions.cluster_id") }} as position
+        labels.rated_at
     from labels
     inner join targets on labels.criterion = targets.criterion
     inner join scales on labels.criterion = scales.criterion
@@ -55,23 +54,6 @@ joined as (
     inner join interactions on labels.interaction_id = interactions.interaction_id
     inner join strata on labels.interaction_id = strata.interaction_id
     where labels.label is not null
-),
-
-final as (
-    select
-        {{ columns_except(['position']) }},
-        case
-            {%- set reached = namespace(share=0.0) %}
-            {%- for fold, share in var('hcat_calibration_folds').items() %}
-            {%- set reached.share = reached.share + share %}
-            {%- if not loop.last %}
-            when position < {{ reached.share }} then '{{ fold }}'
-            {%- else %}
-            else '{{ fold }}'
-            {%- endif %}
-            {%- endfor %}
-        end as fold
-    from joined
 )
 
 select * from final

@@ -1,4 +1,5 @@
--- Coverage of the labels of fold test. Where a quantile makes a promise about a row, the row also tests that promise.
+-- Coverage of the audit labels by sets that the other clusters made. Where a quantile makes a promise about a row, the
+-- row also shows that quantile and what it promises.
 with coverage as (
     select * from {{ ref('int_conformal_coverage') }}
 ),
@@ -19,20 +20,17 @@ promises as (
         end as scope,
         if(stratification in ('marginal', 'scale_point'), null, stratum) as promised_stratum
     from quantiles
-    where check_status is not null
+    where status <> 'not_calibrated'
 ),
 
 joined as (
     select
         coverage.*,
         promises.quantile,
+        promises.score_limit,
         promises.status as quantile_status,
-        promises.check_status,
         promises.count_clusters as count_calibration_clusters,
-        promises.expected_coverage,
-        promises.coverage_limit,
-        promises.p_value,
-        promises.p_value_adjusted
+        promises.expected_coverage
     from coverage
     left join promises
         on
@@ -42,69 +40,6 @@ joined as (
             and coverage.scope = promises.scope
             and coverage.stratum is not distinct from promises.promised_stratum
             and coverage.label is not distinct from promises.label
-),
-
--- Strata that are too small for a quantile of their own share one. Its promise covers all of them together.
-merged as (
-    select
-        metric_name,
-        criterion,
-        stratification,
-        scope,
-        stratum,
-        if(count_test_clusters > 0, 'measured', 'no_labels') as status,
-        alpha,
-        label,
-        null::bigint as count_labels,
-        count_test_clusters as count_clusters,
-        count_covered,
-        count_covered / nullif(count_test_clusters, 0)::double as coverage,
-        null::double as share_empty,
-        null::double as share_single,
-        null::double as share_several,
-        null::double as share_all,
-        quantile,
-        status as quantile_status,
-        check_status,
-        count_clusters as count_calibration_clusters,
-        expected_coverage,
-        coverage_limit,
-        p_value,
-        p_value_adjusted
-    from promises
-    where promised_stratum = 'other'
-),
-
-everything as (
-    -- These columns keep the order of the columns of `merged`.
-    select
-        metric_name,
-        criterion,
-        stratification,
-        scope,
-        stratum,
-        status,
-        alpha,
-        label,
-        count_labels,
-        count_clusters,
-        count_covered,
-        coverage,
-        share_empty,
-        share_single,
-        share_several,
-        share_all,
-        quantile,
-        quantile_status,
-        check_status,
-        count_calibration_clusters,
-        expected_coverage,
-        coverage_limit,
-        p_value,
-        p_value_adjusted
-    from joined
-    union all
-    select * from merged
 ),
 
 final as (
@@ -124,7 +59,6 @@ final as (
         stratum,
         status,
         quantile_status,
-        check_status,
 
         -- numerics
         alpha,
@@ -137,13 +71,12 @@ final as (
         share_single,
         share_several,
         share_all,
+        share_decidable,
         quantile,
+        score_limit,
         count_calibration_clusters::integer as count_calibration_clusters,
-        expected_coverage,
-        coverage_limit::integer as coverage_limit,
-        p_value,
-        p_value_adjusted
-    from everything
+        expected_coverage
+    from joined
 )
 
 select * from final

@@ -7,4 +7,5 @@ def model(dbt, session):
     labels = read_rows(dbt.ref("int_audit_labels"))
     targets = read_rows(dbt.ref("int_calibration_targets"))
     calibrators = read_rows(dbt.ref("int_calibrators_fitted"))
-    return cover_labels(labels, targets, calibrators, alphas)
+    predictions = read_rows(dbt.ref("int_labels_cross_fitted"))
+    return cover_labels(labels, targets, calibrators, predictions, alphas)

@@ -9,4 +9,5 @@ def model(dbt, session):
     labels = read_rows(dbt.ref("int_audit_labels"))
     targets = read_rows(dbt.ref("int_calibration_targets"))
     calibrators = read_rows(dbt.ref("int_calibrators_fitted"))
-    return control_risks(labels, targets, calibrators, levels, delta, random_seed)
+    predictions = read_rows(dbt.ref("int_labels_cross_fitted"))
+    return control_risks(labels, targets, calibrators, predictions, levels, delta, random_seed)

@@ -1,5 +1,6 @@
 with fitted as (
     select * from {{ ref('int_thresholds_fitted') }}
+    where is_shown
 ),
 
 decisions as (
@@ -44,8 +45,9 @@ final as (
         false_reject_verdict,
         case
             when status <> 'ok' then 'no_threshold'
-            when 'beyond' in (false_accept_verdict, false_reject_verdict) then 'beyond'
-            when false_accept_verdict in ('within', 'not_applicable') and false_reject_verdict = 'within' then 'within'
+            -- the error that the kind limits; the other one is its price
+            when kind = 'acceptance' and false_accept_verdict in ('within', 'beyond') then false_accept_verdict
+            when kind = 'monitoring' and false_reject_verdict in ('within', 'beyond') then false_reject_verdict
             else 'not_shown'
         end as verdict,
         decision_name,
@@ -55,7 +57,7 @@ final as (
         confidence,
         threshold,
         decided_threshold::double as decided_threshold,
-        held_out_flag_share,
+        expected_cost,
         count_fit_accepted,
         count_fit_failed,
         count_fit_clusters,

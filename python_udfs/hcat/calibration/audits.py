@@ -1,8 +1,9 @@
 """Monthly tests of audit labels as an Arrow table: do the promises of calibration still hold for newly rated answers?
 
-Audit labels are a plain random sample. Those of fold `test`, which nothing was fitted on, are tested month by month,
-one-sided: sets that hold fewer labels than promised, and probabilities that lie above what people accept. More coverage
-than promised and probabilities that are too low do no harm to customers and are no failure.
+Audit labels are a plain random sample. They are tested month by month, each against what the labels of all other
+months say, one-sided: sets that hold fewer labels than promised, and out-of-fold probabilities that lie above what
+people accept. More coverage than promised and probabilities that are too low do no harm to customers and are no
+failure.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.calibration.conformal_tables import fit_quantiles
-from hcat.calibration.tables import TEST, as_texts, read_calibrators
+from hcat.calibration.conformal import check_sets
+from hcat.calibration.conformal_tables import AuditSample, fit_in_force, read_sample
+from hcat.calibration.tables import as_texts
+from hcat.statistics.arrays import Flags
 from hcat.statistics.clusters import error_of_mean
 from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import holm
@@ -47,7 +50,7 @@ COVERAGE, OVERCONFIDENCE = "coverage", "overconfidence"
 
 
 def check_audits(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, alpha: float, level: float, minimum_clusters: int
+    labels: pa.Table, targets: pa.Table, predictions: pa.Table, alpha: float, level: float, minimum_clusters: int
 ) -> pa.Table:
     """Return the one-sided tests of every month's audit labels, adjusted over all of them.
 
@@ -56,7 +59,7 @@ def check_audits(
     labels : Table
         int_audit_labels: the columns of :func:`hcat.calibration.conformal_tables.fit_quantiles` and rated_month
         (`YYYY-MM`).
-    targets, calibrators : Table
+    targets, predictions : Table
         As in :func:`hcat.calibration.conformal_tables.fit_quantiles`.
     alpha : float
         Miscoverage of the sets in force, in (0, 1).
@@ -69,9 +72,9 @@ def check_audits(
     -------
     Table
         Schema :data:`AUDIT_SCHEMA`, one row per (metric, month, test, stratum, label), ordered. Of `coverage`, value is
-        the share of clusters that are covered and expected what their quantile promises, a row per class and stratum
-        with a quantile of its own; of `overconfidence`, value is the mean label and expected the mean probability. A
-        metric without any such label has one row with the status `no_labels`.
+        the share of clusters that sets made of the other months cover, and expected what these promise, a row per class
+        and stratum with a quantile of its own; of `overconfidence`, value is the mean label and expected the mean
+        out-of-fold probability. A metric without any label has one row with the status `no_labels`.
 
     Raises
     ------
@@ -82,28 +85,33 @@ def check_audits(
         raise ValueError(f"level must lie in (0, 1), got {level}")
     if minimum_clusters < 2:
         raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
-    is_test = pc.equal(labels["fold"], TEST)
-    tested = labels.filter(is_test)
+    ordered = labels.sort_by("interaction_id")
     rows: list[dict[str, Any]] = []
     for target in targets.sort_by("metric_name").to_pylist():
-        own = tested.filter(pc.equal(tested["metric_name"], target["metric_name"]))
-        months = sorted(set(own["rated_month"].to_pylist()))
+        own = ordered.filter(pc.equal(ordered["metric_name"], target["metric_name"]))
         head = {"metric_name": target["metric_name"], "criterion": target["criterion"]}
-        if not months:
+        if not own.num_rows:
             rows.append(dict.fromkeys(AUDIT_SCHEMA.names) | head | _nothing(OVERCONFIDENCE, "no_labels"))
             continue
-        target_rows = targets.filter(pc.equal(targets["metric_name"], target["metric_name"]))
-        for month in months:
-            is_kept = pc.or_(pc.invert(is_test), pc.equal(labels["rated_month"], month))
-            of_month = labels.filter(is_kept)
+        of_metric = predictions.filter(pc.equal(predictions["metric_name"], target["metric_name"]))
+        sample = read_sample(own, target, of_metric) if of_metric.num_rows else None
+        months = as_texts(own["rated_month"])
+        for month in np.unique(months).tolist():
             month_head = dict.fromkeys(AUDIT_SCHEMA.names) | head | {"rated_month": month}
-            rows += [
-                month_head | row
-                for row in (
-                    *_test_coverage(of_month, target_rows, calibrators, alpha),
-                    _test_overconfidence(of_month, target["metric_name"], calibrators, minimum_clusters),
-                )
-            ]
+            if sample is None:
+                of_month = own.filter(pc.equal(own["rated_month"], month))
+                counts = {
+                    "count_labels": of_month.num_rows,
+                    "count_clusters": pc.count_distinct(of_month["cluster_id"]).as_py(),
+                }
+                rows += [
+                    month_head | {"test": test, "status": "not_calibrated"} | counts
+                    for test in (COVERAGE, OVERCONFIDENCE)
+                ]
+                continue
+            is_month = months == month
+            rows += [month_head | row for row in _test_coverage(sample, is_month, alpha)]
+            rows.append(month_head | _test_overconfidence(sample, is_month, minimum_clusters))
     _judge(rows, level)
     return pa.Table.from_pylist(rows, schema=AUDIT_SCHEMA)
 
@@ -149,50 +157,38 @@ def _nothing(test: str, status: str) -> dict[str, Any]:
     return {"test": test, "status": status, "count_labels": 0, "count_clusters": 0}
 
 
-def _test_coverage(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, alpha: float
-) -> Iterator[dict[str, Any]]:
-    quantiles = fit_quantiles(labels, targets, calibrators, [alpha])
-    in_force = quantiles.filter(pc.equal(quantiles["stratification"], "label_conditional"))
-    for cell in in_force.to_pylist():
-        count = cell["count_test_clusters"] or 0
-        if not count and not cell["count_labels"]:
+def _test_coverage(sample: AuditSample, is_month: Flags, alpha: float) -> Iterator[dict[str, Any]]:
+    conformalizer = fit_in_force(sample, ~is_month, alpha)
+    month = sample.take(is_month)
+    checks = check_sets(conformalizer, month.standings, month.labels, month.groups, month.clusters)
+    for cell, check in zip(conformalizer.cells, checks, strict=True):
+        if not check.count_test and not cell.count_rows:
             continue  # a cell that nothing fell into promises nothing
-        is_tested = cell["p_value"] is not None
-        status = "not_calibrated" if cell["status"] == "not_calibrated" else "too_few_clusters"
+        is_tested = check.p_value is not None
         yield {
             "test": COVERAGE,
-            "stratum": cell["stratum"],
-            "label": cell["label"],
-            "status": None if is_tested else status,
+            "stratum": cell.group,
+            "label": cell.label,
+            "status": None if is_tested else "too_few_clusters",
             "count_labels": None,
-            "count_clusters": count,
-            "value": cell["count_covered"] / count if is_tested else None,
-            "expected": cell["expected_coverage"] if is_tested else None,
-            "p_value": cell["p_value"],
+            "count_clusters": check.count_test,
+            "value": check.count_covered / check.count_test if is_tested else None,
+            "expected": check.expected_coverage,
+            "p_value": check.p_value,
         }
 
 
-def _test_overconfidence(
-    labels: pa.Table, metric_name: str, calibrators: pa.Table, minimum_clusters: int
-) -> dict[str, Any]:
-    known = read_calibrators(calibrators).get(metric_name)
-    own = labels.filter(pc.and_(pc.equal(labels["metric_name"], metric_name), pc.equal(labels["fold"], TEST)))
-    own = own.sort_by("interaction_id")
-    clusters = as_texts(own["cluster_id"])
-    count_clusters = len(np.unique(clusters))
-    row = {"test": OVERCONFIDENCE, "count_labels": own.num_rows, "count_clusters": count_clusters}
-    if known is None:
-        return row | {"status": "not_calibrated"}
+def _test_overconfidence(sample: AuditSample, is_month: Flags, minimum_clusters: int) -> dict[str, Any]:
+    month = sample.take(is_month)
+    accepted, count_clusters = month.labels.astype(np.float64), len(np.unique(month.clusters))
+    row = {"test": OVERCONFIDENCE, "count_labels": len(accepted), "count_clusters": count_clusters}
     if count_clusters < minimum_clusters:
         return row | {"status": "too_few_clusters"}
-    probabilities = known.apply(own["raw_score"].to_numpy(), as_texts(own["segment"]))
-    accepted = own["label"].to_numpy().astype(np.float64)
     return row | {
         "status": None,
         "value": float(accepted.mean()),
-        "expected": float(probabilities.mean()),
-        "p_value": overconfidence(probabilities, accepted, clusters),
+        "expected": float(month.out_of_fold.mean()),
+        "p_value": overconfidence(month.out_of_fold, accepted, month.clusters),
     }
 
 

@@ -466,7 +466,7 @@ def fit_calibrator(data: LabelledScores, family: str, seed: int = SEED) -> Fit:
     Parameters
     ----------
     data : LabelledScores
-        Of fold `fit` alone.
+        The labels to fit on.
     family : str
         One of :data:`FAMILIES`; `ordinal` and `multinomial` need a scale of at least three points.
     seed : int
@@ -800,15 +800,58 @@ class Choice:
     fits: Mapping[str, Fit]
 
 
-def cross_validated_losses(
-    data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED
-) -> Floats:
-    """Return the log loss of each row under the family fitted on other clusters, shape (n,), nats.
+@dataclass(frozen=True, slots=True)
+class CrossFit:
+    """Calibrators of one family, each fitted without the clusters of one fold; make it with :func:`cross_fit`.
+
+    Attributes
+    ----------
+    folds : ndarray of int, shape (n,)
+        Fold of each row; whole clusters share one.
+    calibrators : tuple of Calibrator or None
+        By fold, fitted on all other folds; None where these allow no fit.
+    shares : ndarray, shape (n,)
+        Share accepted in the other folds, (count + 1) / (n + 2), for each row: what is known without a score.
+    """
+
+    folds: Integers
+    calibrators: tuple[Calibrator | None, ...]
+    shares: Floats
+
+    def apply(self, data: LabelledScores) -> Floats:
+        """Return the out-of-fold P(y = 1) of each row of the data of the fit, shape (n,).
+
+        Where the other folds allow no fit (wrong direction, constant score, one class), their share of accepted answers
+        is predicted: it is the likelihood's maximum under the sign, a slope of 0.
+        """
+        predicted = self.shares.copy()
+        for fold, calibrator in enumerate(self.calibrators):
+            own = self.folds == fold
+            if calibrator is not None:
+                predicted[own] = calibrator.apply(data.scores[own])
+        return predicted
+
+    def scale_point_probabilities(self, data: LabelledScores) -> Floats | None:
+        """Return the out-of-fold P(label = k) of a graded family, shape (n, n_points); None where a fold has no fit."""
+        found = np.empty((len(self.folds), data.count_scale_points))
+        for fold, calibrator in enumerate(self.calibrators):
+            if calibrator is None:
+                return None
+            own = self.folds == fold
+            found[own] = calibrator.scale_point_probabilities(data.scores[own, 0])
+        return found
+
+
+def cross_fit(data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED) -> CrossFit:
+    """Return one calibrator per fold of whole clusters, each fitted on the other folds.
+
+    Every label then has a probability to which neither it nor a sibling contributed, and none is spent on a fold that
+    only tests. The calibrator in force is another one, fitted on all labels.
 
     Parameters
     ----------
     data : LabelledScores
-        Of fold `fit`.
+        All labels.
     family : str
         One of :data:`FAMILIES`.
     count_folds : int
@@ -821,28 +864,41 @@ def cross_validated_losses(
     ValueError
         If there are fewer than 2 folds, or as :func:`fit_calibrator`.
 
-    Notes
-    -----
-    Where the other folds allow no fit (wrong direction, constant score, one class), their share of accepted answers,
-    (count + 1) / (n + 2), is predicted: it is the likelihood's maximum under the sign, a slope of 0.
+    Examples
+    --------
+    >>> scores = np.linspace(0, 1, 100)
+    >>> data = label_scores(scores, scores > np.tile([0.3, 0.7], 50), np.arange(100))
+    >>> found = cross_fit(data, "logistic", 2).apply(data)
+    >>> bool(found[10] < 0.3), bool(found[90] > 0.7)
+    (True, True)
     """
     _check_family(data, family)
     if count_folds < 2:
         raise ValueError(f"count_folds must be at least 2, got {count_folds}")
     fractions = {str(fold): 1 / count_folds for fold in range(count_folds)}
-    folds = folds_of_clusters(data.cluster_names, fractions, salt=f"hcat cross-validation|{seed}")[data.clusters]
-    predicted = np.full(len(folds), 0.5)
-    for fold in np.unique(folds):
+    names = folds_of_clusters(data.cluster_names, fractions, salt=f"hcat cross-validation|{seed}")[data.clusters]
+    folds: Integers = np.unique(names, return_inverse=True)[1].astype(np.int64)
+    calibrators: list[Calibrator | None] = []
+    shares = np.full(len(folds), 0.5)
+    for fold in range(int(folds.max()) + 1 if len(folds) else 0):
         held_out = folds == fold
         if held_out.all():
+            calibrators.append(None)
             continue
         others = data.take(~held_out)
-        calibrator = _fit(others, family, seed)[1]
-        if calibrator is None:
-            count_accepted = others.weights @ others.is_accepted
-            predicted[held_out] = (count_accepted + 1) / (len(others.labels) + 2)
-        else:
-            predicted[held_out] = calibrator.apply(data.scores[held_out])
+        calibrators.append(_fit(others, family, seed)[1])
+        shares[held_out] = (others.weights @ others.is_accepted + 1) / (len(others.labels) + 2)
+    return CrossFit(folds, tuple(calibrators), shares)
+
+
+def cross_validated_losses(
+    data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED
+) -> Floats:
+    """Return the log loss of each row under the family fitted on other clusters, shape (n,), nats.
+
+    Parameters and errors are those of :func:`cross_fit`.
+    """
+    predicted = cross_fit(data, family, count_folds, seed).apply(data)
     predicted = np.clip(predicted, LOG_LOSS_BOUND, 1 - LOG_LOSS_BOUND)
     result: Floats = -np.where(data.is_accepted, np.log(predicted), np.log1p(-predicted))
     return result
@@ -859,7 +915,7 @@ def choose_calibrator(
     Parameters
     ----------
     data : LabelledScores
-        Of fold `fit`.
+        All labels.
     families : sequence of str, optional
         Candidates. By default all that these data can take: ordinal and multinomial for graded scales only, boosted
         alone for several features.

@@ -1,13 +1,17 @@
 """Prediction sets with finite-sample promises: stage 2 of the calibration with people.
 
-Stage 1 gives P(Y = y | x), which is taken as it is. Stage 2 asks on an independent fold how far such probabilities lie
-from what people said. The answer becomes sets that hold the true label with probability at least 1 - alpha, or a
-threshold with a promise on what passes it (:mod:`hcat.calibration.risk_control`). Clusters: Sudjianto et al. 2024,
-section 5.2; Vovk, Gammerman and Shafer 2005; Angelopoulos and Bates 2023. Sets and thresholds in the mean need
-exchangeable clusters; tests and Learn then Test need clusters that are independent and alike. The labels of stage 2 are
-therefore a plain random audit sample and carry no weights.
+Stage 1 gives P(Y = y | x). Stage 2 asks how far such probabilities lie from what people said. The answer becomes sets
+that hold the true label with probability at least 1 - alpha, or a threshold with a promise on what passes it
+(:mod:`hcat.calibration.risk_control`). Sources: Sudjianto et al. 2024, section 5.2; Vovk, Gammerman and Shafer 2005;
+Angelopoulos and Bates 2023. Sets and thresholds in the mean need exchangeable clusters; tests and Learn then Test need
+clusters that are independent and alike.
 
-- Nonconformity is S = 1 - P(Y = y | x); y is in the set if and only if S <= q, with q the k-th smallest S of the fold
+No label is spent on a fold. The sets of a class depend on ranks within the class alone, and every monotone calibrator
+leaves ranks as they are (:func:`hcat.calibration.decidable.standings`). So all audit labels rank, nothing else is
+fitted, and a row of a labelled cluster is ranked among the other clusters: neither its own label nor one of a sibling
+decides its set.
+
+- Nonconformity is S = 1 - P(Y = y | x); y is in the set if and only if S <= q, with q the k-th smallest S of n labels
   and k = ceil((n + 1)(1 - alpha)): an order statistic, never interpolated, and infinite if k > n. The formula of
   Sudjianto et al., Quantile(S; k / (n + 1)), gives the same for k <= n. For k = n + 1 it gives the largest score, where
   the promise fails.
@@ -15,21 +19,24 @@ therefore a plain random audit sample and carry no weights.
 - Rows of one cluster are siblings, not fresh evidence. A quantile weighs row i of cluster k by 1 / ((K + 1) n_k), with
   1 / (K + 1) at infinity (hierarchical conformal prediction: Lee, Barber and Willett 2023, with the groups of Dunn,
   Wasserman and Ramdas 2022). Its promise is for a row drawn at random from a new cluster; with one row per cluster it
-  is the plain order statistic.
+  is the plain order statistic. Labels of unequal inclusion probability weigh by 1 / pi, and the mass at infinity is
+  that of the largest weight, because the weight of the new row is not known (Tibshirani et al. 2019).
 - y = 1 means that people accept. The machine accepts if and only if P(Y = 1 | x) > threshold; bad means y = 0.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Floats, Integers, Keys
+from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.multiple_tests import holm
 
 STRATIFICATIONS = ("marginal", "group", "label_conditional")
@@ -51,7 +58,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ConformalCell:
-    """The quantile of one stratum of the fold."""
+    """The quantile of one stratum of the labels."""
 
     label: int | None  # None where classes share a quantile
     group: str  # or OTHER_GROUP, or ALL_GROUPS
@@ -59,6 +66,11 @@ class ConformalCell:
     count_rows: int
     quantile: float  # largest nonconformity that enters a set, in [0, 1]; infinite where insufficient
     status: str  # of CELL_STATUSES
+    arguments: tuple[Any, ...] = field(compare=False, repr=False)  # of conformal_quantile
+
+    def left_out(self) -> Mapping[Any, float]:
+        """Return the quantile without each cluster of the cell, by cluster."""
+        return leave_out_quantiles(*self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +97,11 @@ class Conformalizer:
     count_labels: int
     groups: tuple[str, ...]  # those with cells of their own, then OTHER_GROUP; or only ALL_GROUPS
     cells: tuple[ConformalCell, ...]  # by group in the order of `groups`, then by label
-    scores: Floats  # (n,): nonconformity of the observed label of every row of the fold, to be stored
+    scores: Floats  # (n,): nonconformity of the observed label of every row, to be stored
 
-    def predict(self, probabilities: Floats, groups: Keys | None = None) -> PredictionSets:
+    def predict(
+        self, probabilities: Floats, groups: Keys | None = None, clusters: Keys | None = None
+    ) -> PredictionSets:
         """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q.
 
         This is step 3 of Sudjianto et al. 2024, section 5.2.
@@ -98,25 +112,50 @@ class Conformalizer:
             As in :func:`nonconformity`.
         groups : ndarray, shape (n,), optional
             Needed if the fit had groups; a group without a cell of its own is in :data:`OTHER_GROUP`.
+        clusters : ndarray, shape (n,), optional
+            Cluster of each row. A row of a cluster of the fit gets the quantile of the other clusters, so that the sets
+            of the fit's own rows have the same promise as those of new ones. By default no row is of such a cluster.
 
         Raises
         ------
         ValueError
-            If the classes differ from those of the fit, or groups are missing.
+            If the classes differ from those of the fit, groups are missing, or lengths differ.
+
+        Examples
+        --------
+        Three labels of two clusters at alpha = .5. Without cluster b there is one label left, and rank 1 of 1 is .2.
+
+        >>> found = fit_conformal(
+        ...     np.array([0.8, 0.6, 0.4]),
+        ...     np.ones(3, int),
+        ...     0.5,
+        ...     stratification="marginal",
+        ...     clusters=np.array(list("abb")),
+        ... )
+        >>> round(found.cells[0].quantile, 3), round(found.cells[0].left_out()["b"], 3)
+        (0.4, 0.2)
         """
         scores = nonconformity(probabilities)
         if scores.shape[1] != self.count_labels:
             raise ValueError(f"probabilities must be of {self.count_labels} classes, got {scores.shape[1]}")
         index = _group_index(self.groups, groups, len(scores))
-        quantiles = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
+        by_group = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
+        quantiles = by_group[index]
+        if clusters is not None:
+            keys = check_keys(clusters, len(scores), "clusters").tolist()
+            left_out = [cell.left_out() for cell in self.cells]
+            count = by_group.shape[1]
+            for row, (key, group) in enumerate(zip(keys, index.tolist(), strict=True)):
+                for column in range(count):
+                    quantiles[row, column] = left_out[group * count + column].get(key, by_group[group, column])
         # one cell without a quantile and the group's sets hold every label: the set that excludes only what could be
         # tested would read as certainty about the class that could not
-        quantiles[np.isinf(quantiles).any(axis=1)] = np.inf
-        includes = scores <= quantiles[index]
+        is_insufficient = np.isinf(quantiles).any(axis=1)
+        quantiles[is_insufficient] = np.inf
+        includes = scores <= quantiles
         sizes = includes.sum(axis=1)
         kinds = np.array(SET_KINDS)[np.where(sizes == self.count_labels, 3, np.minimum(sizes, 2))]
-        statuses = np.array(CELL_STATUSES)[np.isinf(quantiles[index]).any(axis=1).astype(np.int64)]
-        return PredictionSets(includes, kinds, statuses)
+        return PredictionSets(includes, kinds, np.array(CELL_STATUSES)[is_insufficient.astype(np.int64)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +238,34 @@ def nonconformity(probabilities: Floats) -> Floats:
     return scores
 
 
-def conformal_quantile(scores: Floats, alpha: float, clusters: Keys | None = None) -> float:
+class _Masses(NamedTuple):
+    """Mass of every row beside a mass of 1 at infinity: 1 / n_k, less where its weight is not the largest."""
+
+    rows: Floats
+    names: Keys
+    codes: Integers
+    by_cluster: Floats
+
+    @property
+    def total(self) -> float:
+        return math.fsum(self.by_cluster.tolist())
+
+
+def _masses(clusters: Keys | None, weights: Floats | None, count: int) -> _Masses:
+    keys = check_keys(clusters, count, "clusters")
+    names, codes, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+    if weights is None:
+        return _Masses(1.0 / sizes[codes], names, codes, np.ones(len(names)))
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (count,) or not (np.isfinite(weights) & (weights > 0) & (weights <= 1)).all():
+        raise ValueError(f"weights must have shape ({count},) and lie in (0, 1], 1 being the largest of the sample")
+    rows = weights / sizes[codes]
+    return _Masses(rows, names, codes, sum_by_cluster(rows, codes, len(names)))
+
+
+def conformal_quantile(
+    scores: Floats, alpha: float, clusters: Keys | None = None, weights: Floats | None = None
+) -> float:
     """Return the conformal quantile of scores with siblings; infinite if there are too few clusters.
 
     The smallest t with sum over rows with S <= t of 1 / ((K + 1) n_k) >= 1 - alpha: the (1 - alpha) quantile of the
@@ -214,6 +280,9 @@ def conformal_quantile(scores: Floats, alpha: float, clusters: Keys | None = Non
         Promised miscoverage, in (0, 1).
     clusters : ndarray, shape (n,), optional
         Cluster of each row; every row its own by default, and the result is the k-th smallest score.
+    weights : ndarray, shape (n,), optional
+        1 / inclusion probability over the largest one of the sample, in (0, 1]; the new row may have the largest. Rows
+        weigh the same by default.
 
     Raises
     ------
@@ -233,10 +302,46 @@ def conformal_quantile(scores: Floats, alpha: float, clusters: Keys | None = Non
     scores = np.asarray(scores, dtype=np.float64)
     if np.isnan(scores).any():
         raise ValueError("scores must be numbers, got NaN")
-    weights, count = shares_of_cluster(clusters, len(scores))
+    masses = _masses(clusters, weights, len(scores))
     order = np.argsort(scores, kind="stable")
-    reached = np.cumsum(weights[order]) >= float((count + 1) * target) - TOLERANCE
+    reached = np.cumsum(masses.rows[order]) >= (masses.total + 1) * float(target) - TOLERANCE
     return float(scores[order][np.argmax(reached)]) if reached.any() else math.inf
+
+
+def leave_out_quantiles(
+    scores: Floats, alpha: float, clusters: Keys | None = None, weights: Floats | None = None
+) -> dict[Any, float]:
+    """Return the conformal quantile without each cluster, by cluster: what :func:`conformal_quantile` gives without it.
+
+    Parameters as in :func:`conformal_quantile`. One cluster moves at most its own mass, so that each quantile is found
+    within that mass of the place where the running sum reaches its target.
+
+    Examples
+    --------
+    >>> leave_out_quantiles(np.array([1.0, 2.0, 3.0]), 0.5, np.array(["a", "b", "c"]))
+    {'a': 3.0, 'b': 3.0, 'c': 2.0}
+    """
+    share = float(1 - exact_alpha(alpha))
+    scores = np.asarray(scores, dtype=np.float64)
+    masses = _masses(clusters, weights, len(scores))
+    if not len(scores):
+        return {}
+    order = np.argsort(scores, kind="stable")
+    ordered, reached = scores[order], np.cumsum(masses.rows[order])
+    places = np.argsort(order, kind="stable")
+    by_cluster = np.split(
+        places[np.argsort(masses.codes, kind="stable")], np.cumsum(np.bincount(masses.codes))[:-1].tolist()
+    )
+    total, found = masses.total, {}
+    for name, mass, rows in zip(masses.names.tolist(), masses.by_cluster.tolist(), by_cluster, strict=True):
+        target = (total - mass + 1) * share - TOLERANCE
+        own = np.sort(rows)
+        first, last = np.searchsorted(reached, [target, target + mass])
+        window = np.arange(first, min(int(last) + 1, len(ordered)))
+        removed = np.concatenate([[0.0], np.cumsum(masses.rows[order[own]])])[np.searchsorted(own, window, "right")]
+        is_reached = reached[window] - removed >= target
+        found[name] = float(ordered[window[np.argmax(is_reached)]]) if is_reached.any() else math.inf
+    return found
 
 
 def groups_with_cells(
@@ -245,14 +350,14 @@ def groups_with_cells(
     """Return the groups that get cells of their own, sorted; every other group is merged into one `other` cell.
 
     A group needs (ceil(1 / alpha) - 1) / least_class_share clusters. The rule counts clusters of the group whatever
-    their labels. Were it to count those of a class, the labels of the fold would choose which scores are pooled, and
+    their labels. Were it to count those of a class, the labels would choose which scores are pooled, and
     the pooled scores would no longer be exchangeable with that of a new row, whose label is not known. The price: a
     group can pass and still hold too few clusters of a rare class; its sets are then all labels. A least class share
-    declared beforehand, for instance from fold `fit`, prevents that.
+    for instance that of all labels, prevents that.
 
     Quantiles of kept groups are exact in any case. That of `other` is exact if the groups were counted on other data
-    (fold `fit`, unlabelled traffic), and nearly so if counted on the fold itself, as then its small groups are rarer in
-    it than among new rows.
+    (unlabelled traffic), and nearly so if counted on the labels themselves, as then its small groups are rarer among
+    them than among new rows.
 
     Parameters
     ----------
@@ -289,8 +394,12 @@ def fit_conformal(
     clusters: Keys | None = None,
     own_groups: Sequence[str] | None = None,
     least_class_share: float = 1.0,
+    weights: Floats | None = None,
 ) -> Conformalizer:
-    """Return the conformal quantiles of a fold that neither model nor stage 1 has seen.
+    """Return the conformal quantiles of labels whose probabilities do not depend on them.
+
+    Probabilities of a calibrator that saw none of the labels will do, and so will standings of raw scores
+    (:func:`hcat.calibration.decidable.standings`).
 
     Parameters
     ----------
@@ -311,6 +420,8 @@ def fit_conformal(
         Groups with cells of their own, declared beforehand; by default :func:`groups_with_cells` of the fold.
     least_class_share : float
         For :func:`groups_with_cells`.
+    weights : ndarray, shape (n,), optional
+        As in :func:`conformal_quantile`.
 
     Raises
     ------
@@ -339,10 +450,11 @@ def fit_conformal(
     for position, name in enumerate(names):
         for label in range(count_labels) if stratification == "label_conditional" else (None,):
             rows = index == position if label is None else (index == position) & (labels == label)
-            quantile = conformal_quantile(observed[rows], alpha, clusters[rows])
+            arguments = (observed[rows], alpha, clusters[rows], None if weights is None else weights[rows])
+            quantile = conformal_quantile(*arguments)
             status = CELL_STATUSES[int(math.isinf(quantile))]
             count_clusters = len(np.unique(clusters[rows]))
-            cells.append(ConformalCell(label, name, count_clusters, int(rows.sum()), quantile, status))
+            cells.append(ConformalCell(label, name, count_clusters, int(rows.sum()), quantile, status, arguments))
     return Conformalizer(alpha, stratification, count_labels, names, tuple(cells), observed)
 
 
@@ -444,14 +556,14 @@ def check_sets(
     conformalizer : Conformalizer
         Each of its cells is one promise and one check.
     probabilities, labels, groups, clusters : ndarray
-        Of the new rows, as in :func:`fit_conformal`; clusters that are not in the fold.
+        Of the new rows, as in :func:`fit_conformal`; a cluster of the fit is ranked among the others.
 
     Raises
     ------
     ValueError
         As :meth:`Conformalizer.predict`, and if lengths differ or a label is unknown.
     """
-    sets = conformalizer.predict(probabilities, groups)
+    sets = conformalizer.predict(probabilities, groups, clusters)
     count, count_labels = sets.includes.shape
     labels = check_labels(labels, count, count_labels)
     clusters = check_keys(clusters, count, "clusters")

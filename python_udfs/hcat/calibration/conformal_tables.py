@@ -1,39 +1,42 @@
-"""Prediction sets and controlled risks as Arrow tables: quantiles from fold `conformalize`, coverage on fold `test`.
+"""Prediction sets and controlled risks as Arrow tables: every audit label ranks, and none is spent on a fold.
 
 The statistics are those of :mod:`hcat.calibration.conformal`. Stage 2 reads the plain random audit sample alone: its
-promises are for answers drawn as the labelled ones were. A metric without a calibrator, or with too few clusters, has
-rows that say so; its sets then hold every label.
+promises are for answers drawn as the labelled ones were. The sets in force are label-conditional and made of the ranks
+of raw scores, so that no calibrator, and no label of the same cluster, has a part in them. The other stratifications
+compare classes with each other. They need probabilities, and take those that are out of fold. A metric without a
+calibrator, or with too few clusters, has rows that say so; its sets then hold every label.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.calibration.calibrators import Calibrator
 from hcat.calibration.conformal import (
     OTHER_GROUP,
     STRATIFICATIONS,
+    ConformalCell,
     Conformalizer,
-    check_sets,
+    conformal_rank,
     fit_conformal,
     groups_with_cells,
     measure_coverage,
 )
+from hcat.calibration.decidable import auroc, share_decidable, standings
 from hcat.calibration.risk_control import (
     RiskControl,
     control_accepted_among_bad,
     control_bad_among_accepted,
     control_bad_and_accepted,
 )
-from hcat.calibration.tables import CONFORMALIZE, FIT, TEST, as_texts, read_calibrators
-from hcat.statistics.arrays import Floats
+from hcat.calibration.tables import ALL_SEGMENTS, Calibrators, as_texts, read_calibrators
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.clusters import deal_folds
 
 CELL_SCHEMA = pa.schema(
     [
@@ -42,18 +45,23 @@ CELL_SCHEMA = pa.schema(
         ("stratification", pa.string()),
         ("stratum", pa.string()),
         ("status", pa.string()),
-        ("check_status", pa.string()),
         ("alpha", pa.float64()),
         ("label", pa.int32()),
         ("quantile", pa.float64()),
+        ("score_limit", pa.float64()),
         ("count_labels", pa.int64()),
         ("count_clusters", pa.int64()),
-        ("count_test_clusters", pa.int64()),
-        ("count_covered", pa.int64()),
-        ("coverage_limit", pa.int64()),
         ("expected_coverage", pa.float64()),
-        ("p_value", pa.float64()),
-        ("p_value_adjusted", pa.float64()),
+    ]
+)
+
+LEFT_OUT_SCHEMA = pa.schema(
+    [
+        ("metric_name", pa.string()),
+        ("stratum", pa.string()),
+        ("cluster_id", pa.string()),
+        ("label", pa.int32()),
+        ("score_limit", pa.float64()),
     ]
 )
 
@@ -75,6 +83,7 @@ COVERAGE_SCHEMA = pa.schema(
         ("share_single", pa.float64()),
         ("share_several", pa.float64()),
         ("share_all", pa.float64()),
+        ("share_decidable", pa.float64()),
     ]
 )
 
@@ -98,53 +107,73 @@ RISK_SCHEMA = pa.schema(
 
 #: Sets of scale points instead of accepted and failed, a quantile per point; where the family ordinal could be fitted.
 SCALE_POINT = "scale_point"
+#: The stratification of the sets in force.
+IN_FORCE = "label_conditional"
 
 #: Status of a metric that stage 1 could not calibrate.
 NOT_CALIBRATED = "not_calibrated"
 
-
-class _Fold(NamedTuple):
-    """Audit labels of one fold with their calibrated probabilities: of accepted, or one column per scale point."""
-
-    probabilities: Floats
-    labels: npt.NDArray[np.int64]
-    clusters: npt.NDArray[Any]
-    groups: npt.NDArray[Any]
+#: Folds of whole clusters that show what a controlled risk is on labels that did not choose its threshold.
+COUNT_FOLDS = 5
 
 
-class _Folds(NamedTuple):
-    """The three folds of one metric under one calibrator."""
+class AuditSample(NamedTuple):
+    """Audit labels of one metric.
 
-    fit: _Fold
-    conformalize: _Fold
-    test: _Fold
+    `standings` are ranks of raw scores, `out_of_fold` probabilities of accepted, `points` those of scale points, which
+    are None where the family ordinal could not be fitted.
+    """
 
+    raw_scores: Floats
+    standings: Floats
+    out_of_fold: Floats
+    points: Floats | None
+    labels: Integers
+    scale_points: Integers
+    clusters: Keys
+    groups: Keys
+    segments: Keys
 
-class _Metric(NamedTuple):
-    """What stage 2 reads of one metric; `points` only where the family ordinal could be fitted."""
-
-    accepted: _Folds
-    points: _Folds | None
-
-    def folds(self, stratification: str) -> _Folds | None:
-        """Return the folds that a stratification reads."""
-        return self.points if stratification == SCALE_POINT else self.accepted
+    def take(self, rows: Flags) -> AuditSample:
+        """Return the chosen labels."""
+        return AuditSample(
+            self.raw_scores[rows],
+            self.standings[rows],
+            self.out_of_fold[rows],
+            None if self.points is None else self.points[rows],
+            self.labels[rows],
+            self.scale_points[rows],
+            self.clusters[rows],
+            self.groups[rows],
+            self.segments[rows],
+        )
 
     def stratifications(self) -> tuple[str, ...]:
         """Return what can be promised for this metric."""
         return STRATIFICATIONS if self.points is None else (*STRATIFICATIONS, SCALE_POINT)
 
+    def read(self, stratification: str) -> tuple[Floats, Integers]:
+        """Return what takes the place of probabilities, and the labels that they are of."""
+        if stratification == SCALE_POINT:
+            assert self.points is not None
+            return self.points, self.scale_points
+        return self.standings if stratification == IN_FORCE else self.out_of_fold, self.labels
 
-def fit_quantiles(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, alphas: Sequence[float]) -> pa.Table:
-    """Return the quantile of every cell and the check of its promise on fold `test`.
+
+def fit_quantiles(
+    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alphas: Sequence[float]
+) -> pa.Table:
+    """Return the quantile of every cell.
 
     Parameters
     ----------
     labels : Table
-        int_audit_labels: interaction_id, metric_name, cluster_id, segment, stratum, label, scale_point,
-        raw_score, fold; a plain random sample.
+        int_audit_labels: interaction_id, metric_name, cluster_id, segment, stratum, label, scale_point, raw_score; a
+        plain random sample.
     targets, calibrators : Table
         As in :func:`hcat.calibration.tables.fit_calibrators`, and what it returned.
+    predictions : Table
+        What :func:`hcat.calibration.tables.cross_fit_labels` returned.
     alphas : sequence of float
         Promised miscoverages, each in (0, 1).
 
@@ -152,81 +181,105 @@ def fit_quantiles(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, al
     -------
     Table
         Schema :data:`CELL_SCHEMA`, one row per (metric, alpha, stratification, stratum, label), ordered. quantile is
-        null where the status is not `conformalized`: every set then holds every label. Strata with cells of their own
-        are declared from fold `fit`; the others share one named `other`. label is null where classes share a quantile,
-        and a scale point where the stratification is :data:`SCALE_POINT`.
+        null where the status is not `conformalized`: every set then holds every label. Of the stratification in force,
+        score_limit is the worst raw score that still counts as accepted, or the best that still counts as failed, and
+        quantile is 1 - P(label) of that score by the calibrator for all. Small strata share one named `other`. label is
+        null where classes share a quantile, and a scale point where the stratification is :data:`SCALE_POINT`.
 
     Examples
     --------
-    Fifty labels per fold, and a promise of 80 %: the quantile is the 41st of 50, since 41 = .8 x (50 + 1) rounded up.
+    Ninety-nine failed and 99 accepted labels, and a promise of 80 %: rank 80 of 99, since 80 = .8 x (99 + 1).
 
-    >>> from hcat.calibration.tables import fit_calibrators
+    >>> from hcat.calibration.tables import cross_fit_labels, fit_calibrators
     >>> target = dict(metric_name="groundedness", criterion="grounded", accept_from=1, count_scale_points=2)
-    >>> target |= dict(direction="higher_is_better", unit="probability", range_low=0.0, range_high=1.0)
-    >>> label = dict(metric_name="groundedness", segment="all", stratum="all", inclusion_probability=1.0)
+    >>> target |= dict(direction="higher_is_better", unit="score", range_low=0.0, range_high=200.0)
+    >>> label = dict(metric_name="groundedness", segment="all", stratum="all", system="s", inclusion_probability=1.0)
     >>> rows = [
-    ...     label | dict(interaction_id=f"{n:03}", cluster_id=f"q{n}", fold=fold, raw_score=n / 150, label=int(n >= 75))
-    ...     for n, fold in enumerate(["fit", "conformalize", "test"] * 50)
+    ...     label | dict(interaction_id=f"{n:03}", cluster_id=f"q{n}", raw_score=float(n), label=int(n > 99))
+    ...     for n in range(1, 199)
     ... ]
     >>> labels, targets = pa.Table.from_pylist(rows), pa.Table.from_pylist([target])
     >>> labels = labels.append_column("scale_point", labels["label"])
     >>> calibrators = fit_calibrators(labels, targets, 5, random_seed=1)
-    >>> marginal = fit_quantiles(labels, targets, calibrators, [0.2]).to_pylist()[0]
-    >>> marginal["status"], marginal["count_labels"], marginal["count_covered"]
-    ('conformalized', 50, 41)
+    >>> predictions = cross_fit_labels(labels, targets, calibrators, 5, random_seed=1)
+    >>> cells = fit_quantiles(labels, targets, calibrators, predictions, [0.2]).to_pylist()
+    >>> [(cell["label"], cell["score_limit"]) for cell in cells if cell["stratum"] == "all" and cell["score_limit"]]
+    [(0, 80.0), (1, 119.0)]
     """
+    found = read_calibrators(calibrators)
     rows: list[dict[str, Any]] = []
-    for head, folds in _read_promises(labels, targets, calibrators, alphas):
-        if folds is None:
+    for head, sample in _read_promises(labels, targets, calibrators, predictions, alphas):
+        if sample is None:
             nothing = {"stratum": OTHER_GROUP, "status": NOT_CALIBRATED, "count_labels": 0, "count_clusters": 0}
             rows.append(dict.fromkeys(CELL_SCHEMA.names) | head | nothing)
             continue
-        conformalizer = _fit(folds, head["alpha"], head["stratification"])
-        test = folds.test
-        checks = check_sets(conformalizer, test.probabilities, test.labels, test.groups, test.clusters)
-        for cell, check in zip(conformalizer.cells, checks, strict=True):
-            rows.append(
-                head
-                | {
-                    "stratum": cell.group,
-                    "status": cell.status,
-                    "check_status": check.status,
-                    "label": cell.label,
-                    "quantile": None if math.isinf(cell.quantile) else cell.quantile,
-                    "count_labels": cell.count_rows,
-                    "count_clusters": cell.count_clusters,
-                    "count_test_clusters": check.count_test,
-                    "count_covered": check.count_covered,
-                    "coverage_limit": check.limit,
-                    "expected_coverage": check.expected_coverage,
-                    "p_value": check.p_value,
-                    "p_value_adjusted": check.p_value_holm,
-                }
-            )
+        known = found[head["metric_name"]]
+        conformalizer = _fit(sample, head["alpha"], head["stratification"])
+        rows += [head | _to_cell_row(cell, head, sample, known) for cell in conformalizer.cells]
     return pa.Table.from_pylist(rows, schema=CELL_SCHEMA)
 
 
-def cover_labels(labels: pa.Table, targets: pa.Table, calibrators: pa.Table, alphas: Sequence[float]) -> pa.Table:
-    """Return which share of the labels of fold `test` the sets hold, over all, per true label and per stratum.
+def leave_out_limits(
+    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alpha: float
+) -> pa.Table:
+    """Return the score limits in force for interactions of labelled clusters: those of the other clusters.
 
-    Parameters as in :func:`fit_quantiles`.
+    Parameters
+    ----------
+    labels, targets, calibrators, predictions : Table
+        As in :func:`fit_quantiles`.
+    alpha : float
+        Miscoverage of the sets in force, in (0, 1).
+
+    Returns
+    -------
+    Table
+        Schema :data:`LEFT_OUT_SCHEMA`, one row per (metric, stratum, label, cluster with such a label), ordered; the
+        limit is null where the other clusters are too few. A cluster without a row has the limit of
+        :func:`fit_quantiles`.
+    """
+    rows: list[dict[str, Any]] = []
+    for head, sample in _read_promises(labels, targets, calibrators, predictions, [alpha]):
+        if sample is None or head["stratification"] != IN_FORCE:
+            continue
+        for cell in _fit(sample, alpha, IN_FORCE).cells:
+            limits = _limits_of_quantiles(sample, int(cell.label or 0))
+            rows += [
+                {
+                    "metric_name": head["metric_name"],
+                    "stratum": cell.group,
+                    "cluster_id": cluster,
+                    "label": cell.label,
+                    "score_limit": limits.get(quantile),
+                }
+                for cluster, quantile in cell.left_out().items()
+            ]
+    return pa.Table.from_pylist(rows, schema=LEFT_OUT_SCHEMA)
+
+
+def cover_labels(
+    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alphas: Sequence[float]
+) -> pa.Table:
+    """Return which share of the audit labels their sets hold, over all, per true label and per stratum.
+
+    Each label's set is made of the other clusters. Parameters as in :func:`fit_quantiles`.
 
     Returns
     -------
     Table
         Schema :data:`COVERAGE_SCHEMA`, one row per (metric, alpha, stratification, scope, stratum, label), ordered;
         shares of empty, single and all-label sets stand on every row and are of its rows. coverage counts clusters
-        alike. Status `measured`, `no_labels` or `not_calibrated`.
+        alike. The stratum `other` stands for all small strata together. share_decidable is what the AUROC of the labels
+        allows, on the row of all labels of the sets in force. Status `measured`, `no_labels` or `not_calibrated`.
     """
     rows: list[dict[str, Any]] = []
-    for head, folds in _read_promises(labels, targets, calibrators, alphas):
-        if folds is None or not len(folds.test.labels):
-            status = NOT_CALIBRATED if folds is None else "no_labels"
+    for head, sample in _read_promises(labels, targets, calibrators, predictions, alphas):
+        if sample is None or not len(sample.labels):
+            status = NOT_CALIBRATED if sample is None else "no_labels"
             nothing = {"scope": "marginal", "status": status, "count_labels": 0, "count_clusters": 0}
             rows.append(dict.fromkeys(COVERAGE_SCHEMA.names) | head | nothing)
             continue
-        conformalizer = _fit(folds, head["alpha"], head["stratification"])
-        rows += [head | row for row in _cover(folds.test, conformalizer)]
+        rows += [head | row for row in _cover(sample, head["alpha"], head["stratification"])]
     return pa.Table.from_pylist(rows, schema=COVERAGE_SCHEMA)
 
 
@@ -234,52 +287,85 @@ def control_risks(
     labels: pa.Table,
     targets: pa.Table,
     calibrators: pa.Table,
+    predictions: pa.Table,
     levels: Sequence[float],
     delta: float,
     random_seed: int,
 ) -> pa.Table:
-    """Return the threshold on the calibrated probability that keeps each promised risk, and the risk on fold `test`.
+    """Return the threshold on the calibrated probability that keeps each promised risk, and the risk cross-validated.
 
     Parameters
     ----------
-    labels, targets, calibrators : Table
+    labels, targets, calibrators, predictions : Table
         As in :func:`fit_quantiles`.
     levels : sequence of float
         Promised limits of each risk, in (0, 1).
     delta : float
-        Probability, over folds, that the limit on bad ones among accepted answers is broken.
+        Probability, over samples of labels, that the limit on bad ones among accepted answers is broken.
     random_seed : int
-        Draws one row per cluster for that test.
+        Draws one row per cluster for that test, and deals the folds.
 
     Returns
     -------
     Table
         Schema :data:`RISK_SCHEMA`, one row per (metric, promise, level), ordered; threshold is null where the status
         is not `controlled`: then nothing may be accepted by the machine. Accept if the probability is above it.
+        test_risk and test_share_accepted are those of labels whose threshold came from other clusters.
     """
+    found = read_calibrators(calibrators)
     rows: list[dict[str, Any]] = []
-    for target, metric in _read_metrics(labels, targets, calibrators):
+    for target, sample in _read_metrics(labels, targets, calibrators, predictions):
         for level in levels:
             head = {"metric_name": target["metric_name"], "criterion": target["criterion"], "level": level}
-            if metric is None:
+            if sample is None:
                 rows.append(dict.fromkeys(RISK_SCHEMA.names) | head | {"promise": "none", "status": NOT_CALIBRATED})
                 continue
-            fold, test = metric.accepted.conformalize, metric.accepted.test
-            controls = (
-                control_bad_and_accepted(fold.probabilities, fold.labels, level, fold.clusters),
-                control_accepted_among_bad(fold.probabilities, fold.labels, level, fold.clusters),
-                control_bad_among_accepted(
-                    fold.probabilities, fold.labels, level, delta, clusters=fold.clusters, seed=random_seed
-                ),
+            probabilities = found[target["metric_name"]].apply(sample.raw_scores, sample.segments)
+            controls = _control(
+                probabilities, sample, np.ones(len(probabilities), dtype=np.bool_), level, delta, random_seed
             )
-            rows += [head | _to_risk_row(control, test) for control in controls]
+            accepted = _accept_out_of_fold(probabilities, sample, level, delta, random_seed)
+            rows += [
+                head | _to_risk_row(control, is_accepted, sample)
+                for control, is_accepted in zip(controls, accepted, strict=True)
+            ]
     return pa.Table.from_pylist(rows, schema=RISK_SCHEMA)
 
 
+def _control(
+    probabilities: Floats, sample: AuditSample, rows: Flags, level: float, delta: float, random_seed: int
+) -> tuple[RiskControl, RiskControl, RiskControl]:
+    values, labels, clusters = probabilities[rows], sample.labels[rows], sample.clusters[rows]
+    return (
+        control_bad_and_accepted(values, labels, level, clusters),
+        control_accepted_among_bad(values, labels, level, clusters),
+        control_bad_among_accepted(values, labels, level, delta, clusters=clusters, seed=random_seed),
+    )
+
+
+def _accept_out_of_fold(
+    probabilities: Floats, sample: AuditSample, level: float, delta: float, random_seed: int
+) -> list[Flags]:
+    """Return, per promise, which labels the threshold of the other folds accepts."""
+    everything = np.ones(len(probabilities), dtype=np.bool_)
+    codes: Integers = np.unique(sample.clusters, return_inverse=True)[1].astype(np.int64)
+    accepted = [~everything for _ in range(3)]
+    if len(codes):
+        folds = deal_folds(codes, everything, COUNT_FOLDS, random_seed)
+        for fold in range(COUNT_FOLDS):
+            own = folds == fold
+            for control, found in zip(
+                _control(probabilities, sample, ~own, level, delta, random_seed), accepted, strict=True
+            ):
+                if control.threshold is not None:
+                    found[own] = probabilities[own] > control.threshold
+    return accepted
+
+
 def _read_metrics(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table
-) -> Iterator[tuple[dict[str, Any], _Metric | None]]:
-    """Yield every target with what stage 2 reads of it; None where stage 1 has no calibrator."""
+    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table
+) -> Iterator[tuple[dict[str, Any], AuditSample | None]]:
+    """Yield every target with its audit labels; None where stage 1 has no calibrator."""
     found = read_calibrators(calibrators)
     ordered = labels.sort_by("interaction_id")
     for target in targets.sort_by("metric_name").to_pylist():
@@ -288,76 +374,144 @@ def _read_metrics(
             yield target, None
             continue
         own = ordered.filter(pc.equal(ordered["metric_name"], target["metric_name"]))
-        ordinal = known.by_family.get("ordinal")
-        points = None if ordinal is None else _read_folds(own, _ignoring_segments(ordinal), "scale_point")
-        yield target, _Metric(_read_folds(own, known.apply, "label"), points)
-
-
-def _ignoring_segments(ordinal: Calibrator) -> Callable[[Floats, npt.NDArray[Any]], Floats]:
-    return lambda scores, _: ordinal.scale_point_probabilities(scores)
-
-
-def _read_folds(labels: pa.Table, function: Callable[[Floats, npt.NDArray[Any]], Floats], column: str) -> _Folds:
-    folds = []
-    for name in (FIT, CONFORMALIZE, TEST):
-        rows = labels.filter(pc.equal(labels["fold"], name))
-        folds.append(
-            _Fold(
-                function(rows["raw_score"].to_numpy(), as_texts(rows["segment"])),
-                rows[column].to_numpy().astype(np.int64),
-                as_texts(rows["cluster_id"]),
-                as_texts(rows["stratum"]),
-            )
+        yield (
+            target,
+            read_sample(own, target, predictions.filter(pc.equal(predictions["metric_name"], known.metric_name))),
         )
-    return _Folds(*folds)
+
+
+def read_sample(own: pa.Table, target: Mapping[str, Any], predictions: pa.Table) -> AuditSample:
+    """Return the audit labels of one metric as arrays.
+
+    Parameters
+    ----------
+    own, predictions : Table
+        Labels and out-of-fold probabilities of the metric, as in :func:`fit_quantiles`.
+    target : mapping
+        Row of the targets.
+    """
+    ids = own["interaction_id"].to_pylist()
+    in_force = _column_by_id(predictions.filter(predictions["is_chosen"]), "probability")
+    ordinal = _column_by_id(predictions.filter(pc.equal(predictions["family"], "ordinal")), "scale_point_probabilities")
+    points = [ordinal.get(one) for one in ids]
+    raw_scores = own["raw_score"].to_numpy()
+    return AuditSample(
+        raw_scores,
+        standings(raw_scores, target["direction"]),
+        np.array([in_force[one] for one in ids], dtype=np.float64),
+        None if not ordinal or None in points else np.array(points, dtype=np.float64),
+        own["label"].to_numpy().astype(np.int64),
+        own["scale_point"].to_numpy().astype(np.int64),
+        as_texts(own["cluster_id"]),
+        as_texts(own["stratum"]),
+        as_texts(own["segment"]),
+    )
+
+
+def _column_by_id(predictions: pa.Table, name: str) -> dict[str, Any]:
+    return dict(zip(predictions["interaction_id"].to_pylist(), predictions[name].to_pylist(), strict=True))
 
 
 def _read_promises(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, alphas: Sequence[float]
-) -> Iterator[tuple[dict[str, Any], _Folds | None]]:
-    """Yield the head of the rows of every (metric, alpha, stratification), and the folds that it reads."""
-    for target, metric in _read_metrics(labels, targets, calibrators):
+    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alphas: Sequence[float]
+) -> Iterator[tuple[dict[str, Any], AuditSample | None]]:
+    """Yield the head of the rows of every (metric, alpha, stratification), and the labels that it reads."""
+    for target, sample in _read_metrics(labels, targets, calibrators, predictions):
         for alpha in alphas:
-            for stratification in STRATIFICATIONS if metric is None else metric.stratifications():
+            for stratification in STRATIFICATIONS if sample is None else sample.stratifications():
                 head = {
                     "metric_name": target["metric_name"],
                     "criterion": target["criterion"],
                     "stratification": stratification,
                     "alpha": alpha,
                 }
-                yield head, None if metric is None else metric.folds(stratification)
+                yield head, sample
 
 
-def _fit(folds: _Folds, alpha: float, stratification: str) -> Conformalizer:
-    fold = folds.conformalize
+def _fit(sample: AuditSample, alpha: float, stratification: str) -> Conformalizer:
+    values, labels = sample.read(stratification)
     if stratification in ("marginal", SCALE_POINT):
         # a quantile per scale point leaves too few labels to part them by stratum too
-        name = "marginal" if stratification == "marginal" else "label_conditional"
-        return fit_conformal(fold.probabilities, fold.labels, alpha, stratification=name, clusters=fold.clusters)
-    # groups are declared from fold fit, so that no label of this fold chooses which scores are pooled; they must be
-    # large enough for a fold of this size
-    least_share = min(1.0, max(1, len(np.unique(fold.clusters))) / len(np.unique(folds.fit.clusters)))
-    if stratification == "label_conditional":
-        shares = np.bincount(folds.fit.labels, minlength=2) / len(folds.fit.labels)
-        least_share *= float(max(shares.min(), 1 / len(folds.fit.labels)))
+        name = "marginal" if stratification == "marginal" else IN_FORCE
+        return fit_conformal(values, labels, alpha, stratification=name, clusters=sample.clusters)
+    least_share = 1.0
+    if stratification == IN_FORCE and len(labels):
+        # a stratum must be large enough for the rarer class of all labels
+        least_share = float(max(np.bincount(labels, minlength=2).min(), 1) / len(labels))
     return fit_conformal(
-        fold.probabilities,
-        fold.labels,
+        values,
+        labels,
         alpha,
         stratification=stratification,
-        groups=fold.groups,
-        clusters=fold.clusters,
-        own_groups=groups_with_cells(folds.fit.groups, alpha, folds.fit.clusters, least_share),
+        groups=sample.groups,
+        clusters=sample.clusters,
+        own_groups=groups_with_cells(sample.groups, alpha, sample.clusters, least_share),
     )
 
 
-def _cover(test: _Fold, conformalizer: Conformalizer) -> Iterator[dict[str, Any]]:
-    sets = conformalizer.predict(test.probabilities, test.groups)
-    for one in measure_coverage(sets, test.labels, test.groups, test.clusters):
-        rows = np.ones(len(test.labels), dtype=np.bool_) if one.group is None else test.groups == one.group
+def fit_in_force(sample: AuditSample, rows: Flags, alpha: float) -> Conformalizer:
+    """Return the quantiles in force of some audit labels; their strata are parted as those of the same labels alone.
+
+    Parameters
+    ----------
+    sample : AuditSample
+        What :func:`read_sample` returned.
+    rows : ndarray of bool, shape (n,)
+        Labels to rank.
+    alpha : float
+        In (0, 1).
+    """
+    return _fit(sample.take(rows), alpha, IN_FORCE)
+
+
+def _to_cell_row(
+    cell: ConformalCell, head: Mapping[str, Any], sample: AuditSample, known: Calibrators
+) -> dict[str, Any]:
+    quantile: float | None = None if math.isinf(cell.quantile) else cell.quantile
+    limit = None
+    if head["stratification"] == IN_FORCE and quantile is not None:
+        limit = _limits_of_quantiles(sample, int(cell.label or 0))[quantile]
+        accepted = float(known.apply(np.array([limit]), np.array([ALL_SEGMENTS]))[0])
+        quantile = 1 - accepted if cell.label else accepted
+    rank = conformal_rank(cell.count_clusters, head["alpha"])
+    return {
+        "stratum": cell.group,
+        "status": cell.status,
+        "label": cell.label,
+        "quantile": quantile,
+        "score_limit": limit,
+        "count_labels": cell.count_rows,
+        "count_clusters": cell.count_clusters,
+        "expected_coverage": None if quantile is None else rank / (cell.count_clusters + 1),
+    }
+
+
+def _limits_of_quantiles(sample: AuditSample, label: int) -> dict[float, float]:
+    """Return the raw score of every nonconformity of a class."""
+    nonconformity = 1 - sample.standings if label else sample.standings
+    return dict(zip(nonconformity.tolist(), sample.raw_scores.tolist(), strict=True))
+
+
+def _cover(sample: AuditSample, alpha: float, stratification: str) -> Iterator[dict[str, Any]]:
+    values, labels = sample.read(stratification)
+    conformalizer = _fit(sample, alpha, stratification)
+    sets = conformalizer.predict(values, sample.groups, sample.clusters)
+    found = [
+        (one, sample.groups)
+        for one in measure_coverage(sets, labels, sample.groups, sample.clusters)
+        if one.group != OTHER_GROUP
+    ]
+    if OTHER_GROUP in conformalizer.groups:
+        # strata without cells of their own, taken together as their quantile takes them
+        merged = np.where(np.isin(sample.groups, conformalizer.groups[:-1]), sample.groups, OTHER_GROUP)
+        together = measure_coverage(sets, labels, merged, sample.clusters)
+        found += [(one, merged) for one in together if one.group == OTHER_GROUP]
+    for one, groups in found:
+        rows = np.ones(len(labels), dtype=np.bool_) if one.group is None else groups == one.group
         if one.label is not None:
-            rows = rows & (test.labels == one.label)
+            rows = rows & (labels == one.label)
         kinds = sets.kinds[rows]
+        has_ceiling = stratification == IN_FORCE and one.scope == "marginal"
         yield {
             "scope": one.scope,
             "stratum": one.group,
@@ -371,13 +525,14 @@ def _cover(test: _Fold, conformalizer: Conformalizer) -> Iterator[dict[str, Any]
             "share_single": float(np.mean(kinds == "single")),
             "share_several": float(np.mean(kinds == "several")),
             "share_all": float(np.mean(kinds == "all")),
+            "share_decidable": share_decidable(auroc(sample.standings, labels), alpha) if has_ceiling else None,
         }
 
 
-def _to_risk_row(control: RiskControl, test: _Fold) -> dict[str, Any]:
+def _to_risk_row(control: RiskControl, is_accepted: Flags, sample: AuditSample) -> dict[str, Any]:
     risk = share = None
-    if control.threshold is not None and len(test.labels):
-        is_accepted, is_bad = test.probabilities > control.threshold, test.labels == 0
+    if control.threshold is not None:
+        is_bad = sample.labels == 0
         share = float(is_accepted.mean())
         within = {
             "share_bad_and_accepted": np.ones(len(is_bad), dtype=np.bool_),
@@ -394,6 +549,6 @@ def _to_risk_row(control: RiskControl, test: _Fold) -> dict[str, Any]:
         "count_clusters": control.count_clusters,
         "test_risk": risk,
         "test_share_accepted": share,
-        "count_test_labels": len(test.labels),
-        "count_test_clusters": len(np.unique(test.clusters)),
+        "count_test_labels": len(sample.labels),
+        "count_test_clusters": len(np.unique(sample.clusters)),
     }

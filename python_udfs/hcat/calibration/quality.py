@@ -1,4 +1,4 @@
-"""What a calibrated probability is worth on an untouched fold (fold `test`), with intervals by cluster.
+"""What a calibrated probability is worth on labels that its calibrator never saw, with intervals by cluster.
 
 y = 1 means that people accept the answer; a probability is P(y = 1). A type I error is a false accept: an answer that
 people fail passes the cut-off. A type II error is a false reject: an answer that people accept does not pass. Sarmah et
@@ -180,7 +180,7 @@ class SystemCalibration:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """All figures of one calibrator on one fold.
+    """All figures of one calibrator.
 
     Attributes
     ----------
@@ -229,14 +229,14 @@ def measure_quality(
     probabilities: npt.ArrayLike,
     labels: npt.ArrayLike,
     clusters: npt.ArrayLike,
-    base_rate: float,
+    base_rate: float | Floats,
     cut_off: float | None = None,
     weights: npt.ArrayLike | None = None,
     count_bins: int = COUNT_BINS,
     count_draws: int = COUNT_DRAWS,
     seed: int = SEED,
 ) -> Quality:
-    """Return every figure of quality of calibrated probabilities on an untouched fold.
+    """Return every figure of quality of out-of-fold probabilities.
 
     Parameters
     ----------
@@ -246,8 +246,8 @@ def measure_quality(
         1 where people accept, else 0.
     clusters : array_like, shape (n,)
         Cluster group of each row.
-    base_rate : float
-        Share accepted in (0, 1) on fold `fit`: out of sample, as the probabilities are.
+    base_rate : float or ndarray, shape (n,)
+        Share accepted in (0, 1) among other labels: out of sample, as the probabilities are.
     cut_off : float, optional
         Answers pass at probability >= cut_off, in [0, 1]; without it both error rates are `no_threshold`.
     weights : array_like, shape (n,), optional
@@ -271,7 +271,8 @@ def measure_quality(
     calibration-in-the-large on the log odds: below 0 the probabilities are too high (Cox 1958; Van Calster et al.
     2016). With fewer than 10 clusters every figure is `insufficient`; with fewer than 10 of a class, those three are.
     """
-    if not 0 < base_rate < 1:
+    base_rates = np.broadcast_to(np.asarray(base_rate, dtype=np.float64), np.shape(probabilities))
+    if not ((base_rates > 0) & (base_rates < 1)).all():
         raise ValueError(f"base_rate must lie in (0, 1), got {base_rate}")
     if cut_off is not None and not 0 <= cut_off <= 1:
         raise ValueError(f"cut_off must lie in [0, 1], got {cut_off}")
@@ -279,7 +280,7 @@ def measure_quality(
         raise ValueError(f"count_bins and count_draws must be at least 1, got {count_bins} and {count_draws}")
     rows = _check(probabilities, labels, clusters, weights)
     counts = draw_cluster_counts(np.random.default_rng(seed), rows.count_clusters, count_draws)
-    p, y, constant = rows.probabilities, rows.labels, np.full(len(rows.labels), base_rate)
+    p, y, constant = rows.probabilities, rows.labels, base_rates
     ones = np.ones(len(y))
     figures = []
     for name, loss in (("brier_score", _brier), ("log_loss", _log_loss)):

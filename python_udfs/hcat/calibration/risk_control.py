@@ -1,8 +1,10 @@
-"""Acceptance thresholds with a promise on what passes them, from a fold that stage 1 has not seen.
+"""Acceptance thresholds with a promise on what passes them.
 
-Three promises, of which two are means over folds and one holds with a declared probability (:data:`PROMISES`). y = 1
-means that people accept; the machine accepts if and only if P(Y = 1 | x) > threshold; bad means y = 0. Thresholds in
-the mean need exchangeable clusters; Learn then Test needs independent ones that are alike. Weights play no part.
+The first two promises depend on the ranks of the probabilities alone, so that a calibrator that rises with the score
+may have seen the labels. The third tests thresholds in an order that no label decides. Two promises are means over
+samples of labels and one holds with a declared probability (:data:`PROMISES`). y = 1 means that people accept; the
+machine accepts if and only if P(Y = 1 | x) > threshold; bad means y = 0. Thresholds in the mean need exchangeable
+clusters; Learn then Test needs independent ones that are alike. Weights play no part.
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ from hcat.statistics.arrays import Floats, Integers, Keys
 
 CONTROL_STATUSES = ("controlled", "insufficient", "no_threshold")
 PROMISES = ("share_bad_and_accepted", "share_accepted_among_bad", "share_bad_among_accepted")
-_GRID_STEP = 0.01
 
-# default grid of Learn then Test: a calibrated probability has room below the limit and accepts most rows it can
-_GRID_START = 0.7
+# the sequence of Learn then Test starts where this share of the rows is accepted: few enough to have room below the
+# limit, many enough to show it
+_START = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,16 @@ class RiskControl:
     """An acceptance threshold and its promise. Without a threshold nothing may be accepted.
 
     `insufficient`: too few clusters for this level, whatever their labels. `no_threshold`: none passes the test, or the
-    one that does accepts no row of the fold.
+    one that does accepts no label.
     """
 
     promise: str  # of PROMISES: which risk is limited
     status: str  # of CONTROL_STATUSES
     threshold: float | None  # accept if and only if P(Y = 1 | x) > threshold, in [0, 1]
     level: float  # promised limit of the risk
-    confidence: float | None  # probability over folds that the limit holds; None: a promise in the mean over folds
+    confidence: float | None  # probability over samples that the limit holds; None: a promise in the mean over samples
     count_clusters: int  # that the promise rests on
-    share_accepted: float | None  # of the fold's rows
+    share_accepted: float | None  # of the labels
 
 
 def control_bad_and_accepted(
@@ -58,7 +60,7 @@ def control_bad_and_accepted(
     The loss 1{P > t and y = 0} never rises with t, is right-continuous and at most B = 1, so
     t = inf{t: n / (n + 1) R_n(t) + B / (n + 1) <= alpha} has expected loss at most alpha (Angelopoulos, Bates, Fisch,
     Lei and Schuster 2022, theorem 1). With siblings the loss of a cluster is the mean over its rows, and the promise is
-    for a row drawn at random from a new cluster. It is a mean over folds, and one over all answers: few accepted
+    for a row drawn at random from a new cluster. It is a mean over samples, and one over all answers: few accepted
     answers may hide a high share of bad ones among them.
 
     Parameters
@@ -97,7 +99,7 @@ def control_accepted_among_bad(
 
     Nonconformity of class 0 is P(Y = 1 | x); the threshold is its conformal quantile among bad answers, and an answer
     is accepted when class 0 is not in its label-conditional set (Vovk 2012; Sarmah et al. 2024).
-    The promise is a mean over folds and says nothing about the share of bad ones among accepted answers.
+    The promise is a mean over samples and says nothing about the share of bad ones among accepted answers.
 
     Parameters
     ----------
@@ -143,9 +145,9 @@ def control_bad_among_accepted(
     in order while P <= delta, and the first that is not ends the sequence: no adjustment is needed, and all rejected
     ones hold at once (Angelopoulos, Bates, Candès, Jordan and Lei 2021, fixed sequence testing; Bauer 1991).
 
-    The order must not come from the fold. Skipping strict thresholds that few rows pass makes the start a choice by the
-    data, and its P-value is exact only where risk falls with the score. Hence the default grid starts at 1 - .7 alpha,
-    where a calibrated probability has room below the limit and enough rows; another may be declared from fold `fit`.
+    The order must not come from the labels. Hence the default grid is made of observed scores, from the one that a
+    third of the rows exceed downwards. Given that score, the rows above it are a sample of all answers above it, so
+    that the P-value stays exact.
 
     With siblings one row per cluster is drawn, which keeps the binomial exact (subsampling once: Dunn, Wasserman and
     Ramdas 2022). The draw depends on seed and order of rows, never on labels.
@@ -157,9 +159,9 @@ def control_bad_among_accepted(
     alpha : float
         Promised limit of the share of bad answers among accepted ones, in (0, 1).
     delta : float
-        Probability, over folds, that the limit is broken, in (0, 1).
+        Probability, over samples, that the limit is broken, in (0, 1).
     grid : sequence of float, optional
-        Thresholds in [0, 1], strictly falling; 1 - .7 alpha downwards in steps of .01 by default.
+        Thresholds in [0, 1], strictly falling; by default the observed ones that at least a third of the rows exceed.
     seed : int
         Of the draw within clusters.
 
@@ -174,16 +176,15 @@ def control_bad_among_accepted(
     exact_alpha(alpha)
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie in (0, 1), got {delta}")
-    default = np.round(np.arange(1 - _GRID_START * alpha, 0, -_GRID_STEP), 12)
-    steps = default if grid is None else np.asarray(grid, dtype=np.float64)
+    drawn = _one_row_per_cluster(check_keys(clusters, len(values), "clusters"), seed)
+    steps = _observed_grid(values[drawn]) if grid is None else np.asarray(grid, dtype=np.float64)
     if steps.ndim != 1 or not len(steps) or not ((steps >= 0) & (steps <= 1)).all() or (np.diff(steps) >= 0).any():
         raise ValueError(f"grid must fall strictly within [0, 1], got {steps.tolist()}")
-    drawn = _one_row_per_cluster(check_keys(clusters, len(values), "clusters"), seed)
     is_accepted = values[drawn] > steps[:, None]
     counts = is_accepted.sum(axis=1)
     p_values = binom.cdf(is_accepted[:, labels[drawn] == 0].sum(axis=1), counts, alpha)
     if (1 - alpha) ** counts[0] > delta:
-        # not even a fold without bad rows would be rejected
+        # not even a sample without bad rows would be rejected
         return RiskControl(PROMISES[2], "insufficient", None, alpha, 1 - delta, len(drawn), None)
     count_rejected = int(np.append(p_values > delta, True).argmax())
     if not count_rejected:
@@ -198,6 +199,14 @@ def _accept(
     if share == 0:
         return RiskControl(promise, "no_threshold", None, level, confidence, count, None)
     return RiskControl(promise, "controlled", threshold, level, confidence, count, share)
+
+
+def _observed_grid(values: Floats) -> Floats:
+    """Return the observed values that at least a share :data:`_START` of the rows exceed, falling; at least one."""
+    levels, counts = np.unique(values, return_counts=True)
+    count_above = len(values) - np.cumsum(counts)
+    steps: Floats = levels[count_above >= _START * len(values)][::-1]
+    return steps if len(steps) else np.zeros(1)
 
 
 def _one_row_per_cluster(clusters: Keys, seed: int) -> Integers:

@@ -1,7 +1,9 @@
-"""Calibrators as Arrow tables: fitted on labels of fold `fit`, measured on fold `test`, applied to every score.
+"""Calibrators as Arrow tables: fitted on all labels, measured out of fold, applied to every score.
 
 The statistics are those of :mod:`hcat.calibration.calibrators` and :mod:`hcat.calibration.quality`; here rows become
-the arrays they read, and their results rows. A metric that cannot be calibrated has a row that says why, and no number.
+the arrays they read, and their results rows. The calibrator in force is fitted on all labels. What it is worth is
+measured by cross-fitting: each label has a probability by a calibrator that saw no label of its cluster. A metric that
+cannot be calibrated has a row that says why, and no number.
 
 One map from score to probability may be right on average and wrong in each kind of query. Labels therefore carry a
 segment: where a segment has labels enough, a calibrator of its own is in force in it, elsewhere the one for all.
@@ -9,7 +11,7 @@ segment: where a segment has labels enough, a calibrator of its own is in force 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -30,6 +32,7 @@ from hcat.calibration.calibrators import (
     Fit,
     LabelledScores,
     choose_calibrator,
+    cross_fit,
     from_rows,
     label_scores,
 )
@@ -42,9 +45,6 @@ UNCALIBRATED = "uncalibrated"
 #: The segment of a calibrator for all, and the calibrators in force when segments have their own.
 ALL_SEGMENTS = "all"
 BY_SEGMENT = "by_segment"
-
-#: Folds of :func:`hcat.statistics.clusters.fold_of_cluster`.
-FIT, CONFORMALIZE, TEST = "fit", "conformalize", "test"
 
 _PARAMETER = pa.struct(
     [
@@ -153,14 +153,30 @@ MEASURED_SCHEMA = pa.schema(
     ]
 )
 
+CROSS_FITTED_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("metric_name", pa.string()),
+        ("family", pa.string()),
+        ("cluster_id", pa.string()),
+        ("system", pa.string()),
+        ("is_chosen", pa.bool_()),
+        ("label", pa.int64()),
+        ("inclusion_probability", pa.float64()),
+        ("probability", pa.float64()),
+        ("share_accepted", pa.float64()),
+        ("scale_point_probabilities", pa.list_(pa.float64())),
+    ]
+)
+
 BOOSTED_SCHEMA = pa.schema(
     [("interaction_id", pa.string()), ("metric_name", pa.string()), ("probability", pa.float64())]
 )
 
 _MESSAGES: Mapping[str, str] = {
     "fitted": "",
-    "no_labels": "no interaction has both a label and a score in fold fit",
-    "one_class": "people accept all labelled answers of fold fit, or none",
+    "no_labels": "no interaction has both a label and a score",
+    "one_class": "people accept all labelled answers, or none",
     "insufficient": (
         f"a class has fewer than {MINIMUM_LABELS_PER_CLASS} labels from {MINIMUM_CLUSTERS_PER_CLASS} clusters "
         f"(isotonic, boosted: fewer than {MINIMUM_LABELS_STEPS:,} labels in all)"
@@ -194,6 +210,11 @@ class Calibrators:
     chosen: str
     by_segment: Mapping[str, tuple[str, Calibrator]]
 
+    @property
+    def in_force(self) -> str:
+        """Family in force, or :data:`BY_SEGMENT` where segments have their own."""
+        return BY_SEGMENT if self.by_segment else self.chosen
+
     def apply(self, scores: Floats, segments: npt.NDArray[Any]) -> Floats:
         """Return the probability of each row by the calibrator in force in its segment, shape (n,)."""
         probabilities = self.by_family[self.chosen].apply(scores)
@@ -204,12 +225,12 @@ class Calibrators:
 
 
 def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, random_seed: int) -> pa.Table:
-    """Return every family of every target, fitted on fold `fit`, and which one is chosen.
+    """Return every family of every target, fitted on all labels, and which one is chosen.
 
     Parameters
     ----------
     labels : Table
-        int_labels: metric_name, segment, cluster_id, label, scale_point, raw_score, inclusion_probability, fold.
+        int_labels: metric_name, segment, cluster_id, label, scale_point, raw_score, inclusion_probability.
     targets : Table
         metric_name, criterion, accept_from, count_scale_points, direction, unit, range_low, range_high.
     count_folds, random_seed : int
@@ -228,7 +249,7 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
 
     >>> target = dict(metric_name="groundedness", criterion="grounded", accept_from=1, count_scale_points=2)
     >>> target |= dict(direction="higher_is_better", unit="probability", range_low=0.0, range_high=1.0)
-    >>> label = dict(interaction_id="i", metric_name="groundedness", segment="all", fold="fit")
+    >>> label = dict(interaction_id="i", metric_name="groundedness", segment="all")
     >>> label |= dict(inclusion_probability=1.0)
     >>> labels = [
     ...     label | dict(cluster_id=f"q{n}", raw_score=n / 50, label=int(n >= 25), scale_point=int(n >= 25))
@@ -240,7 +261,7 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
     """
     rows: list[dict[str, Any]] = []
     for target in _in_order(targets):
-        of_metric = _of_metric(labels, target["metric_name"], FIT)
+        of_metric = _of_metric(labels, target["metric_name"])
         segments = sorted(set(of_metric["segment"].to_pylist()) - {ALL_SEGMENTS})
         for segment in (ALL_SEGMENTS, *segments):
             own = of_metric
@@ -269,10 +290,9 @@ def _in_order(targets: pa.Table) -> list[dict[str, Any]]:
     return found
 
 
-def _of_metric(labels: pa.Table, metric_name: str, *folds: str) -> pa.Table:
-    chosen = pc.and_(pc.equal(labels["metric_name"], metric_name), pc.is_in(labels["fold"], pa.array(folds)))
+def _of_metric(labels: pa.Table, metric_name: str) -> pa.Table:
     # one order, whatever the warehouse's: the last bits of a sum depend on it
-    return labels.filter(chosen).sort_by("interaction_id")
+    return labels.filter(pc.equal(labels["metric_name"], metric_name)).sort_by("interaction_id")
 
 
 def _status_of_scores(labels: pa.Table, target: Mapping[str, Any]) -> str | None:
@@ -359,8 +379,85 @@ def read_calibrators(calibrators: pa.Table) -> dict[str, Calibrators]:
     }
 
 
+def cross_fit_labels(
+    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, count_folds: int, random_seed: int
+) -> pa.Table:
+    """Return the out-of-fold probability of every label by every fitted family.
+
+    Parameters
+    ----------
+    labels, targets, count_folds, random_seed
+        As in :func:`fit_calibrators`, labels with `interaction_id` and `system`.
+    calibrators : Table
+        What it returned.
+
+    Returns
+    -------
+    Table
+        Schema :data:`CROSS_FITTED_SCHEMA`, one row per (metric, family, label), ordered; none for a metric without a
+        calibrator. A family :data:`UNCALIBRATED` stands for a score that is itself a probability, and
+        :data:`BY_SEGMENT` for the calibrators in force where segments have their own; is_chosen marks what is in force.
+        share_accepted is what the other folds predict without a score. scale_point_probabilities is null but for the
+        family `ordinal`.
+    """
+    found = read_calibrators(calibrators)
+    tables = [pa.Table.from_pylist([], schema=CROSS_FITTED_SCHEMA)]
+    for target in _in_order(targets):
+        known = found.get(target["metric_name"])
+        if known is None:
+            continue
+        own = _of_metric(labels, known.metric_name)
+        tables += [
+            _to_cross_fitted(own, family, family == known.in_force, *columns)
+            for family, columns in _cross_fitted_columns(own, target, known, count_folds, random_seed)
+        ]
+    return pa.concat_tables(tables)
+
+
+def _cross_fitted_columns(
+    own: pa.Table, target: Mapping[str, Any], known: Calibrators, count_folds: int, random_seed: int
+) -> Iterator[tuple[str, tuple[Floats, Floats, Floats | None]]]:
+    """Yield every family with probabilities, shares accepted elsewhere, and probabilities of scale points."""
+    data = _label(own, target)
+    crossed = {family: cross_fit(data, family, count_folds, random_seed) for family in known.by_family}
+    shares = crossed[known.chosen].shares
+    if target["unit"] == "probability":
+        yield UNCALIBRATED, (own["raw_score"].to_numpy(), shares, None)
+    for family, found in crossed.items():
+        points = found.scale_point_probabilities(data) if family == "ordinal" else None
+        yield family, (found.apply(data), shares, points)
+    if known.by_segment:
+        probabilities = crossed[known.chosen].apply(data)
+        segments = as_texts(own["segment"])
+        for segment, (family, _) in known.by_segment.items():
+            is_own = segments == segment
+            part = data.take(is_own)
+            probabilities[is_own] = cross_fit(part, family, count_folds, random_seed).apply(part)
+        yield BY_SEGMENT, (probabilities, shares, None)
+
+
+def _to_cross_fitted(
+    own: pa.Table, family: str, is_chosen: bool, probabilities: Floats, shares: Floats, points: Floats | None
+) -> pa.Table:
+    count = own.num_rows
+    columns: dict[str, Any] = {
+        name: own[name] for name in ("interaction_id", "metric_name", "cluster_id", "system", "label")
+    }
+    columns |= {
+        "inclusion_probability": own["inclusion_probability"],
+        "family": pa.array([family] * count, pa.string()),
+        "is_chosen": pa.array([is_chosen] * count, pa.bool_()),
+        "probability": pa.array(probabilities),
+        "share_accepted": pa.array(shares),
+        "scale_point_probabilities": pa.array(
+            [None] * count if points is None else points.tolist(), pa.list_(pa.float64())
+        ),
+    }
+    return pa.table({name: columns[name] for name in CROSS_FITTED_SCHEMA.names}).cast(CROSS_FITTED_SCHEMA)
+
+
 def measure_calibrators(
-    labels: pa.Table,
+    predictions: pa.Table,
     targets: pa.Table,
     calibrators: pa.Table,
     cut_off: float,
@@ -368,14 +465,14 @@ def measure_calibrators(
     count_draws: int,
     random_seed: int,
 ) -> pa.Table:
-    """Return the quality of every fitted family on the untouched fold `test`, beside that of an uncalibrated score.
+    """Return the quality of every fitted family on out-of-fold probabilities, beside that of an uncalibrated score.
 
     Parameters
     ----------
-    labels, targets : Table
-        As in :func:`fit_calibrators`, labels with `label` and `system`.
-    calibrators : Table
-        What it returned.
+    predictions : Table
+        What :func:`cross_fit_labels` returned.
+    targets, calibrators : Table
+        As there.
     cut_off : float
         Answers pass at this probability, for the error rates.
     count_bins, count_draws, random_seed : int
@@ -384,51 +481,41 @@ def measure_calibrators(
     Returns
     -------
     Table
-        Schema :data:`MEASURED_SCHEMA`, one row per (metric, family) of the calibrators for all, one with family
-        :data:`UNCALIBRATED` where the score is a probability, and one with :data:`BY_SEGMENT` where segments have their
-        own. Status `not_calibrated`: nothing was fitted; `no_labels`: fold `test` has none.
+        Schema :data:`MEASURED_SCHEMA`, one row per (metric, family) of the predictions. Status `not_calibrated`:
+        nothing was fitted.
     """
     found = read_calibrators(calibrators)
     rows: list[dict[str, Any]] = []
     for target in _in_order(targets):
         known = found.get(target["metric_name"])
-        own = _of_metric(labels, target["metric_name"], TEST)
-        if known is None or own.num_rows == 0:
-            rows.append(_to_unmeasured_row(target, known, own))
+        if known is None:
+            rows.append(_to_unmeasured_row(target))
             continue
-        fit = _of_metric(labels, target["metric_name"], FIT)
-        base_rate = float(np.average(fit["label"].to_numpy(), weights=1 / fit["inclusion_probability"].to_numpy()))
-        outcome = own["label"].to_numpy()
-        weights = 1 / own["inclusion_probability"].to_numpy()
-        clusters, systems = as_texts(own["cluster_id"]), as_texts(own["system"])
-        segments = as_texts(own["segment"])
-        for family, function in _functions(known, target, segments).items():
-            probabilities = function(own["raw_score"].to_numpy())
+        of_metric = predictions.filter(pc.equal(predictions["metric_name"], known.metric_name))
+        for family in dict.fromkeys(of_metric["family"].to_pylist()):
+            own = of_metric.filter(pc.equal(of_metric["family"], family)).sort_by("interaction_id")
+            probabilities, outcome = own["probability"].to_numpy(), own["label"].to_numpy()
+            clusters, weights = as_texts(own["cluster_id"]), 1 / own["inclusion_probability"].to_numpy()
             quality = measure_quality(
-                probabilities, outcome, clusters, base_rate, cut_off, weights, count_bins, count_draws, random_seed
+                probabilities,
+                outcome,
+                clusters,
+                own["share_accepted"].to_numpy(),
+                cut_off,
+                weights,
+                count_bins,
+                count_draws,
+                random_seed,
             )
-            by_system = calibration_in_the_large(probabilities, outcome, clusters, systems, weights)
+            by_system = calibration_in_the_large(probabilities, outcome, clusters, as_texts(own["system"]), weights)
             head = {
                 "metric_name": known.metric_name,
                 "criterion": known.criterion,
                 "family": family,
-                "is_chosen": family == (BY_SEGMENT if known.by_segment else known.chosen),
+                "is_chosen": family == known.in_force,
             }
             rows.append(head | _to_measured_row(quality, by_system))
     return pa.Table.from_pylist(rows, schema=MEASURED_SCHEMA)
-
-
-def _functions(
-    known: Calibrators, target: Mapping[str, Any], segments: npt.NDArray[Any]
-) -> dict[str, Callable[[Floats], Floats]]:
-    """Return what turns the scores of rows into probabilities, by family."""
-    functions: dict[str, Callable[[Floats], Floats]] = {}
-    if target["unit"] == "probability":
-        functions[UNCALIBRATED] = _as_it_is
-    functions |= {family: calibrator.apply for family, calibrator in known.by_family.items()}
-    if known.by_segment:
-        functions[BY_SEGMENT] = lambda scores: known.apply(scores, segments)
-    return functions
 
 
 def as_texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
@@ -436,23 +523,19 @@ def as_texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return np.array(column.to_pylist(), dtype=object).astype(str)
 
 
-def _to_unmeasured_row(target: Mapping[str, Any], known: Calibrators | None, labels: pa.Table) -> dict[str, Any]:
+def _to_unmeasured_row(target: Mapping[str, Any]) -> dict[str, Any]:
     return dict.fromkeys(MEASURED_SCHEMA.names) | {
         "metric_name": target["metric_name"],
         "criterion": target["criterion"],
-        "family": "none" if known is None else known.chosen,
-        "status": "not_calibrated" if known is None else "no_labels",
-        "is_chosen": known is not None,
-        "count_labels": labels.num_rows,
-        "count_clusters": pc.count_distinct(labels["cluster_id"]).as_py(),
+        "family": "none",
+        "status": "not_calibrated",
+        "is_chosen": False,
+        "count_labels": 0,
+        "count_clusters": 0,
         "figures": [],
         "bins": [],
         "systems": [],
     }
-
-
-def _as_it_is(scores: Floats) -> Floats:
-    return scores
 
 
 def _to_measured_row(quality: Quality, systems: tuple[SystemCalibration, ...]) -> dict[str, Any]:

@@ -1,24 +1,32 @@
-"""What thresholds do on labels that they have not seen: rates of false accepts and false rejects, with intervals."""
+"""What thresholds do on labels that did not choose them: rates of false accepts and false rejects, cross-validated.
+
+A threshold is fitted on all labels. Its quote comes from nested cross-validation: whole clusters are dealt to folds,
+the method is fitted without one fold, its own inner folds included, and what that threshold does to the fold left out
+is noted. Every label is used once, and none is spent on a fold that only tests.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from hcat.calibration.thresholds import SEED, OrientedRows, Threshold, orient_rows, sign_of
-from hcat.statistics.arrays import Flags
-from hcat.statistics.clusters import sum_by_cluster
-from hcat.statistics.intervals import kish_effective_n, wilson_interval
+from hcat.calibration.thresholds import METHODS, SEED, RiskAppetite, accepts, deal_folds, fit_all
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clustered import rate_interval
+
+#: Folds of whole clusters: with ten, a fold's threshold is close to that of all labels.
+COUNT_FOLDS: Final = 10
+#: Folds of the methods that only compare: some of them take seconds.
+COUNT_FOLDS_COMPARED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with its clustered Wilson interval.
+    """A share with its interval by cluster.
 
     Parameters
     ----------
@@ -28,8 +36,6 @@ class Rate:
         Rows and clusters of the denominator.
     count_effective : float
         Independent rows that would give the same variance; 0 without rows.
-    level : float
-        Coverage of this one interval, after the correction for several.
     status : str
         `ok`, `one_class` (no row in the denominator) or `no_threshold`.
     """
@@ -40,104 +46,151 @@ class Rate:
     count: int
     count_clusters: int
     count_effective: float
-    level: float
     status: str
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a threshold does on labels that it has not seen: accepted failed answers and rejected good answers."""
-
-    threshold: float | None
-    false_accept: Rate
-    false_reject: Rate
-
-
-def quote(
-    threshold: float | None,
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    clusters: npt.ArrayLike,
-    *,
-    direction: str,
-    confidence: float = 0.95,
-    count_compared: int = 1,
-    weights: npt.ArrayLike | None = None,
-) -> Quote:
-    """Return false accept and false reject rate of a threshold on fold `test`, each with a clustered Wilson interval.
-
-    The false accept rate is the share of failed answers that are accepted (type I), the false reject rate that of good
-    answers that are rejected (type II). The Wilson interval (Wilson 1927) stands on an effective number of rows: with
-    r_k the sum of weighted residuals of cluster k, v = K / (K - 1) sum r_k^2 / (sum w)^2 is the linearised variance
-    and n_eff = p (1 - p) / v (Kish 1965; Korn and Graubard 1998), never above Kish's number of rows and never below
-    Kish's number of clusters, which is taken where p is 0 or 1 or one cluster is all there is.
+    """What a threshold does on labels that it has not seen.
 
     Parameters
     ----------
-    threshold : float or None
-        In the unit of the metric; None gives status `no_threshold`.
-    scores, labels, clusters, direction, weights
-        As in :func:`fit_all`, of labels that the fit has not seen.
+    false_accept, false_reject : Rate
+        Accepted failed answers among failed ones (type I), rejected good answers among good ones (type II).
+    share_failed : float or None
+        Weighted share of failed answers; None without labels.
+    """
+
+    false_accept: Rate
+    false_reject: Rate
+    share_failed: float | None
+
+    def expected_cost(self, appetite: RiskAppetite) -> float | None:
+        """Return the cost of both errors per answer, in false rejects: p r FA + (1 - p) FR; None without both rates.
+
+        p is the share of failed answers and r what a false accept costs in false rejects. It compares methods that
+        promise different things.
+        """
+        accept, reject = self.false_accept.rate, self.false_reject.rate
+        if accept is None or reject is None or self.share_failed is None:
+            return None
+        return self.share_failed * appetite.cost_ratio * accept + (1 - self.share_failed) * reject
+
+
+def accept_out_of_fold(
+    scores: Floats,
+    labels: Integers,
+    clusters: npt.ArrayLike,
+    appetites: Sequence[RiskAppetite],
+    *,
+    direction: str,
+    bounds: tuple[float | None, float | None] = (None, None),
+    weights: Floats | None = None,
+    methods: Sequence[str] = tuple(METHODS),
+    is_probability: bool = False,
+    assurance: float | None = None,
+    count_folds: int = COUNT_FOLDS,
+    seed: int = SEED,
+) -> dict[tuple[str, str], Flags]:
+    """Return, per method and appetite, which labelled answers pass the threshold of the other folds, shape (n,).
+
+    Parameters and errors are those of :func:`hcat.calibration.thresholds.fit_all`; count_folds is that of the outer
+    folds. Where the other folds give no number, an acceptance method accepts nothing, unless it found every score good
+    enough, and a floor flags nothing.
+
+    Examples
+    --------
+    The answer that scores .5 is left out of its own fold, where the lowest accepted score is then .51.
+
+    >>> scores = np.arange(100) / 100
+    >>> appetite = RiskAppetite("high", 0.9, 0.1, 0.2)
+    >>> found = accept_out_of_fold(
+    ...     scores, scores >= 0.5, np.arange(100), [appetite], direction="higher_is_better", methods=["roc_cost"]
+    ... )
+    >>> int(found["roc_cost", "high"].sum())
+    49
+    """
+    values, groups = np.asarray(scores, dtype=np.float64), np.asarray(clusters)
+    count = len(values)
+    passing = {(method, appetite.name): np.zeros(count, dtype=np.bool_) for method in methods for appetite in appetites}
+    if not count:
+        return passing
+    codes: Integers = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    folds = deal_folds(codes, np.ones(count, dtype=np.bool_), count_folds, seed)
+    for fold in range(count_folds):
+        own = folds == fold
+        if not own.any():
+            continue
+        for found in fit_all(
+            values[~own],
+            np.asarray(labels)[~own],
+            groups[~own],
+            appetites,
+            direction=direction,
+            bounds=bounds,
+            weights=None if weights is None else np.asarray(weights)[~own],
+            methods=methods,
+            is_probability=is_probability,
+            assurance=assurance,
+            seed=seed,
+        ):
+            if found.threshold is not None:
+                passing[found.method, found.appetite][own] = accepts(values[own], found.threshold, direction)
+            else:
+                passing[found.method, found.appetite][own] = found.accepts == "all" or found.kind == "monitoring"
+    return passing
+
+
+def quote(
+    is_passing: Flags | None,
+    labels: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    *,
+    confidence: float = 0.95,
+    weights: npt.ArrayLike | None = None,
+) -> Quote:
+    """Return false accept and false reject rate of answers that pass a threshold which their labels did not choose.
+
+    Parameters
+    ----------
+    is_passing : ndarray of bool, shape (n,), or None
+        Of :func:`accept_out_of_fold`; None gives status `no_threshold`.
+    labels : array_like of {0, 1}, shape (n,)
+        1 = people accept the answer.
+    clusters : array_like, shape (n,)
     confidence : float
-        Simultaneous coverage, in (0, 1).
-    count_compared : int
-        How many thresholds are compared: each interval has level 1 - (1 - confidence) / count_compared (Bonferroni).
-        False accepts and false rejects are two families.
+        One-sided, in (.5, 1): each limit of an interval is wrong with probability 1 - confidence at most.
+    weights : array_like, shape (n,), optional
+        1 / inclusion probability.
 
     Raises
     ------
     ValueError
-        If arguments contradict each other.
+        If the confidence is out of its range, or lengths differ.
 
     Examples
     --------
     One of two failed answers passes, and both good ones do.
 
-    >>> found = quote(0.5, [0.2, 0.6, 0.7, 0.8], [0, 0, 1, 1], [1, 2, 3, 4], direction="higher_is_better")
+    >>> found = quote(np.array([False, True, True, True]), [0, 0, 1, 1], [1, 2, 3, 4])
     >>> found.false_accept.rate, found.false_reject.rate
     (0.5, 0.0)
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    if count_compared < 1:
-        raise ValueError(f"count_compared must be at least 1, got {count_compared}")
-    if threshold is not None and not math.isfinite(threshold):
-        raise ValueError(f"threshold must be finite or None, got {threshold}")
-    sign = sign_of(direction)
-    data = orient_rows(scores, labels, clusters, direction, (None, None), weights, 2, SEED)
-    level = 1 - (1 - confidence) / count_compared
-    is_passing = None if threshold is None else data.values >= sign * threshold
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0.5, 1), got {confidence}")
+    is_good = np.asarray(labels) == 1
+    groups = np.asarray(clusters)
+    row_weights = np.ones(len(is_good)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not len(is_good) == len(groups) == len(row_weights) or (
+        is_passing is not None and len(is_passing) != len(is_good)
+    ):
+        raise ValueError(f"labels, clusters, weights and answers must have one length, got {len(is_good)} labels")
+    level = 2 * confidence - 1
+    total = float(row_weights.sum())
     return Quote(
-        threshold,
-        _rate(is_passing, ~data.is_accepted, data, level),
-        _rate(None if is_passing is None else ~is_passing, data.is_accepted, data, level),
-    )
-
-
-def quote_all(
-    thresholds: Sequence[Threshold],
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    clusters: npt.ArrayLike,
-    *,
-    direction: str,
-    confidence: float = 0.95,
-    weights: npt.ArrayLike | None = None,
-) -> tuple[Quote, ...]:
-    """Return a quote per threshold, in their order, simultaneous over the distinct numbers that are compared."""
-    count = max(1, len({row.threshold for row in thresholds if row.threshold is not None}))
-    return tuple(
-        quote(
-            row.threshold,
-            scores,
-            labels,
-            clusters,
-            direction=direction,
-            confidence=confidence,
-            count_compared=count,
-            weights=weights,
-        )
-        for row in thresholds
+        _rate(is_passing, ~is_good, groups, row_weights, level),
+        _rate(None if is_passing is None else ~is_passing, is_good, groups, row_weights, level),
+        float(row_weights[~is_good].sum()) / total if total else None,
     )
 
 
@@ -148,23 +201,12 @@ def judge(rate: Rate, tolerated_share: float) -> str:
     return "within" if rate.high <= tolerated_share else "beyond" if rate.low > tolerated_share else "not_shown"
 
 
-def _rate(is_error: Flags | None, rows: Flags, data: OrientedRows, level: float) -> Rate:
-    """Return the share of errors among some rows with its clustered Wilson interval (see :func:`quote`)."""
-    count = int(rows.sum())
-    weights = data.weights[rows]
-    _, codes = np.unique(data.clusters[rows], return_inverse=True)
-    by_cluster = sum_by_cluster(weights, codes)
-    count_clusters = len(by_cluster)
+def _rate(
+    is_error: Flags | None, rows: Flags, clusters: npt.NDArray[np.generic], weights: Floats, level: float
+) -> Rate:
+    """Return the share of errors among some rows with its interval by cluster."""
+    count, count_clusters = int(rows.sum()), len(np.unique(clusters[rows]))
     if is_error is None or not count:
-        status = "no_threshold" if is_error is None else "one_class"
-        return Rate(None, None, None, count, count_clusters, 0.0, level, status)
-    total = weights.sum()
-    share = min(1.0, float(weights @ is_error[rows] / total))  # rounding
-    fewest, most = kish_effective_n(by_cluster), kish_effective_n(weights)
-    effective = fewest
-    if 0 < share < 1 and count_clusters > 1:
-        residuals = sum_by_cluster(weights * (is_error[rows] - share), codes)
-        variance = float((residuals**2).sum()) * count_clusters / (count_clusters - 1) / total**2
-        effective = min(most, max(fewest, share * (1 - share) / variance)) if variance > 0 else most
-    low, high = wilson_interval(share, effective, NormalDist().inv_cdf((1 + level) / 2))
-    return Rate(share, low, high, count, count_clusters, effective, level, "ok")
+        return Rate(None, None, None, count, count_clusters, 0.0, "no_threshold" if is_error is None else "one_class")
+    found = rate_interval(is_error[rows], clusters[rows], weights[rows], level)
+    return Rate(found.estimate, found.low, found.high, count, count_clusters, found.effective_n, "ok")

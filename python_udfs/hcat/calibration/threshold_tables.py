@@ -14,17 +14,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.calibration.threshold_quotes import Quote, judge, quote_all
+from hcat.calibration.threshold_quotes import COUNT_FOLDS, COUNT_FOLDS_COMPARED, Quote, accept_out_of_fold, judge, quote
 from hcat.calibration.thresholds import (
-    METHODS,
     MINIMUM_CLUSTERS,
     MINIMUM_PER_CLASS,
+    SHOWN,
     STATUSES,
     RiskAppetite,
     Threshold,
     fit_all,
 )
-from hcat.statistics.arrays import Floats
+from hcat.statistics.arrays import Flags, Floats
 
 FITTED_SCHEMA: Final = pa.schema(
     [
@@ -43,6 +43,8 @@ FITTED_SCHEMA: Final = pa.schema(
         ("count_fit_accepted", pa.int64()),
         ("count_fit_failed", pa.int64()),
         ("count_fit_clusters", pa.int64()),
+        ("is_shown", pa.bool_()),
+        ("expected_cost", pa.float64()),
         ("interval_level", pa.float64()),
         *(
             (f"{error}_{field}", kind)
@@ -140,20 +142,20 @@ def fit_thresholds(
     confidence: float,
     random_seed: int,
 ) -> pa.Table:
-    """Return every threshold of every metric that people calibrate, fitted on one fold and quoted on another.
+    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold.
 
     Parameters
     ----------
     labels : Table
-        metric_name, cluster_id, label (0 or 1), raw_score, inclusion_probability, fold; one row per (interaction,
-        metric). Fold `fit` is fitted on, fold `test` quoted on, others are left alone.
+        metric_name, cluster_id, label (0 or 1), raw_score, inclusion_probability; one row per (interaction, metric).
     targets : Table
         As in :func:`read_target_metrics`.
     appetites : Table
         Rows of the seed `risk_appetites`.
     confidence : float
-        Simultaneous coverage of the quotes, in (0, 1). One family is one metric, one kind and one of the two error
-        rates: the thresholds that a person chooses among.
+        In (.5, 1): each limit of a quote holds with it, and so does the promise of `conformal`. At one appetite two
+        acceptance thresholds are shown (:data:`hcat.calibration.thresholds.SHOWN`), so that one of them is called
+        `within` wrongly with probability 2 (1 - confidence) at most. No such claim is made for the other methods.
     random_seed : int
         Of the assignment of clusters to inner folds.
 
@@ -183,42 +185,36 @@ def _fit_metric(
     accepted = _floats(labels, "label").astype(np.int64)
     weights = 1 / _floats(labels, "inclusion_probability")
     clusters = np.asarray(labels["cluster_id"].to_pylist(), dtype=np.str_)
-    folds = np.asarray(labels["fold"].to_pylist(), dtype=np.str_)
     count_outside = metric.count_outside(scores)
-    # scores outside their range are a fault of the metric: nothing is fitted on the others
-    is_fit = (folds == "fit") & (count_outside == 0)
-    is_test = folds == "test"
-    fitted = fit_all(
-        scores[is_fit],
-        accepted[is_fit],
-        clusters[is_fit],
-        appetites,
-        direction=metric.direction,
-        bounds=(metric.low, metric.high),
-        weights=weights[is_fit],
-        seed=random_seed,
-    )
-    quotes: dict[tuple[str, str], Quote] = {}
-    for kind in sorted(set(METHODS.values())):
-        family = [row for row in fitted if row.kind == kind]
-        quoted = quote_all(
-            family,
-            scores[is_test],
-            accepted[is_test],
-            clusters[is_test],
-            direction=metric.direction,
-            confidence=confidence,
-            weights=weights[is_test],
+    if count_outside:
+        # scores outside their range are a fault of the metric: nothing is fitted on the others
+        scores, accepted, weights, clusters = scores[:0], accepted[:0], weights[:0], clusters[:0]
+    settings: dict[str, Any] = {
+        "direction": metric.direction,
+        "bounds": (metric.low, metric.high),
+        "weights": weights,
+        "is_probability": metric.unit == "probability",
+        "assurance": confidence,
+        "seed": random_seed,
+    }
+    fitted = fit_all(scores, accepted, clusters, appetites, **settings)
+    numbered = {row.method for row in fitted if row.threshold is not None}
+    passing: dict[tuple[str, str], Flags] = {}
+    for methods, count_folds in ((numbered & set(SHOWN), COUNT_FOLDS), (numbered - set(SHOWN), COUNT_FOLDS_COMPARED)):
+        passing |= accept_out_of_fold(
+            scores, accepted, clusters, appetites, methods=sorted(methods), count_folds=count_folds, **settings
         )
-        quotes |= {(row.method, row.appetite): found for row, found in zip(family, quoted, strict=True)}
     by_name = {appetite.name: appetite for appetite in appetites}
-    return [
-        _to_row(metric, row, quotes[row.method, row.appetite], by_name[row.appetite], count_outside) for row in fitted
-    ]
+    rows = []
+    for row in fitted:
+        is_passing = None if row.threshold is None else passing[row.method, row.appetite]
+        found = quote(is_passing, accepted, clusters, confidence=confidence, weights=weights)
+        rows.append(_to_row(metric, row, found, by_name[row.appetite], count_outside, 2 * confidence - 1))
+    return rows
 
 
 def _to_row(
-    metric: TargetMetric, fitted: Threshold, quoted: Quote, appetite: RiskAppetite, count_outside: int
+    metric: TargetMetric, fitted: Threshold, quoted: Quote, appetite: RiskAppetite, count_outside: int, level: float
 ) -> dict[str, Any]:
     is_floor = fitted.kind == "monitoring"
     tolerated = {
@@ -242,7 +238,10 @@ def _to_row(
         "count_fit_accepted": fitted.count_accepted,
         "count_fit_failed": fitted.count_failed,
         "count_fit_clusters": fitted.count_clusters,
-        "interval_level": quoted.false_accept.level,
+        "is_shown": fitted.method in SHOWN,
+        "expected_cost": quoted.expected_cost(appetite),
+        # 2 x .95 - 1 is not .9 in binary
+        "interval_level": round(level, 12),
     }
     for error, rate in (("false_accept", quoted.false_accept), ("false_reject", quoted.false_reject)):
         share = tolerated[error]
@@ -265,8 +264,7 @@ def _explain(metric: TargetMetric, fitted: Threshold, count_outside: int) -> str
     if count_outside:
         return f"{count_outside} labelled scores lie outside [{metric.low}, {metric.high}], the range of the catalogue"
     read = (
-        f"{fitted.count_accepted} accepted and {fitted.count_failed} failed answers "
-        f"of {fitted.count_clusters} clusters in fold fit"
+        f"{fitted.count_accepted} accepted and {fitted.count_failed} failed answers of {fitted.count_clusters} clusters"
     )
     if fitted.status == "ok":
         return f"fitted on {read}"

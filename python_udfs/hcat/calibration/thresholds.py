@@ -18,7 +18,7 @@ Method -> what of the appetite it reads -> does the threshold rise with confiden
 - ``conformal``: confidence; by itself, an order statistic whose rank rises.
 - ``normal_floor``, ``normal_floor_fold_mean``, ``normal_floor_fold_strictest``, ``pass_quantile``: confidence; falls.
 
-Tolerated shares of an appetite do not shape a fit. The rates of the test fold are held against them
+Tolerated shares of an appetite do not shape a fit. The cross-validated rates are held against them
 (:func:`hcat.calibration.threshold_quotes.judge`).
 
 The methods are those of Sarmah et al. 2024 (arXiv 2412.12148, "How to Choose a Threshold for an Evaluation Metric for
@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from statistics import NormalDist
@@ -38,7 +38,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from hcat.calibration.calibrators import LOGIT_BOUND, fit_calibrator, label_scores
+from hcat.calibration.conformal import conformal_quantile
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import deal_folds, sum_by_cluster
 from hcat.statistics.intervals import kish_effective_n
 
@@ -56,6 +59,9 @@ METHODS: Final[Mapping[str, str]] = {
     "normal_floor_fold_strictest": "monitoring",
     "pass_quantile": "monitoring",
 }
+
+#: The declared family: the promise, the trade and the floor. The other methods are an appendix that compares them.
+SHOWN: Final = ("conformal", "roc_cost", "pass_quantile")
 
 #: Status -> meaning. Only `ok` carries a number.
 STATUSES: Final[Mapping[str, str]] = {
@@ -80,11 +86,10 @@ SEED: Final = 20260101
 _COUNT_KNOTS = 8
 _PENALTIES = (1000.0, 100.0, 10.0, 1.0, 0.1)
 _GRID = 513
+#: Numbers of a density held at once.
+_BLOCK_CELLS = 200_000
 _LARGEST = float(np.finfo(np.float64).max)
 _TINY = 1e-12
-
-#: Below one row of any sample, above the rounding of a running sum.
-_SLACK = 1e-9
 
 #: Cosines leave [-1, 1] by rounding.
 _RANGE_TOLERANCE = 1e-6
@@ -188,8 +193,11 @@ class OrientedRows:
     clusters: Integers
     low: float
     high: float
+    sign: int
     seed: int
     count_folds: int
+    is_probability: bool = False
+    assurance: float | None = None
 
 
 def accepts(scores: npt.ArrayLike, threshold: float, direction: str) -> Flags:
@@ -209,10 +217,12 @@ def fit_all(
     bounds: tuple[float | None, float | None] = (None, None),
     weights: npt.ArrayLike | None = None,
     methods: Sequence[str] = tuple(METHODS),
+    is_probability: bool = False,
+    assurance: float | None = None,
     count_folds: int = COUNT_FOLDS,
     seed: int = SEED,
 ) -> tuple[Threshold, ...]:
-    """Return one threshold per method and appetite for one metric, on the labels of fold `fit`.
+    """Return one threshold per method and appetite for one metric.
 
     Rows come in the order of :data:`METHODS`, then by rising confidence (falling appetite); the order of the arguments
     and of the input rows does not matter.
@@ -232,10 +242,14 @@ def fit_all(
     bounds : tuple of float or None
         Lowest and highest possible score; None = unbounded.
     weights : array_like of float, shape (n,), optional
-        1 / inclusion probability of the label. Conformal ranks need labels drawn with equal probability: with unequal
-        weights their status is `no_threshold`.
+        1 / inclusion probability of the label.
     methods : sequence of str
         Part of :data:`METHODS`.
+    is_probability : bool
+        Scores are probabilities, and `logistic` is a line in their log odds, as the calibrator in force is.
+    assurance : float, optional
+        Probability over samples of labels with which the promise of `conformal` holds, in (.5, 1); by default it holds
+        on average over samples.
     count_folds : int
         Cluster-grouped folds of the floors and of the choice of smoothing, at least 2.
     seed : int
@@ -262,7 +276,13 @@ def fit_all(
     if unknown:
         raise ValueError(f"methods must be among {', '.join(METHODS)}, got {', '.join(unknown)}")
     ordered = _order_appetites(appetites)
-    data = orient_rows(scores, labels, clusters, direction, bounds, weights, count_folds, seed)
+    if assurance is not None and not 0.5 < assurance < 1:
+        raise ValueError(f"assurance must lie in (0.5, 1), got {assurance}")
+    data = replace(
+        orient_rows(scores, labels, clusters, direction, bounds, weights, count_folds, seed),
+        is_probability=is_probability,
+        assurance=assurance,
+    )
     sign = sign_of(direction)
     rows: list[Threshold] = []
     for method, kind in METHODS.items():
@@ -324,17 +344,33 @@ def _cheapest_cut(data: OrientedRows, cost_accept: float, cost_reject: float) ->
 
 
 def _fit_logistic(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Score at which a logistic regression's P(accept) reaches the confidence (Sarmah et al. 2024, other methods).
+    """Score at which the logistic calibrator's P(accept) reaches the confidence (Sarmah et al. 2024, other methods).
 
-    The text reads the probability threshold from the confidence level; the ratio of costs is the matter of `roc_cost`.
-    The worst accepted answer is good with that probability, the others with more.
+    It is the fit of :mod:`hcat.calibration.calibrators`: the threshold and the calibrator in force say the same. The
+    text reads the probability threshold from the confidence level; the ratio of costs is the matter of `roc_cost`. The
+    worst accepted answer is good with that probability, the others with more.
     """
-    center, scale = _mean_and_deviation(data.values, data.weights)
-    standard = (data.values - center) / scale
-    intercept, slope = _fit_log_odds(np.column_stack([np.ones_like(standard), standard]), data, np.zeros((2, 2)))
-    if slope <= _TINY:
+    labelled = label_scores(
+        data.sign * data.values,
+        data.is_accepted.astype(np.int64),
+        data.clusters,
+        data.weights,
+        direction=DIRECTIONS[0] if data.sign > 0 else DIRECTIONS[1],
+        is_probability=data.is_probability,
+    )
+    calibrator = fit_calibrator(labelled, "logistic").calibrator
+    if calibrator is None:
         return [_Cut(math.nan, "not_monotone")] * len(appetites)
-    return [_Cut(center + scale * (_log_odds(a.confidence) - intercept) / slope) for a in appetites]
+    intercept, slope = calibrator.values("intercept")[0], calibrator.values("slope")[0]
+    farthest = _log_odds(1 - LOGIT_BOUND)
+    cuts = []
+    for appetite in appetites:
+        value = float((_log_odds(appetite.confidence) - intercept) / slope)
+        if data.is_probability:
+            # beyond the bound all scores have one log odds: every one is good enough, or none
+            value = math.copysign(math.inf, value) if abs(value) > farthest else 1 / (1 + math.exp(-value))
+        cuts.append(_Cut(data.sign * value))
+    return cuts
 
 
 def _fit_polynomial(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
@@ -423,28 +459,49 @@ def _fit_kde(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut
 
 
 def _fit_conformal(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Better than the k-th smallest score of failed answers, k = ceil((n + 1) confidence).
+    """Better than a limit that a new failed answer exceeds with probability at most 1 - confidence.
 
-    A new failed answer, exchangeable with those of the fit, is accepted with probability at most 1 - confidence, ties
-    included (label-conditional: Vovk, Gammerman and Shafer 2005, section 4.5). The threshold is the next better
-    observed score, and not the k-th smallest itself, because equality accepts. k > n: no threshold. Siblings share the
-    weight of their cluster, 1 / ((K + 1) n_k) over K clusters with a failed answer (Lee, Barber and Willett 2023): the
-    promise is then for an answer of a new cluster. One row per cluster gives the rank above.
+    On average over samples of labels the limit is the conformal quantile of the failed scores: the k-th smallest,
+    k = ceil((n + 1) confidence), ties included (label-conditional: Vovk, Gammerman and Shafer 2005, section 4.5), with
+    siblings and weights as in :func:`hcat.calibration.conformal.conformal_quantile`. With an assurance see
+    :func:`_assured_limit`. The threshold is the next better observed score, and not the limit itself, because equality
+    accepts. Without a limit there is no threshold.
     """
-    if np.ptp(data.weights) > _TINY * data.weights.max():
-        return [_Cut(math.inf, "no_threshold")] * len(appetites)
     failed = ~data.is_accepted
-    _, codes, sizes = np.unique(data.clusters[failed], return_inverse=True, return_counts=True)
-    order = np.argsort(data.values[failed], kind="stable")
-    reached = np.cumsum(1 / ((len(sizes) + 1) * sizes[codes][order]))
-    ranked = data.values[failed][order]
+    values, clusters, weights = data.values[failed], data.clusters[failed], data.weights[failed]
     levels = np.unique(data.values)
     cuts = []
     for appetite in appetites:
-        rank = int(np.searchsorted(reached, appetite.confidence - _SLACK))
-        better = levels[levels > ranked[rank]] if rank < len(ranked) else levels[:0]
+        share = round(1 - appetite.confidence, 12)
+        if data.assurance is None:
+            limit = conformal_quantile(values, share, clusters, weights / data.weights.max())
+        else:
+            limit = _assured_limit(values, clusters, weights, share, data.assurance)
+        better = levels[levels > limit]
         cuts.append(_Cut(float(better[0])) if len(better) else _Cut(math.inf, "no_threshold"))
     return cuts
+
+
+def _assured_limit(values: Floats, clusters: Integers, weights: Floats, share: float, assurance: float) -> float:
+    """Return the lowest limit that at most a share of new failed answers exceeds, with probability assurance.
+
+    Limits are tested from the strictest on, in an order that no label decides: above the k-th best failed score for
+    k = 1, 2, ..., in steps of at most 1 / 16 of k. The first one that cannot be shown ends the sequence, so that no
+    correction is needed (fixed sequence, Learn then Test: Angelopoulos et al. 2021; training-conditional validity:
+    Vovk 2012). A limit is shown when the upper bound of :func:`hcat.statistics.clustered.rate_interval` is at most the
+    share. The new answer counts as one that passes, as it does in a conformal rank. Infinite when none is shown.
+    """
+    distinct = np.unique(values)[::-1]
+    new_cluster = np.append(clusters, clusters.max() + 1)
+    new_weight = np.append(weights, weights.mean())
+    limit, place = math.inf, 0
+    while place < len(distinct):
+        is_passing = np.append(values > distinct[place], True)
+        if rate_interval(is_passing, new_cluster, new_weight, 2 * assurance - 1).high > share:
+            break
+        limit = float(distinct[place])
+        place += max(1, place // 16)
+    return limit
 
 
 def _fit_normal_floor(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
@@ -568,9 +625,13 @@ def _log_density(data: OrientedRows, rows: Flags) -> Callable[[Floats], Floats] 
     centers, log_heights = np.concatenate(mirrors), np.tile(log_weights, len(mirrors))
 
     def density(points: Floats) -> Floats:
-        # a point at a time: memory stays that of the levels
-        log_sums = [logsumexp(log_heights - ((point - centers) / width) ** 2 / 2) for point in points]
-        result: Floats = np.array(log_sums) - math.log(width)
+        # some points at a time: memory stays bounded
+        size = max(1, _BLOCK_CELLS // len(centers))
+        log_sums = [
+            logsumexp(log_heights - ((points[start : start + size, None] - centers) / width) ** 2 / 2, axis=1)
+            for start in range(0, len(points), size)
+        ]
+        result: Floats = np.concatenate(log_sums) - math.log(width)
         return result
 
     return density
@@ -620,7 +681,7 @@ def orient_rows(
     total = row_weights.sum()
     scaled = row_weights * (len(values) / total) if len(values) else row_weights
     return OrientedRows(
-        values[order], flags[order].astype(np.bool_), scaled[order], codes[order], low, high, seed, count_folds
+        values[order], flags[order].astype(np.bool_), scaled[order], codes[order], low, high, sign, seed, count_folds
     )
 
 

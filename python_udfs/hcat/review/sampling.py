@@ -30,12 +30,19 @@ from typing import Any, Final, Literal
 import numpy as np
 import pyarrow as pa
 
+from hcat.calibration.decidable import (
+    auroc,
+    expected_share_decided,
+    labels_until_decided,
+    share_decidable,
+    standings,
+)
 from hcat.statistics.arrays import Flags, Floats
 from hcat.statistics.intervals import normal_quantile
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 #: What the seed `review_targets` may ask for.
-PURPOSES: Final = ("half_width", "difference")
+PURPOSES: Final = ("half_width", "difference", "decided_share")
 
 LABELS_NEEDED_SCHEMA = pa.schema(
     [
@@ -53,6 +60,9 @@ LABELS_NEEDED_SCHEMA = pa.schema(
         ("count_labels", pa.int64()),
         ("count_clusters", pa.int64()),
         ("count_labels_needed", pa.int64()),
+        ("auroc", pa.float64()),
+        ("share_decidable", pa.float64()),
+        ("share_decided_expected", pa.float64()),
     ]
 )
 
@@ -401,27 +411,33 @@ def labels_for_difference(
     return _round_up(2 * design_effect * (quantiles / effect) ** 2)
 
 
-def measure_labels_needed(labels: pa.Table, targets: pa.Table) -> pa.Table:
+def measure_labels_needed(labels: pa.Table, targets: pa.Table, metrics: pa.Table | None = None) -> pa.Table:
     """Return how many labels each target of the seed `review_targets` needs, one row per target in its order.
 
     Parameters
     ----------
     labels : Table
-        metric_name, cluster_id, label (1 = people accept), inclusion_probability; one row per label.
+        metric_name, cluster_id, label (1 = people accept), raw_score, is_audit, inclusion_probability; one row per
+        label.
     targets : Table
         metric_name, purpose (:data:`PURPOSES`), target, confidence, power (null unless the purpose is `difference`).
+    metrics : Table, optional
+        metric_name and direction of the metrics that people calibrate; needed for the purpose `decided_share`.
 
     Returns
     -------
     Table
         Schema :data:`LABELS_NEEDED_SCHEMA`. The failure rate and its interval are those of the weighted labels, null
         without labels of two clusters. ``count_labels_needed`` counts all groups together: one for a half-width, the
-        two that are compared for a difference.
+        two that are compared for a difference. For a share of answers that prediction sets decide, the confidence is
+        what the sets promise (alpha = 1 - confidence); the number is null where the audit labels show no AUROC, or one
+        that cannot reach the target. share_decidable is what this AUROC allows at that alpha, and
+        share_decided_expected what the present labels are expected to reach.
 
     Raises
     ------
     ValueError
-        If a target has another purpose, or a number outside its range.
+        If a target has another purpose, or a number outside its range, or the direction of its metric is missing.
 
     Notes
     -----
@@ -435,11 +451,15 @@ def measure_labels_needed(labels: pa.Table, targets: pa.Table) -> pa.Table:
         place = f"review_targets, {target['metric_name']}"
         if target["purpose"] not in PURPOSES:
             raise ValueError(f"{place}: purpose must be among {', '.join(PURPOSES)}, got {target['purpose']}")
-        if target["target"] is None or not 0 < target["target"] < 0.5:
-            raise ValueError(f"{place}: target must lie in (0, 0.5), got {target['target']}")
+        largest = 1.0 if target["purpose"] == "decided_share" else 0.5
+        if target["target"] is None or not 0 < target["target"] < largest:
+            raise ValueError(f"{place}: target must lie in (0, {largest:g}), got {target['target']}")
         if (target["purpose"] == "difference") != (target["power"] is not None):
             raise ValueError(f"{place}: power belongs to the purpose difference, got {target['power']}")
         row = target | _measure_rate(labels, target["metric_name"], target["confidence"])
+        if target["purpose"] == "decided_share":
+            rows.append(row | _plan_sets(labels, row, metrics))
+            continue
         count_groups, count = needed[target["purpose"]](row)
         rows.append(row | {"count_groups": count_groups, "count_labels_needed": count})
     return pa.Table.from_pylist(rows, schema=LABELS_NEEDED_SCHEMA)
@@ -478,6 +498,32 @@ def _measure_rate(labels: pa.Table, metric_name: str, confidence: float) -> dict
         "failure_rate_high": high,
         "planning_rate": min(max(0.5, low), high),
         "design_effect": max(1.0, len(own) / rate.effective_n),
+    }
+
+
+def _plan_sets(labels: pa.Table, row: dict[str, Any], metrics: pa.Table | None) -> dict[str, Any]:
+    """Return the plan of a share of answers that sets decide, from the audit labels that there are."""
+    name = row["metric_name"]
+    directions = {one["metric_name"]: one["direction"] for one in ([] if metrics is None else metrics.to_pylist())}
+    if name not in directions:
+        raise ValueError(f"review_targets, {name}: decided_share needs the direction of the metric, got none")
+    own = [one for one in labels.to_pylist() if one["metric_name"] == name and one["is_audit"]]
+    clusters = len({one["cluster_id"] for one in own})
+    accepted = np.array([one["label"] for one in own], dtype=np.int64)
+    found: dict[str, Any] = {"count_groups": 1, "count_labels": len(own), "count_clusters": clusters}
+    if len(set(accepted.tolist())) < 2:
+        return found
+    alpha = round(1 - row["confidence"], 12)
+    scores = np.array([one["raw_score"] for one in own], dtype=np.float64)
+    quality = auroc(standings(scores, directions[name]), accepted)
+    rate, per_cluster = float(np.mean(accepted == 0)), len(own) / clusters
+    return found | {
+        "planning_rate": rate,
+        "design_effect": per_cluster,
+        "count_labels_needed": labels_until_decided(row["target"], quality, alpha, rate, per_cluster),
+        "auroc": quality,
+        "share_decidable": share_decidable(quality, alpha),
+        "share_decided_expected": expected_share_decided(quality, alpha, rate, clusters),
     }
 
 

@@ -33,8 +33,6 @@ def make_labels(count: int = 900, metric_name: str = "m", seed: int = 7) -> pa.T
     scores = random.uniform(size=count)
     labels = random.uniform(size=count) < 1 / (1 + np.exp(-(6 * scores - 3)))
     clusters = [f"s{number * 3 // 4}" for number in range(count)]
-    folds = np.array(["fit", "fit", "fit", "conformalize", "test"])
-    by_cluster = {cluster: folds[index % 5] for index, cluster in enumerate(dict.fromkeys(clusters))}
     return pa.table(
         {
             "interaction_id": [f"i{number:05}" for number in range(count)],
@@ -47,7 +45,6 @@ def make_labels(count: int = 900, metric_name: str = "m", seed: int = 7) -> pa.T
             "scale_point": labels.astype(np.int64),
             "raw_score": scores,
             "inclusion_probability": np.where(scores > 0.5, 1.0, 0.5),
-            "fold": [by_cluster[cluster] for cluster in clusters],
         }
     )
 
@@ -60,11 +57,32 @@ def fit(labels: pa.Table, **changes: Any) -> pa.Table:
     return tables.fit_calibrators(labels, targets(**changes), 5, 1)
 
 
+def cross_fit(labels: pa.Table, calibrators: pa.Table, **changes: Any) -> pa.Table:
+    found = tables.cross_fit_labels(labels, targets(**changes), calibrators, 5, 1)
+    assert found.schema == tables.CROSS_FITTED_SCHEMA
+    return found
+
+
+def measure(labels: pa.Table, calibrators: pa.Table, count_draws: int = 100, **changes: Any) -> pa.Table:
+    predictions = cross_fit(labels, calibrators, **changes)
+    return tables.measure_calibrators(predictions, targets(**changes), calibrators, 0.5, 10, count_draws, 1)
+
+
+def fit_sets(
+    labels: pa.Table, alphas: list[float], function: Any = conformal.fit_quantiles, **changes: Any
+) -> list[Any]:
+    """Return rows of a function of the conformal tables."""
+    calibrators = fit(labels, **changes)
+    predictions = cross_fit(labels, calibrators, **changes)
+    rows: list[Any] = function(labels, targets(**changes), calibrators, predictions, alphas).to_pylist()
+    return rows
+
+
 def test_the_table_holds_what_the_choice_says() -> None:
     labels = make_labels(2000)
     found = fit(labels)
     assert found.schema == tables.CALIBRATOR_SCHEMA
-    own = labels.filter(pa.compute.equal(labels["fold"], "fit")).to_pandas()
+    own = labels.to_pandas()
     data = label_scores(own.raw_score, own.scale_point, own.cluster_id, 1 / own.inclusion_probability)
     choice = choose_calibrator(data, ["logistic", "isotonic", "boosted"], 5, 1)
     assert [(row["family"], row["status"], row["is_chosen"]) for row in found.to_pylist()] == [
@@ -105,12 +123,14 @@ def test_what_cannot_be_fitted_has_a_status_and_no_number(change: Any, status: s
     assert row["log_loss"] is None
     assert row["parameters"] == []
     assert not any(found["is_chosen"].to_pylist())
-    measured = tables.measure_calibrators(labels, targets(), found, 0.5, 10, 50, 1).to_pylist()
+    predictions = cross_fit(labels, found)
+    assert predictions.num_rows == 0
+    measured = measure(labels, found).to_pylist()
     assert [(each["family"], each["status"]) for each in measured] == [("none", "not_calibrated")]
     for table in (
-        conformal.fit_quantiles(labels, targets(), found, [0.1]),
-        conformal.cover_labels(labels, targets(), found, [0.1]),
-        conformal.control_risks(labels, targets(), found, [0.1], 0.1, 1),
+        conformal.fit_quantiles(labels, targets(), found, predictions, [0.1]),
+        conformal.cover_labels(labels, targets(), found, predictions, [0.1]),
+        conformal.control_risks(labels, targets(), found, predictions, [0.1], 0.1, 1),
     ):
         assert {each["status"] for each in table.to_pylist()} == {"not_calibrated"}
 
@@ -133,22 +153,37 @@ def test_a_graded_scale_has_graded_families() -> None:
     assert found["status"].to_pylist()[1:3] == ["fitted", "fitted"]
 
 
-def test_quality_is_that_of_the_untouched_fold() -> None:
+def test_no_label_contributes_to_its_own_probability() -> None:
+    labels = make_labels(600)
+    found = fit(labels)
+    before = cross_fit(labels, found)
+    cluster = labels["cluster_id"][0].as_py()
+    is_own = np.array(labels["cluster_id"]) == cluster
+    turned = np.where(is_own, 1 - labels["label"].to_numpy(), labels["label"].to_numpy())
+    changed = _both(labels, turned)
+    after = cross_fit(changed, fit(changed))
+    own, other = ([row["cluster_id"] == cluster for row in table.to_pylist()] for table in (before, after))
+    assert own == other
+    probabilities = [table["probability"].to_numpy() for table in (before, after)]
+    assert_allclose(probabilities[0][own], probabilities[1][own], rtol=0, atol=0)
+    assert not np.array_equal(*probabilities)
+
+
+def test_quality_is_that_of_out_of_fold_probabilities() -> None:
     labels = make_labels(2000)
     found = fit(labels, unit="probability")
-    measured = tables.measure_calibrators(labels, targets(unit="probability"), found, 0.5, 10, 200, 1)
+    measured = measure(labels, found, 200, unit="probability")
     assert measured.schema == tables.MEASURED_SCHEMA
     rows = {row["family"]: row for row in measured.to_pylist()}
     assert set(rows) == {"uncalibrated", "logistic", "isotonic", "boosted"}
-    own = labels.filter(pa.compute.equal(labels["fold"], "test")).to_pandas()
-    fitted = labels.filter(pa.compute.equal(labels["fold"], "fit")).to_pandas()
-    base_rate = np.average(fitted.label, weights=1 / fitted.inclusion_probability)
-    known = tables.read_calibrators(found)["m"]
+    own = cross_fit(labels, found, unit="probability").to_pandas()
+    own = own[own.family == "logistic"]
+    assert len(own) == labels.num_rows
     quality = measure_quality(
-        known.by_family["logistic"].apply(own.raw_score),
+        own.probability,
         own.label,
         own.cluster_id,
-        base_rate,
+        own.share_accepted.to_numpy(),
         0.5,
         1 / own.inclusion_probability,
         10,
@@ -161,6 +196,7 @@ def test_quality_is_that_of_the_untouched_fold() -> None:
     assert figures["calibration_slope"]["low"] <= 1 <= figures["calibration_slope"]["high"]
     assert sum(one["count_labels"] for one in rows["logistic"]["bins"]) == len(own)
     assert {one["system"] for one in rows["logistic"]["systems"]} == {"a", "b"}
+    assert [family for family, row in rows.items() if row["is_chosen"]] == ["logistic"]
 
 
 def test_segments_with_labels_enough_have_their_own_calibrator() -> None:
@@ -187,9 +223,7 @@ def test_segments_with_labels_enough_have_their_own_calibrator() -> None:
     of_a, of_b, of_few = known.apply(scores, np.array(["a", "b", "few"]))
     assert of_a > of_few > of_b
     assert of_few == known.by_family[known.chosen].apply(scores)[0]
-    rows = {
-        row["family"]: row for row in tables.measure_calibrators(parted, targets(), found, 0.5, 10, 100, 1).to_pylist()
-    }
+    rows = {row["family"]: row for row in measure(parted, found).to_pylist()}
     assert [family for family, row in rows.items() if row["is_chosen"]] == ["by_segment"]
     loss = {family: _figure(row, "log_loss") for family, row in rows.items()}
     assert loss["by_segment"] < loss[known.chosen]
@@ -200,7 +234,7 @@ def _figure(row: dict[str, Any], name: str) -> float:
 
 
 def test_trees_are_applied_to_batches() -> None:
-    labels = make_labels(2500)
+    labels = make_labels(1500)
     steps = (labels["raw_score"].to_numpy() > 0.4) * 0.6 + (labels["raw_score"].to_numpy() > 0.8) * 0.35
     outcome = (np.random.default_rng(1).uniform(size=labels.num_rows) < steps + 0.02).astype(np.int64)
     found = fit(_both(labels, outcome))
@@ -230,37 +264,74 @@ def _empty() -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=schema)
 
 
-def test_quantiles_are_those_of_the_fold() -> None:
+def test_limits_are_those_of_ranks_and_quantiles_of_the_calibrator() -> None:
     labels = make_labels(3000)
-    found = fit(labels)
-    cells = conformal.fit_quantiles(labels, targets(), found, [0.1]).to_pylist()
-    own = labels.filter(pa.compute.equal(labels["fold"], "conformalize")).to_pandas()
-    known = tables.read_calibrators(found)["m"]
-    probability = known.by_family[known.chosen].apply(own.raw_score)
-    nonconformity = np.where(own.label == 1, 1 - probability, probability)
+    cells = fit_sets(labels, [0.1])
+    own = labels.to_pandas()
     by_key = {(cell["stratification"], cell["stratum"], cell["label"]): cell for cell in cells}
+    predictions = cross_fit(labels, fit(labels)).to_pandas()
+    chosen = predictions[predictions.is_chosen].set_index("interaction_id").probability[own.interaction_id].to_numpy()
+    nonconformity = np.where(own.label == 1, 1 - chosen, chosen)
     assert_allclose(by_key["marginal", "all", None]["quantile"], conformal_quantile(nonconformity, 0.1, own.cluster_id))
-    chosen = (own.label == 0) & (own.stratum == "a")
-    cell = by_key["label_conditional", "a", 0]
-    assert_allclose(cell["quantile"], conformal_quantile(nonconformity[chosen], 0.1, own.cluster_id[chosen]))
-    assert cell["status"] == "conformalized"
-    assert cell["check_status"] == "passed"
-    assert cell["count_labels"] == chosen.sum()
+    known = tables.read_calibrators(fit(labels))["m"]
+    for label, sign in ((0, 1), (1, -1)):
+        rows = (own.label == label) & (own.stratum == "a")
+        cell = by_key["label_conditional", "a", label]
+        limit = sign * conformal_quantile(sign * own.raw_score[rows].to_numpy(), 0.1, own.cluster_id[rows])
+        assert_allclose(cell["score_limit"], limit)
+        accepted = known.by_family[known.chosen].apply([limit])[0]
+        assert_allclose(cell["quantile"], 1 - accepted if label else accepted)
+        assert cell["status"] == "conformalized"
+        assert cell["count_labels"] == rows.sum()
+
+
+def test_a_labelled_cluster_has_the_limits_of_the_others() -> None:
+    labels = make_labels(400)
+    rows = fit_sets(labels, 0.1, conformal.leave_out_limits)
+    own = labels.to_pandas()
+    cells = {cell["stratum"] for cell in fit_sets(labels, [0.1]) if cell["score_limit"] is not None}
+    assert cells <= {"a", "b", "other"}
+    by_key = {(row["stratum"], row["label"], row["cluster_id"]): row["score_limit"] for row in rows}
+    assert len(by_key) == len(rows)
+    for cluster in own.cluster_id.unique()[:20]:
+        for stratum in cells:
+            others = own[(own.cluster_id != cluster) & (own.stratum == stratum)]
+            for label, sign in ((0, 1), (1, -1)):
+                if (stratum, label, cluster) not in by_key:
+                    continue
+                part = others[others.label == label]
+                limit = sign * conformal_quantile(sign * part.raw_score.to_numpy(), 0.1, part.cluster_id.to_numpy())
+                assert_allclose(by_key[stratum, label, cluster], limit)
+
+
+def test_lower_scores_may_be_better() -> None:
+    labels = make_labels(900)
+    mirrored = _replace(labels, "raw_score", 1 - labels["raw_score"].to_numpy())
+    limits = [cell["score_limit"] for cell in fit_sets(labels, [0.1])]
+    turned = [cell["score_limit"] for cell in fit_sets(mirrored, [0.1], direction="lower_is_better")]
+    assert [limit is None for limit in limits] == [limit is None for limit in turned]
+    assert_allclose(
+        [limit for limit in limits if limit is not None], [1 - limit for limit in turned if limit is not None]
+    )
 
 
 def test_small_strata_share_a_cell_and_too_few_clusters_hold_every_label() -> None:
-    labels = make_labels(300)
-    found = fit(labels)
-    cells = conformal.fit_quantiles(labels, targets(), found, [0.05, 0.01]).to_pylist()
-    conditional = [cell for cell in cells if cell["stratification"] == "label_conditional"]
+    labels = make_labels(70)
+    conditional = [cell for cell in fit_sets(labels, [0.05, 0.01]) if cell["stratification"] == "label_conditional"]
     assert {cell["stratum"] for cell in conditional if cell["alpha"] == 0.05} == {"other"}
     strict = [cell for cell in conditional if cell["alpha"] == 0.01]
     assert {(cell["status"], cell["quantile"]) for cell in strict} == {("insufficient", None)}
-    covered = conformal.cover_labels(labels, targets(), found, [0.01]).to_pylist()
+    covered = fit_sets(labels, [0.01, 0.05], conformal.cover_labels)
     everything = next(
         row for row in covered if row["stratification"] == "label_conditional" and row["scope"] == "marginal"
     )
     assert (everything["coverage"], everything["share_all"]) == (1.0, 1.0)
+    together = [
+        row
+        for row in covered
+        if (row["stratification"], row["scope"], row["stratum"]) == ("label_conditional", "label_and_group", "other")
+    ]
+    assert sum(row["count_labels"] for row in together if row["alpha"] == 0.05) == 70
 
 
 def test_a_graded_scale_has_sets_of_scale_points() -> None:
@@ -268,44 +339,45 @@ def test_a_graded_scale_has_sets_of_scale_points() -> None:
     random = np.random.default_rng(5)
     points = labels["label"].to_numpy() + (random.uniform(size=labels.num_rows) < labels["raw_score"].to_numpy())
     graded = _replace(_replace(labels, "scale_point", points), "label", (points >= 2).astype(np.int64))
-    scale = targets(accept_from=2, count_scale_points=3)
-    found = fit(graded, accept_from=2, count_scale_points=3)
-    cells = [
-        cell
-        for cell in conformal.fit_quantiles(graded, scale, found, [0.1]).to_pylist()
-        if cell["stratification"] == conformal.SCALE_POINT
-    ]
+    scale = {"accept_from": 2, "count_scale_points": 3}
+    cells = [cell for cell in fit_sets(graded, [0.1], **scale) if cell["stratification"] == conformal.SCALE_POINT]
     assert [(cell["label"], cell["status"]) for cell in cells] == [(point, "conformalized") for point in range(3)]
     covered = [
         row
-        for row in conformal.cover_labels(graded, scale, found, [0.1]).to_pylist()
+        for row in fit_sets(graded, [0.1], conformal.cover_labels, **scale)
         if row["stratification"] == conformal.SCALE_POINT
     ]
     for row in covered:
         if row["scope"] in ("marginal", "label"):
-            assert abs(row["coverage"] - 0.9) < 0.06
+            assert abs(row["coverage"] - 0.9) < 0.04
     assert sum(row["share_several"] for row in covered) > 0
 
 
 def test_coverage_adds_up_and_sets_are_shares() -> None:
     labels = make_labels(3000)
-    covered = conformal.cover_labels(labels, targets(), fit(labels), [0.1]).to_pylist()
+    covered = fit_sets(labels, [0.1], conformal.cover_labels)
     marginal = [row for row in covered if row["stratification"] == "marginal"]
     whole = next(row for row in marginal if row["scope"] == "marginal")
     by_label = [row for row in marginal if row["scope"] == "label"]
     assert sum(row["count_covered"] for row in by_label) == whole["count_covered"]
-    assert abs(whole["coverage"] - 0.9) < 0.04
+    assert abs(whole["coverage"] - 0.9) < 0.02
     for row in covered:
         assert_allclose(row["share_empty"] + row["share_single"] + row["share_several"] + row["share_all"], 1)
+    (ceiling,) = [row for row in covered if row["share_decidable"] is not None]
+    assert (ceiling["stratification"], ceiling["scope"]) == ("label_conditional", "marginal")
+    assert ceiling["share_single"] < ceiling["share_decidable"] + 0.05
 
 
-def test_risks_are_kept_on_the_untouched_fold() -> None:
+def test_risks_are_kept_out_of_fold() -> None:
     labels = make_labels(6000)
-    rows = conformal.control_risks(labels, targets(), fit(labels), [0.1, 0.3], 0.1, 1).to_pylist()
+    calibrators = fit(labels)
+    predictions = cross_fit(labels, calibrators)
+    rows = conformal.control_risks(labels, targets(), calibrators, predictions, [0.1, 0.3], 0.1, 1).to_pylist()
     promises = ["share_bad_and_accepted", "share_accepted_among_bad", "share_bad_among_accepted"]
     assert [row["promise"] for row in rows[:3]] == promises
     controlled = [row for row in rows if row["status"] == "controlled"]
     assert len(controlled) >= 5
     for row in controlled:
-        assert row["test_risk"] <= row["level"] + 0.04
+        assert row["test_risk"] <= row["level"] + 0.02
         assert 0 <= row["threshold"] <= 1
+        assert row["count_test_labels"] == labels.num_rows

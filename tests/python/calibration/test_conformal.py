@@ -18,9 +18,11 @@ from hcat.calibration.conformal import (
     conformal_rank,
     fit_conformal,
     groups_with_cells,
+    leave_out_quantiles,
     measure_coverage,
     nonconformity,
 )
+from hcat.calibration.decidable import standings
 from hcat.calibration.risk_control import (
     control_accepted_among_bad,
     control_bad_among_accepted,
@@ -89,6 +91,62 @@ def test_quantile_is_an_order_statistic():
     assert conformal_quantile(scores, 0.5) == 0.3  # k = ceil(2.5) = 3
     assert conformal_quantile(scores, 0.1) == math.inf  # k = 5 of 4; the paper's formula returns .4
     assert conformal_quantile(np.array([]), 0.5) == math.inf
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 8)), min_size=1, max_size=30),
+    st.integers(1, 99),
+    st.booleans(),
+)
+@settings(deadline=None)
+def test_left_out_quantiles_are_those_of_the_other_clusters(rows, hundredths, is_weighted):
+    clusters, scores = (np.array(column) for column in zip(*rows, strict=True))
+    weights = (1 + clusters % 3) / 3 if is_weighted else None
+    found = leave_out_quantiles(scores, hundredths / 100, clusters, weights)
+    assert set(found) == set(clusters.tolist())
+    for cluster, quantile in found.items():
+        kept = clusters != cluster
+        part = None if weights is None else weights[kept]
+        assert quantile == conformal_quantile(scores[kept], hundredths / 100, clusters[kept], part)
+
+
+def test_weights_by_hand():
+    # weights 1, 1, 1/2, 1/2 and 1 at infinity: at alpha = .5 half of 4 is reached by the second score
+    weights = np.array([1.0, 1.0, 0.5, 0.5])
+    assert conformal_quantile(np.array([1.0, 2.0, 3.0, 4.0]), 0.5, None, weights) == 2.0
+    assert conformal_quantile(np.array([3.0, 4.0, 1.0, 2.0]), 0.5, None, weights) == 3.0
+    with pytest.raises(ValueError, match=r"lie in \(0, 1\]"):
+        conformal_quantile(np.array([1.0]), 0.5, None, np.array([2.0]))
+
+
+def test_a_set_has_used_no_label_of_its_cluster():
+    random = np.random.default_rng(8)
+    values, clusters = random.random(80), np.arange(80) // 2
+    labels = (random.random(80) < values).astype(int)
+    for cluster in range(0, 40, 7):
+        own = clusters == cluster
+        turned = np.where(own, 1 - labels, labels)
+        sets = [
+            fit_conformal(values, given_labels, 0.2, clusters=clusters).predict(values, None, clusters).includes[own]
+            for given_labels in (labels, turned)
+        ]
+        assert_array_equal(*sets)
+
+
+@pytest.mark.parametrize("direction", ["higher_is_better", "lower_is_better"])
+def test_ranks_give_the_sets_of_every_rising_calibrator(direction):
+    random = np.random.default_rng(9)
+    scores = random.normal(size=120)
+    sign = 1 if direction == "higher_is_better" else -1
+    labels = (random.random(120) < 1 / (1 + np.exp(-sign * scores))).astype(int)
+    clusters = np.arange(120) // 3
+    by_rank = standings(scores, direction)
+    by_calibrator = 1 / (1 + np.exp(-(3 * sign * scores - 1)))
+    sets = [
+        fit_conformal(values, labels, 0.1, clusters=clusters).predict(values, None, clusters).includes
+        for values in (by_rank, by_calibrator)
+    ]
+    assert_array_equal(*sets)
 
 
 def test_sibling_weights_by_hand():

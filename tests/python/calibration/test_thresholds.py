@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import gaussian_kde, norm
 
-from hcat.calibration.threshold_quotes import judge, quote, quote_all
+from hcat.calibration.calibrators import fit_calibrator, label_scores
+from hcat.calibration.threshold_quotes import accept_out_of_fold, judge, quote
 from hcat.calibration.thresholds import METHODS, STATUSES, RiskAppetite, accepts, fit_all
+from hcat.statistics.clustered import rate_interval
 
 # Sarmah et al. 2024, step 3: high 90 %, moderate 95 %, low 98 to 99 %
 HIGH = RiskAppetite("high", 0.90, 0.10, 0.20, 1.0)
@@ -149,19 +151,40 @@ def test_a_floor_outside_the_range_is_a_status():
     assert_allclose(numbers(fit(scores, np.ones(25), "normal_floor"))[1:], [0.1285, -0.1497], atol=1e-4)
 
 
-def test_logistic_and_polynomial_agree_with_statsmodels():
+def test_polynomial_agrees_with_statsmodels():
     import statsmodels.api as sm
 
     scores, labels = draw(600, 3)
     good, failed = labels.sum(), (~labels).sum()
     targets = np.where(labels, (good + 1) / (good + 2), 1 / (failed + 2))  # Platt 1999
-    for method, degree in (("logistic", 1), ("polynomial_logistic", 2)):
-        columns = np.column_stack([scores**power for power in range(degree + 1)])
-        peer = sm.GLM(targets, columns, family=sm.families.Binomial()).fit(tol=1e-12)
-        rows = fit(scores, labels, method, bounds=(0, 1))
-        for row in rows.values():
-            point = row.threshold ** np.arange(degree + 1)
-            assert_allclose(peer.predict(point[None, :]), row.confidence, atol=1e-6)
+    columns = np.column_stack([scores**power for power in range(3)])
+    peer = sm.GLM(targets, columns, family=sm.families.Binomial()).fit(tol=1e-12)
+    for row in fit(scores, labels, "polynomial_logistic", bounds=(0, 1)).values():
+        assert_allclose(peer.predict(row.threshold ** np.arange(3)[None, :]), row.confidence, atol=1e-6)
+
+
+@pytest.mark.parametrize("direction", ["higher_is_better", "lower_is_better"])
+@pytest.mark.parametrize("is_probability", [False, True])
+def test_logistic_is_the_calibrator_in_force(direction, is_probability):
+    scores, labels = draw(600, 3)
+    scores = scores if direction == "higher_is_better" else 1 - scores
+    clusters, weights = np.arange(600) // 2, np.random.default_rng(4).uniform(1, 3, 600)
+    rows = fit(
+        scores,
+        labels,
+        "logistic",
+        clusters,
+        direction=direction,
+        bounds=(0, 1),
+        weights=weights,
+        is_probability=is_probability,
+    )
+    data = label_scores(scores, labels.astype(int), clusters, weights, direction, is_probability)
+    calibrator = fit_calibrator(data, "logistic").calibrator
+    numbers_found = [row for row in rows.values() if row.threshold is not None]
+    assert numbers_found
+    for row in numbers_found:
+        assert_allclose(calibrator.apply([row.threshold]), row.confidence, atol=1e-9)
 
 
 def test_gam_is_near_statsmodels_and_the_truth():
@@ -407,14 +430,36 @@ def test_conformal_promise_holds_on_new_answers(digits, siblings):
         assert (accepted.mean(axis=0) >= np.array([0.10, 0.05]) - 1 / 61 - 3 * error).all()
 
 
-def test_conformal_ranks_need_equal_weights():
+def test_conformal_ranks_weigh_labels():
     scores, labels = draw(200, 21)
-    unequal = np.linspace(1, 2, 200)
-    rows = fit(scores, labels, "conformal", weights=unequal)
-    assert {(row.status, row.accepts) for row in rows.values()} == {("no_threshold", "none")}
-    assert numbers(fit(scores, labels, "conformal", weights=np.full(200, 3.0))) == numbers(
-        fit(scores, labels, "conformal")
-    )
+    equal = numbers(fit(scores, labels, "conformal"))
+    assert numbers(fit(scores, labels, "conformal", weights=np.full(200, 3.0))) == equal
+    # failed answers of high scores were drawn three times as rarely: more of them lie above a limit
+    rare = np.where(~labels & (scores > np.median(scores[~labels])), 3.0, 1.0)
+    assert numbers(fit(scores, labels, "conformal", weights=rare))[0] > equal[0]
+
+
+def test_an_assured_threshold_is_stricter_and_needs_more_labels():
+    scores, labels = draw(300, 22)
+    plain, assured = (numbers(fit(scores, labels, "conformal", assurance=level))[0] for level in (None, 0.95))
+    assert assured > plain
+    assert numbers(fit(scores[:60], labels[:60], "conformal", assurance=0.95)) == [None, None, None]
+    with pytest.raises(ValueError, match=r"assurance must lie in \(0.5, 1\), got 0.5"):
+        fit(scores, labels, "conformal", assurance=0.5)
+
+
+def test_an_assured_threshold_breaks_its_promise_in_few_samples():
+    random = np.random.default_rng(23)
+    broken, found = 0, 0
+    for _ in range(200):
+        clusters = np.repeat(np.arange(90), 2)
+        failed = np.sqrt(0.4) * random.normal(size=90)[clusters] + np.sqrt(0.6) * random.normal(size=180)
+        scores, labels = np.r_[failed, random.normal(2, 1, 100)], np.r_[np.zeros(180), np.ones(100)]
+        row = fit(scores, labels, "conformal", np.r_[clusters, 100 + np.arange(100)], (HIGH,), assurance=0.95)["high"]
+        found += row.threshold is not None
+        broken += row.threshold is not None and norm.sf(row.threshold) > 0.1
+    assert found > 190
+    assert broken / 200 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_weights_count_as_repeats():
@@ -450,80 +495,62 @@ def test_degenerate_labels_give_statuses(scores, labels, clusters, acceptance, m
 
 
 def test_quote_by_hand():
-    scores = [0.9, 0.8, 0.2, 0.1, 0.9, 0.6, 0.5, 0.4, 0.3]
+    passing = np.array([1, 1, 0, 0, 1, 1, 0, 0, 0]) > 0
     labels = [0, 0, 0, 0, 1, 1, 1, 1, 1]
-    clusters = [1, 1, 2, 3, 4, 5, 6, 7, 7]
-    found = quote(0.6, scores, labels, clusters, direction="higher_is_better")
-    # accepted failed: .9 and .8, of one cluster; rejected good: .5, .4, .3
+    clusters = np.array([1, 1, 2, 3, 4, 5, 6, 7, 7])
+    found = quote(passing, labels, clusters)
+    # two accepted failed answers of one cluster; three rejected good ones
     assert (found.false_accept.rate, found.false_accept.count, found.false_accept.count_clusters) == (0.5, 4, 3)
     assert (found.false_reject.rate, found.false_reject.count, found.false_reject.count_clusters) == (0.6, 5, 4)
-    # residuals by cluster 1, -.5, -.5: v = 3/2 x 1.5 / 16, p(1-p)/v = 1.78, but Kish's 16 / 6 = 2.67 clusters
-    assert_allclose(found.false_accept.count_effective, 16 / 6)
-    lower = quote(-0.6, np.negative(scores), labels, clusters, direction="lower_is_better")
-    assert (lower.false_accept, lower.false_reject) == (found.false_accept, found.false_reject)
+    expected = rate_interval(passing[:4], clusters[:4], confidence=0.9)
+    assert (found.false_accept.low, found.false_accept.high) == (expected.low, expected.high)
+    assert found.share_failed == 4 / 9
+    # 4/9 x 3 x .5 + 5/9 x .6 = 1
+    assert_allclose(found.expected_cost(replace(HIGH, cost_false_accept=3.0)), 1.0)
+    weighted = quote(passing, labels, clusters, weights=[3, 1, 1, 1, 1, 1, 1, 1, 1])
+    assert_allclose(weighted.false_accept.rate, 4 / 6)
 
 
-@pytest.mark.parametrize("repeats", [1, 5])
-def test_quote_is_wilson_on_independent_clusters(repeats):
-    from statsmodels.stats.proportion import proportion_confint
-
-    labels = np.repeat([0, 1], 60)
-    scores = np.r_[np.arange(60) < 12, np.arange(60) < 57].astype(float)
-    # a cluster that says the same five times is one row
-    found = quote(
-        0.5,
-        np.repeat(scores, repeats),
-        np.repeat(labels, repeats),
-        np.repeat(np.arange(120), repeats),
-        direction="higher_is_better",
-        count_compared=3,
-    )
-    for rate, count in ((found.false_accept, 12), (found.false_reject, 3)):
-        assert_allclose(rate.level, 1 - 0.05 / 3)
-        assert_allclose((rate.low, rate.high), proportion_confint(count, 60, alpha=0.05 / 3, method="wilson"))
+def test_a_label_never_chooses_its_own_verdict():
+    scores, labels = draw(200, 24)
+    clusters = np.arange(200) // 2
+    settings = {
+        "direction": "higher_is_better",
+        "bounds": (0, 1),
+        "methods": ["conformal", "roc_cost", "pass_quantile"],
+    }
+    before = accept_out_of_fold(scores, labels, clusters, APPETITES, **settings)
+    own = clusters == 7
+    after = accept_out_of_fold(scores, np.where(own, ~labels, labels), clusters, APPETITES, **settings)
+    for key, passing in before.items():
+        assert_array_equal(passing[own], after[key][own])
 
 
-def test_quote_covers_with_siblings():
-    hits, repeats = 0, 300
-    for repeat in range(repeats):
-        random = np.random.default_rng(repeat)
-        clusters = np.repeat(np.arange(60), random.integers(1, 6, 60))
-        shares = random.beta(0.2 * 3, 0.8 * 3, 60)  # intraclass correlation 1 / (1 + 3)
-        is_accepted = random.random(len(clusters)) < shares[clusters]
-        found = quote(0.5, is_accepted, np.zeros(len(clusters)), clusters, direction="higher_is_better").false_accept
-        hits += found.low <= 0.2 <= found.high
-    assert hits / repeats > 0.95 - 3 * np.sqrt(0.95 * 0.05 / repeats)
-
-
-def test_quotes_are_simultaneous_over_distinct_thresholds():
-    scores, labels = draw(400, 25)
-    rows = fit_all(scores, labels, np.arange(400), APPETITES, direction="higher_is_better", bounds=(0, 1))
-    quotes = quote_all(rows, *draw(300, 26), np.arange(300), direction="higher_is_better")
-    distinct = len({row.threshold for row in rows if row.threshold is not None})
-    assert distinct < len(rows)
-    for row, found in zip(rows, quotes, strict=True):
-        assert found.threshold == row.threshold
-        assert_allclose(found.false_accept.level, 1 - 0.05 / distinct)
-        assert found.false_accept.status == ("ok" if row.status == "ok" else "no_threshold")
-    by_row = {(row.method, row.appetite): found for row, found in zip(rows, quotes, strict=True)}
-    assert by_row["conformal", "high"].false_accept.high < 0.35
-    assert by_row["normal_floor", "low"].false_accept.rate > by_row["logistic", "low"].false_accept.rate
+def test_cross_validated_acceptance_is_nested_in_the_appetite():
+    scores, labels = draw(300, 25)
+    found = accept_out_of_fold(scores, labels, np.arange(300), APPETITES, direction="higher_is_better", bounds=(0, 1))
+    for method in ACCEPTANCE:
+        laxer, middle, stricter = (found[method, appetite.name] for appetite in (HIGH, MODERATE, LOW))
+        assert not (stricter & ~middle).any()
+        assert not (middle & ~laxer).any()
 
 
 def test_quote_without_rows_or_threshold_has_a_status():
-    found = quote(0.5, [0.2, 0.9], [1, 1], [1, 2], direction="higher_is_better")
+    found = quote(np.array([False, True]), [1, 1], [1, 2])
     assert (found.false_accept.status, found.false_accept.rate, found.false_accept.count) == ("one_class", None, 0)
     assert (found.false_reject.status, found.false_reject.rate) == ("ok", 0.5)
-    found = quote(None, [0.2, 0.9], [1, 0], [1, 2], direction="higher_is_better")
+    assert found.expected_cost(HIGH) is None
+    found = quote(None, [1, 0], [1, 2])
     assert {found.false_accept.status, found.false_reject.status} == {"no_threshold"}
     assert found.false_accept.low is found.false_accept.high is None
     assert judge(found.false_accept, 0.05) == "no_threshold"
+    assert quote(None, [], []).share_failed is None
 
 
 def test_a_rate_is_judged_by_its_interval():
     failed = np.zeros(1000)
-    scores = (np.arange(1000) < 20).astype(float)  # 2 %, Wilson 1.3 to 3.1 %
-    rate = quote(0.5, scores, failed, np.arange(1000), direction="higher_is_better").false_accept
+    passing = np.arange(1000) < 20  # 2 %, 1.4 to 2.9 % at 90 %
+    rate = quote(passing, failed, np.arange(1000)).false_accept
     assert [judge(rate, share) for share in (0.01, 0.02, 0.05)] == ["beyond", "not_shown", "within"]
 
 
@@ -573,14 +600,8 @@ def test_impossible_appetites_are_refused(change, message):
         replace(HIGH, **change)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "change", "message"),
-    [
-        (0.5, {"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
-        (0.5, {"count_compared": 0}, "count_compared must be at least 1, got 0"),
-        (np.inf, {}, "threshold must be finite or None, got inf"),
-    ],
-)
-def test_impossible_quotes_are_refused(threshold, change, message):
-    with pytest.raises(ValueError, match=message):
-        quote(threshold, [0.1], [0], [1], direction="higher_is_better", **change)
+def test_impossible_quotes_are_refused():
+    with pytest.raises(ValueError, match=r"confidence must lie in \(0.5, 1\), got 1.0"):
+        quote(np.array([True]), [0], [1], confidence=1.0)
+    with pytest.raises(ValueError, match="must have one length, got 1 labels"):
+        quote(np.array([True, False]), [0], [1])

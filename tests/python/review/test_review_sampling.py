@@ -357,10 +357,42 @@ def test_all_labels_alike_or_of_one_cluster():
     assert (single["failure_rate"], single["planning_rate"], single["count_labels"]) == (None, 0.5, 50)
 
 
+def test_labels_until_sets_decide_follow_the_audit_labels():
+    random = np.random.default_rng(4)
+    accepted = random.random(300) < 0.7
+    scores = accepted * 1.53 + random.normal(size=300)  # AUROC .86
+    common = {"metric_name": "groundedness", "inclusion_probability": 1.0, "is_audit": True}
+    labels = pa.Table.from_pylist(
+        [
+            common | {"cluster_id": f"c{number}", "label": int(label), "raw_score": score}
+            for number, (label, score) in enumerate(zip(accepted, scores.tolist(), strict=True))
+        ]
+    )
+    metrics = pa.Table.from_pylist([{"metric_name": "groundedness", "direction": "higher_is_better"}])
+    goal = TARGET | {"purpose": "decided_share", "target": 0.8, "confidence": 0.8}
+    (row,) = measure_labels_needed(labels, make_targets(goal), metrics).to_pylist()
+    assert 0.8 < row["auroc"] < 0.92
+    assert 20 < row["count_labels_needed"] < 100
+    assert row["share_decided_expected"] > 0.8
+    # the score does not allow as much at 99 %, whatever the labels
+    (far,) = measure_labels_needed(labels, make_targets(goal | {"confidence": 0.99}), metrics).to_pylist()
+    assert far["count_labels_needed"] is None
+    assert far["share_decidable"] < 0.8
+    # targeted labels do not count, and without labels there is no plan
+    none = labels.set_column(labels.schema.get_field_index("is_audit"), "is_audit", pa.array([False] * 300))
+    (row,) = measure_labels_needed(none, make_targets(goal), metrics).to_pylist()
+    assert (row["count_labels"], row["auroc"], row["count_labels_needed"]) == (0, None, None)
+    with pytest.raises(ValueError, match="decided_share needs the direction of the metric, got none"):
+        measure_labels_needed(labels, make_targets(goal))
+
+
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        (TARGET | {"purpose": "hope"}, "groundedness: purpose must be among half_width, difference, got hope"),
+        (
+            TARGET | {"purpose": "hope"},
+            "groundedness: purpose must be among half_width, difference, decided_share, got hope",
+        ),
         (TARGET | {"target": 0.5}, r"groundedness: target must lie in \(0, 0.5\), got 0.5"),
         (TARGET | {"target": None}, r"target must lie in \(0, 0.5\), got None"),
         (TARGET | {"power": 0.8}, "power belongs to the purpose difference, got 0.8"),

@@ -18,28 +18,10 @@ MAXIMUM_COVERAGE_ROWS = 40
 #: Quantiles drawn per panel.
 MAXIMUM_QUANTILES = 4
 
-CHECK_SENTENCES = {
-    "passed": "✓ coverage kept, within chance",
-    "failed": "✗ coverage below what chance allows",
+QUANTILE_SENTENCES = {
+    "conformalized": "promised",
     "insufficient": "no promise: too few labelled clusters, so sets contain both labels",
 }
-
-# Labels that the calibrator was not fitted on.
-SAMPLE_UNSEEN = """
-select evaluations.interaction_id, evaluations.raw_score, evaluations.calibrated_probability, evaluations.label
-from fct_evaluations as evaluations
-inner join int_labels as labels
-    on evaluations.interaction_id = labels.interaction_id and evaluations.metric_name = labels.metric_name
-where
-    evaluations.metric_name = $metric_name
-    and evaluations.label is not null
-    and evaluations.calibrated_probability is not null
-    and labels.fold <> 'fit'
-qualify row_number() over (
-    partition by evaluations.label order by md5('calibration' || evaluations.interaction_id), evaluations.interaction_id
-) <= $maximum
-order by evaluations.label, evaluations.interaction_id
-"""
 
 LIST_QUANTILES = """
 select stratification, stratum, alpha, label, quantile, count_clusters
@@ -70,13 +52,6 @@ order by
     label desc nulls first
 """
 
-LIST_CHECKS = """
-select alpha, label, check_status, count(*) over (partition by alpha, label) as count_strata
-from int_conformal_quantiles
-where metric_name = $metric_name and stratification = 'label_conditional' and check_status is not null
-order by alpha, label, stratum
-"""
-
 LIST_RISK_CONTROLS = """
 select * from fct_risk_controls where metric_name = $metric_name order by promise, level
 """
@@ -97,16 +72,11 @@ def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | No
     if chosen is None:
         return None
     name = chosen["metric_name"]
-    has_folds = source.has("int_labels")
-    rows = (
-        source.rows(SAMPLE_UNSEEN, ["fct_evaluations", "int_labels"], metric_name=name, maximum=MAXIMUM_SCORES)
-        if has_folds
-        else [
-            row
-            for row in source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_SCORES)
-            if row["calibrated_probability"] is not None
-        ]
-    )
+    rows = [
+        row
+        for row in source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_SCORES)
+        if row["calibrated_probability"] is not None
+    ]
     if not rows:
         return None
     quantiles = source.rows(LIST_QUANTILES, ["int_conformal_quantiles"], metric_name=name) or source.rows(
@@ -137,7 +107,6 @@ def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | No
             }
             for title, scores, cuts in panels
         ],
-        "has_folds": has_folds,
         "count_labels": len(rows),
         "without_own": [
             words
@@ -188,7 +157,6 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
         else source.rows(LIST_COVERAGE, ["fct_conformal_coverage"], metric_name=chosen["metric_name"])
     )
     labels = distinct_labels(list(dict.fromkeys(row["stratum"] for row in rows if row["stratum"] is not None)))
-    merged = {} if chosen is None else _find_merged_checks(source, chosen["metric_name"])
     shown = []
     for row in rows:
         # label and stratum together have a coverage to check only where they have a quantile of their own
@@ -196,11 +164,9 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
             continue
         stratum = "" if row["stratum"] is None else labels[row["stratum"]]
         verdict = {1: "accepted by people", 0: "failed by people"}.get(row["label"], "")
-        status = row["check_status"]
-        if status is None and row["stratification"] == "label_conditional" and row["scope"] == "label":
-            status = merged.get((row["alpha"], row["label"]))
+        status = row["quantile_status"]
         if status is not None:
-            check = CHECK_SENTENCES.get(status, status)
+            check = QUANTILE_SENTENCES.get(status, status)
         elif row["share_all"] == 1:
             check = "no quantile, so sets contain both labels"
         else:
@@ -218,8 +184,7 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
                 "coverage": format_percent(row["coverage"]),
                 "count_labels": row["count_labels"],
                 "count_clusters": row["count_clusters"],
-                "check": check if row["status"] == "measured" else "not measured: no labels in fold test",
-                "state": {"passed": "passed", "failed": "failed"}.get(str(status), ""),
+                "check": check if row["status"] == "measured" else "not measured: no audit labels",
                 "decided": format_percent(row["share_single"]),
                 "undecided": format_percent(row["share_all"]),
                 "empty": format_percent(row["share_empty"]),
@@ -229,19 +194,34 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
     other = [row for row in shown if not row["is_in_force"]]
     return {
         "rows": force[:MAXIMUM_COVERAGE_ROWS],
+        "decided": describe_decided(rows),
         "count_left_out": max(0, len(force) - MAXIMUM_COVERAGE_ROWS) + max(0, len(other) - MAXIMUM_COVERAGE_ROWS),
         "other": other[:MAXIMUM_COVERAGE_ROWS],
     }
 
 
-def _find_merged_checks(source: Warehouse, metric_name: str) -> dict[tuple[float, int], str]:
-    """Return the check by level and label where all strata were too small and share one quantile per label."""
-    rows = source.rows(LIST_CHECKS, ["int_conformal_quantiles"], metric_name=metric_name)
-    merged: dict[tuple[float, int], str] = {}
-    for row in rows:
-        if row["count_strata"] == 1:
-            merged[row["alpha"], row["label"]] = row["check_status"]
-    return merged
+def describe_decided(rows: Sequence[Row]) -> list[Row]:
+    """Return what the sets decide at each level, and what the score allows at most.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows of fct_conformal_coverage of one metric.
+    """
+    return [
+        {
+            "promised": format_level(1 - row["alpha"]),
+            "decided": format_percent(row["share_single"]),
+            "decidable": format_percent(row["share_decidable"]),
+            "count_labels": row["count_labels"],
+            "count_clusters": row["count_clusters"],
+        }
+        for row in rows
+        if row["stratification"] == "label_conditional"
+        and row["scope"] == "marginal"
+        and row["share_single"] is not None
+        and row["share_decidable"] is not None
+    ]
 
 
 def describe_risk_controls(source: Warehouse, chosen: Row | None) -> list[Row]:

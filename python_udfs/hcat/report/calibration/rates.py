@@ -102,6 +102,8 @@ def describe_labels_needed(rows: Sequence[Row]) -> list[Row]:
         points = f"{100 * row['target']:g} percentage points"
         if row["purpose"] == "half_width":
             purpose = f"failure rate within ± {points}"
+        elif row["purpose"] == "decided_share":
+            purpose = f"prediction sets decide {format_percent(row['target'])} of the answers"
         else:
             power = "" if row["power"] is None else f", detected with probability {format_level(row['power'])}"
             purpose = f"difference of {points} between two groups{power}"
@@ -116,7 +118,10 @@ def describe_labels_needed(rows: Sequence[Row]) -> list[Row]:
                 "words": {
                     "reached": "✓ reached",
                     "labels_missing": f"{row['count_labels_missing']:,} labels missing",
-                    "no_labels": "no labels yet: planned with a failure rate of one half",
+                    "no_labels": "no plan without labels"
+                    if row["purpose"] == "decided_share"
+                    else "no labels yet: planned with a failure rate of one half",
+                    "out_of_reach": f"out of reach: this score allows at most {format_percent(row['share_decidable'])}",
                 }.get(row["label_status"], row["label_status"]),
                 "rate": ""
                 if row["failure_rate"] is None

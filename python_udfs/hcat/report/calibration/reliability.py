@@ -23,7 +23,7 @@ LIST_SYSTEM_CALIBRATION = "select * from fct_system_calibration where metric_nam
 
 
 def describe_reliability(source: Warehouse, chosen: Row | None, quality: Sequence[Row]) -> dict[str, Any] | None:
-    """Return the reliability diagram with its table; None without a calibrator or without labels in fold test.
+    """Return the reliability diagram with its table; None without a calibrator or without bins.
 
     Parameters
     ----------

@@ -51,6 +51,22 @@ METHOD_NAMES = {
     "pass_quantile": "quantile of accepted answers",
 }
 
+#: What the three methods that somebody decides by are for.
+SHOWN_NAMES = {
+    "conformal": "conformal: the promise",
+    "roc_cost": "cost weighted: the trade",
+    "pass_quantile": "quantile of accepted answers: the floor",
+}
+
+LIST_BANDS = "select * from fct_score_bands where metric_name = $metric_name order by band desc"
+
+LIST_METHODS = """
+select *
+from fct_threshold_methods
+where metric_name = $metric_name
+order by kind, method, confidence, risk_appetite
+"""
+
 LIST_THRESHOLDS = """
 select *
 from fct_metric_thresholds
@@ -83,7 +99,7 @@ def choose_threshold_metric(chosen: Row | None, labelled: Mapping[str, int], nam
 
 
 def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Mapping[str, Row]) -> dict[str, Any]:
-    """Return the thresholds of a metric by method, with their error rates on fold test and their figure.
+    """Return score bands and thresholds of a metric with cross-validated error rates, and how other methods compare.
 
     Parameters
     ----------
@@ -95,14 +111,17 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
         Rows of dim_metrics by name.
     """
     described: dict[str, Any] = {"metric_name": metric_name, "chart": None, "acceptance": [], "monitoring": []}
+    described |= {"bands": [], "methods": []}
     if metric_name is None:
         return described
     rows = source.rows(LIST_THRESHOLDS, ["fct_metric_thresholds"], metric_name=metric_name)
-    order = list(METHOD_NAMES)
-    rows.sort(key=lambda row: order.index(row["method"]) if row["method"] in order else len(order))
+    others = source.rows(LIST_METHODS, ["fct_threshold_methods"], metric_name=metric_name)
+    order = [*SHOWN_NAMES, *METHOD_NAMES]
+    for listed in (rows, others):
+        listed.sort(key=lambda row: order.index(row["method"]) if row["method"] in order else len(order))
     for kind in ("acceptance", "monitoring"):
         described[kind] = [
-            {"method": _name_method(method), "rows": [_show_threshold(row) for row in chosen]}
+            {"method": SHOWN_NAMES.get(method, method), "rows": [_show_threshold(row) for row in chosen]}
             for method, chosen in group_by([row for row in rows if row["kind"] == kind], "method").items()
         ]
     labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=metric_name, maximum=MAXIMUM_SCORES)
@@ -110,7 +129,9 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
     counts = {row["label"]: row["count_labels"] for row in labelled}
     return {
         **described,
-        "chart": _draw_thresholds(rows, labelled, metric_name, metrics.get(metric_name)),
+        "bands": [_show_band(row) for row in source.rows(LIST_BANDS, ["fct_score_bands"], metric_name=metric_name)],
+        "methods": [_show_method(row) for row in (*rows, *others)],
+        "chart": _draw_thresholds([*rows, *others], labelled, metric_name, metrics.get(metric_name)),
         "count_accepted": counts.get(1, 0),
         "count_failed": counts.get(0, 0),
         "interval_level": format_percent(levels[0]) if levels else "–",
@@ -119,6 +140,37 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
         f"{rows[0]['count_fit_clusters']:,} clusters"
         if rows
         else "",
+    }
+
+
+def _show_band(row: Row) -> dict[str, str]:
+    """Return how many labelled answers of a band people failed, in words."""
+    low, high = row["lower_bound"], row["upper_bound"]
+    if low is not None and high is not None:
+        band = f"from {format_number(low)} to below {format_number(high)}"
+    elif low is not None:
+        band = f"from {format_number(low)}"
+    else:
+        band = "all scores" if high is None else f"below {format_number(high)}"
+    return {
+        "band": band,
+        "words": f"people failed {row['count_failed']:,} of {row['count_labels']:,}",
+        "interval": f"{format_percent(row['failure_rate_low'])} to {format_percent(row['failure_rate_high'])}",
+        "count_clusters": row["count_clusters"],
+    }
+
+
+def _show_method(row: Row) -> dict[str, Any]:
+    """Return one line of the comparison of methods."""
+    accept, reject, cost = row["false_accept_rate"], row["false_reject_rate"], row["expected_cost"]
+    return {
+        "method": _name_method(row["method"]),
+        "appetite": clean_label(row["risk_appetite"]),
+        "threshold": format_number(row["threshold"]) if row["threshold"] is not None else "",
+        "reason": THRESHOLD_REASONS.get(row["status"], ""),
+        "accept": format_percent(accept) if accept is not None else "–",
+        "reject": format_percent(reject) if reject is not None else "–",
+        "cost": format_number(100 * cost) if cost is not None else "–",
     }
 
 
@@ -141,15 +193,14 @@ def _show_threshold(row: Row) -> Row:
         "reject": _show_error(row, "false_reject"),
         "state": state,
         "words": words,
-        "held_out": "" if row["held_out_flag_share"] is None else format_percent(row["held_out_flag_share"]),
     }
 
 
 def _show_error(row: Row, name: str) -> dict[str, str]:
-    """Return an error rate on fold test as text, with its interval, its number of labels and the tolerated share."""
+    """Return a cross-validated error rate as text, with its interval, its number of labels and the tolerated share."""
     rate, tolerated = row[f"{name}_rate"], row[f"{name}_tolerated_share"]
     if rate is None:
-        reason = "no such label in fold test" if row[f"{name}_status"] == "one_class" else "–"
+        reason = "no such label" if row[f"{name}_status"] == "one_class" else "–"
         return {"rate": "", "interval": reason, "count": "", "tolerated": ""}
     return {
         "rate": format_percent(rate),

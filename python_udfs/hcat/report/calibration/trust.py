@@ -50,7 +50,7 @@ def judge_calibration(row: Row) -> tuple[str, str, str]:
             (
                 "failed",
                 "✗ worse than the base rate",
-                "The base rate alone predicts the labels of fold test better than these probabilities.",
+                "The base rate alone predicts the labels better than these probabilities.",
             )
         )
     if slope_high is not None and slope_high < 1:

@@ -1,19 +1,26 @@
--- Every metric that people calibrate has one row per method and risk appetite, whatever its labels are.
+-- Every metric that people calibrate has one row per method and risk appetite, whatever its labels are: three methods
+-- in the mart to decide by, the others in the appendix.
 with methods as (
     select {{ explode(array_of([
         "'roc_youden'", "'roc_cost'", "'logistic'", "'polynomial_logistic'", "'gam'", "'kde_crossing'", "'conformal'",
         "'normal_floor'", "'normal_floor_fold_mean'", "'normal_floor_fold_strictest'", "'pass_quantile'"
     ])) }} as method
+),
+
+thresholds as (
+    select metric_name, method, risk_appetite from {{ ref('fct_metric_thresholds') }}
+    union all
+    select metric_name, method, risk_appetite from {{ ref('fct_threshold_methods') }}
 )
 
-select targets.metric_name, methods.method, appetites.risk_appetite, count(thresholds.threshold_id) as count_rows
+select targets.metric_name, methods.method, appetites.risk_appetite, count(thresholds.metric_name) as count_rows
 from {{ ref('calibration_targets') }} as targets
 cross join methods
 cross join {{ ref('risk_appetites') }} as appetites
-left join {{ ref('fct_metric_thresholds') }} as thresholds
+left join thresholds
     on
         targets.metric_name = thresholds.metric_name
         and methods.method = thresholds.method
         and appetites.risk_appetite = thresholds.risk_appetite
 group by targets.metric_name, methods.method, appetites.risk_appetite
-having count(thresholds.threshold_id) <> 1
+having count(thresholds.metric_name) <> 1

@@ -1,0 +1,199 @@
+"""How much of the work prediction sets can do: what the score allows, and what a number of labels reaches of it.
+
+All of it assumes scores of failed and accepted answers that are N(0, 1) and N(d, 1), d = sqrt(2) z(AUROC). It is a plan
+and no promise. The sets themselves need no such assumption.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+
+from hcat.calibration.conformal import clusters_needed, conformal_rank, exact_alpha
+from hcat.statistics.arrays import Floats, Integers
+
+#: A plan looks at most this far; whoever needs more labels needs a better score first.
+MOST_LABELS: Final = 20_000
+
+_NORMAL = NormalDist()
+#: Numbers of labels that a plan tries differ by this factor.
+_STEP = 1.05
+#: Numbers in a row that must reach the share.
+_TRIES = 3
+#: Points at which each law is averaged.
+_POINTS = 12
+
+
+def standings(scores: Floats, direction: str = "higher_is_better") -> Floats:
+    """Return where each score stands among all, mean rank / (n + 1) from worse to better, in (0, 1), shape (n,).
+
+    A map that rises with the score and sees no label. Label-conditional sets are the same as with any calibrator that
+    rises strictly, because they depend on ranks alone.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n,)
+        Finite; equal scores share their mean rank.
+    direction : str
+        `higher_is_better` or `lower_is_better`.
+
+    Examples
+    --------
+    >>> standings(np.array([0.2, 0.9, 0.9]), "lower_is_better").tolist()
+    [0.75, 0.375, 0.375]
+    """
+    from scipy.stats import rankdata
+
+    if not np.isfinite(scores).all():
+        raise ValueError("scores must be finite, got NaN or infinity")
+    found: Floats = rankdata(scores) / (len(scores) + 1)
+    return found if direction == "higher_is_better" else 1 - found
+
+
+def auroc(values: Floats, labels: Integers) -> float:
+    """Return the share of (accepted, failed) pairs in which the accepted row has the higher value, ties one half.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    labels : ndarray of int, shape (n,)
+        1 where people accept, else 0.
+
+    Returns
+    -------
+    float
+        In [0, 1] (Hanley and McNeil 1982); .5 without one of the classes.
+
+    Examples
+    --------
+    >>> auroc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([0, 0, 1, 1]))
+    0.875
+    """
+    from scipy.stats import rankdata
+
+    is_accepted = labels == 1
+    count_accepted, count_failed = int(is_accepted.sum()), int((~is_accepted).sum())
+    if not count_accepted or not count_failed:
+        return 0.5
+    ranks = float(rankdata(values)[is_accepted].sum())
+    return (ranks - count_accepted * (count_accepted + 1) / 2) / (count_accepted * count_failed)
+
+
+def share_decidable(auroc: float, alpha: float) -> float:
+    """Return the largest share of answers that sets of one label can reach with a score of this AUROC.
+
+    With scores of failed and accepted answers N(0, 1) and N(d, 1), d = sqrt(2) z(AUROC), and as many labels as one
+    likes, both labels stay in the set between the 1 - alpha quantile of the failed and the alpha quantile of the
+    accepted. That is the same share of both classes, and 1 less it is alpha + F(d - z(1 - alpha)), at most 1. It says
+    what the score allows; more labels do not raise it.
+
+    Parameters
+    ----------
+    auroc : float
+        In [0, 1]; below .5 the score says nothing.
+    alpha : float
+        Promised miscoverage, in (0, 1).
+
+    Examples
+    --------
+    >>> round(share_decidable(0.80, 0.1), 2), round(share_decidable(0.86, 0.2), 2)
+    (0.56, 0.95)
+    """
+    exact_alpha(alpha)
+    if not 0 <= auroc <= 1:
+        raise ValueError(f"auroc must lie in [0, 1], got {auroc}")
+    if auroc == 1:
+        return 1.0
+    distance = _distance(auroc)
+    return min(1.0, alpha + _NORMAL.cdf(distance - _NORMAL.inv_cdf(1 - alpha)))
+
+
+def expected_share_decided(auroc: float, alpha: float, failure_rate: float, count_clusters: int) -> float:
+    """Return the share of new answers that sets of one label are expected to reach with some labelled clusters.
+
+    The quantile of a class with n clusters is one order statistic, whose rank in the population follows
+    Beta(k, n + 1 - k), k = ceil((n + 1)(1 - alpha)). How many clusters fail is binomial. The share is averaged over all
+    three laws; a class with too few clusters for a quantile decides nothing.
+
+    Parameters
+    ----------
+    auroc : float
+        In [0, 1].
+    alpha : float
+        Promised miscoverage, in (0, 1).
+    failure_rate : float
+        Share of failed answers, in [0, 1].
+    count_clusters : int
+        Labelled clusters, drawn at random, at least 0.
+
+    Examples
+    --------
+    >>> round(expected_share_decided(0.86, 0.1, 0.3, 100), 2), round(expected_share_decided(0.86, 0.1, 0.01, 100), 2)
+    (0.66, 0.0)
+    """
+    from scipy.special import ndtr, ndtri
+    from scipy.stats import beta, binom
+
+    points, distance = (np.arange(_POINTS) + 0.5) / _POINTS, _distance(auroc)
+    decided = []
+    for count_failed in binom.ppf(points, count_clusters, failure_rate).astype(np.int64).tolist():
+        counts = (count_failed, count_clusters - count_failed)
+        if min(counts) < clusters_needed(alpha):
+            decided.append(0.0)
+            continue
+        ranks = [conformal_rank(count, alpha) for count in counts]
+        cuts = [ndtri(beta.ppf(points, rank, count + 1 - rank)) for rank, count in zip(ranks, counts, strict=True)]
+        highest_failed, lowest_accepted = cuts[0][:, None], distance - cuts[1][None, :]
+        of_failed = np.abs(ndtr(highest_failed) - ndtr(lowest_accepted))
+        of_accepted = np.abs(ndtr(highest_failed - distance) - ndtr(lowest_accepted - distance))
+        decided.append(1 - float((failure_rate * of_failed + (1 - failure_rate) * of_accepted).mean()))
+    return float(np.mean(decided))
+
+
+def labels_until_decided(
+    share: float, auroc: float, alpha: float, failure_rate: float, labels_per_cluster: float = 1.0
+) -> int | None:
+    """Return how many audit labels are expected to decide a share of the answers; None where the score cannot do it.
+
+    Parameters
+    ----------
+    share : float
+        Share of answers to decide, in (0, 1).
+    auroc, alpha, failure_rate
+        As in :func:`expected_share_decided`.
+    labels_per_cluster : float
+        At least 1: siblings count once.
+
+    Returns
+    -------
+    int or None
+        Of numbers that differ by 5 %, the first of three that reach the share: a rank that falls well may reach it with
+        fewer. None beyond :data:`MOST_LABELS`.
+
+    Examples
+    --------
+    >>> labels_until_decided(0.8, 0.86, 0.2, 0.3)
+    44
+    >>> labels_until_decided(0.8, 0.86, 0.1, 0.3) is None
+    True
+    """
+    if not 0 < share < 1:
+        raise ValueError(f"share must lie in (0, 1), got {share}")
+    if share >= share_decidable(auroc, alpha) or not 0 < failure_rate < 1:
+        return None
+    count, reached = clusters_needed(alpha), list[int]()
+    while count * labels_per_cluster <= MOST_LABELS:
+        is_enough = expected_share_decided(auroc, alpha, failure_rate, count) >= share
+        reached = [*reached, count] if is_enough else []
+        if len(reached) == _TRIES:
+            return math.ceil(reached[0] * labels_per_cluster)
+        count = max(count + 1, math.ceil(count * _STEP))
+    return None
+
+
+def _distance(auroc: float) -> float:
+    """Return d of the module; finite for a score that parts the classes."""
+    return math.sqrt(2) * _NORMAL.inv_cdf(min(1 - 1e-12, max(0.5, auroc)))
