@@ -76,6 +76,8 @@ class HeadlineTests(NamedTuple):
         T from which the cell is flagged, given which other cells are.
     cut_off : float
         P up to which a cell is flagged, in [0, 1).
+    drawn : ndarray, shape (n_draws, n_cells)
+        T of each draw, ascending in each cell.
     """
 
     statistic: Floats
@@ -83,6 +85,19 @@ class HeadlineTests(NamedTuple):
     adjusted_p_value: Floats
     critical: Floats
     cut_off: float
+    drawn: Floats
+
+    def bound(self, differences: Floats, errors: Floats, confidence: float) -> Floats:
+        """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among the draws, at least 0.
+
+        Parameters
+        ----------
+        differences, errors : ndarray, shape (n_cells,)
+        confidence : float
+            In (0, 1).
+        """
+        quantiles = self.drawn[int(np.ceil(confidence * len(self.drawn))) - 1]
+        return differences - np.maximum(quantiles, 0) * errors
 
 
 def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: int) -> HeadlineTests:
@@ -174,30 +189,38 @@ def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
     limit = float(candidates[allowed]) if 0 <= allowed < count else 0.0
     ranks = max(int(np.ceil(limit * count)) - 1, 0)
     critical = ordered[count - max(ranks, 1)]
-    return HeadlineTests(statistic, p_value, adjusted, critical, ranks / (count + 1))
+    return HeadlineTests(statistic, p_value, adjusted, critical, ranks / (count + 1), ordered)
 
 
-class _Side(NamedTuple):
-    """Where the rows of a cell, or of a rest, lie.
+class _Cell(NamedTuple):
+    """Where the rows of a cell and of its rest lie.
 
     Attributes
     ----------
     pieces : ndarray of int, shape (n_own_pieces,)
-        In the order of their groups.
+        Pieces of the cell, in the order of their groups.
     starts, groups : ndarray of int, shape (n_own_groups,)
         First position of each group in `pieces`, and its code.
     rows_by_group : ndarray, shape (n_own_groups,)
-    rows : float
-    siblings : float
-        sum_g n_g^2 / n: rows of its own cluster that a row meets on this side, itself included.
+    rest_by_group : ndarray, shape (n_groups,)
+        Rows of the rest in every group.
+    rows, rest : float
+    siblings, rest_siblings : float
+        sum_g n_g^2 / n of both sides: rows of its own cluster that a row meets there, itself included.
+    partition : int
+        Position of the partition.
     """
 
     pieces: Integers
     starts: Integers
     groups: Integers
     rows_by_group: Floats
+    rest_by_group: Floats
     rows: float
+    rest: float
     siblings: float
+    rest_siblings: float
+    partition: int
 
 
 class _Estimates(NamedTuple):
@@ -222,21 +245,40 @@ class _Layout:
         self.sizes = sum_by_cluster(self.counts, self.codes)
         self.groups = pieces.groups[order]
         self.count_groups = int(self.groups.max()) + 1
-        members, partitions = pieces.members[order], pieces.partitions[order]
-        self.sides = [
-            (self._side(members[:, cell]), self._side(partitions[:, cell] & ~members[:, cell]))
-            for cell in range(members.shape[1])
+        members = pieces.members[order]
+        distinct, codes = np.unique(pieces.partitions[order], axis=1, return_inverse=True)
+        # pieces of each partition in the order of their groups, and the first piece of each group
+        self.partitions = [self._by_group(column) for column in distinct.T]
+        self.cells = [
+            self._locate(members[:, cell], distinct[:, code], code) for cell, code in enumerate(codes.ravel().tolist())
         ]
 
-    def _side(self, is_chosen: Flags) -> _Side:
+    def _by_group(self, is_chosen: Flags) -> tuple[Integers, Integers, Integers]:
         pieces = np.flatnonzero(is_chosen)
         pieces = pieces[np.argsort(self.groups[pieces], kind="stable")]
-        groups = self.groups[pieces]
-        starts = np.flatnonzero(np.diff(groups, prepend=-1))
-        rows_by_group = np.add.reduceat(self.counts[pieces], starts)
-        by_cluster = sum_by_cluster(self.counts[pieces], self.codes[pieces])
-        rows = float(rows_by_group.sum())
-        return _Side(pieces, starts, groups[starts], rows_by_group, rows, float(by_cluster @ by_cluster) / rows)
+        starts = np.flatnonzero(np.diff(self.groups[pieces], prepend=-1))
+        return pieces, starts, self.groups[pieces][starts]
+
+    def _locate(self, is_member: Flags, in_partition: Flags, partition: int) -> _Cell:
+        pieces, starts, groups = self._by_group(is_member)
+        is_rest = in_partition & ~is_member
+        rest_by_group = sum_by_cluster(self.counts[is_rest], self.groups[is_rest], self.count_groups)
+        return _Cell(
+            pieces,
+            starts,
+            groups,
+            np.add.reduceat(self.counts[pieces], starts),
+            rest_by_group,
+            float(self.counts[pieces].sum()),
+            float(rest_by_group.sum()),
+            self._siblings(is_member),
+            self._siblings(is_rest),
+            partition,
+        )
+
+    def _siblings(self, is_chosen: Flags) -> float:
+        by_cluster = sum_by_cluster(self.counts[is_chosen], self.codes[is_chosen])
+        return float(by_cluster @ by_cluster / by_cluster.sum())
 
     def estimate(self, sums: Floats) -> _Estimates:
         """Return T of every cell for each row of sums, shape (n_draws, n_pieces), as the pieces were given."""
@@ -244,22 +286,30 @@ class _Layout:
         rate = values.sum(axis=1) / self.counts.sum()
         variance = rate * (1 - rate) if self.spread is None else np.full(len(rate), self.spread**2)
         likeness = self._likeness(values, rate, variance)
-        statistic = np.zeros((len(values), len(self.sides)))
-        for cell, sides in enumerate(self.sides):
-            moved = np.zeros((len(values), self.count_groups))
-            difference = np.zeros(len(values))
-            null_variance = np.zeros(len(values))
-            for sign, side in zip((1.0, -1.0), sides, strict=True):
-                by_group = np.add.reduceat(values[:, side.pieces], side.starts, axis=1)
-                mean = by_group.sum(axis=1) / side.rows
-                difference += sign * mean
-                null_variance += variance * (1 + likeness * (side.siblings - 1)) / side.rows
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    shift = (side.rows_by_group * mean[:, None] - by_group) / (side.rows - side.rows_by_group)
-                moved[:, side.groups] += sign * shift
-            jackknife = (self.count_groups - 1) / self.count_groups * np.einsum("dg,dg->d", moved, moved)
-            error = np.sqrt(np.maximum(jackknife, null_variance))
-            np.divide(difference, error, out=statistic[:, cell], where=np.isfinite(error) & (error > 0))
+        of_partitions = []
+        for pieces, starts, groups in self.partitions:
+            by_group = np.zeros((len(values), self.count_groups))
+            by_group[:, groups] = np.add.reduceat(values[:, pieces], starts, axis=1)
+            of_partitions.append(by_group)
+        statistic = np.zeros((len(values), len(self.cells)))
+        for position, cell in enumerate(self.cells):
+            own = np.add.reduceat(values[:, cell.pieces], cell.starts, axis=1)
+            rest = of_partitions[cell.partition].copy()
+            rest[:, cell.groups] -= own
+            mean, rest_mean = own.sum(axis=1) / cell.rows, rest.sum(axis=1) / cell.rest
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # what each group moves when it leaves: the rest first, in place
+                rest -= rest_mean[:, None] * cell.rest_by_group
+                rest /= cell.rest - cell.rest_by_group
+                own -= mean[:, None] * cell.rows_by_group
+                own /= cell.rows - cell.rows_by_group
+                rest[:, cell.groups] -= own
+                jackknife = (self.count_groups - 1) / self.count_groups * np.einsum("dg,dg->d", rest, rest)
+            by_rows = (1 + likeness * (cell.siblings - 1)) / cell.rows
+            by_rest = (1 + likeness * (cell.rest_siblings - 1)) / cell.rest
+            error = np.sqrt(np.maximum(jackknife, variance * (by_rows + by_rest)))
+            has_error = np.isfinite(error) & (error > 0)
+            np.divide(mean - rest_mean, error, out=statistic[:, position], where=has_error)
         return _Estimates(statistic, rate, likeness)
 
     def _likeness(self, values: Floats, rate: Floats, variance: Floats) -> Floats:

@@ -345,8 +345,7 @@ def add_headline(
     merged.p_value[positions] = tests.p_value
     # the step-down holds under any dependence
     merged.q_value[positions] = merged.q_value_dependent[positions] = tests.adjusted_p_value
-    degrees = np.where(cells.degrees_of_freedom > 0, cells.degrees_of_freedom, np.nan)[positions]
-    bound = cells.difference[positions] - t_quantile(settings.confidence, degrees) * cells.test_error[positions]
+    bound = tests.bound(cells.difference[positions], cells.test_error[positions], settings.confidence)
     merged.difference_bound[positions] = bound
     with np.errstate(invalid="ignore"):
         merged.is_weak[positions] = (tests.adjusted_p_value <= level) & (bound > margins[positions])
