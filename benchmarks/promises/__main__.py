@@ -21,6 +21,7 @@ from benchmarks.promises.common import Promise
 #: Part -> heading of its section.
 PARTS: Final = {
     "intervals": "Intervals",
+    "cells": "Weak cells",
 }
 PAGE: Final = ROOT / "docs" / "promises.md"
 COUNT_RUNS, COUNT_RUNS_QUICK = 2_000, 40

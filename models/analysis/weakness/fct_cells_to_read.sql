@@ -10,7 +10,7 @@ headline as (
     select distinct metric_name from {{ ref('headline_cells') }}
 ),
 
--- shrunken differences: a cell of two rows must not come first by luck
+-- shrunken differences of cells with some scored clusters: a cell of two rows must not come first by luck
 cells as (
     select
         described.cell_id,
@@ -33,7 +33,10 @@ cells as (
     from described
     inner join tested on described.cell_id = tested.cell_id
     inner join headline on described.metric_name = headline.metric_name
-    where tested.difference > 0 and described.first_dimension <> 'all'
+    where
+        tested.difference > 0
+        and described.first_dimension <> 'all'
+        and described.clusters_effective >= {{ var('hcat_headline_clusters') }}
 ),
 
 ranked as (

@@ -73,7 +73,7 @@ class HeadlineTests(NamedTuple):
     p_value, adjusted_p_value : ndarray
         In (0, 1].
     critical : ndarray
-        T from which the cell is flagged, given which other cells are.
+        T above which the cell is flagged, given which other cells are.
     cut_off : float
         P up to which a cell is flagged, in [0, 1).
     drawn : ndarray, shape (n_draws, n_cells)
@@ -186,10 +186,9 @@ def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
     candidates = np.sort(least[:, next_cell])
     # as many draws may lie at or below it, the observed one counted in
     allowed = int(level * (count + 1)) - 1
-    limit = float(candidates[allowed]) if 0 <= allowed < count else 0.0
-    ranks = max(int(np.ceil(limit * count)) - 1, 0)
-    critical = ordered[count - max(ranks, 1)]
-    return HeadlineTests(statistic, p_value, adjusted, critical, ranks / (count + 1), ordered)
+    rank = round(float(candidates[allowed]) * count) if 0 <= allowed < count else 0
+    critical = ordered[count - rank] if rank else np.full(count_cells, np.inf)
+    return HeadlineTests(statistic, p_value, adjusted, critical, rank / (count + 1), ordered)
 
 
 class _Cell(NamedTuple):

@@ -349,7 +349,8 @@ def test_a_constant_score_has_no_spread_and_no_error() -> None:
 
 def test_no_evaluations_no_cells() -> None:
     connection = run_models([], [])
-    for table in MODELS:
+    # the pairs of dimensions are declared, not found
+    for table in set(MODELS) - {"int_cell_dimensions"}:
         assert connection.execute(f"select count(*) from {table}").fetchall() == [(0,)], table
 
 

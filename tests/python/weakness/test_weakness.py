@@ -16,8 +16,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from hcat.statistics.arrays import Floats
-from hcat.statistics.clusters import jackknife_cells
 from hcat.statistics.clustered import rate_interval
+from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import (
     CONFIRMATION_STATUSES,
     Cells,
