@@ -162,7 +162,7 @@ def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
     >>> drawn = np.repeat(np.arange(99.0)[:, None], 2, axis=1)
     >>> found = step_down(np.array([97.5, 20.0]), drawn, level=0.05)
     >>> found.p_value.tolist(), found.adjusted_p_value.tolist(), found.critical.tolist()
-    ([0.02, 0.8], [0.02, 0.8], [95.0, 95.0])
+    ([0.02, 0.8], [0.02, 0.8], [94.0, 94.0])
     """
     count, count_cells = drawn.shape
     ordered = np.sort(drawn, axis=0)
