@@ -90,8 +90,9 @@ LIST_TESTED = """
 with cells as (
     select
         marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
-        null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters, count_documents,
-        largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
+        null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
+        count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
+        count_needed_to_confirm,
         value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
         minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
         confirmed_difference, confirmed_lower, confirmed_p_value

@@ -97,7 +97,8 @@ class HeadlineTests(NamedTuple):
             In (0, 1).
         """
         quantiles = self.drawn[int(np.ceil(confidence * len(self.drawn))) - 1]
-        return differences - np.maximum(quantiles, 0) * errors
+        bounds: Floats = differences - np.maximum(quantiles, 0) * errors
+        return bounds
 
 
 def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: int) -> HeadlineTests:
