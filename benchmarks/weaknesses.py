@@ -1,4 +1,6 @@
-"""Weak cells: how often noise is flagged, how often a planted weakness is found, and what the intervals hold.
+"""Weak cells outside the headline: how often noise is flagged, and how often a planted weakness is found.
+
+The headline family and the intervals of cells are measured by `benchmarks.promises`.
 
 Everything runs through `hcat.weakness.statistics` as a build does; only the sums per cluster, which a build makes in
 SQL, are made here. Interactions are dealt to about 300 cells: segments of ten dimensions, of which five belong to whole
@@ -25,8 +27,6 @@ from hcat.weakness.statistics import (
     confirm_cells,
     detectable_difference,
     judge_cells,
-    mean_bounds,
-    share_bounds,
     with_whole,
 )
 
@@ -41,8 +41,6 @@ COUNT_RUNS = 500
 LIMIT_NOISE = 0.05
 #: Runs in which the planted cell is flagged.
 LIMIT_POWER = 0.80
-#: Least coverage of a 95 % interval.
-LIMIT_COVERAGE = 0.93
 SEED = 20260101
 
 #: Declared metrics of the noise runs, their correlation, and the likeness of siblings.
@@ -370,7 +368,7 @@ def measure_plant(
         judged = judge(cells)
         margins = _margins(cells)
         is_share = np.ones(len(margins), dtype=bool)
-        detectable = detectable_difference(cells, is_share, margins, judged.cut_off, SETTINGS)[1]
+        detectable = detectable_difference(cells, is_share, margins, judged.critical, SETTINGS)[1]
         flagged = bool(judged.is_weak[1])
         confirmed = confirm_cells(first, second, np.isfinite(judged.p_value), margins, SETTINGS)
         is_confirmed = confirmed.status == "confirmed"
@@ -395,70 +393,12 @@ def measure_plant(
     return Found(*means)
 
 
-def measure_coverage(
-    count_clusters: int, rows_per_cluster: float, icc: float, rate: float | None, count_draws: int, seed: int = SEED
-) -> dict[str, tuple[float, float]]:
-    """Return coverage and mean width of 95 % intervals of a cell, by kind of interval.
-
-    `rate` = share of failures: Wilson's interval on Kish's effective groups, on the cell's own design effect, and as
-    shipped. None = scores: the jackknife t interval. The likeness of siblings is that of 20,000 rows of the metric.
-    """
-    from scipy.special import ndtri
-
-    random = np.random.default_rng(seed)
-
-    def draw(count: int, rows: int) -> tuple[Integers, Floats]:
-        sizes = 1 + random.poisson(rows_per_cluster - 1, (rows, count))
-        largest = int(sizes.max())
-        shared = random.standard_normal((rows, count, 1))
-        values = np.sqrt(icc) * shared + np.sqrt(1 - icc) * random.standard_normal((rows, count, largest))
-        if rate is not None:
-            values = (values > ndtri(1 - rate)).astype(np.float64)
-        return sizes, np.where(np.arange(largest) < sizes[:, :, None], values, 0.0).sum(axis=2)
-
-    whole_sizes, whole_sums = draw(round(20_000 / rows_per_cluster), 1)
-    whole = jackknife_cells(whole_sizes.T.astype(float), whole_sums.T, whole_sizes[0].astype(float), whole_sums[0])
-    spread = np.sqrt(whole.value * (1 - whole.value)) if rate is not None else np.ones(1)
-    of_all = with_whole(whole._asdict(), whole.jackknife_groups, spread, np.zeros(1, dtype=np.int64))
-    sizes, sums = draw(count_clusters, count_draws)
-    counts = sizes.T.astype(np.float64)
-    # one column per draw; the rest plays no part in the interval of the cell
-    estimates = jackknife_cells(counts, sums.T, counts.sum(axis=1), sums.T.sum(axis=1))
-    repeated = {
-        name: np.repeat(getattr(of_all, name), count_draws)
-        for name in ("whole_spread", "whole_design_effect", "whole_likeness", "whole_evenness")
-    }
-    cells = Cells(**estimates._asdict(), clusters=estimates.jackknife_groups, **repeated)
-    truth = 0.0 if rate is None else rate
-    if rate is None:
-        return {"jackknife t": _cover(mean_bounds(cells, SETTINGS.confidence), truth)}
-    alike, strangers = (
-        Cells(
-            **estimates._asdict(),
-            clusters=estimates.jackknife_groups,
-            **repeated | {"whole_likeness": np.full(count_draws, likeness)},
-        )
-        for likeness in (1.0, 0.0)
-    )
-    return {
-        "effective clusters": _cover(share_bounds(alike, SETTINGS.confidence), truth),
-        "own design effect": _cover(share_bounds(strangers, SETTINGS.confidence), truth),
-        "as shipped": _cover(share_bounds(cells, SETTINGS.confidence), truth),
-    }
-
-
-def _cover(bounds: tuple[Floats, Floats], truth: float) -> tuple[float, float]:
-    low, high = bounds
-    return float(((low <= truth) & (truth <= high)).mean()), float((high - low).mean())
-
-
 def run(is_quick: bool = False) -> Outcome:
     """Return the outcome."""
     count_runs = COUNT_RUNS // 25 if is_quick else COUNT_RUNS
     noise, is_quiet = _tabulate_noise(count_runs)
     planted, is_found = _tabulate_plants(count_runs)
     curve = _tabulate_curve(count_runs // 5 if is_quick else count_runs // 2)
-    coverage, is_covered = _tabulate_coverage(500 if is_quick else 4_000)
     notes = [
         f"Families: every metric's cells with at least {SETTINGS.minimum_clusters} clusters, "
         f"{SETTINGS.error_rate:.0%} false discoveries, margin {MARGIN}. Noise: {COUNT_METRICS} metrics together, "
@@ -474,11 +414,11 @@ def run(is_quick: bool = False) -> Outcome:
     ]
     return Outcome(
         "weaknesses",
-        "Weak cells: noise, planted weaknesses, intervals",
-        [noise, planted, curve, coverage],
+        "Weak cells outside the headline: noise and planted weaknesses",
+        [noise, planted, curve],
         notes,
         is_quick,
-        is_quick or (is_quiet and is_found and is_covered),
+        is_quick or (is_quiet and is_found),
     )
 
 
@@ -554,28 +494,6 @@ def _tabulate_curve(count_runs: int) -> Table:
     differences = [f"+{difference:.2f}" for difference in _CURVE_DIFFERENCES]
     columns = ("n of 2,000", *differences, "minimum detectable", "flagged there")
     return Table(f"Power: share of {count_runs} runs that flag a cell, failures at .20 elsewhere", columns, lines)
-
-
-def _tabulate_coverage(count_draws: int) -> tuple[Table, bool]:
-    lines, met = [], True
-    for count_clusters, rows_per_cluster in ((12, 1.0), (12, 3.0), (30, 2.5), (30, 8.0), (100, 3.0)):
-        for icc in (0.0, ICC, 0.9) if rows_per_cluster > 1 else (0.0,):
-            for rate in (0.03, 0.10, 0.30, None):
-                found = measure_coverage(count_clusters, rows_per_cluster, icc, rate, count_draws)
-                shipped = found["jackknife t" if rate is None else "as shipped"]
-                met &= shipped[0] >= LIMIT_COVERAGE
-                others = [found.get(name) for name in ("effective clusters", "own design effect")]
-                lines.append(
-                    (
-                        f"{count_clusters} clusters of {rows_per_cluster}, ICC {icc}, "
-                        + ("mean score" if rate is None else f"failures at {rate:.2f}"),
-                        f"{shipped[0]:.3f} ({shipped[1]:.2f})",
-                        verdict(shipped[0] >= LIMIT_COVERAGE),
-                        *("-" if other is None else f"{other[0]:.3f} ({other[1]:.2f})" for other in others),
-                    )
-                )
-    columns = ("cell", "as shipped", f"at least {LIMIT_COVERAGE}", "effective clusters", "own design effect")
-    return Table(f"Coverage (and mean width) of 95 % intervals, {count_draws:,} draws", columns, lines), met
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -26,6 +26,7 @@ PARTS: Final = {
     "drift": "Drift",
     "sets": "Prediction sets",
     "thresholds": "Thresholds",
+    "cells": "Weak cells",
 }
 PAGE: Final = ROOT / "docs" / "promises.md"
 COUNT_RUNS, COUNT_RUNS_QUICK = 2_000, 40

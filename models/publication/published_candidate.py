@@ -15,6 +15,7 @@ def model(dbt, session):
         "fct_marginal_weaknesses": dbt.ref("fct_marginal_weaknesses"),
         "fct_bivariate_weaknesses": dbt.ref("fct_bivariate_weaknesses"),
         "fct_weakness_examples": dbt.ref("fct_weakness_examples"),
+        "fct_cells_to_read": dbt.ref("fct_cells_to_read"),
         "fct_score_distributions": dbt.ref("fct_score_distributions"),
         "fct_version_comparisons": dbt.ref("fct_version_comparisons"),
         "fct_version_regressions": dbt.ref("fct_version_regressions"),

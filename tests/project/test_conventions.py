@@ -135,6 +135,7 @@ VOCABULARIES = {
                     "not_in_family",
                 },
             ),
+            ("family", {"headline", "other"}),
             ("confirmation_status", {"confirmed", "not_confirmed", "not_selected", "not_confirmable"}),
         )
     },
@@ -148,6 +149,8 @@ VOCABULARIES = {
         "no_pairs",
     },
     ("fct_findings", "kind"): {"confirmed", "suspected"},
+    ("fct_findings", "confirmed_on"): {"new_clusters", "halves"},
+    ("fct_findings", "confirmation_status"): {"confirmed", "not_confirmed", "waiting"},
     ("fct_findings", "status"): {"open", "accepted", "in_progress", "closed_by_data"},
     ("fct_findings", "retest_result"): {"weak", "no_longer_weak", "not_shown", "not_retested"},
     ("fct_finding_sensitivity", "status"): {"tested", "too_few_clusters", "constant"},
@@ -488,6 +491,10 @@ def test_dimensions_are_declared_and_read() -> None:
         dimensions = list(csv.DictReader(lines))
     with (REPOSITORY / "seeds" / "analysis_dimension_pairs.csv").open(encoding="utf-8", newline="") as lines:
         paired = {row[side] for row in csv.DictReader(lines) for side in ("first_dimension", "second_dimension")}
+    with (REPOSITORY / "seeds" / "headline_cells.csv").open(encoding="utf-8", newline="") as lines:
+        headline = list(csv.DictReader(lines))
+    paired |= {row[f"{place}_dimension"] for row in headline for place in ("first", "second", "third")} - {""}
+    assert len({row["metric_name"] for row in headline}) <= 1, "the headline family has one metric"
     segments = REPOSITORY / "models" / "analysis" / "segments" / "int_interaction_segments.sql"
     listed = re.search(r"set columns = \[(.*?)\]", segments.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert listed is not None

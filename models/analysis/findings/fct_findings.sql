@@ -6,6 +6,10 @@ decisions as (
     select * from {{ ref('finding_decisions') }}
 ),
 
+retests as (
+    select * from {{ ref('int_findings_confirmed') }}
+),
+
 weak as (
     select
         *,
@@ -49,7 +53,16 @@ final as (
         last_seen.run_id as last_seen_run,
 
         -- strings
-        case when last_seen.has_been_confirmed then 'confirmed' else 'suspected' end as kind,
+        case when retests.is_confirmed or last_seen.has_been_confirmed then 'confirmed' else 'suspected' end as kind,
+        case
+            when retests.is_confirmed then 'new_clusters'
+            when last_seen.has_been_confirmed then 'halves'
+        end as confirmed_on,
+        case
+            when retests.is_confirmed then 'confirmed'
+            when not retests.is_confirmed then 'not_confirmed'
+            else 'waiting'
+        end as confirmation_status,
         last_seen.metric_name,
         last_seen.first_dimension,
         last_seen.first_segment,
@@ -71,6 +84,11 @@ final as (
         last_seen.difference_upper,
         last_seen.margin,
         last_seen.confirmed_difference,
+        first_seen.count_needed_to_confirm,
+        retests.count_interactions as count_new_interactions,
+        retests.count_clusters as count_new_clusters,
+        retests.difference as new_difference,
+        retests.p_value as new_p_value,
         latest.difference as retest_difference,
         latest.difference_lower as retest_lower,
         latest.difference_upper as retest_upper,
@@ -85,6 +103,7 @@ final as (
     inner join first_seen on last_seen.cell_id = first_seen.cell_id
     inner join latest on last_seen.cell_id = latest.cell_id
     left join closings on last_seen.cell_id = closings.cell_id
+    left join retests on last_seen.cell_id = retests.cell_id
     left join decisions on last_seen.cell_id = decisions.finding_id
 )
 

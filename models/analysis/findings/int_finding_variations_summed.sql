@@ -17,7 +17,7 @@ interactions as (
 ),
 
 segments as (
-    select * from {{ ref('int_interaction_segments') }}
+    select * from {{ ref('int_cell_segments') }}
 ),
 
 clusters as (
@@ -28,18 +28,9 @@ metrics as (
     select metric_name, direction from {{ ref('metric_catalog') }}
 ),
 
--- one more discovery among as many tests would have this P-value
-family as (
-    select
-        count(case when q_value <= {{ var('hcat_weakness_error_rate') }} then 1 end)
-        * {{ var('hcat_weakness_error_rate') }} / nullif(count(p_value), 0)::double as cut_off
-    from weaknesses
-),
-
 findings as (
-    select weaknesses.*, family.cut_off, metrics.direction
+    select weaknesses.*, metrics.direction
     from weaknesses
-    cross join family
     inner join metrics on weaknesses.metric_name = metrics.metric_name
     where weaknesses.is_weak
 ),

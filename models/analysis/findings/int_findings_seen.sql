@@ -93,6 +93,7 @@ final as (
         weaknesses.difference_lower,
         weaknesses.difference_upper,
         weaknesses.margin,
+        weaknesses.count_needed_to_confirm::bigint as count_needed_to_confirm,
         case when weaknesses.is_confirmed then weaknesses.confirmed_difference end as confirmed_difference,
 
         -- booleans

@@ -1,9 +1,9 @@
--- One row per (interaction, cell) that contains it: its segments and, for each declared pair of dimensions, its pair of
--- segments.
+-- One row per (interaction, cell) that contains it: its segments and, for each pair of dimensions, its pair of segments.
+-- A triple is the pair of a segment and a joint segment.
 {{ config(materialized='table') }}
 
-with interaction_segments as (
-    select * from {{ ref('int_interaction_segments') }}
+with cell_segments as (
+    select * from {{ ref('int_cell_segments') }}
 ),
 
 interactions as (
@@ -14,8 +14,8 @@ segments as (
     select * from {{ ref('int_segments_numbered') }}
 ),
 
-analysis_dimension_pairs as (
-    select distinct first_dimension, second_dimension from {{ ref('analysis_dimension_pairs') }}
+pairs as (
+    select * from {{ ref('int_cell_dimensions') }}
 ),
 
 dimensions as (
@@ -26,31 +26,31 @@ dimension_pairs as (
     select
         first_dimensions.dimension_number as first_dimension_number,
         second_dimensions.dimension_number as second_dimension_number
-    from analysis_dimension_pairs
-    inner join dimensions as first_dimensions
-        on analysis_dimension_pairs.first_dimension = first_dimensions.dimension
-    inner join dimensions as second_dimensions
-        on analysis_dimension_pairs.second_dimension = second_dimensions.dimension
+    from pairs
+    inner join dimensions as first_dimensions on pairs.first_dimension = first_dimensions.dimension
+    inner join dimensions as second_dimensions on pairs.second_dimension = second_dimensions.dimension
 ),
 
 numbered as (
     select
         interactions.interaction_number,
         interactions.jackknife_group,
+        cell_segments.is_joint,
         segments.dimension_number,
         segments.segment_number,
         segments.count_segments
-    from interaction_segments
-    inner join interactions on interaction_segments.interaction_id = interactions.interaction_id
+    from cell_segments
+    inner join interactions on cell_segments.interaction_id = interactions.interaction_id
     inner join segments
         on
-            interaction_segments.dimension = segments.dimension
-            and interaction_segments.segment = segments.segment
+            cell_segments.dimension = segments.dimension
+            and cell_segments.segment = segments.segment
 ),
 
 located as (
     select interaction_number, jackknife_group, segment_number::bigint as cell_number
     from numbered
+    where not is_joint
     union all
     -- pairs of segments are numbered above the segments; int_cells reads the two numbers back
     select

@@ -1,8 +1,8 @@
--- One row per (dimension, segment) that contains an interaction, with a whole number as its id.
+-- One row per (dimension, segment) that contains an interaction, with a whole number as its id. Joint dimensions count.
 {{ config(materialized='table') }}
 
 with segments as (
-    select * from {{ ref('int_interaction_segments') }}
+    select * from {{ ref('int_cell_segments') }}
 ),
 
 seen as (

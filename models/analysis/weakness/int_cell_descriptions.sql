@@ -33,6 +33,10 @@ interactions as (
     select * from {{ ref('int_interactions_numbered') }}
 ),
 
+documents as (
+    select * from {{ ref('int_cell_documents') }}
+),
+
 interaction_cells as (
     select * from {{ ref('int_interactions_celled') }}
 ),
@@ -84,11 +88,13 @@ counted as (
         totals.count_interactions::bigint as count_interactions,
         totals.count_scored::bigint as count_scored,
         totals.count_clusters::bigint as count_clusters,
+        documents.count_documents::bigint as count_documents,
         case when metrics.has_one_threshold then metrics.threshold else own_thresholds.threshold end as threshold,
         case when totals.count_decided > 0 then totals.count_failing::bigint end as count_failing
     from totals
     inner join metrics on totals.metric_number = metrics.metric_number
     inner join cells on totals.cell_number = cells.cell_number
+    left join documents on totals.cell_number = documents.cell_number
     left join own_thresholds
         on
             totals.metric_number = own_thresholds.metric_number
@@ -109,6 +115,7 @@ final as (
         counted.count_interactions,
         counted.count_scored,
         counted.count_clusters,
+        counted.count_documents,
         estimates_pivoted.clusters_effective,
         estimates_pivoted.mean_score,
         estimates_pivoted.standard_deviation,

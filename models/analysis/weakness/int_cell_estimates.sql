@@ -135,6 +135,21 @@ measurements as (
         totals.{{ count }}_groups as count_jackknife_groups,
         totals.{{ count }}::double * totals.{{ count }} / nullif(totals.{{ count }}_squared, 0)
             as clusters_effective,
+        totals.{{ count }}_largest::double / nullif(totals.{{ count }}, 0) as largest_share,
+        {%- if sum == 'sum_scores' %}
+        null::double as clusters_carrying,
+        {%- else %}
+        -- Kish's number of the groups with a failure, or of those with a pass, the smaller of both
+        least(
+            {%- for suffix in ['', '_passing'] %}
+            coalesce(
+                totals.{{ sum }}_rows{{ suffix }}::double * totals.{{ sum }}_rows{{ suffix }}
+                / nullif(totals.{{ sum }}_squared{{ suffix }}, 0),
+                0
+            ){{ ',' if not loop.last }}
+            {%- endfor %}
+        ) as clusters_carrying,
+        {%- endif %}
         totals.{{ sum }}::double / {{ unit }} / nullif(totals.{{ count }}, 0) as value,
         sqrt(
             (
@@ -182,6 +197,8 @@ final as (
         measurements.count_clusters,
         measurements.count_jackknife_groups,
         measurements.clusters_effective,
+        measurements.clusters_carrying,
+        measurements.largest_share,
         measurements.value,
         measurements.standard_deviation,
         case when measurements.count_jackknife_groups > 1 then sqrt(measurements.variance) end as standard_error,

@@ -55,6 +55,15 @@ cell_totals as (
         -- groups that the rest does not have
         count_if(located.{{ count }} > 0 and located.{{ count }} = partition_sums.{{ count }})::bigint
             as {{ count }}_groups_alone,
+        max(located.{{ count }}) as {{ count }}_largest,
+        {%- endfor %}
+        {%- for count, sum in measured[1:] %}
+        -- rows of the groups with a failure, and of those with a pass
+        sum(case when located.{{ sum }} > 0 then located.{{ count }} end) as {{ sum }}_rows,
+        sum(case when located.{{ sum }} > 0 then located.{{ count }} * located.{{ count }} end) as {{ sum }}_squared,
+        sum(case when located.{{ sum }} < located.{{ count }} then located.{{ count }} end) as {{ sum }}_rows_passing,
+        sum(case when located.{{ sum }} < located.{{ count }} then located.{{ count }} * located.{{ count }} end)
+            as {{ sum }}_squared_passing,
         {%- endfor %}
         sum(located.sum_squared_scores) as sum_squared_scores,
         located.metric_number,
@@ -95,6 +104,12 @@ by_half as (
         coalesce(partition_totals.{{ count }}_groups, 0) - coalesce(cell_totals.{{ count }}_groups_alone, 0)
             as rest_{{ count }}_groups,
         coalesce(partition_totals.{{ count }}_groups, 0) as partition_{{ count }}_groups,
+        coalesce(cell_totals.{{ count }}_largest, 0) as {{ count }}_largest,
+        {%- endfor %}
+        {%- for count, sum in measured[1:] %}
+        {%- for suffix in ['rows', 'squared', 'rows_passing', 'squared_passing'] %}
+        coalesce(cell_totals.{{ sum }}_{{ suffix }}, 0) as {{ sum }}_{{ suffix }},
+        {%- endfor %}
         {%- endfor %}
         coalesce(cell_totals.sum_squared_scores, 0) as sum_squared_scores,
         coalesce(cell_clusters.count_interactions, 0) as count_interactions,
@@ -139,6 +154,12 @@ final as (
         sum(rest_{{ sum }}) as rest_{{ sum }},
         sum(rest_{{ count }}_groups)::bigint as rest_{{ count }}_groups,
         sum(partition_{{ count }}_groups)::bigint as partition_{{ count }}_groups,
+        max({{ count }}_largest)::bigint as {{ count }}_largest,
+        {%- endfor %}
+        {%- for count, sum in measured[1:] %}
+        {%- for suffix in ['rows', 'squared', 'rows_passing', 'squared_passing'] %}
+        sum({{ sum }}_{{ suffix }}) as {{ sum }}_{{ suffix }},
+        {%- endfor %}
         {%- endfor %}
         sum(sum_squared_scores) as sum_squared_scores,
         sum(count_interactions)::bigint as count_interactions,

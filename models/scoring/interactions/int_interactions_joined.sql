@@ -11,6 +11,23 @@ queries_rooted as (
     select * from {{ ref('int_queries_rooted') }}
 ),
 
+chunks as (
+    select chunk_id, document_id from {{ ref('stg_chunks') }}
+),
+
+chunks_of_queries as (
+    select query_id, {{ explode('source_chunk_ids') }} as chunk_id
+    from queries
+),
+
+-- the first document in the order of ids, where the source of a query lies in several
+documents_of_queries as (
+    select chunks_of_queries.query_id, min(chunks.document_id) as document_id
+    from chunks_of_queries
+    inner join chunks on chunks_of_queries.chunk_id = chunks.chunk_id
+    group by chunks_of_queries.query_id
+),
+
 joined as (
     select
         interactions.interaction_id,
@@ -38,19 +55,26 @@ joined as (
         -- Queries for the same fact and their variants are siblings.
         case when queries_rooted.is_in_family then roots.query_group else queries.query_group end
             as declared_query_group,
-        case when queries_rooted.is_in_family then queries_rooted.root_query_id end as family_query_id
+        case when queries_rooted.is_in_family then queries_rooted.root_query_id end as family_query_id,
+        documents.document_id as source_document_id
     from interactions
     left join queries on interactions.query_id = queries.query_id
     left join queries_rooted on interactions.query_id = queries_rooted.query_id
     left join queries as roots on queries_rooted.root_query_id = roots.query_id
+    left join documents_of_queries as documents
+        on coalesce(queries_rooted.root_query_id, interactions.query_id) = documents.query_id
 ),
 
 final as (
     select
         *,
-        -- Interactions of one cluster are siblings. Statistics count clusters, not rows. A shared chunk does not count.
+        -- Interactions of one cluster are siblings. Statistics count clusters, not rows. Queries of the test set declare
+        -- the document of their source as their cluster; for all others a shared document counts if the setting says so.
         coalesce(
             declared_cluster_id,
+            {%- if var('hcat_document_clusters') == 'all' %}
+            'document_' || source_document_id,
+            {%- endif %}
             declared_query_group,
             family_query_id,
             'query_' || {{ hash_of_query('query_text') }},

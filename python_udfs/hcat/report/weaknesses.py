@@ -44,7 +44,17 @@ BIVARIATE = "fct_bivariate_weaknesses"
 TESTED = tuple(
     f"{mart}.{column}"
     for mart in (MARGINAL, BIVARIATE)
-    for column in ("test_status", "measurement", "difference_lower", "q_value", "is_weak", "is_confirmed")
+    for column in (
+        "test_status",
+        "family",
+        "measurement",
+        "difference_lower",
+        "q_value",
+        "count_needed_to_flag",
+        "is_dominated",
+        "is_weak",
+        "is_confirmed",
+    )
 )
 
 TEST_STATUSES = {
@@ -80,7 +90,9 @@ LIST_TESTED = """
 with cells as (
     select
         marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
-        null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters, measurement,
+        null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
+        count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
+        count_needed_to_confirm,
         value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
         minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
         confirmed_difference, confirmed_lower, confirmed_p_value
@@ -89,7 +101,8 @@ with cells as (
     union all
     select
         bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
-        second_dimension, second_segment, count_scored, count_clusters, measurement,
+        second_dimension, second_segment, count_scored, count_clusters, count_documents,
+        largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
         value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
         minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
         confirmed_difference, confirmed_lower, confirmed_p_value
@@ -102,6 +115,7 @@ where test_status = 'tested' and difference is not null
 order by
     is_confirmed desc nulls last,
     is_weak desc nulls last,
+    family <> 'headline',
     q_value nulls last,
     difference desc,
     metric_name,
@@ -111,12 +125,12 @@ limit $maximum
 
 COUNT_TESTS = """
 with cells as (
-    select metric_name, test_status, measurement, is_weak, is_confirmed, confirmation_status,
+    select metric_name, test_status, family, measurement, is_weak, is_confirmed, confirmation_status,
         minimum_detectable_difference
     from fct_marginal_weaknesses
     where dimension <> 'all'
     union all
-    select metric_name, test_status, measurement, is_weak, is_confirmed, confirmation_status,
+    select metric_name, test_status, family, measurement, is_weak, is_confirmed, confirmation_status,
         minimum_detectable_difference
     from fct_bivariate_weaknesses
 )
@@ -126,6 +140,7 @@ select
     any_value(measurement order by measurement) as measurement,
     count(*) as count_cells,
     count(*) filter (where test_status = 'tested') as count_tested,
+    count(*) filter (where family = 'headline') as count_headline,
     count(*) filter (where test_status = 'too_few_clusters') as count_too_few,
     count(*) filter (where is_weak) as count_weak,
     count(*) filter (where is_confirmed) as count_confirmed,
@@ -167,6 +182,12 @@ order by
     last_seen_at desc,
     metric_name,
     finding_id
+"""
+
+LIST_CELLS_TO_READ = """
+select *
+from fct_cells_to_read
+order by reading_rank
 """
 
 LIST_EXAMPLES = """
@@ -222,6 +243,7 @@ def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None
     tests = source.rows(COUNT_TESTS, TESTED)
     return {
         "findings": _describe_findings(source),
+        "to_read": _describe_cells_to_read(source),
         "maps": describe_maps(source, build, metric_name),
         "is_tested": source.has(*TESTED),
         "differences": _describe_differences(cells),
@@ -271,6 +293,7 @@ def _find_gaps(source: Warehouse) -> list[Gap]:
     for mart, what in (
         ("fct_findings", "The register of findings"),
         ("fct_weakness_examples", "Worst interactions of the weakest segments"),
+        ("fct_cells_to_read", "Cells to read first"),
         ("fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"),
     ):
         if not source.has(mart):
@@ -299,6 +322,7 @@ def _show_finding(row: Row) -> Row:
     return {
         "finding_id": clean_label(row["finding_id"])[:IDENTIFIER_CHARACTERS],
         "kind": row["kind"],
+        "confirmation": _describe_confirmation(row),
         "segment": describe_segment(row),
         "metric_name": row["metric_name"],
         "measurement": MEASUREMENTS.get(measurement, measurement),
@@ -317,6 +341,43 @@ def _show_finding(row: Row) -> Row:
         "first_seen": f"{row['first_seen_at']:%Y-%m-%d}",
         "last_seen": f"{row['last_seen_at']:%Y-%m-%d}",
     }
+
+
+def _describe_confirmation(row: Row) -> str:
+    """Return what new clusters said, or how many interactions the finding waits for."""
+    if row["confirmation_status"] == "waiting":
+        needed = row["count_needed_to_confirm"]
+        return f"needs {needed:,} new interactions to be confirmed" if needed else ""
+    words = "confirmed" if row["confirmation_status"] == "confirmed" else "not confirmed"
+    difference = format_difference(row["new_difference"], row["measurement"])
+    return f"{words} on {row['count_new_interactions']:,} new interactions: {difference}"
+
+
+def _describe_cells_to_read(source: Warehouse) -> list[Row]:
+    """Return the cells to read first, without any claim about them."""
+    return [
+        {
+            "segment": describe_segment(row),
+            "metric_name": row["metric_name"],
+            "size": describe_size(row),
+            "outcome": _describe_outcome(row),
+            "rest": format_value(row["rest_value"], row["measurement"]),
+            "is_weak": row["is_weak"],
+        }
+        for row in source.rows(LIST_CELLS_TO_READ, ["fct_cells_to_read"])
+    ]
+
+
+def _describe_outcome(row: Row) -> str:
+    if row["measurement"] == "mean_score":
+        return f"mean {format_value(row['value'], row['measurement'])}"
+    return f"{row['count_failing']:,} of {row['count_scored']:,} failed"
+
+
+def describe_size(row: Row) -> str:
+    """Return the number of clusters of a cell, and of the documents that they share."""
+    clusters, documents = f"{row['count_clusters']:,} clusters", row["count_documents"]
+    return clusters if documents is None else f"{clusters}, documents: {documents:,}"
 
 
 def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
@@ -353,7 +414,11 @@ def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
                 "metric_name": cell["metric_name"],
                 "measurement": MEASUREMENTS[cell["measurement"]],
                 "count_scored": cell["count_scored"],
-                "count_clusters": cell["count_clusters"],
+                "size": describe_size(cell),
+                "dominated": format_percent(cell["largest_cluster_share"]) if cell["is_dominated"] else "",
+                "family": cell["family"],
+                "needed_to_flag": _format_count(cell["count_needed_to_flag"]),
+                "needed_to_confirm": _format_count(cell["count_needed_to_confirm"]),
                 "value": format_value(cell["value"], cell["measurement"]),
                 "rest": format_value(cell["rest_value"], cell["measurement"]),
                 "difference": format_difference(cell["difference"], cell["measurement"]),
@@ -389,8 +454,18 @@ def _describe_standing(cell: Row, with_counts: bool = True) -> str:
         words = "not shown to be weak"
     else:
         words = CONFIRMATIONS.get(cell["confirmation_status"], "weak")
+        if cell["is_confirmed"] and _shares_documents(cell):
+            words = f"confirmed on other questions about the same {cell['count_documents']:,} documents"
         words = words if cell["is_confirmed"] else f"weak, {words}"
     return f"n {cell['count_scored']:,}, {cell['count_clusters']:,} clusters: {words}" if with_counts else words
+
+
+def _shares_documents(cell: Row) -> bool:
+    return cell["count_documents"] is not None and cell["count_documents"] < cell["count_clusters"]
+
+
+def _format_count(count: int | None) -> str:
+    return "–" if count is None else f"{count:,}"
 
 
 def _describe_examples(source: Warehouse, cells: Sequence[Row]) -> list[Row]:

@@ -224,6 +224,8 @@ class JackknifeEstimates(NamedTuple):
     count_scored: Floats
     jackknife_groups: Floats
     clusters_effective: Floats
+    clusters_carrying: Floats
+    largest_share: Floats
     value: Floats
     standard_error: Floats
     count_scored_rest: Floats
@@ -249,7 +251,9 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
     -------
     JackknifeEstimates
         NaN where an estimate needs more groups: a standard error needs two in the cell, and for the difference two in
-        the rest.
+        the rest. `clusters_carrying` is Kish's number of the groups with a failure, or of those with a pass, the
+        smaller of both; it means something for values of 0 and 1 only. `largest_share` is the share of the rows of a
+        cell that its largest group holds.
 
     Notes
     -----
@@ -283,10 +287,13 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
     # a group that is the whole cell leaves nothing to estimate from: NaN, and so is the sum
     error = np.sqrt(ratio(groups - 1, groups) * (own**2).sum(axis=0))
     difference_error = np.sqrt(max(count_groups - 1, 0) / max(count_groups, 1) * ((own - other) ** 2).sum(axis=0))
+    failing, passing = np.where(sums > 0, counts, 0.0), np.where(sums < counts, counts, 0.0)
     return JackknifeEstimates(
         count_scored=count,
         jackknife_groups=groups,
-        clusters_effective=ratio(count**2, (counts**2).sum(axis=0)),
+        clusters_effective=_kish_by_column(counts),
+        clusters_carrying=np.fmin(np.nan_to_num(_kish_by_column(failing)), np.nan_to_num(_kish_by_column(passing))),
+        largest_share=ratio(counts.max(axis=0), count),
         value=value,
         standard_error=error,
         count_scored_rest=count_rest,
@@ -295,3 +302,8 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
         difference=value - rest,
         difference_standard_error=difference_error,
     )
+
+
+def _kish_by_column(counts: Floats) -> Floats:
+    """Return Kish's effective number of groups of each column; NaN without rows."""
+    return ratio(counts.sum(axis=0) ** 2, (counts**2).sum(axis=0))

@@ -23,11 +23,11 @@ k = (sum n_s)^2 / sum n_s^2; n over the clusters where these leave in groups), a
 siblings, (D_all - 1) / (m_all - 1). It is the denominator of a score test, and what a permutation of whole clusters
 sees.
 
-Test. t = d / max(s_J, s_0) against Student's distribution with min(k, k_rest) - 1 degrees of freedom, one-sided. All
-P-values of a build, those of all metrics with a rule and all their marginal and bivariate cells, are one family:
-q-values are those of Benjamini and Hochberg (1995), beside those of Benjamini and Yekutieli (2001), which hold under
-any dependence. A cell is weak when q is at most the declared level and the one-sided lower bound of d lies above the
-margin of the metric's rule.
+Test. t = d / max(s_J, s_0) against Student's distribution with min(k, k_rest) - 1 degrees of freedom, one-sided. The
+cells of the headline family have a test and a level of their own (:mod:`hcat.weakness.headline`). All other P-values of
+a build, those of all metrics with a rule and all their cells, are a second family: q-values are those of Benjamini and
+Hochberg (1995), beside those of Benjamini and Yekutieli (2001), which hold under any dependence. A cell is weak when q
+is at most the level of its family and the one-sided lower bound of d lies above the margin of the metric's rule.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
-from hcat.statistics.intervals import t_quantile, t_tail, wilson_intervals
+from hcat.statistics.clustered import DOMINANT_SHARE, effective_rows, rate_bounds
+from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg, benjamini_yekutieli, holm
+from hcat.weakness.headline import HeadlineTests
 
 #: What a rule may test -> what it is.
 MEASUREMENTS: Final = {
@@ -103,6 +105,10 @@ class Cells:
     ----------
     count_scored, jackknife_groups, clusters_effective : ndarray
         Rows with a value, their jackknife groups, and Kish's effective number of them.
+    clusters_carrying : ndarray
+        Kish's number of the groups with a failure, or of those with a pass, the smaller of both; not read for means.
+    largest_share : ndarray
+        Share of the rows that the largest group holds, in (0, 1].
     value, standard_error : ndarray
         Of the cell; the standard error by the jackknife.
     count_scored_rest, jackknife_groups_rest, rest_value : ndarray
@@ -119,6 +125,8 @@ class Cells:
     count_scored: Floats
     jackknife_groups: Floats
     clusters_effective: Floats
+    clusters_carrying: Floats
+    largest_share: Floats
     value: Floats
     standard_error: Floats
     count_scored_rest: Floats
@@ -138,10 +146,21 @@ class Cells:
         return self.jackknife_groups_rest * self.whole_evenness
 
     @property
+    def siblings(self) -> Floats:
+        """Rows of its own cluster that a row of the cell meets, itself included."""
+        return count_siblings(self.count_scored, self.clusters, self.jackknife_groups, self.clusters_effective)
+
+    @property
     def design_effect(self) -> Floats:
         """D of the cell: variance of its mean over that of as many independent rows."""
-        siblings = count_siblings(self.count_scored, self.clusters, self.jackknife_groups, self.clusters_effective)
-        return 1 + self.whole_likeness * (siblings - 1)
+        return 1 + self.whole_likeness * (self.siblings - 1)
+
+    @property
+    def is_dominated(self) -> Flags:
+        """Whether one cluster holds more than a fifth of the rows: the others say little about the cell."""
+        with np.errstate(invalid="ignore"):
+            found: Flags = self.largest_share > DOMINANT_SHARE
+        return found
 
     @property
     def degrees_of_freedom(self) -> Floats:
@@ -177,6 +196,8 @@ class Judgement(NamedTuple):
     is_weak : ndarray of bool
     cut_off : ndarray
         P-value up to which the cell would be flagged, given what the other cells say.
+    critical : ndarray
+        Standard errors of the difference that give this P-value.
     """
 
     p_value: Floats
@@ -185,6 +206,7 @@ class Judgement(NamedTuple):
     difference_bound: Floats
     is_weak: Flags
     cut_off: Floats
+    critical: Floats
 
 
 class Confirmation(NamedTuple):
@@ -289,7 +311,47 @@ def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: Weakn
     # one more discovery would have this rank, one of the discoveries their number
     ranks = np.maximum(int(is_discovery.sum()) + ~is_discovery, 1)
     cut_off = np.where(is_tested, settings.error_rate * ranks / max(count, 1), np.nan)
-    return Judgement(p_value, q_value, q_dependent, bound, is_weak, cut_off)
+    critical = np.full(len(is_tested), np.nan)
+    critical[is_tested] = -t_quantile(cut_off[is_tested], degrees[is_tested])
+    return Judgement(p_value, q_value, q_dependent, bound, is_weak, cut_off, critical)
+
+
+def add_headline(
+    judged: Judgement,
+    tests: HeadlineTests,
+    positions: Integers,
+    cells: Cells,
+    margins: Floats,
+    settings: WeaknessSettings,
+    level: float,
+) -> Judgement:
+    """Return the judgement of the other family with that of the headline cells.
+
+    Parameters
+    ----------
+    judged : Judgement
+        Of the other family, NaN for headline cells.
+    tests : HeadlineTests
+    positions : ndarray of int, shape (n_headline_cells,)
+        Positions of the tested cells among all.
+    cells : Cells
+        All cells, turned.
+    margins : ndarray, shape (n_cells,)
+    settings : WeaknessSettings
+    level : float
+        Of the headline family, in (0, 1).
+    """
+    merged = judged._replace(**{name: column.copy() for name, column in judged._asdict().items()})
+    merged.p_value[positions] = tests.p_value
+    # the step-down holds under any dependence
+    merged.q_value[positions] = merged.q_value_dependent[positions] = tests.adjusted_p_value
+    bound = tests.bound(cells.difference[positions], cells.test_error[positions], settings.confidence)
+    merged.difference_bound[positions] = bound
+    with np.errstate(invalid="ignore"):
+        merged.is_weak[positions] = (tests.adjusted_p_value <= level) & (bound > margins[positions])
+    merged.cut_off[positions] = tests.cut_off
+    merged.critical[positions] = tests.critical
+    return merged
 
 
 def can_be_tested(cells: Cells, minimum_clusters: int) -> Flags:
@@ -349,11 +411,11 @@ def confirm_cells(
 
 
 def detectable_difference(
-    cells: Cells, is_share: Flags, margins: Floats, cut_off: Floats, settings: WeaknessSettings
+    cells: Cells, is_share: Flags, margins: Floats, critical: Floats, settings: WeaknessSettings
 ) -> Floats:
     """Return the least true difference that would be flagged with the declared power; NaN where none would.
 
-    The least d with d >= (t_(1 - cut-off) + t_power) s(d) and d >= margin + (t_confidence + t_power) s(d). For a mean
+    The least d with d >= (critical + t_power) s(d) and d >= margin + (t_confidence + t_power) s(d). For a mean
     s is the standard error of the test. For a share it grows with the rate r + d of the failing cell,
     s(d)^2 = D (r + d) (1 - r - d) / n + D_all r (1 - r) / n_rest, and is never taken below s_0; d ends at 1 - r.
 
@@ -362,15 +424,15 @@ def detectable_difference(
     cells : Cells
         Turned.
     is_share : ndarray of bool, shape (n_cells,)
-    margins, cut_off : ndarray, shape (n_cells,)
-        Margin of the rule; P-value up to which a cell is flagged.
+    margins, critical : ndarray, shape (n_cells,)
+        Margin of the rule; standard errors from which a cell is flagged, NaN unless tested.
     settings : WeaknessSettings
     """
-    is_tested = np.isfinite(cut_off)
-    found = np.full(len(cut_off), np.nan)
+    is_tested = np.isfinite(critical)
+    found = np.full(len(critical), np.nan)
     degrees = cells.degrees_of_freedom[is_tested]
     power = t_quantile(settings.power, degrees)
-    by_test = -t_quantile(cut_off[is_tested], degrees) + power
+    by_test = critical[is_tested] + power
     by_margin = t_quantile(settings.confidence, degrees) + power
     margin = margins[is_tested]
 
@@ -404,29 +466,56 @@ def detectable_difference(
     return found
 
 
-def share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
-    """Return the bounds of Wilson's (1927) interval of a share, on the effective n and Student's t, within [0, 1].
+def interactions_needed(
+    cells: Cells, margins: Floats, cut_off: Floats, settings: WeaknessSettings
+) -> tuple[Floats, Floats]:
+    """Return the interactions with which a cell would be flagged, and the new ones with which it would be confirmed.
 
-    The effective n is the smaller of n / D with the design effect of all rows, and v (1 - v) / s_J^2 by the cell's own
-    jackknife; never below Kish's effective groups (siblings that are all alike) nor above the rows (siblings that are
-    strangers). Where all rows fail, or none does, s_J says nothing and the effective groups stand in.
+    Both hold with the declared power if the true difference is the observed one, d. A standard error s at n
+    interactions is s sqrt(n / m) at m, with the present mix and siblings. So m is n times the larger of
+    ((z_(1 - cut-off) + z_power) s / d)^2 and ((z_confidence + z_power) s / (d - margin))^2. To confirm is one test at
+    the error rate: n ((z_(1 - error rate) + z_power) s / d)^2.
 
-    Of the candidates, the cell's own n alone held its promise of .95 in .87 of the draws at rare failures of much alike
-    siblings, and Kish's in .97 to 1.00, at up to four times the width (docs/benchmarks.md).
+    Parameters
+    ----------
+    cells : Cells
+        Turned.
+    margins, cut_off : ndarray, shape (n_cells,)
+        Margin of the rule; P-value up to which the cell is flagged.
+    settings : WeaknessSettings
+
+    Returns
+    -------
+    tuple of ndarray, shape (n_cells,)
+        Whole numbers; NaN unless tested, and where the difference does not exceed the margin.
     """
-    own = ratio(cells.value * (1 - cells.value), cells.standard_error**2)
-    pooled = ratio(cells.count_scored, cells.design_effect)
-    effective_n = np.where(np.isfinite(own) & (own > 0), np.minimum(own, pooled), cells.clusters_effective)
-    effective_n = np.clip(effective_n, cells.clusters_effective, cells.count_scored)
-    degrees = cells.clusters_effective - 1
-    quantile = two_sided_quantile(degrees, confidence)
-    low, high = wilson_intervals(cells.value, effective_n, quantile)
-    # one cluster says nothing of others
-    is_single = ~(degrees > _NEGLIGIBLE)
-    return (
-        np.where(is_single, np.where(np.isnan(cells.value), np.nan, 0.0), low),
-        np.where(is_single, np.where(np.isnan(cells.value), np.nan, 1.0), high),
+    power = normal_quantile(settings.power)
+    is_worse = np.isfinite(cut_off) & (cut_off > 0) & (cells.difference > margins)
+    flag, confirm = np.full(len(cut_off), np.nan), np.full(len(cut_off), np.nan)
+    count, error = cells.count_scored[is_worse], cells.test_error[is_worse]
+    difference, excess = cells.difference[is_worse], (cells.difference - margins)[is_worse]
+    by_test = (power - t_quantile(cut_off[is_worse], np.inf)) * error / difference
+    by_margin = (power + normal_quantile(settings.confidence)) * error / excess
+    by_retest = (power + normal_quantile(1 - settings.error_rate)) * error / difference
+    flag[is_worse] = np.ceil(count * np.maximum(by_test, by_margin) ** 2)
+    confirm[is_worse] = np.ceil(count * by_retest**2)
+    return flag, confirm
+
+
+def share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
+    """Return the bounds of the interval of a share, within [0, 1], as :mod:`hcat.statistics.clustered` makes them.
+
+    The likeness of siblings is that of all rows of the metric. The rows of a cell are too few to know their own.
+    """
+    effective_n = effective_rows(
+        cells.value,
+        cells.standard_error**2,
+        cells.count_scored,
+        ratio(cells.count_scored, cells.siblings),
+        cells.whole_likeness,
+        cells.clusters_carrying,
     )
+    return rate_bounds(cells.value, effective_n, cells.clusters_effective, confidence)
 
 
 def mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:

@@ -14,14 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Keys, Texts
+from hcat.weakness.headline import Pieces, judge_headline
 from hcat.weakness.statistics import (
     MEASUREMENTS,
     SHARES,
     Cells,
     WeaknessSettings,
+    add_headline,
     can_be_tested,
     confirm_cells,
     detectable_difference,
+    interactions_needed,
     judge_cells,
     mean_bounds,
     share_bounds,
@@ -33,13 +36,19 @@ from hcat.weakness.statistics import (
 
 #: Why a cell has a P-value or none.
 TEST_STATUSES: Final = {
-    "tested": "has a P-value and a place in the family",
+    "tested": "has a P-value and a place in a family",
     "too_few_clusters": "fewer clusters than the least, in the cell or in its rest",
     "no_threshold": "nobody has decided a threshold, so nothing fails",
     "no_scores": "no interaction of the cell has a score",
     "constant": "the metric gave every interaction the same",
     "no_rest": "the cell holds everything",
     "not_in_family": "the metric has no rule, or the dimension is made of the metric itself",
+}
+
+#: Family -> what its adjusted P-values promise.
+FAMILIES: Final = {
+    "headline": "few cells of one metric, declared in advance: the chance of any false flag among them",
+    "other": "all other cells of all metrics: the share of false ones among the flagged",
 }
 
 WEAKNESS_SCHEMA: Final = pa.schema(
@@ -52,6 +61,7 @@ WEAKNESS_SCHEMA: Final = pa.schema(
         ("second_segment", pa.string()),
         ("measurement", pa.string()),
         ("test_status", pa.string()),
+        ("family", pa.string()),
         ("confirmation_status", pa.string()),
         ("severity", pa.string()),
         *(
@@ -75,13 +85,18 @@ WEAKNESS_SCHEMA: Final = pa.schema(
                 "p_value",
                 "q_value",
                 "q_value_dependent",
+                "cut_off",
                 "margin",
                 "minimum_detectable_difference",
+                "count_needed_to_flag",
+                "count_needed_to_confirm",
+                "largest_cluster_share",
                 "confirmed_difference",
                 "confirmed_lower",
                 "confirmed_p_value",
             )
         ),
+        ("is_dominated", pa.bool_()),
         ("is_weak", pa.bool_()),
         ("is_confirmed", pa.bool_()),
     ]
@@ -102,6 +117,8 @@ _ESTIMATES: Final = {
     "count_scored": "count_scored",
     "count_jackknife_groups": "jackknife_groups",
     "clusters_effective": "clusters_effective",
+    "clusters_carrying": "clusters_carrying",
+    "largest_share": "largest_share",
     "value": "value",
     "standard_error": "standard_error",
     "count_scored_rest": "count_scored_rest",
@@ -112,8 +129,36 @@ _ESTIMATES: Final = {
 }
 
 
+class Headline(NamedTuple):
+    """The headline family, declared before the scores are seen.
+
+    Attributes
+    ----------
+    cells : Table
+        int_headline_cells: cell_id, metric_name, cell_number, partition_number. All of one metric.
+    pieces : Table
+        int_headline_pieces: cluster_number, jackknife_group, cells (numbers of headline cells, and partitions with a
+        minus, joined by commas), count_rows, sum_values (higher = worse), sum_squares.
+    level : float
+        Probability that any cell is flagged although none is worse, in (0, 1).
+    count_draws, random_seed : int
+        Of the bootstrap.
+    """
+
+    cells: pa.Table
+    pieces: pa.Table
+    level: float
+    count_draws: int
+    random_seed: int
+
+
 def judge_weaknesses(
-    estimates: pa.Table, rules: pa.Table, severities: pa.Table, catalog: pa.Table, settings: WeaknessSettings
+    estimates: pa.Table,
+    rules: pa.Table,
+    severities: pa.Table,
+    catalog: pa.Table,
+    settings: WeaknessSettings,
+    headline: Headline | None = None,
 ) -> pa.Table:
     """Return one row per cell: its value with interval, its difference to the rest, and what the tests say.
 
@@ -122,8 +167,9 @@ def judge_weaknesses(
     estimates : Table
         int_cell_estimates: one row per (cell, measurement, half) with cell_id, metric_name, first_dimension,
         first_segment, second_dimension, second_segment (null for a marginal cell), measurement, half (`all`, `first`,
-        `second`), count_scored, count_clusters, count_jackknife_groups, clusters_effective, value, standard_deviation,
-        standard_error, rest_value, count_scored_rest, jackknife_groups_rest, difference, difference_standard_error.
+        `second`), count_scored, count_clusters, count_jackknife_groups, clusters_effective, clusters_carrying,
+        largest_share, value, standard_deviation, standard_error, rest_value, count_scored_rest, jackknife_groups_rest,
+        difference, difference_standard_error.
         Each metric has the cell `all`, `all` of all its rows.
     rules : Table
         The seed weakness_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null).
@@ -132,6 +178,8 @@ def judge_weaknesses(
     catalog : Table
         metric_name, direction (`higher_is_better`, `lower_is_better`), range_low, range_high (null = unbounded).
     settings : WeaknessSettings
+    headline : Headline, optional
+        Without it every cell is in the other family.
 
     Returns
     -------
@@ -142,8 +190,8 @@ def judge_weaknesses(
     Raises
     ------
     ValueError
-        If a rule names an unknown measurement or metric or has a negative margin, a metric lacks its cell `all`, or a
-        severity names an unknown measurement.
+        If a rule names an unknown measurement or metric or has a negative margin, a metric lacks its cell `all`, a
+        severity names an unknown measurement, or the headline has several metrics.
 
     Examples
     --------
@@ -155,6 +203,7 @@ def judge_weaknesses(
     >>> counts = ("count_scored", "count_clusters", "count_jackknife_groups", "clusters_effective")
     >>> cells |= {name: [100.0, 50.0] for name in counts}
     >>> cells |= {name: [0.0, 50.0] for name in ("count_scored_rest", "jackknife_groups_rest")}
+    >>> cells |= {"clusters_carrying": pa.nulls(2, pa.float64()), "largest_share": [0.01, 0.02]}
     >>> cells |= {"value": [0.8, 0.7], "standard_deviation": [0.2, 0.2], "standard_error": [0.02, 0.03]}
     >>> cells |= {"rest_value": [None, 0.9], "difference": [None, -0.2], "difference_standard_error": [None, 0.04]}
     >>> rule = {"metric_name": ["groundedness"], "measurement": ["mean_score"], "margin": [0.05]}
@@ -175,7 +224,19 @@ def judge_weaknesses(
     whole, first, second = (turn(_choose(parts[half], measurements), signs) for half in ("all", "first", "second"))
     is_share = np.isin(measurements, SHARES)
     status = _test_statuses(keys, parts["all"], whole, measurements, in_family, settings)
-    judged = judge_cells(whole, status == "tested", margins, settings)
+    members = _find_headline(keys, headline, in_family)
+    is_headline = np.isin(np.arange(len(status)), members)
+    # the draws know how little few clusters say, so the fewest clusters of the other family do not bind
+    status[is_headline] = "tested"
+    judged = judge_cells(whole, (status == "tested") & ~is_headline, margins, settings)
+    if headline is not None and len(members):
+        tests = judge_headline(
+            _read_pieces(headline, is_share=bool(is_share[members[0]])),
+            headline.level,
+            headline.count_draws,
+            headline.random_seed,
+        )
+        judged = add_headline(judged, tests, members, whole, margins, settings, headline.level)
     is_candidate = np.isin(status, ("tested", "too_few_clusters"))
     confirmed = confirm_cells(first, second, is_candidate, margins, settings)
     means, shares = parts["all"]["mean_score"], parts["all"]["share_failing"]
@@ -190,12 +251,14 @@ def judge_weaknesses(
     error = np.where(has_difference, whole.test_error, np.nan)
     degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
     margin = two_sided_quantile(degrees, settings.confidence) * error
+    needed_to_flag, needed_to_confirm = interactions_needed(whole, margins, judged.cut_off, settings)
     # no two values of a scale lie further apart than its ends; few clusters would say more than that
     span = np.where(is_share, 1.0, limits[1] - limits[0])
     columns: dict[str, Any] = {
         **{name: keys.columns[name] for name in _KEY_COLUMNS},
         "measurement": measurements,
         "test_status": status,
+        "family": [_family(*of_cell) for of_cell in zip(status.tolist(), is_headline.tolist(), strict=True)],
         "confirmation_status": confirmed.status,
         "severity": _severities(whole.difference, judged.is_weak, measurements, severities),
         "mean_score_lower": mean_low,
@@ -216,11 +279,16 @@ def judge_weaknesses(
         "p_value": judged.p_value,
         "q_value": judged.q_value,
         "q_value_dependent": judged.q_value_dependent,
+        "cut_off": judged.cut_off,
         "margin": margins,
-        "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.cut_off, settings),
+        "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.critical, settings),
+        "count_needed_to_flag": needed_to_flag,
+        "count_needed_to_confirm": needed_to_confirm,
+        "largest_cluster_share": whole.largest_share,
         "confirmed_difference": confirmed.difference,
         "confirmed_lower": confirmed.lower,
         "confirmed_p_value": confirmed.p_value,
+        "is_dominated": whole.is_dominated,
         "is_weak": judged.is_weak,
         "is_confirmed": confirmed.status == "confirmed",
     }
@@ -324,6 +392,48 @@ def _read_measurement(rows: pa.Table, keys: _Keys, measurement: str) -> Cells:
         else column("standard_deviation", np.nan)
     )
     return with_whole(arrays, column("count_clusters", 0.0), spread, keys.wholes)
+
+
+def _family(status: str, is_headline: bool) -> str | None:
+    return None if status != "tested" else "headline" if is_headline else "other"
+
+
+def _find_headline(keys: _Keys, headline: Headline | None, in_family: Flags) -> Integers:
+    """Return the positions of the headline cells, in their order."""
+    if headline is None:
+        return np.zeros(0, dtype=np.int64)
+    metrics = sorted(set(headline.cells["metric_name"].to_pylist()))
+    if len(metrics) > 1:
+        raise ValueError(f"the headline must have one metric, got {', '.join(metrics)}")
+    found = np.asarray([keys.positions[cell] for cell in headline.cells["cell_id"].to_pylist()], dtype=np.int64)
+    if not in_family[found].all():
+        raise ValueError(f"every headline cell must be tested by weakness_rules, {metrics[0]} has one that is not")
+    return found
+
+
+def _read_pieces(headline: Headline, is_share: bool) -> Pieces:
+    """Return the pieces in the order of their clusters."""
+    rows = headline.pieces.sort_by([("cluster_number", "ascending"), ("cells", "ascending")])
+    numbers = headline.cells["cell_number"].to_pylist()
+    partitions = headline.cells["partition_number"].to_pylist()
+    partition_of = dict(zip(numbers, partitions, strict=True))
+    texts, codes = np.unique(np.asarray(rows["cells"].to_pylist(), dtype=np.str_), return_inverse=True)
+    places = [{int(place) for place in text.split(",") if place} for text in texts.tolist()]
+    reached = [{partition_of[place] if place > 0 else -place for place in of_text} for of_text in places]
+    members = np.asarray([[number in of_text for number in numbers] for of_text in places], dtype=bool)
+    in_partition = np.asarray([[partition in of_text for partition in partitions] for of_text in reached], dtype=bool)
+    counts, sums, squares = (rows[name].to_numpy() for name in ("count_rows", "sum_values", "sum_squares"))
+    count = counts.sum()
+    spread = None if is_share else float(np.sqrt(max(squares.sum() / count - (sums.sum() / count) ** 2, 0)))
+    return Pieces(
+        _codes(rows, ("cluster_number",)),
+        _codes(rows, ("jackknife_group",)),
+        counts.astype(np.float64),
+        sums.astype(np.float64),
+        members[codes],
+        in_partition[codes],
+        spread,
+    )
 
 
 def _choose(parts: Mapping[str, Cells], measurements: Texts) -> Cells:

@@ -1,7 +1,6 @@
 """The measuring instrument of weak cells: its designs, its noise, and what it plants."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 # benchmarks is no installed package: it is run from the root of the repository
@@ -88,13 +87,3 @@ def test_a_disaster_is_found_and_nothing_else() -> None:
     nothing = weaknesses.measure_plant(Plant(120, 0.0, by_cluster=False), 2_000, 1.0, 0.0, 4)
     assert nothing.flagged == 0.0
     assert 0.1 < nothing.detectable < 0.4
-
-
-@pytest.mark.parametrize("rate", [None, 0.1])
-def test_intervals_hold_their_promise(rate: float | None) -> None:
-    found = weaknesses.measure_coverage(30, 2.5, 0.3, rate, 600)
-    kinds = {"jackknife t"} if rate is None else {"effective clusters", "own design effect", "as shipped"}
-    assert set(found) == kinds
-    assert all(coverage > 0.92 and width > 0 for coverage, width in found.values())
-    if rate is not None:
-        assert found["as shipped"][1] < found["effective clusters"][1]

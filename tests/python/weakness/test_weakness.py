@@ -16,6 +16,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from hcat.statistics.arrays import Floats
+from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import (
     CONFIRMATION_STATUSES,
@@ -26,6 +27,7 @@ from hcat.weakness.statistics import (
     count_siblings,
     detectable_difference,
     estimate_likeness,
+    interactions_needed,
     judge_cells,
     mean_bounds,
     share_bounds,
@@ -44,6 +46,8 @@ def make_cells(count: int = 1, **values: Any) -> Cells:
         "count_scored": 40.0,
         "jackknife_groups": 40.0,
         "clusters_effective": 40.0,
+        "clusters_carrying": 20.0,
+        "largest_share": 0.025,
         "value": 0.5,
         "standard_error": 0.08,
         "count_scored_rest": 400.0,
@@ -268,19 +272,19 @@ def test_cells_outside_the_family_are_not_selected() -> None:
 
 def test_detectable_difference_of_a_mean_is_two_quantiles_wide() -> None:
     cells = make_cells(whole_spread=0.1)
-    found = detectable_difference(cells, np.array([False]), np.zeros(1), np.array([0.001]), SETTINGS)
+    found = detectable_difference(cells, np.array([False]), np.zeros(1), stats.t.isf([0.001], 39), SETTINGS)
     assert_allclose(found, (stats.t.isf(0.001, 39) + stats.t.ppf(0.8, 39)) * 0.08)
 
 
 def test_detectable_difference_reaches_beyond_the_margin() -> None:
     cells = make_cells(whole_spread=0.1)
-    found = detectable_difference(cells, np.array([False]), np.array([0.2]), np.array([0.04]), SETTINGS)
+    found = detectable_difference(cells, np.array([False]), np.array([0.2]), stats.t.isf([0.04], 39), SETTINGS)
     assert_allclose(found, 0.2 + (stats.t.ppf(0.95, 39) + stats.t.ppf(0.8, 39)) * 0.08)
 
 
 def test_detectable_difference_of_a_share_solves_its_equation() -> None:
     cells = make_cells()
-    found = detectable_difference(cells, np.array([True]), np.array([0.0]), np.array([0.001]), SETTINGS)[0]
+    found = detectable_difference(cells, np.array([True]), np.array([0.0]), stats.t.isf([0.001], 39), SETTINGS)[0]
     rate = 0.2 + found
     error = math.sqrt(rate * (1 - rate) / 40 + 0.2 * 0.8 / 400)
     assert_allclose(found, (stats.t.isf(0.001, 39) + stats.t.ppf(0.8, 39)) * error, rtol=1e-9)
@@ -288,7 +292,7 @@ def test_detectable_difference_of_a_share_solves_its_equation() -> None:
 
 def test_no_difference_is_detectable_where_nearly_everything_fails() -> None:
     cells = make_cells(2, rest_value=[0.97, 0.2], difference=0.0)
-    found = detectable_difference(cells, np.array([True, True]), np.zeros(2), np.full(2, 1e-4), SETTINGS)
+    found = detectable_difference(cells, np.array([True, True]), np.zeros(2), np.full(2, 4.1), SETTINGS)
     assert np.isnan(found[0])
     assert 0 < found[1] < 0.8
     assert np.isnan(
@@ -301,32 +305,48 @@ def test_more_clusters_detect_less(rate: float, count: float) -> None:
     counts = np.array([count, 4 * count])
     sizes = dict.fromkeys(("count_scored", "jackknife_groups", "clusters_effective", "clusters"), counts)
     cells = make_cells(2, rest_value=rate, value=rate, **sizes)
-    found = detectable_difference(cells, np.ones(2, dtype=bool), np.zeros(2), np.full(2, 1e-4), SETTINGS)
+    found = detectable_difference(cells, np.ones(2, dtype=bool), np.zeros(2), stats.t.isf(1e-4, counts - 1), SETTINGS)
     assert np.isnan(found[0]) or found[1] < found[0]
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------
 
 
+def test_interactions_needed_reach_test_margin_and_retest() -> None:
+    # d = .3 at s = .08 and n = 40; the margin asks for less than the test, and a difference within it needs none
+    cells = make_cells(3, difference=[0.3, 0.3, 0.02])
+    flag, confirm = interactions_needed(cells, np.array([0.03, 0.25, 0.03]), np.full(3, 0.001), SETTINGS)
+    power, level, test = stats.norm.ppf([0.8, 0.95, 0.999])
+    by_test = 40 * ((power + test) * 0.08 / 0.3) ** 2
+    by_margin = 40 * ((power + level) * 0.08 / 0.05) ** 2
+    assert_allclose(flag, np.ceil([by_test, by_margin, np.nan]))
+    assert_allclose(confirm, np.ceil([40 * ((power + level) * 0.08 / 0.3) ** 2] * 2 + [np.nan]))
+
+
+def test_a_cluster_with_more_than_a_fifth_of_the_rows_dominates() -> None:
+    assert make_cells(3, largest_share=[0.2, 0.21, np.nan]).is_dominated.tolist() == [False, True, False]
+
+
 def test_wilson_interval_of_strangers_is_that_of_statsmodels_with_t() -> None:
-    # 8 of 40 clusters fail; the jackknife's own n is v (1 - v) / s^2 = 39, one less than the rows: no less than 40
+    # 8 of 40 clusters fail: the mean of the jackknife's variance, p (1 - p) / 39, and of p (1 - p) / 40
     error = math.sqrt(0.2 * 0.8 / 39)
     low, high = share_bounds(make_cells(value=0.2, standard_error=error), 0.95)
-    level = 2 * stats.norm.sf(stats.t.ppf(0.975, 39))
-    assert_allclose((low[0], high[0]), proportion_confint(8, 40, alpha=level, method="wilson"))
+    level, size = 2 * stats.norm.sf(stats.t.ppf(0.975, 39)), 2 / (1 / 39 + 1 / 40)
+    assert_allclose((low[0], high[0]), proportion_confint(0.2 * size, size, alpha=level, method="wilson"))
 
 
-def test_effective_n_lies_between_clusters_and_rows() -> None:
-    # 40 clusters of 5 rows: own n of .25 / .01 = 25 is raised to 40, of .25 / .0001 cut to 200
-    cells = make_cells(4, count_scored=200.0, standard_error=[0.1, 0.01, 0.05, 0.0], value=[0.5, 0.5, 0.5, 0.0])
-    low, high = share_bounds(cells, 0.95)
-    level = 2 * stats.norm.sf(stats.t.ppf(0.975, 39))
-    for position, (share, size) in enumerate([(0.5, 40), (0.5, 200), (0.5, 100), (0.0, 40)]):
-        expected = proportion_confint(share * size, size, alpha=level, method="wilson")
-        assert_allclose((low[position], high[position]), expected, atol=1e-12)
-    # siblings that are alike in all other cells are so here
-    alike = share_bounds(replace(cells, whole_likeness=np.ones(4)), 0.95)
-    assert_allclose(alike[0][1], proportion_confint(20, 40, alpha=level, method="wilson")[0])
+def test_share_bounds_are_those_of_the_shared_interval() -> None:
+    # 40 clusters of 5 rows, 12 of which fail wholly: the likeness of all rows is that of the cell
+    is_failing = np.repeat(np.arange(40) < 12, 5)
+    expected = rate_interval(is_failing, np.repeat(np.arange(40), 5))
+    cells = make_cells(
+        value=0.3,
+        count_scored=200.0,
+        standard_error=expected.standard_error,
+        clusters_carrying=12.0,
+        whole_likeness=1.0,
+    )
+    assert_allclose(np.ravel(share_bounds(cells, 0.95)), (expected.low, expected.high), rtol=1e-9)
 
 
 @given(st.floats(0, 1), st.integers(1, 50), st.integers(1, 5), st.floats(0, 0.5), st.floats(0, 1))

@@ -123,6 +123,8 @@ def estimate(
         "count_clusters": int(figures["jackknife_groups"]),
         "count_jackknife_groups": int(figures["jackknife_groups"]),
         "clusters_effective": empty(figures["clusters_effective"]),
+        "clusters_carrying": None if measurement == "mean_score" else figures["clusters_carrying"],
+        "largest_share": empty(figures["largest_share"]),
         "value": empty(figures["value"]),
         "standard_deviation": empty(deviation),
         "standard_error": empty(figures["standard_error"]),

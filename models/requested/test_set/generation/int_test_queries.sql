@@ -18,6 +18,10 @@ chunks_sampled as (
     select chunk_id, inclusion_probability from {{ ref('int_chunks_sampled') }}
 ),
 
+chunks as (
+    select chunk_id, document_id from {{ ref('stg_chunks') }}
+),
+
 chunk_topics as (
     select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
 ),
@@ -30,6 +34,9 @@ final as (
         candidates.chunk_id,
         chunk_topics.topic_id,
         queries_weighted.stratum_id,
+        -- questions about one document fail together: they are one cluster unless the setting says otherwise
+        {% if var('hcat_document_clusters') == 'none' %}null::varchar{% else %}'document_' || chunks.document_id{% endif %}
+            as source_group,
 
         -- strings
         candidates.query_text,
@@ -56,6 +63,8 @@ final as (
     inner join candidates on queries_checked.query_id = candidates.query_id
     left join queries_weighted on candidates.query_id = queries_weighted.query_id
     left join chunks_sampled on candidates.chunk_id = chunks_sampled.chunk_id
+    left join chunks
+        on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunks.chunk_id
     left join chunk_topics
         on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
 )

@@ -1,10 +1,11 @@
--- Every cell is in one of the marts, the q-values are those of one family, and a tested cell lists its worst
--- interactions.
+-- Every cell is in one of the marts, the q-values of cells outside the headline are those of one family, the headline is
+-- the declared one, and a tested cell lists its worst interactions.
 with weaknesses as (
     select
         marginal_weakness_id as weakness_id,
         metric_name,
         test_status,
+        family,
         p_value,
         q_value,
         least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
@@ -14,10 +15,15 @@ with weaknesses as (
         bivariate_weakness_id as weakness_id,
         metric_name,
         test_status,
+        family,
         p_value,
         q_value,
         least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
     from {{ ref('fct_bivariate_weaknesses') }}
+),
+
+headline as (
+    select cell_id from {{ ref('int_headline_cells') }}
 ),
 
 descriptions as (
@@ -38,7 +44,7 @@ family as (
             count(*) over () as count_tests,
             row_number() over (order by p_value, weakness_id) as position
         from weaknesses
-        where p_value is not null
+        where family = 'other'
     ) as ranked
 ),
 
@@ -57,6 +63,11 @@ union all
 select weakness_id, 'tested without a P-value, or not tested with one' as problem
 from weaknesses
 where (test_status = 'tested') <> (p_value is not null) or (p_value is null) <> (q_value is null)
+union all
+select coalesce(weaknesses.weakness_id, headline.cell_id) as weakness_id, 'a headline cell that is not, or no such cell' as problem
+from headline
+full outer join weaknesses on headline.cell_id = weaknesses.weakness_id
+where (headline.cell_id is not null) <> (coalesce(weaknesses.family, '') = 'headline')
 union all
 select weakness_id, 'a q-value of another family' as problem
 from family

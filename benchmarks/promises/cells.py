@@ -1,0 +1,284 @@
+"""Weak cells: false flags of the headline family, planted weaknesses, false confirmations, and intervals of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from benchmarks.promises.common import (
+    Promise,
+    equal_sizes,
+    failure_probabilities,
+    failures_of_rows,
+    heavy_sizes,
+    promise_of_share,
+    zipf_sizes,
+)
+from hcat.statistics.arrays import Flags, Integers
+from hcat.statistics.clusters import jackknife_cells, sum_by_cluster
+from hcat.statistics.intervals import t_tail
+from hcat.weakness.headline import HeadlineTests, Pieces, judge_headline
+from hcat.weakness.statistics import Cells, share_bounds, with_whole
+
+#: As shipped.
+LEVEL, COUNT_DRAWS, CONFIDENCE, MARGIN = 0.04, 1_999, 0.95, 0.03
+#: Of the retest.
+ERROR_RATE = 0.05
+COUNT_CELLS, LEAST_CLUSTERS, LEAST_CLUSTERS_CONFIRMED = 30, 4, 10
+
+NULL_PROMISE = "No cell of the headline family is flagged when none is worse, in 95 % of builds"
+POWER_PROMISE = "A planted weakness of the headline family is flagged"
+CONFIRMATION_PROMISE = "A cell that is no worse is confirmed on new clusters"
+COVERAGE_PROMISE = "A 95 % interval of the failure rate of a cell covers the true rate"
+LIMITS: Final = {NULL_PROMISE: (0.02, 0.05), COVERAGE_PROMISE: (0.93, 0.98)}
+
+#: Runs of the designs that draw: a fifth of the others keeps the Monte Carlo error at .01.
+_RUNS_PER_DRAWN = 5
+
+
+class Build(NamedTuple):
+    """Rows of one simulated build.
+
+    Attributes
+    ----------
+    is_failing : ndarray of bool, shape (n_rows,)
+    clusters : ndarray of int, shape (n_rows,)
+    dimensions : list of ndarray of int, shape (n_rows,)
+        Segment of each row in each dimension.
+    """
+
+    is_failing: Flags
+    clusters: Integers
+    dimensions: list[Integers]
+
+
+def measure(count_runs: int, seed: int) -> list[Promise]:
+    """Return false flags, power, false confirmations and coverage."""
+    drawn_runs = max(2, count_runs // _RUNS_PER_DRAWN)
+    found = [
+        _measure_null(name, draw, drawn_runs, np.random.default_rng([seed, 1, number]))
+        for number, (name, draw) in enumerate(NULL_BUILDS.items())
+    ]
+    for number, (name, (draw_planted, low)) in enumerate(PLANTED.items()):
+        found.append(_measure_power(name, draw_planted, low, drawn_runs, np.random.default_rng([seed, 2, number])))
+    for number, (name, draw) in enumerate(NULL_BUILDS.items()):
+        found.append(_measure_confirmation(name, draw, drawn_runs, np.random.default_rng([seed, 3, number])))
+    for number, (name, (make_sizes, count_clusters)) in enumerate(CELL_SIZES.items()):
+        for rate in (0.02, 0.1, 0.3):
+            for likeness in (0.1, 0.7):
+                random = np.random.default_rng([seed, 4, number, round(rate * 100), round(likeness * 10)])
+                found.append(_measure_coverage(name, make_sizes, count_clusters, rate, likeness, count_runs, random))
+    return found
+
+
+# --- builds -----------------------------------------------------------------------------------------------------------
+
+
+def draw_clustered(
+    random: np.random.Generator,
+    make_sizes: Callable[[np.random.Generator, int], Integers],
+    count_clusters: int,
+    rate: float,
+    likeness: float,
+    week_spread: float = 0.0,
+) -> Build:
+    """Return a build whose topic belongs to clusters, while kind and version belong to rows; cells are triples too."""
+    sizes = make_sizes(random, count_clusters)
+    probabilities = failure_probabilities(random, rate, likeness, count_clusters)
+    clusters = np.repeat(np.arange(count_clusters), sizes)
+    # a week moves the rate of all its rows, in every cell alike
+    weeks = random.integers(0, 26, len(clusters))
+    shifted = np.clip(probabilities[clusters] + random.normal(0, week_spread, 26)[weeks], 0, 1)
+    is_failing = random.random(len(clusters)) < shifted
+    topic = random.integers(0, 8, count_clusters)[clusters]
+    kind = random.choice(6, len(clusters), p=[0.4, 0.2, 0.15, 0.1, 0.1, 0.05])
+    version = random.integers(0, 2, len(clusters))
+    return Build(is_failing, clusters, [topic, kind, 100 * topic + 10 * kind + version])
+
+
+def draw_crossed(random: np.random.Generator, likeness: float = 0.2, rate: float = 0.2) -> Build:
+    """Return a build of 12 topics with four documents each; queries share documents, and each is asked twice."""
+    count_documents = 48
+    queries = np.repeat(np.arange(count_documents), 1 + random.poisson(4, count_documents))
+    of_documents = failure_probabilities(random, rate, likeness, count_documents)
+    # the two answers to a query are more alike than those to two queries about one document
+    of_queries = random.beta(np.maximum(of_documents[queries], 1e-9), np.maximum(1 - of_documents[queries], 1e-9))
+    clusters, kind = np.repeat(queries, 2), np.repeat(random.integers(0, 6, len(queries)), 2)
+    is_failing = random.random(len(clusters)) < np.repeat(of_queries, 2)
+    version = np.tile([0, 1], len(queries))
+    return Build(is_failing, clusters, [clusters // 4, kind, 10 * kind + version])
+
+
+def draw_clumped(random: np.random.Generator) -> Build:
+    """Return a build in which 7 % of the clusters fail wholly and the others at 3 %: no beta distribution."""
+    sizes = zipf_sizes(random, 120)
+    rates = np.where(random.random(120) < 0.07, 1.0, 0.03)
+    is_failing, clusters = failures_of_rows(random, rates, sizes)
+    topic = random.integers(0, 8, 120)[clusters]
+    kind = random.integers(0, 6, len(clusters))
+    return Build(is_failing, clusters, [topic, kind, 10 * topic + random.integers(0, 2, len(clusters))])
+
+
+def draw_planted(
+    random: np.random.Generator, count_rows: int, count_planted: int, difference: float
+) -> tuple[Build, Flags]:
+    """Return a build of two answers a query, likeness .3, and the rows of the planted cell of whole queries."""
+    count = count_rows // 2
+    topic, kind = random.integers(0, 6, count), random.integers(0, 5, count)
+    chosen = random.choice(count, count_planted // 2, replace=False)
+    topic[chosen], kind[chosen] = 6, 0
+    rates = np.full(count, 0.2)
+    rates[chosen] += difference
+    precision = 1 / 0.3 - 1
+    clusters = np.repeat(np.arange(count), 2)
+    is_failing = random.random(count_rows) < random.beta(rates * precision, (1 - rates) * precision)[clusters]
+    return Build(is_failing, clusters, [kind[clusters], (10 * topic + kind)[clusters]]), np.isin(clusters, chosen)
+
+
+NULL_BUILDS: Final[dict[str, Callable[[np.random.Generator], Build]]] = {
+    "100 clusters of equal size, 10 % failing, likeness 0.3": lambda random: draw_clustered(
+        random, equal_sizes, 100, 0.1, 0.3
+    ),
+    "100 Zipf clusters, 10 % failing, likeness 0.1": lambda random: draw_clustered(random, zipf_sizes, 100, 0.1, 0.1),
+    "100 Zipf clusters, 30 % failing, likeness 0.7": lambda random: draw_clustered(random, zipf_sizes, 100, 0.3, 0.7),
+    "200 Zipf clusters, 2 % failing, likeness 0.3": lambda random: draw_clustered(random, zipf_sizes, 200, 0.02, 0.3),
+    "100 log-normal clusters, 30 % failing, likeness 0.5": lambda random: draw_clustered(
+        random, heavy_sizes, 100, 0.3, 0.5
+    ),
+    "100 Zipf clusters, 10 % failing, likeness 0.3, weeks with sd 0.1": lambda random: draw_clustered(
+        random, zipf_sizes, 100, 0.1, 0.3, week_spread=0.1
+    ),
+    "4 documents a topic, likeness 0.2, documents as clusters": draw_crossed,
+    "120 Zipf clusters, 7 % of which fail wholly": draw_clumped,
+}
+PLANTED: Final[dict[str, tuple[Callable[[np.random.Generator], tuple[Build, Flags]], float]]] = {
+    "+45 points at n = 38 of 476": (lambda random: draw_planted(random, 476, 38, 0.45), 0.90),
+    "+20 points at n = 120 of 3,000": (lambda random: draw_planted(random, 3_000, 120, 0.20), 0.70),
+}
+CELL_SIZES: Final[dict[str, tuple[Callable[[np.random.Generator, int], Integers], int]]] = {
+    "24 clusters of equal size": (equal_sizes, 24),
+    "24 Zipf clusters": (zipf_sizes, 24),
+    "60 Zipf clusters": (zipf_sizes, 60),
+    "24 log-normal clusters": (heavy_sizes, 24),
+}
+
+
+# --- what a build does with them --------------------------------------------------------------------------------------
+
+
+def choose_cells(build: Build) -> Flags:
+    """Return the cells with clusters enough, those with most clusters first, shape (n_rows, n_cells)."""
+    counted = []
+    for segments in build.dimensions:
+        for segment in np.unique(segments):
+            is_member = segments == segment
+            inside, outside = (len(np.unique(build.clusters[side])) for side in (is_member, ~is_member))
+            if min(inside, outside) >= LEAST_CLUSTERS:
+                counted.append((inside, is_member))
+    counted.sort(key=lambda one: -one[0])
+    return np.column_stack([is_member for _, is_member in counted[:COUNT_CELLS]])
+
+
+def estimate_cells(build: Build, members: Flags) -> Cells:
+    """Return the cells as int_cell_estimates has them; the first one is all rows."""
+    everything = np.column_stack([np.ones(len(members), dtype=bool), members]).astype(np.float64)
+    values = build.is_failing.astype(np.float64)
+    codes = np.unique(build.clusters, return_inverse=True)[1]
+    counts, sums = sum_by_cluster(everything, codes), sum_by_cluster(everything * values[:, None], codes)
+    estimates = jackknife_cells(counts, sums, counts[:, 0], sums[:, 0])
+    spread = np.sqrt(estimates.value * (1 - estimates.value))
+    clusters = (counts > 0).sum(axis=0).astype(np.float64)
+    return with_whole(estimates._asdict(), clusters, spread, np.zeros(len(clusters), dtype=np.int64))
+
+
+def judge_build(build: Build, members: Flags, seed: int) -> tuple[HeadlineTests, Flags]:
+    """Return the tests of the cells, and which are flagged."""
+    keys, codes = np.unique(np.column_stack([build.clusters, members]), axis=0, return_inverse=True)
+    codes = codes.ravel()
+    clusters = keys[:, 0].astype(np.int64)
+    is_member = keys[:, 1:].astype(bool)
+    counts = np.bincount(codes).astype(np.float64)
+    sums = np.bincount(codes, weights=build.is_failing).astype(np.float64)
+    pieces = Pieces(clusters, clusters, counts, sums, is_member, np.ones_like(is_member), None)
+    tests = judge_headline(pieces, LEVEL, COUNT_DRAWS, seed)
+    cells = estimate_cells(build, members)
+    bounds = tests.bound(cells.difference[1:], cells.test_error[1:], CONFIDENCE)
+    return tests, (tests.adjusted_p_value <= LEVEL) & (bounds > MARGIN)
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+
+def _measure_null(
+    name: str, draw: Callable[[np.random.Generator], Build], count_runs: int, random: np.random.Generator
+) -> Promise:
+    flagged, tested = [], 0
+    for run in range(count_runs):
+        build = draw(random)
+        members = choose_cells(build)
+        flagged.append(bool(judge_build(build, members, run)[1].any()))
+        tested += members.shape[1]
+    return promise_of_share(NULL_PROMISE, name, flagged, *LIMITS[NULL_PROMISE], f"{tested / count_runs:.0f} cells")
+
+
+def _measure_power(
+    name: str,
+    draw: Callable[[np.random.Generator], tuple[Build, Flags]],
+    low: float,
+    count_runs: int,
+    random: np.random.Generator,
+) -> Promise:
+    found = []
+    for run in range(count_runs):
+        build, planted = draw(random)
+        members = choose_cells(build)
+        is_planted = (members == planted[:, None]).all(axis=0)
+        found.append(bool(judge_build(build, members, run)[1][is_planted].any()))
+    return promise_of_share(POWER_PROMISE, name, found, low)
+
+
+def _measure_confirmation(
+    name: str, draw: Callable[[np.random.Generator], Build], count_runs: int, random: np.random.Generator
+) -> Promise:
+    """Return how often a cell of new clusters is confirmed: one test, as the register of findings makes it."""
+    confirmed = []
+    for _ in range(count_runs):
+        build = draw(random)
+        cells = estimate_cells(build, choose_cells(build))
+        # any cell may have been flagged before; the new clusters know nothing of it
+        can_be_tested = (cells.jackknife_groups >= LEAST_CLUSTERS_CONFIRMED) & (cells.test_error > 0)
+        positions = np.flatnonzero(can_be_tested & (cells.jackknife_groups_rest >= LEAST_CLUSTERS_CONFIRMED))
+        if not len(positions):
+            confirmed.append(False)
+            continue
+        chosen = random.choice(positions)
+        statistic = cells.difference[chosen] / cells.test_error[chosen]
+        confirmed.append(bool(t_tail(statistic, cells.degrees_of_freedom[chosen]) <= ERROR_RATE))
+    return promise_of_share(CONFIRMATION_PROMISE, name, confirmed, high=ERROR_RATE)
+
+
+def _measure_coverage(
+    name: str,
+    make_sizes: Callable[[np.random.Generator, int], Integers],
+    count_clusters: int,
+    rate: float,
+    likeness: float,
+    count_runs: int,
+    random: np.random.Generator,
+) -> Promise:
+    """Return the coverage of the interval of a cell that is a tenth of the clusters of its metric."""
+    covered, widths = [], 0.0
+    for _ in range(count_runs):
+        sizes = np.concatenate([make_sizes(random, count_clusters) for _ in range(10)])
+        probabilities = failure_probabilities(random, rate, likeness, len(sizes))
+        is_failing, clusters = failures_of_rows(random, probabilities, sizes)
+        build = Build(is_failing, clusters, [])
+        low, high = share_bounds(estimate_cells(build, (clusters < count_clusters)[:, None]), CONFIDENCE)
+        covered.append(bool(low[1] <= rate <= high[1]))
+        widths += float(high[1] - low[1])
+    design = f"{name}, {rate:.0%} failing, likeness of siblings {likeness}"
+    return promise_of_share(
+        COVERAGE_PROMISE, design, covered, *LIMITS[COVERAGE_PROMISE], f"mean width {widths / count_runs:.2f}"
+    )

@@ -1,0 +1,33 @@
+-- One row per cluster, with the build that first saw it. The table is a history: builds add rows and never change any,
+-- even with --full-refresh. What a finding was found on is thereby known for ever.
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    on_schema_change='append_new_columns',
+    full_refresh=false
+) }}
+
+with clusters as (
+    select cluster_id from {{ ref('int_clusters_bucketed') }}
+),
+
+known as (
+    {% if is_incremental() %}
+    select cluster_id from {{ this }}
+    {% else %}
+    select cluster_id from clusters
+    where false
+    {% endif %}
+),
+
+final as (
+    select
+        clusters.cluster_id,
+        '{{ invocation_id }}' as run_id,
+        timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as first_seen_at
+    from clusters
+    left join known on clusters.cluster_id = known.cluster_id
+    where known.cluster_id is null
+)
+
+select * from final

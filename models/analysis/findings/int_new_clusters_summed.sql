@@ -1,0 +1,99 @@
+-- One row per (finding, jackknife group) of the clusters that are newer than the finding, with sums of the cell and of all
+-- rows of its metric in them. Values are turned so that a larger value is worse.
+{{ config(materialized='table') }}
+
+with sightings as (
+    select * from {{ ref('int_findings_seen') }}
+),
+
+clusters_seen as (
+    select cluster_id, first_seen_at from {{ ref('int_clusters_seen') }}
+),
+
+clusters as (
+    select cluster_id, jackknife_group from {{ ref('int_clusters_bucketed') }}
+),
+
+evaluations as (
+    select * from {{ ref('int_primary_evaluations') }}
+),
+
+interactions as (
+    select interaction_id, cluster_id from {{ ref('int_interactions_described') }}
+),
+
+segments as (
+    select * from {{ ref('int_cell_segments') }}
+),
+
+metrics as (
+    select metric_name, direction from {{ ref('metric_catalog') }}
+),
+
+history as (
+    select min(first_seen_at) as started_at from clusters_seen
+),
+
+-- what was found before clusters were remembered has no new ones
+findings as (
+    select
+        sightings.*,
+        case when metrics.direction = 'higher_is_better' then 0 - 1 else 1 end as score_sign
+    from sightings
+    inner join history on sightings.built_at >= history.started_at
+    inner join metrics on sightings.metric_name = metrics.metric_name
+    where sightings.retest_result = 'weak'
+    qualify row_number() over (partition by sightings.cell_id order by sightings.built_at asc, sightings.run_id asc) = 1
+),
+
+valued as (
+    select
+        findings.cell_id,
+        findings.margin,
+        interactions.cluster_id,
+        clusters.jackknife_group,
+        case
+            when findings.measurement = 'share_failing' then evaluations.is_failing::integer
+            when findings.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
+            else evaluations.raw_score * findings.score_sign
+        end::double as value,
+        first_segments.interaction_id is not null
+        and (findings.second_dimension is null or second_segments.interaction_id is not null) as is_in_cell
+    from findings
+    inner join evaluations on findings.metric_name = evaluations.metric_name
+    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    inner join clusters_seen
+        on interactions.cluster_id = clusters_seen.cluster_id and findings.built_at < clusters_seen.first_seen_at
+    inner join clusters on interactions.cluster_id = clusters.cluster_id
+    left join segments as first_segments
+        on
+            evaluations.interaction_id = first_segments.interaction_id
+            and findings.first_dimension = first_segments.dimension
+            and findings.first_segment = first_segments.segment
+    left join segments as second_segments
+        on
+            evaluations.interaction_id = second_segments.interaction_id
+            and findings.second_dimension = second_segments.dimension
+            and findings.second_segment = second_segments.segment
+),
+
+final as (
+    select
+        cell_id,
+        'as_declared' as variation,
+        jackknife_group,
+        count(distinct case when is_in_cell then cluster_id end) as count_clusters_cell,
+        count(distinct cluster_id) as count_clusters_all,
+        count(case when is_in_cell then 1 end) as count_cell,
+        coalesce({{ exact_sum('case when is_in_cell then value end') }}, 0) as sum_cell,
+        count(*) as count_all,
+        {{ exact_sum('value') }} as sum_all,
+        {{ exact_sum('value * value') }} as sum_squares_all,
+        max(margin)::double as margin,
+        {{ var('hcat_weakness_error_rate') }}::double as cut_off
+    from valued
+    where value is not null
+    group by cell_id, jackknife_group
+)
+
+select * from final

@@ -1,0 +1,79 @@
+with described as (
+    select * from {{ ref('int_cell_descriptions') }}
+),
+
+tested as (
+    select * from {{ ref('int_weaknesses_tested') }}
+),
+
+headline as (
+    select distinct metric_name from {{ ref('headline_cells') }}
+),
+
+-- shrunken differences of cells with some scored clusters: a cell of two rows must not come first by luck
+cells as (
+    select
+        described.cell_id,
+        described.metric_name,
+        described.first_dimension,
+        described.first_segment,
+        described.second_dimension,
+        described.second_segment,
+        tested.measurement,
+        described.count_scored,
+        described.count_clusters,
+        described.count_documents,
+        described.count_failing,
+        tested.value,
+        tested.rest_value,
+        tested.difference,
+        tested.is_weak,
+        (tested.shrunken_value - tested.rest_value)
+        * case when tested.value > tested.rest_value then 1 else 0 - 1 end as shrunken_difference
+    from described
+    inner join tested on described.cell_id = tested.cell_id
+    inner join headline on described.metric_name = headline.metric_name
+    where
+        tested.difference > 0
+        and described.first_dimension <> 'all'
+        and described.clusters_effective >= {{ var('hcat_headline_clusters') }}
+),
+
+ranked as (
+    select
+        *,
+        row_number() over (order by shrunken_difference desc, difference desc, cell_id asc) as reading_rank
+    from cells
+),
+
+final as (
+    select
+        -- ids
+        cell_id as weakness_id,
+        metric_name,
+        first_dimension,
+        first_segment,
+        second_dimension,
+        second_segment,
+
+        -- strings
+        measurement,
+
+        -- numerics
+        reading_rank::bigint as reading_rank,
+        count_scored,
+        count_clusters,
+        count_documents,
+        count_failing,
+        value,
+        rest_value,
+        difference,
+        shrunken_difference,
+
+        -- booleans
+        is_weak
+    from ranked
+    where reading_rank <= {{ var('hcat_cells_to_read') }}
+)
+
+select * from final

@@ -1,0 +1,137 @@
+"""The headline family: draws of whole clusters, and Westfall and Young's step-down."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import jackknife_cells
+from hcat.weakness.headline import Pieces, judge_headline, step_down
+from hcat.weakness.tables import Headline, _read_pieces
+
+DRAWS = 399
+
+
+def make_pieces(values: Floats, clusters: Integers, members: Flags, is_share: bool = True) -> Pieces:
+    """Return one piece per row: pieces need not be as large as possible."""
+    spread = None if is_share else float(values.std())
+    return Pieces(clusters, clusters, np.ones(len(values)), values, members, np.ones_like(members), spread)
+
+
+def clustered(seed: int, count_clusters: int = 60, size: int = 4) -> tuple[Floats, Integers, Flags]:
+    """Return failures at .2 whose clusters differ, and three cells: of whole clusters, of rows, and small."""
+    random = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(count_clusters), size)
+    values = (random.random(len(clusters)) < random.beta(0.8, 3.2, count_clusters)[clusters]).astype(np.float64)
+    members = np.column_stack([clusters < 20, random.random(len(clusters)) < 0.5, clusters % 12 == 0])
+    return values, clusters, members
+
+
+@pytest.mark.parametrize("is_share", [True, False])
+def test_a_planted_weakness_is_found_and_the_other_cells_are_not(is_share: bool) -> None:
+    values, clusters, members = clustered(1)
+    values = np.where(members[:, 0], np.maximum(values, clusters % 4 > 0), values)
+    found = judge_headline(make_pieces(values, clusters, members, is_share), 0.05, DRAWS, 1)
+    assert found.adjusted_p_value[0] <= 0.05 < found.adjusted_p_value[1:].min()
+    assert found.statistic[0] > found.critical[0]
+    assert (found.p_value <= found.adjusted_p_value).all()
+
+
+def test_the_statistic_has_the_jackknife_error_of_the_cells() -> None:
+    # clusters that fail wholly or never: the jackknife's error is the larger one where few of them lie in the cell
+    clusters = np.repeat(np.arange(40), 3)
+    values = (clusters % 4 == 0).astype(np.float64)
+    members = (clusters < 8)[:, None] | (clusters == 11)[:, None]
+    found = judge_headline(make_pieces(values, clusters, members), 0.05, 9, 1)
+    own = clusters[:, None] == np.arange(40)
+    counts, sums = own.T @ members.astype(float), own.T @ (members * values[:, None])
+    cells = jackknife_cells(counts, sums, own.sum(axis=0).astype(float), own.T @ values)
+    likeness_is_one = 0.25 * 0.75 * (3 / 27 + 3 / 93)
+    error = np.sqrt(np.maximum(cells.difference_standard_error**2, likeness_is_one))
+    assert_allclose(found.statistic, cells.difference / error, rtol=1e-9)
+
+
+def test_the_same_seed_draws_the_same_and_the_order_of_pieces_is_no_matter() -> None:
+    values, clusters, members = clustered(2)
+    pieces = make_pieces(values, clusters, members)
+    first, again = (judge_headline(pieces, 0.05, DRAWS, 7) for _ in range(2))
+    assert_allclose(first.adjusted_p_value, again.adjusted_p_value, rtol=0)
+    assert (first.drawn != judge_headline(pieces, 0.05, DRAWS, 8).drawn).any()
+    order = np.random.default_rng(0).permutation(len(values))
+    shuffled = Pieces(*(column[order] if isinstance(column, np.ndarray) else column for column in pieces))
+    assert_allclose(judge_headline(shuffled, 0.05, DRAWS, 7).statistic, first.statistic, rtol=1e-12)
+
+
+def test_no_failure_flags_nothing() -> None:
+    _, clusters, members = clustered(3)
+    found = judge_headline(make_pieces(np.zeros(len(clusters)), clusters, members), 0.05, 19, 1)
+    assert found.statistic.tolist() == [0.0, 0.0, 0.0]
+    assert found.p_value.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_builds_without_weakness_are_flagged_about_as_often_as_promised() -> None:
+    # benchmarks/promises measures it; here a slip of the method would show
+    flagged = []
+    for seed in range(60):
+        found = judge_headline(make_pieces(*clustered(seed + 100)), 0.05, 199, seed)
+        flagged.append(found.adjusted_p_value.min() <= 0.05)
+    assert np.mean(flagged) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
+
+
+def test_step_down_adjusts_independent_cells_as_sidak() -> None:
+    drawn = np.random.default_rng(4).normal(size=(20_000, 5))
+    found = step_down(np.array([2.5, 0.0, -1.0, 0.5, 2.0]), drawn, 0.05)
+    smallest = found.p_value[0]
+    assert_allclose(found.adjusted_p_value[0], 1 - (1 - smallest) ** 5, rtol=0.1)
+    # the second smallest competes with four
+    assert_allclose(found.adjusted_p_value[4], 1 - (1 - found.p_value[4]) ** 4, rtol=0.1)
+    assert found.cut_off == pytest.approx(1 - 0.95 ** (1 / 4), rel=0.1)
+
+
+def test_a_cell_is_flagged_exactly_above_its_critical_value() -> None:
+    drawn = np.random.default_rng(5).normal(size=(999, 3))
+    critical = step_down(np.zeros(3), drawn, 0.05).critical
+    assert step_down(np.array([critical[0] + 1e-9, 0.0, 0.0]), drawn, 0.05).adjusted_p_value[0] <= 0.05
+    assert step_down(np.array([critical[0], 0.0, 0.0]), drawn, 0.05).adjusted_p_value[0] > 0.05
+
+
+def test_bounds_are_those_of_the_draws() -> None:
+    drawn = np.column_stack([np.arange(100.0), -np.arange(100.0)])
+    found = step_down(np.array([1.0, 1.0]), drawn, 0.05)
+    # the quantile of .95 is 94; one below 0 does not widen the claim
+    assert_allclose(found.bound(np.array([1.0, 1.0]), np.array([0.01, 0.01]), 0.95), [0.06, 1.0])
+
+
+def test_pieces_are_read_from_the_places_of_their_rows() -> None:
+    cells = pa.table(
+        {"cell_id": ["a", "b"], "metric_name": ["m", "m"], "cell_number": [7, 9], "partition_number": [1, 2]}
+    )
+    pieces = pa.table(
+        {
+            "cluster_number": [2, 1, 1],
+            "jackknife_group": [5, 4, 4],
+            "cells": ["", "-2,7", "9"],
+            "count_rows": [1, 2, 3],
+            "sum_values": [1.0, 0.0, 2.0],
+            "sum_squares": [1.0, 0.0, 2.0],
+        }
+    )
+    found = _read_pieces(Headline(cells, pieces, 0.05, 9, 1), is_share=False)
+    assert found.members.tolist() == [[True, False], [False, True], [False, False]]
+    assert found.partitions.tolist() == [[True, True], [False, True], [False, False]]
+    assert found.counts.tolist() == [2.0, 3.0, 1.0]
+    assert found.spread == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("level", "count_draws", "message"),
+    [(0.0, 9, "level must lie in (0, 1), got 0.0"), (0.05, 0, "count_draws must be at least 1, got 0")],
+)
+def test_settings_outside_their_range_are_named(level: float, count_draws: int, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        judge_headline(make_pieces(*clustered(1)), level, count_draws, 1)
