@@ -202,10 +202,9 @@ def _open_containers(record: dict[str, Any]) -> dict[str, Any]:
         found = pick(inner, "reference_answer")
         opened["reference_answer"] = pick(inner, "answer") if found is None else found
     for name, meaning in _CONTAINERS.items():
-        inner = opened.get(name)
-        inner = _structured(inner) if name.endswith("s") else inner
-        if isinstance(inner, Mapping):
-            held = _find_held(_plain(inner), meaning)
+        container = _structured(opened.get(name)) if name.endswith("s") else opened.get(name)
+        if isinstance(container, Mapping):
+            held = _find_held(_plain(container), meaning)
             if held is not None:
                 del opened[name]
                 opened |= {key: value for key, value in held.items() if opened.get(key) is None}
