@@ -4,23 +4,25 @@ with source as (
 ),
 
 interactions as (
-    -- Staging looks at another source where a record is of use only with it. A record is an orphan while its interaction
-    -- is not staged. It stops being an orphan when the interaction arrives in a later file.
+    -- Staging looks at other sources only where a record is of no use without them. A record is an orphan while its
+    -- interaction is not staged. It stops being an orphan when the interaction arrives in a later file.
     select interaction_id as known_interaction_id
     from {{ ref('base_interactions') }}
     where record_status = 'staged'
 ),
 
 chunks as (
-    select chunk_id as known_chunk_id from {{ ref('stg_chunks') }}
+    select chunk_id as known_chunk_id
+    from {{ ref('base_chunks') }}
+    where record_status = 'staged'
 ),
 
 -- A passage without text needs its chunk. Where no corpus was given, its id alone can still be graded.
 corpus as (
     select
         (select count(*) from chunks) as count_chunks,
-        (select count(*) from {{ ref('stg_relevance_judgements') }})
-        + (select count(source_chunk_ids) from {{ ref('stg_queries') }}) as count_graded
+        (select count(chunk_id) from {{ ref('landed_relevance_judgements') }})
+        + (select count(source_chunk_ids) from {{ ref('base_queries') }}) as count_graded
 ),
 
 renamed as (
