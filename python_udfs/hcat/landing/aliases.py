@@ -60,6 +60,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "query_tags": (),
 }
 
+_NAMES = {meaning: (meaning, *names) for meaning, names in ALIASES.items()}
+
 #: Names of an entity's own key.
 KEY_ALIASES = ("id", "_id")
 
@@ -133,8 +135,11 @@ def pick(record: Mapping[str, Any], meaning: str) -> Any:
     >>> pick({"query": None, "question": "How long?"}, "query_text")
     'How long?'
     """
-    names = (meaning, *ALIASES[meaning])
-    return next((record[name] for name in names if record.get(name) is not None), None)
+    for name in _NAMES[meaning]:
+        value = record.get(name)
+        if value is not None:
+            return value
+    return None
 
 
 def known_names(meanings: Iterable[str]) -> frozenset[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ _CONTAINERS = {
     "response": "answer",
     "expectations": "reference_answer",
 }
+_AROUND = frozenset({*_CONTAINERS, "reference_outputs"})
 _CONTENT = ("query_text", "answer", "reference_answer", "contexts", "context_ids", "reference_context_ids", "turns")
 _READ = known_names(
     (
@@ -93,18 +95,9 @@ def content_of(call: Mapping[str, Any]) -> str:
     return hash_text(json.dumps(call, ensure_ascii=False, sort_keys=True, default=str))
 
 
-def lacks_id(call: Mapping[str, Any]) -> bool:
-    """Return whether a call names no interaction, so that its content has to.
-
-    Examples
-    --------
-    >>> lacks_id({"id": " ", "query": "What?"}), lacks_id({"trace_id": 7})
-    (True, False)
-    """
-    return _given_id({plain_name(name): value for name, value in call.items()}) is None
-
-
-def expand_call(call: Mapping[str, Any], entity_name: str, occurrence: int = 1) -> Iterator[dict[str, Any]]:
+def expand_call(
+    call: Mapping[str, Any], entity_name: str, seen: Counter[str] | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the records of one entity that a nested call holds.
 
     Parameters
@@ -115,8 +108,8 @@ def expand_call(call: Mapping[str, Any], entity_name: str, occurrence: int = 1) 
         and queries contract are taken by name.
     entity_name : {"interactions", "retrievals", "queries", "relevance_judgements"}
         Entity to extract. A call without ``query_id`` gets the hash of its query text.
-    occurrence : int
-        1 for the first of equal calls of a file that have no id, 2 for the second.
+    seen : Counter or None
+        Calls of the file without an id by their content, counted on here: the second of equal ones has another id.
 
     Raises
     ------
@@ -128,18 +121,24 @@ def expand_call(call: Mapping[str, Any], entity_name: str, occurrence: int = 1) 
     >>> call = {"id": "i1", "question": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}
     >>> [(record["rank"], record["text"]) for record in expand_call(call, "retrievals")]
     [(1, 'It takes two weeks.')]
-    >>> [record["interaction_id"] for record in expand_call({"query": "How long?", "answer": "x"}, "interactions", 2)]
-    ['call_e0bcb295a08855a1_2']
+    >>> seen, call = Counter(), {"query": "How long?", "answer": "x"}
+    >>> [record["interaction_id"] for _ in range(2) for record in expand_call(call, "interactions", seen)]
+    ['call_e0bcb295a08855a1', 'call_e0bcb295a08855a1_2']
     """
     record = _open_containers(_plain(call))
-    spans = sorted(_SPAN_NAMES & record.keys())
-    if spans:
+    if not _SPAN_NAMES.isdisjoint(record):
         if entity_name == "interactions":
-            raise RecordError(f"a span of a trace and not a call (it has {spans[0]}): name the file spans.jsonl")
+            mark = min(_SPAN_NAMES & record.keys())
+            raise RecordError(f"a span of a trace and not a call (it has {mark}): name the file spans.jsonl")
+        return
+    if entity_name == "relevance_judgements" and pick(record, "reference_context_ids") is None:
         return
     call_id = _given_id(record)
     if call_id is None:
-        call_id = f"call_{content_of(call)[:16]}" + (f"_{occurrence}" if occurrence > 1 else "")
+        content = content_of(call)
+        seen = Counter() if seen is None else seen
+        seen[content] += 1
+        call_id = f"call_{content[:16]}" + (f"_{seen[content]}" if seen[content] > 1 else "")
     try:
         exchanges = _read_exchanges(record, call_id)
     except RecordError:
@@ -195,6 +194,8 @@ def _plain(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _open_containers(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record with the content of its containers beside its other keys, which win."""
+    if _AROUND.isdisjoint(record):
+        return record
     opened = dict(record)
     references = _structured(opened.pop("reference_outputs", None))
     if isinstance(references, Mapping) and pick(opened, "reference_answer") is None:

@@ -9,12 +9,13 @@ import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import plain_name
-from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, content_of, expand_call, lacks_id
+from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_call
 from hcat.landing.files import FORMATS, RawRecord
 from hcat.landing.raw_contract import ENTITIES, RecordError, show_record
 
@@ -98,7 +99,7 @@ def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) ->
     if shape.expand is None:
         yield from records
         return
-    seen: Counter[str] = Counter()
+    expand = partial(expand_call, seen=Counter()) if stem == CALLS else shape.expand
     for number, record, error, unread in records:
         if record is None:
             # an unreadable record is rejected once, as the first of its entities
@@ -106,12 +107,7 @@ def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) ->
                 yield number, None, error, unread
             continue
         try:
-            if stem == CALLS and lacks_id(record):
-                content = content_of(record)
-                seen[content] += 1
-                expanded = list(expand_call(record, entity_name, seen[content]))
-            else:
-                expanded = list(shape.expand(record, entity_name))
+            expanded = list(expand(record, entity_name))
         except RecordError as problem:
             yield number, None, str(problem), show_record(record)
             continue
