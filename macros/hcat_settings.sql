@@ -5,7 +5,8 @@
 {% macro hcat_settings() %}
     {% set names = [
         'hcat_encoder_revision', 'hcat_dtype', 'hcat_batch_tokens', 'hcat_window_characters', 'hcat_random_seed',
-        'hcat_scoring_revision', 'hcat_count_topics', 'hcat_future_tolerance_hours', 'hcat_confidence',
+        'hcat_scoring_revision', 'hcat_count_topics', 'hcat_future_tolerance_hours', 'hcat_timestamp_format',
+        'hcat_confidence',
         'hcat_jackknife_groups', 'hcat_jackknife_clusters', 'hcat_minimum_segment_clusters', 'hcat_weakness_error_rate',
         'hcat_weakness_power', 'hcat_headline_cells', 'hcat_headline_clusters', 'hcat_headline_error_rate',
         'hcat_headline_draws', 'hcat_cells_to_read', 'hcat_document_clusters', 'hcat_worst_examples', 'hcat_answer_length_bounds', 'hcat_similarity_digits',

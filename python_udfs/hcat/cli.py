@@ -1,8 +1,9 @@
-"""Command line: report and summary of the last build, alerts, review sheets, test sets and their collection.
+"""Command line: raw logs before a build, report and summary after it, alerts, review sheets, test sets, collection.
 
-``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten lines. ``hcat labels``
-exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to
-a file, and ``hcat collect`` sends such queries to an application.
+``hcat check`` looks at raw logs before a build, and ``hcat import`` adds a file of a tool to them. ``hcat report``
+writes the report of the last build, and ``hcat summary`` prints it in about ten lines. ``hcat labels`` exports and
+imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and
+``hcat collect`` sends such queries to an application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -58,6 +59,48 @@ def describe(
     ] = False,
 ) -> None:
     """Evaluate RAG systems in the data warehouse: `dbt build` evaluates, and these commands show the results."""
+
+
+@app.command()
+def check(
+    logs: Annotated[Path, typer.Argument(envvar="HCAT_RAW_LOGS", help="Folder of raw logs.")],
+) -> None:
+    """Look at raw logs before a build: what is recognised, what is rejected and why, and what can be measured.
+
+    Exit code 0: a build would find interactions. Exit code 1: none of them can be used.
+    """
+    from hcat.landing.check import check_logs
+
+    checked = check_logs(logs, Path.cwd())
+    _print_lines(list(checked.lines))
+    if not checked.count_interactions:
+        raise typer.Exit(1)
+
+
+@app.command("import")
+def import_file(
+    shape: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT", help="Tool or shape of the file: ragas, deepeval, ..., calls, queries, corpus, qa, qrels."
+        ),
+    ],
+    file: Annotated[Path, typer.Argument(help="File to import: .json, .jsonl, .csv, .tsv or .parquet.")],
+    output: Annotated[Path, typer.Option("--output", help="Folder of raw logs that receives the file.")],
+) -> None:
+    """Add a file of a tool to a folder of raw logs, under a name by which the build reads it.
+
+    A JSON array becomes JSON Lines. The same file again changes nothing.
+    """
+    from hcat.landing.importing import import_into
+
+    imported = import_into(shape, file, output)
+    _print_lines(
+        [
+            ("imported", f"{imported.count_records:,} records into {imported.path}"),
+            ("next", f"hcat check {output}"),
+        ]
+    )
 
 
 @app.command()
@@ -304,12 +347,13 @@ def main() -> None:
         app()
     except Exception as error:
         # the outermost frame: every error becomes one line
+        from hcat.engine.staging import ProjectError
         from hcat.engine.warehouse import WarehouseError
 
         message = " ".join(str(error).split())
         if isinstance(error, OSError) and error.filename:
             message = f"cannot use {error.filename}: {error.strerror}"
-        elif not isinstance(error, WarehouseError | ValueError):
+        elif not isinstance(error, ProjectError | WarehouseError | ValueError):
             message = f"{type(error).__name__}: {message}"
         sys.stderr.write(f"hcat: {message}\n")
         sys.exit(2)

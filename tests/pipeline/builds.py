@@ -42,6 +42,7 @@ RUN_TABLES = (
     "dim_runs",
     "fct_threshold_gates",
     "gate_verdicts",
+    "hcat_builds",
     "int_findings_seen",
     "published_candidate",
     "published_passing",

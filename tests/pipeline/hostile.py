@@ -162,7 +162,22 @@ CALLS: list[tuple[dict[str, Any] | bytes, str | None]] = [
     ({"interaction_id": "call_blank_contexts", "query": "What?", "answer": "5.", "contexts": ["", None, " "]}, None),
     ({"interaction_id": "call_wrong_contexts", "query": "What?", "answer": "5.", "contexts": "one text"}, None),
     ({"interaction_id": "call_wrong_context", "query": "What?", "answer": "5.", "contexts": ["right", 7]}, None),
-    ({"query": "What?", "answer": "5.", "contexts": []}, "interaction_id is missing or blank"),
+    ({"query": "What?", "answer": "5.", "contexts": []}, None),
+    ({"query": "What?", "answer": "5.", "contexts": []}, None),
+    (
+        {
+            "id": "call_gold",
+            "input": "What?",
+            "actual_output": "5.",
+            "retrieval_context": [{"context": "The fee is 5.", "source": "terms.pdf"}],
+            "context": ["a gold passage"],
+            "reference_context_ids": ["c1"],
+            "metadata": {"topic": "fees"},
+        },
+        None,
+    ),
+    ({"query": "What?", "output": [{"text": "no answer"}]}, "the answer must be a text, got list"),
+    ({"span_id": "1", "input": "What?", "output": "5."}, "a span of a trace and not a call (it has span_id)"),
     (b'{"interaction_id": "call_cut", "contexts": [', "malformed JSON"),
 ]
 
@@ -172,9 +187,6 @@ STAGED_RETRIEVALS: list[dict[str, Any]] = [
     {"interaction_id": "plain", "rank": 3.0, "chunk_id": "c1", "text": "The same chunk again."},
     {"interaction_id": " outer_blanks", "rank": " 1 ", "text": "The fee is 5."},
     {"interaction_id": 1234567, "rank": 1, "text": "Numbers as ids."},
-    {"interaction_id": "empty_contexts", "rank": 1, "text": ""},
-    {"interaction_id": "empty_contexts", "rank": 2, "text": None},
-    {"interaction_id": "empty_contexts", "rank": 3, "text": "\u200b \n", "chunk_id": "never_sent"},
     {"interaction_id": "long_context", "rank": 1, "text": LONG_CONTEXT},
     {"interaction_id": "long_context", "rank": 2, "text": LONG_RUN},
     *[{"interaction_id": f"text_{name}", "rank": 1, "text": text} for name, text in UNCHANGED_TEXTS.items()],
@@ -195,6 +207,12 @@ REJECTED_RETRIEVALS: list[tuple[dict[str, Any] | bytes, str]] = [
     ),
     ({"interaction_id": "plain", "rank": 4, "text": "x", "retrieval_score": "high"}, "retrieval_score is not a finite"),
     (b'{"interaction_id": "plain", "rank": 5, "retrieval_score": 1e999}', "retrieval_score is not a finite number"),
+    ({"interaction_id": "empty_contexts", "rank": 1, "text": ""}, "text and chunk_id are missing or blank"),
+    ({"interaction_id": "empty_contexts", "rank": 2, "text": None}, "text and chunk_id are missing or blank"),
+    (
+        {"interaction_id": "empty_contexts", "rank": 3, "text": "\u200b \n", "chunk_id": "never_sent"},
+        "text is missing or blank, and no staged chunk has the chunk_id: never_sent",
+    ),
 ]
 STAGED_QUERIES: list[dict[str, Any]] = [
     {"query_id": "q1", "text": "What is the fee?", "reference_answer": "5 euros", "source_chunk_ids": ["c1"]},
@@ -276,7 +294,7 @@ REJECTED = {
     "relevance_judgements": REJECTED_JUDGEMENTS,
 }
 #: Records that nested calls add: (staged, rejected).
-FROM_CALLS = {"interactions": (6, 2), "retrievals": (5, 2), "queries": (1, 0)}
+FROM_CALLS = {"interactions": (9, 3), "retrievals": (3, 5), "queries": (1, 0), "relevance_judgements": (1, 0)}
 #: Rows of the Parquet file: staged first, then the two that Python cannot hold.
 PARQUET_REASONS = (None, "invalid UTF-8 in answer", "unreadable value in asked_at")
 

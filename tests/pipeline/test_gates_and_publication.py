@@ -131,20 +131,13 @@ def test_parquet_and_database_of_the_published_copy_agree(bad: Build) -> None:
     assert not list(folder.rglob(".*")), "a temporary file was left behind"
 
 
-def test_a_gate_that_cannot_be_evaluated_fails(empty: Build) -> None:
+def test_without_an_interaction_the_build_ends_with_the_cause_and_no_wall_of_gates(empty: Build) -> None:
     assert empty.exit_code == 1, empty.output
     assert "Traceback" not in empty.output
-    errors = [line for line in empty.gate_lines() if "(error)" in line]
-    assert any("GATE NOT_EVALUATED (error) answers_present" in line for line in errors), empty.output
-    assert all(
-        not is_passing for (is_passing,) in empty.query("select is_passing from gate_verdicts where severity = 'error'")
-    )
-
-
-def test_zero_rows_break_nothing_but_the_gates(empty: Build) -> None:
-    assert empty.query("select count(*) from stg_interactions") == [(0,)]
-    assert empty.query("select count(*) from fct_evaluations") == [(0,)]
-    failed = [line for line in empty.output.splitlines() if " FAIL " in line or " ERROR " in line]
+    causes = {line.strip() for line in empty.output.splitlines() if "hcat raw logs:" in line}
+    assert len(causes) == 1, empty.output
+    assert "no interaction could be used: the files hold no record" in causes.pop()
+    assert empty.gate_lines() == []
+    failed = [line for line in empty.output.splitlines() if " FAIL " in line or " ERROR creating " in line]
     assert len(failed) == 1, failed
-    assert "gates_pass__error" in failed[0]
     assert not (empty.warehouse / "published" / "fct_evaluations.parquet").exists()

@@ -315,7 +315,7 @@ VOCABULARIES = {
 #: Modules that are torch code and imported only where a model is loaded.
 MODEL_MODULES = {"minilm"}
 #: Modules that know the database: the one for dbt models, and the one that opens finished warehouses read-only.
-ENGINE_MODULES = {"engine/relations.py", "engine/warehouse.py"}
+ENGINE_MODULES = {"engine/relations.py", "engine/staging.py", "engine/warehouse.py"}
 
 #: Libraries that take long to import: only inside functions.
 HEAVY_LIBRARIES = {

@@ -48,7 +48,7 @@ renamed as (
         {{ integer_or_null("coalesce(" ~ text_or_null('rating_pass') ~ ", '1')") }} as rating_pass,
 
         -- timestamps
-        {{ utc_timestamp(text_or_null('rated_at')) }} as rated_at,
+        {{ logged_timestamp(text_or_null('rated_at')) }} as rated_at,
 
         -- record
         record_hash,

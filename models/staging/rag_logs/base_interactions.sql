@@ -27,7 +27,7 @@ renamed as (
         {{ integer_or_null(text_or_null('sample_index')) }} as sample_index,
 
         -- timestamps
-        {{ utc_timestamp(text_or_null('asked_at')) }} as asked_at,
+        {{ logged_timestamp(text_or_null('asked_at')) }} as asked_at,
 
         -- record
         record_hash,

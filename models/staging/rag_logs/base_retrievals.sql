@@ -4,11 +4,25 @@ with source as (
 ),
 
 interactions as (
-    -- Only here does staging look at another source. A record is an orphan while its interaction is not staged. It
-    -- stops being an orphan when the interaction arrives in a later file.
+    -- Staging looks at other sources only where a record is of no use without them. A record is an orphan while its
+    -- interaction is not staged. It stops being an orphan when the interaction arrives in a later file.
     select interaction_id as known_interaction_id
     from {{ ref('base_interactions') }}
     where record_status = 'staged'
+),
+
+chunks as (
+    select chunk_id as known_chunk_id
+    from {{ ref('base_chunks') }}
+    where record_status = 'staged'
+),
+
+-- A passage without text needs its chunk. Where no corpus was given, its id alone can still be graded.
+corpus as (
+    select
+        (select count(*) from chunks) as count_chunks,
+        (select count(chunk_id) from {{ ref('landed_relevance_judgements') }})
+        + (select count(source_chunk_ids) from {{ ref('base_queries') }}) as count_graded
 ),
 
 renamed as (
@@ -43,9 +57,13 @@ renamed as (
 located as (
     select
         renamed.*,
-        interactions.known_interaction_id is not null as is_known
+        interactions.known_interaction_id is not null as is_known,
+        chunks.known_chunk_id is not null
+        or (corpus.count_chunks = 0 and corpus.count_graded > 0 and renamed.chunk_id is not null) as is_known_chunk
     from renamed
     left join interactions on renamed.interaction_id = interactions.known_interaction_id
+    left join chunks on renamed.chunk_id = chunks.known_chunk_id
+    cross join corpus
 ),
 
 checked as (
@@ -69,6 +87,9 @@ checked as (
                 )
                 then 'completeness_weight is not a finite number of at least 0: ' || left(completeness_weight_text, 80)
             when not is_known then 'orphan: no staged interaction has this interaction_id'
+            when {{ is_blank('text') }} and chunk_id is null then 'text and chunk_id are missing or blank'
+            when {{ is_blank('text') }} and not is_known_chunk
+                then 'text is missing or blank, and no staged chunk has the chunk_id: ' || left(chunk_id, 80)
         end as check_failure
     from located
 ),

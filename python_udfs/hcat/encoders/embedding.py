@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -136,13 +137,17 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
     if name == "packaged":
         parts = (PACKAGED_NAME, "packaged", check_packaged_weights(), device, dtype, "packaged")
     elif name.startswith("hashing:"):
+        if not name.removeprefix("hashing:").isdecimal():
+            raise ModelError(f"encoder {name!r} must be hashing:<dimensions>, for instance hashing:32")
         parts = (name, "1", hash_text("hcat hashing encoder 1"), "cpu", "float32", name)
     elif Path(name).is_dir():
         parts = (Path(name).name, "local", hash_weights(Path(name)), device, dtype, name)
     else:
         if not revision:
+            meant = get_close_matches(name, ["packaged"], n=1)
             raise ModelError(
-                f"encoder {name!r} is no folder; as a Hub id it needs hcat_encoder_revision (a commit), got none"
+                f"encoder {name!r} is no folder and none of packaged, hashing:<dimensions>; as a Hub id it needs "
+                f"hcat_encoder_revision (a commit), got none{'; did you mean packaged?' if meant else ''}"
             )
         parts = (name, revision, "of the pinned revision", device, dtype, name)
     encoder_name, encoder_revision, sha256, device, dtype, location = parts

@@ -23,6 +23,10 @@ order by table_name, ordinal_position
 """
 
 
+# of one second, an end belongs to an earlier build than a start
+_LAST_BUILD_EVENT: Final = "select event, logged_at from hcat_builds order by logged_at desc, event desc limit 1"
+
+
 class WarehouseError(RuntimeError):
     """The warehouse cannot be read; the message is one line that says why."""
 
@@ -161,6 +165,56 @@ def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
         raise WarehouseError(f"{path} does not fit this version of hcat: {_first_line(error)}") from error
     finally:
         connection.close()
+
+
+def check_finished(warehouse: Warehouse) -> None:
+    """Raise an error if the last build was killed: its tables are those of two builds.
+
+    Raises
+    ------
+    WarehouseError
+        If the last build started and did not end.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> connection = duckdb.connect()
+    >>> started = "select 'started' as event, timestamp '2026-05-01' as logged_at"
+    >>> _ = connection.execute(f"create table hcat_builds as {started}")
+    >>> check_finished(Warehouse(connection, {"hcat_builds": frozenset({"event", "logged_at"})}))
+    Traceback (most recent call last):
+    ...
+    hcat.engine.warehouse.WarehouseError: the last build, started at 2026-05-01 00:00 UTC, was killed: run it again
+    """
+    last = warehouse.rows(_LAST_BUILD_EVENT, ("hcat_builds",))
+    if last and last[0]["event"] == "started":
+        started = f"{last[0]['logged_at']:%Y-%m-%d %H:%M} UTC"
+        raise WarehouseError(f"the last build, started at {started}, was killed: run it again")
+
+
+def prepare_database(path: Path) -> None:
+    """Make the folder of a database that a build is about to open, and make sure that it can be written.
+
+    Raises
+    ------
+    WarehouseError
+        If the folder cannot be made or written, or if another process writes the database.
+    """
+    import os
+
+    import duckdb
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WarehouseError(f"cannot make the folder of the warehouse, {path.parent}: {error.strerror}") from error
+    blocked = next((each for each in (path.parent, path) if each.exists() and not os.access(each, os.W_OK)), None)
+    if blocked is not None:
+        raise WarehouseError(f"{blocked} cannot be written: set HCAT_WAREHOUSE to a folder that can")
+    try:
+        duckdb.connect(str(path)).close()
+    except duckdb.Error as error:
+        raise WarehouseError(_explain_connection(path, error)) from error
 
 
 def _explain_connection(path: Path, error: Exception) -> str:

@@ -1,25 +1,24 @@
-"""The raw contract: which entities and columns hcat reads, and the nested shape that RAG frameworks log.
+"""The raw contract: which entities and columns hcat reads, and under which names.
 
 Every column lands as text, objects and lists as JSON text. The staging SQL assigns the types, where a reader can
-challenge them. ``aliases`` are names that common logging tools use for the same column.
+challenge them. :mod:`hcat.landing.aliases` lists the other names of a column.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from hcat.engine.keys import hash_text
+from hcat.landing.aliases import ALIASES, KEY_ALIASES, plain_name
 
-#: Name of the nested shape: one JSON object per call with a ``contexts`` array.
-CALLS = "calls"
 #: Endings of a file of queries that a test set is written to and collected from.
 QUERY_FILES = (".jsonl", ".csv")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entity:
     """One raw entity.
 
@@ -31,8 +30,10 @@ class Entity:
         Canonical column names in the order in which they land.
     required : tuple of str
         Columns that every file of the entity must have.
-    aliases : mapping of str to str
-        Other accepted column names -> canonical name.
+    key : str or None
+        Column that ``id`` and ``_id`` mean.
+    meanings : mapping of str to str
+        Column -> key of :data:`hcat.landing.aliases.ALIASES`, where it is not the name of the column.
     json_columns : tuple of str
         Columns that hold a JSON object or list.
     """
@@ -40,8 +41,20 @@ class Entity:
     name: str
     columns: tuple[str, ...]
     required: tuple[str, ...]
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+    meanings: Mapping[str, str] = field(default_factory=dict)
     json_columns: tuple[str, ...] = ()
+
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """Other accepted names, as :func:`plain_name` writes them -> column."""
+        aliases = dict.fromkeys(KEY_ALIASES, self.key) if self.key else {}
+        for column in self.columns:
+            meaning = self.meanings.get(column, column)
+            for name in (meaning, *ALIASES.get(meaning, ())):
+                if name not in self.columns:
+                    aliases.setdefault(name, column)
+        return {name: column for name, column in aliases.items() if column is not None}
 
 
 ENTITIES: Mapping[str, Entity] = {
@@ -64,14 +77,14 @@ ENTITIES: Mapping[str, Entity] = {
                 "asked_at",
             ),
             ("interaction_id", "answer"),
-            {"id": "interaction_id", "query": "query_text", "question": "query_text", "response": "answer"},
-            ("tags",),
+            key="interaction_id",
+            json_columns=("tags",),
         ),
         Entity(
             "retrievals",
             ("interaction_id", "chunk_id", "text", "rank", "retrieval_score", "completeness_weight"),
             ("interaction_id", "rank"),
-            {"interaction": "interaction_id", "score": "retrieval_score", "chunk_text": "text", "context": "text"},
+            meanings={"text": "passage_text", "chunk_id": "passage_id"},
         ),
         Entity(
             "queries",
@@ -92,21 +105,23 @@ ENTITIES: Mapping[str, Entity] = {
                 "tags",
             ),
             ("query_id", "text"),
-            {
-                "query": "text",
-                "query_text": "text",
-                "reference": "reference_answer",
-                "ground_truth": "reference_answer",
-                "query_tags": "tags",
-            },
-            ("source_chunk_ids", "tags"),
+            key="query_id",
+            meanings={"text": "query_text", "tags": "query_tags"},
+            json_columns=("source_chunk_ids", "tags"),
         ),
-        Entity("documents", ("document_id", "title", "topic", "text"), ("document_id",), {"id": "document_id"}),
+        Entity(
+            "documents",
+            ("document_id", "title", "topic", "text"),
+            ("document_id",),
+            key="document_id",
+            meanings={"text": "passage_text"},
+        ),
         Entity(
             "chunks",
             ("chunk_id", "document_id", "topic", "text", "chunk_index"),
             ("chunk_id", "text"),
-            {"id": "chunk_id", "chunk_text": "text"},
+            key="chunk_id",
+            meanings={"text": "passage_text"},
         ),
         Entity(
             "ratings",
@@ -123,24 +138,14 @@ ENTITIES: Mapping[str, Entity] = {
                 "inclusion_probability",
             ),
             ("interaction_id", "rater", "criterion", "scale_point"),
-            {"interaction": "interaction_id", "rater_id": "rater", "rating": "scale_point"},
         ),
         Entity(
             "relevance_judgements",
             ("query_id", "chunk_id", "judge", "grade"),
             ("query_id", "chunk_id", "grade"),
-            {"query": "query_id", "relevance": "grade"},
+            meanings={"chunk_id": "passage_id"},
         ),
     )
-}
-
-_CALL_KEYS: Mapping[str, tuple[str, ...]] = {
-    "interaction_id": ("interaction_id", "id", "call_id", "trace_id"),
-    "query_text": ("query", "query_text", "question", "user_input", "input"),
-    "answer": ("answer", "response", "output", "actual_output"),
-    "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "context"),
-    "reference_answer": ("reference_answer", "reference", "ground_truth", "expected_output"),
-    "asked_at": ("asked_at", "timestamp", "created_at"),
 }
 
 
@@ -148,104 +153,32 @@ class RecordError(ValueError):
     """A record that cannot be landed as it is; the message is the reason in the rejects table."""
 
 
-def canonical_columns(entity: Entity, names: Mapping[str, Any] | list[str]) -> dict[str, str]:
+def canonical_columns(entity: Entity, names: Iterable[str]) -> dict[str, str]:
     """Return the mapping from the names in a file to the canonical columns of an entity.
 
     Parameters
     ----------
     entity : Entity
-    names : mapping or list of str
-        Names in the file; unknown ones are left out. A canonical name wins over its alias when a file has both.
+    names : iterable of str
+        Names in the file; unknown ones are left out. The name of a column wins over the same name in other letters, and
+        that one over an alias.
 
     Examples
     --------
-    >>> canonical_columns(ENTITIES["interactions"], ["id", "question", "latency"])
-    {'id': 'interaction_id', 'question': 'query_text'}
+    >>> canonical_columns(ENTITIES["interactions"], ["id", "Question", "latency"])
+    {'id': 'interaction_id', 'Question': 'query_text'}
     """
-    mapping: dict[str, str] = {}
-    taken = {name for name in names if name in entity.columns}
-    for name in names:
-        if name in entity.columns:
-            mapping[name] = name
-        elif name in entity.aliases and entity.aliases[name] not in taken:
-            mapping[name] = entity.aliases[name]
-            taken.add(entity.aliases[name])
-    return mapping
-
-
-def expand_call(call: Mapping[str, Any], entity_name: str) -> Iterator[dict[str, Any]]:
-    """Yield the records of one entity that a nested call holds.
-
-    Parameters
-    ----------
-    call : mapping
-        ``{"interaction_id", "query", "answer", "contexts": [text | {"text", "chunk_id", "score"}], ...}``; the names
-        that RAG frameworks use for these keys are accepted (``question``, ``response``, ``retrieved_contexts``,
-        ``ground_truth``, ...). All other keys of the interactions and queries contract are taken by name.
-    entity_name : {"interactions", "retrievals", "queries"}
-        Entity to extract. A call without ``query_id`` gets the hash of its query text.
-
-    Raises
-    ------
-    RecordError
-        If ``contexts`` is not a list of texts or objects.
-
-    Examples
-    --------
-    >>> call = {"id": "i1", "question": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}
-    >>> [(record["rank"], record["text"]) for record in expand_call(call, "retrievals")]
-    [(1, 'It takes two weeks.')]
-    """
-    picked = {
-        key: next((call[name] for name in names if call.get(name) is not None), None)
-        for key, names in _CALL_KEYS.items()
-    }
-    query_text = picked["query_text"]
-    query_id = call.get("query_id")
-    if query_id is None and isinstance(query_text, str) and query_text.strip():
-        query_id = "query_" + hash_text(" ".join(query_text.casefold().split()))[:16]
-    if entity_name == "interactions":
-        record = {name: call.get(name) for name in ENTITIES["interactions"].columns if name in call}
-        yield record | {
-            "interaction_id": picked["interaction_id"],
-            "query_id": query_id,
-            "query_text": query_text,
-            "answer": picked["answer"],
-            "asked_at": picked["asked_at"],
-        }
-    elif entity_name == "queries":
-        # a query text alone is part of the interaction; a queries record exists when the call adds facts to it
-        facts = {
-            name: call[name]
-            for name in ENTITIES["queries"].columns
-            if name in call and name not in ("query_id", "text", "tags") and call[name] is not None
-        }
-        # the tags of a call are those of the interaction
-        if call.get("query_tags") is not None:
-            facts["tags"] = call["query_tags"]
-        if picked["reference_answer"] is not None:
-            facts["reference_answer"] = picked["reference_answer"]
-        if facts and query_id is not None:
-            yield facts | {"query_id": query_id, "text": query_text}
-    elif entity_name == "retrievals":
-        contexts = picked["contexts"]
-        if contexts is None:
-            return
-        if not isinstance(contexts, list):
-            raise RecordError(f"contexts must be a list, got {type(contexts).__name__}")
-        for rank, context in enumerate(contexts, start=1):
-            if isinstance(context, str) or context is None:
-                context = {"text": context}
-            if not isinstance(context, Mapping):
-                raise RecordError(f"a context must be a text or an object, got {type(context).__name__}")
-            weight = {"completeness_weight": context["completeness_weight"]} if "completeness_weight" in context else {}
-            yield weight | {
-                "interaction_id": picked["interaction_id"],
-                "rank": context.get("rank", rank),
-                "chunk_id": context.get("chunk_id", context.get("id")),
-                "text": context.get("text", context.get("content", context.get("page_content"))),
-                "retrieval_score": context.get("retrieval_score", context.get("score")),
-            }
+    given = list(names)
+    mapping = {name: name for name in given if name in entity.columns}
+    taken = set(mapping)
+    for columns in (dict.fromkeys(entity.columns), entity.aliases):
+        for name in given:
+            plain = plain_name(name)
+            column = (columns[plain] or plain) if plain in columns else None
+            if name not in mapping and column is not None and column not in taken:
+                mapping[name] = column
+                taken.add(column)
+    return {name: mapping[name] for name in given if name in mapping}
 
 
 def to_text(value: Any) -> str | None:
@@ -272,3 +205,16 @@ def to_text(value: Any) -> str | None:
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     return str(value)
+
+
+def show_record(record: Mapping[str, Any]) -> str:
+    """Return a record for the rejects table: as JSON where JSON can hold it."""
+    try:
+        return to_text(dict(record)) or ""
+    except (ValueError, RecursionError):
+        return repr(record)
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says, or its kind."""
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -6,28 +6,46 @@ therefore lands only what is new, and a file that has grown lands only its new r
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import pyarrow as pa
 
 from hcat.engine import relations
 from hcat.engine.keys import hash_file, hash_text
-from hcat.landing.raw_contract import CALLS, ENTITIES, Entity, RecordError, canonical_columns, expand_call, to_text
+from hcat.landing.aliases import plain_name
+from hcat.landing.calls import CALLS, unread_content
+from hcat.landing.files import (
+    FILE_ERRORS,
+    ROWS_PER_BATCH,
+    RawRecord,
+    find_fault,
+    read_batches,
+    read_column_names,
+    read_records,
+    refuse_constant,
+)
+from hcat.landing.raw_contract import ENTITIES, Entity, canonical_columns, first_line, show_record, to_text
+from hcat.landing.shapes import (
+    SHAPES,
+    expand_records,
+    explain_no_files,
+    find_files,
+    find_missing_content,
+    head_of,
+    list_names,
+    stem_of,
+    suggest,
+)
 from hcat.language.text import clean_text
 
-_FORMATS = (".parquet", ".jsonl", ".csv")
-_ROWS_PER_BATCH = 4096
 # texts of megabytes must not add up to a batch of gigabytes
 _CHARACTERS_PER_BATCH = 1 << 24
-# what a broken file can make a reader raise; anything else is an error of this code and keeps its trace
-_FILE_ERRORS = (OSError, ValueError, OverflowError, csv.Error, pa.ArrowException)
 _METADATA_FIELDS = (
     ("record_id", pa.string()),
     ("source_file", pa.string()),
@@ -41,9 +59,6 @@ _METADATA_FIELDS = (
     ("is_cleaned", pa.bool_()),
 )
 
-RawRecord = tuple[int, Mapping[str, Any] | None, str | None, str | None]
-"""(row number from 1, record or None, read error or None, unread text or None)"""
-
 
 def landed_schema(entity_name: str) -> pa.Schema:
     """Return the Arrow schema of the landed rows of an entity: metadata and every contract column as text.
@@ -55,27 +70,6 @@ def landed_schema(entity_name: str) -> pa.Schema:
     """
     entity = ENTITIES[entity_name]
     return pa.schema([*_METADATA_FIELDS[:6], *[(name, pa.string()) for name in entity.columns], *_METADATA_FIELDS[6:]])
-
-
-def find_files(folder: str | Path, entity_name: str) -> list[Path]:
-    """Return the files of an entity in a folder: ``<entity>.<format>``, ``<entity>_*.<format>``, ``<entity>/*``.
-
-    Parameters
-    ----------
-    folder : path
-        Folder of raw logs.
-    entity_name : str
-        Key of :data:`hcat.landing.raw_contract.ENTITIES`; interactions, retrievals and queries also come from calls.
-    """
-    root = Path(folder)
-    stems = [entity_name, *([CALLS] if entity_name in ("interactions", "retrievals", "queries") else [])]
-    found: set[Path] = set()
-    for stem in stems:
-        for suffix in _FORMATS:
-            found.update(root.glob(f"{stem}{suffix}"))
-            found.update(root.glob(f"{stem}_*{suffix}"))
-            found.update(root.glob(f"{stem}/*{suffix}"))
-    return sorted(path for path in found if path.is_file())
 
 
 def read_entity(
@@ -95,7 +89,7 @@ def read_entity(
     is_landed : callable (source_file, source_file_hash) -> bool
         True for files that an earlier build landed whole; they are not read again.
     files : sequence of Path or None
-        Files of the entity; None stands for those of :func:`find_files`.
+        Files of the entity; None stands for those of :func:`hcat.landing.shapes.find_files`.
 
     Notes
     -----
@@ -116,8 +110,7 @@ def read_entity(
     root = Path(folder)
     files = find_files(root, entity_name) if files is None else files
     if not files and entity_name == "interactions":
-        expected = "interactions.parquet, interactions.jsonl, interactions.csv or calls.jsonl"
-        yield _file_problem(entity, str(folder), f"folder '{folder}' (HCAT_RAW_LOGS) has no file {expected}")
+        yield _file_problem(entity, str(folder), explain_no_files(folder))
         return
     for path in files:
         source_file = clean_text(path.relative_to(root).as_posix())
@@ -125,8 +118,8 @@ def read_entity(
             file_hash = hash_file(path)
             if not is_landed(source_file, file_hash):
                 yield from _land_file(entity, path, source_file, file_hash)
-        except _FILE_ERRORS as error:
-            yield _file_problem(entity, source_file, f"{source_file} cannot be read: {_first_line(error)}")
+        except FILE_ERRORS as error:
+            yield _file_problem(entity, source_file, f"{source_file} cannot be read: {first_line(error)}")
 
 
 def read_table(
@@ -146,11 +139,11 @@ def read_table(
         Rows of the table.
     """
     entity = ENTITIES[entity_name]
-    problem = _find_column_problem(entity, column_names)
+    problem = find_column_problem(entity, column_names)
     if problem:
         yield _file_problem(entity, table_name, f"warehouse table '{table_name}' {problem}")
         return
-    yield from _to_batches(entity, table_name, table_name, _read_batches(batches))
+    yield from _to_batches(entity, table_name, table_name, read_batches(batches))
 
 
 def land(
@@ -187,7 +180,7 @@ def land(
             streamed = _stream_problem(session, entity_name, relation_name, message, landing_number)
         else:
             convert = partial(_number_table, entity_name, relation_name, list(relation.columns), landing_number)
-            streamed = relations.convert_rows(relation, convert, schema, _ROWS_PER_BATCH)
+            streamed = relations.convert_rows(relation, convert, schema, ROWS_PER_BATCH)
     else:
         done = relations.read_pairs(session, landed, "source_file", "source_file_hash")
         # without files, one part still says what is missing
@@ -231,240 +224,58 @@ def _with_landing_number(batch: pa.RecordBatch, landing_number: int) -> pa.Recor
 
 
 def _land_file(entity: Entity, path: Path, source_file: str, file_hash: str) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of one file, or one row with the problem of its columns."""
-    is_calls = path.stem.split("_")[0] == CALLS or path.parent.name == CALLS
-    reader = {".jsonl": _read_jsonl, ".csv": _read_csv, ".parquet": _read_parquet}[path.suffix]
-    records: Iterable[RawRecord] = reader(path)
-    if is_calls:
-        records = _expand_calls(records, entity.name)
+    """Yield the landed rows of one file, or one row with the problem of the file or of its columns."""
+    fault = find_fault(path)
+    if fault:
+        yield _file_problem(entity, source_file, f"{source_file} {fault}")
+        return
+    stem = stem_of(Path(source_file)) or entity.name
+    head, is_whole, records = head_of(read_records(path))
+    if SHAPES[stem].expand is None:
+        names = read_column_names(path)
+        if names is None:
+            names = list(dict.fromkeys(name for _, record, _, _ in head for name in record or ()))
+        problem = find_column_problem(entity, names) if names else None
     else:
-        if path.suffix == ".jsonl":
-            names, records = _peek_names(records)
-        else:
-            # the header tells the columns even when there are no rows
-            names = _read_csv_header(path) if path.suffix == ".csv" else _read_parquet_names(path)
-        problem = _find_column_problem(entity, names)
-        if names and problem:
-            yield _file_problem(entity, source_file, f"{source_file} {problem}")
-            return
-    yield from _to_batches(entity, source_file, file_hash, records)
+        is_first = stem == CALLS and entity.name == SHAPES[CALLS].entities[0]
+        problem = find_missing_content(head, is_whole) if is_first else None
+        if is_first and problem is None:
+            _say_unread(source_file, head)
+    if problem:
+        yield _file_problem(entity, source_file, f"{source_file} {problem}")
+        return
+    yield from _to_batches(entity, source_file, file_hash, expand_records(records, stem, entity.name))
 
 
-def _find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
-    """Return what is wrong with the columns of a source, worded to follow its name; None when nothing is wrong."""
-    known = [name for name in names if name in entity.columns or name in entity.aliases]
-    repeated = next((name for name in known if known.count(name) > 1), None)
+def _say_unread(source_file: str, head: Iterable[RawRecord]) -> None:
+    """Say on standard error which keys of a file of calls look like content and are not read."""
+    names = [name for _, record, _, _ in head for name in unread_content(record or {})]
+    if names:
+        gold = " (context is what a test case asks about; retrieved passages are named contexts)"
+        hint = gold if any(plain_name(name) == "context" for name in names) else ""
+        print(f"hcat: {source_file}: keys that are not read: {list_names(names)}{hint}", file=sys.stderr, flush=True)
+
+
+def find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
+    """Return what is wrong with the columns of a source, worded to follow its name; None when nothing is wrong.
+
+    Examples
+    --------
+    >>> find_column_problem(ENTITIES["interactions"], ["interaction_id", "anser"])
+    "has no column 'answer' (found: interaction_id, anser; did you mean anser?)"
+    """
+    columns = canonical_columns(entity, names)
+    repeated = next((name for name in names if name in columns and names.count(name) > 1), None)
     if repeated:
         return f"has the column '{repeated}' twice"
-    present = set(canonical_columns(entity, list(names)).values())
-    missing = ", ".join(f"'{name}'" for name in entity.required if name not in present)
-    return f"has no column {missing}" if missing else None
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def _peek_names(records: Iterable[RawRecord]) -> tuple[list[str], Iterator[RawRecord]]:
-    """Return all names seen in the first records (up to 1,000) and the records from the start."""
-    iterator = iter(records)
-    names: dict[str, None] = {}
-    head: list[RawRecord] = []
-    for row in iterator:
-        head.append(row)
-        names.update(dict.fromkeys(row[1] or ()))
-        if len(head) == 1000:
-            break
-
-    def replay() -> Iterator[RawRecord]:
-        yield from head
-        yield from iterator
-
-    return list(names), replay()
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-def _read_jsonl(path: Path) -> Iterator[RawRecord]:
-    """Yield the records of a JSON Lines file; blank lines are skipped, unreadable ones have a read error."""
-    with path.open("rb") as handle:
-        for number, line in enumerate(handle, start=1):
-            if not line.strip():
-                continue
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                message = f"invalid UTF-8 at byte {error.start} of the row"
-                yield number, None, message, line.decode("utf-8", "replace").rstrip("\r\n")
-                continue
-            try:
-                record = json.loads(text, parse_constant=_refuse_constant)
-            except (ValueError, RecursionError) as error:
-                yield number, None, f"malformed JSON: {error}", text.rstrip("\r\n")
-                continue
-            if isinstance(record, dict):
-                yield number, record, None, None
-            else:
-                yield number, None, f"not a JSON object but {type(record).__name__}", text.rstrip("\r\n")
-
-
-class _TakeBackLines:
-    """Lines of a file that can be taken back, so that a broken CSV record costs its first line and not the file."""
-
-    def __init__(self, handle: TextIO) -> None:
-        self._handle = handle
-        self._waiting: deque[str] = deque()
-        self.current: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self._waiting.popleft() if self._waiting else next(self._handle)
-        self.current.append(line)
-        return line
-
-    def take_back_all_but_first(self) -> str:
-        """Return the first line read since ``current`` was emptied; the others will be read again."""
-        first, *rest = self.current
-        self._waiting.extendleft(reversed(rest))
-        return first
-
-
-def _open_csv(path: Path) -> TextIO:
-    # surrogateescape keeps undecodable bytes visible as lone surrogates, so that one bad row does not lose the file
-    return path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="")
-
-
-def _read_csv_header(path: Path) -> list[str]:
-    with _open_csv(path) as handle:
-        return [name.strip() for name in next(csv.reader(handle, strict=True), [])]
-
-
-def _read_csv(path: Path) -> Iterator[RawRecord]:
-    """Yield the records of a CSV file with a header; unreadable ones have a read error."""
-    csv.field_size_limit(sys.maxsize)
-    with _open_csv(path) as handle:
-        lines = _TakeBackLines(handle)
-        rows = csv.reader(lines, strict=True)
-        names = [name.strip() for name in next(rows, [])]
-        number = 0
-        while True:
-            lines.current.clear()
-            try:
-                row = next(rows)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                number += 1
-                yield number, None, f"malformed CSV: {error}", _show_bytes(lines.take_back_all_but_first())
-                continue
-            if not row:
-                continue
-            number += 1
-            if not _is_encodable(row):
-                yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(lines.current))
-            elif len(row) != len(names):
-                yield (
-                    number,
-                    None,
-                    f"{len(row)} fields where the header has {len(names)}",
-                    _show_bytes("".join(lines.current)),
-                )
-            else:
-                # CSV cannot tell empty from null: an empty field is null
-                yield (
-                    number,
-                    {name: value if value != "" else None for name, value in zip(names, row, strict=True)},
-                    None,
-                    None,
-                )
-
-
-def _is_encodable(texts: Sequence[str]) -> bool:
-    try:
-        "".join(texts).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _show_bytes(text: str) -> str:
-    """Return a line read with surrogateescape, undecodable bytes shown as replacement characters."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").rstrip("\r\n")
-
-
-def _read_parquet_names(path: Path) -> list[str]:
-    import pyarrow.parquet as parquet
-
-    return list(parquet.read_schema(path).names)
-
-
-def _read_parquet(path: Path) -> Iterator[RawRecord]:
-    import pyarrow.parquet as parquet
-
-    yield from _read_batches(parquet.ParquetFile(path).iter_batches(batch_size=_ROWS_PER_BATCH))
-
-
-def _read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[RawRecord]:
-    """Yield the rows of record batches as records."""
-    number = 0
-    for batch in batches:
-        try:
-            records: list[RawRecord] = [(0, record, None, None) for record in _to_dictionaries(batch)]
-        except (ValueError, OverflowError):
-            # one value that Python cannot hold (invalid UTF-8, a date after the year 9999) must not lose its neighbours
-            records = [_read_one_row(batch.slice(index, 1)) for index in range(batch.num_rows)]
-        for _, record, error, unread in records:
-            number += 1
-            yield number, record, error, unread
-
-
-def _to_dictionaries(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """Return the rows of a batch; a map is a dictionary, as it is in JSON."""
-    maps = [name for name, kind in zip(batch.schema.names, batch.schema.types, strict=True) if pa.types.is_map(kind)]
-    rows: list[dict[str, Any]] = batch.to_pylist()
-    for row in rows:
-        row.update({name: dict(row[name]) for name in maps if row[name] is not None})
-    return rows
-
-
-def _read_one_row(row: pa.RecordBatch) -> RawRecord:
-    """Return one row as a record, or as unread text with a reason for each value that Python cannot hold."""
-    values: dict[str, Any] = {}
-    unreadable: list[str] = []
-    for name in row.schema.names:
-        one = pa.RecordBatch.from_arrays([row.column(name)], names=[name])
-        try:
-            values.update(_to_dictionaries(one)[0])
-        except UnicodeDecodeError:
-            unreadable.append(f"invalid UTF-8 in {name}")
-            values[name] = row.column(name).cast(pa.large_binary()).to_pylist()[0].decode("utf-8", "replace")
-        except (ValueError, OverflowError) as error:
-            unreadable.append(f"unreadable value in {name}: {_first_line(error)}")
-            values[name] = str(row.column(name).cast(pa.int64()).to_pylist()[0])
-    if unreadable:
-        return 0, None, "; ".join(unreadable), _show_record(values)
-    return 0, values, None, None
-
-
-def _expand_calls(records: Iterable[RawRecord], entity_name: str) -> Iterator[RawRecord]:
-    """Yield the records of one entity that nested calls hold."""
-    for number, record, error, unread in records:
-        if record is None:
-            # an unreadable call is rejected once, as an interaction
-            if entity_name == "interactions":
-                yield number, None, error, unread
-            continue
-        try:
-            expanded = list(expand_call(record, entity_name))
-        except RecordError as problem:
-            yield number, None, str(problem), _show_record(record)
-            continue
-        for item in expanded:
-            yield number, item, None, None
+    missing = [name for name in entity.required if name not in columns.values()]
+    if not missing:
+        return None
+    others = [name for name in names if name not in columns]
+    meant = [name for name in others if suggest(name, missing)]
+    question = f"; did you mean {meant[0]}?" if meant else ""
+    listed = ", ".join(f"'{name}'" for name in missing)
+    return f"has no column {listed} (found: {list_names(names)}{question})"
 
 
 def _to_batches(
@@ -474,20 +285,24 @@ def _to_batches(
     schema = landed_schema(entity.name)
     occurrences: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
+    mappings: dict[tuple[str, ...], dict[str, str]] = {}
     count_characters = 0
     for number, record, error, unread in records:
         row: dict[str, Any] = dict.fromkeys(entity.columns)
         is_cleaned = False
         if record is not None:
             try:
-                for name, column in canonical_columns(entity, record).items():
+                names = tuple(record)
+                if names not in mappings:
+                    mappings[names] = canonical_columns(entity, names)
+                for name, column in mappings[names].items():
                     text = _fold_json(record[name]) if column in entity.json_columns else to_text(record[name])
                     if text is not None:
                         row[column] = clean_text(text)
                         is_cleaned = is_cleaned or row[column] != text
             except (ValueError, RecursionError) as problem:
                 row = dict.fromkeys(entity.columns)
-                error, unread = f"unreadable value: {problem}", _show_record(record)
+                error, unread = f"unreadable value: {problem}", show_record(record)
         unread = None if unread is None else clean_text(unread)
         record_hash = hash_text(
             *[f"{name}={row[name]}" for name in entity.columns if row[name] is not None], unread or ""
@@ -509,19 +324,11 @@ def _to_batches(
             }
         )
         count_characters += len(unread or "") + sum(len(row[name] or "") for name in entity.columns)
-        if len(rows) == _ROWS_PER_BATCH or count_characters >= _CHARACTERS_PER_BATCH:
+        if len(rows) == ROWS_PER_BATCH or count_characters >= _CHARACTERS_PER_BATCH:
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
             rows, count_characters = [], 0
     if rows:
         yield pa.RecordBatch.from_pylist(rows, schema=schema)
-
-
-def _show_record(record: Mapping[str, Any]) -> str:
-    """Return a record for the rejects table: as JSON where JSON can hold it."""
-    try:
-        return to_text(dict(record)) or ""
-    except (ValueError, RecursionError):
-        return repr(record)
 
 
 def _fold_json(value: Any) -> str | None:
@@ -531,7 +338,7 @@ def _fold_json(value: Any) -> str | None:
     """
     if isinstance(value, str):
         try:
-            value = json.loads(value, parse_constant=_refuse_constant)
+            value = json.loads(value, parse_constant=refuse_constant)
         except ValueError:
             # staging gives the reason
             return str(value)

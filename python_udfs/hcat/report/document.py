@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hcat.engine.warehouse import Warehouse, open_warehouse
+from hcat.engine.warehouse import Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.calibration.section import describe_calibration
 from hcat.report.data import describe_data
@@ -69,7 +69,7 @@ def write_report(warehouse: Path, output: Path, metric_name: str | None = None) 
     Raises
     ------
     WarehouseError
-        If the warehouse cannot be read.
+        If the warehouse cannot be read, or if its last build was killed.
     ValueError
         If ``metric_name`` is not a primary metric of the warehouse.
     """
@@ -86,6 +86,7 @@ def render_report(warehouse: Path, metric_name: str | None = None) -> str:
     import jinja2
 
     with open_warehouse(warehouse) as source:
+        check_finished(source)
         context = build_context(source, metric_name)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),

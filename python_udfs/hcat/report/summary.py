@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hcat.engine.warehouse import Row, Warehouse, find_database, find_folder, open_warehouse
+from hcat.engine.warehouse import Row, Warehouse, check_finished, find_database, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
 from hcat.report.ledger import read_build
@@ -27,10 +27,11 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
     Raises
     ------
     WarehouseError
-        If the warehouse cannot be read.
+        If the warehouse cannot be read, or if its last build was killed.
     """
     path = find_database(warehouse)
     with open_warehouse(warehouse) as source:
+        check_finished(source)
         run = read_build(source).run
         overview = _describe_overview_counts(source)
         gates = describe_gates(source, run)

@@ -173,3 +173,20 @@ def test_out_of_memory_halves_the_batch():
     texts = [f"text {number}" for number in range(9)]
     vectors, _ = encode_texts(Small(8), texts, batch_tokens=1000)
     assert_allclose(vectors, HashingEncoder(8).encode_batch(texts))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "pakcaged",
+            "encoder 'pakcaged' is no folder and none of packaged, hashing:<dimensions>; as a Hub id it needs ",
+        ),
+        ("hashing:many", "encoder 'hashing:many' must be hashing:<dimensions>, for instance hashing:32"),
+    ],
+)
+def test_a_mistyped_encoder_is_told_what_there_is(name: str, message: str) -> None:
+    with pytest.raises(ModelError) as problem:
+        resolve_encoder(name, "", "cpu", "float32")
+    assert str(problem.value).startswith(message)
+    assert ("did you mean packaged?" in str(problem.value)) == (name == "pakcaged")

@@ -14,8 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hcat.landing import files
 from hcat.landing.raw_contract import ENTITIES
-from hcat.landing.reading import find_files, land, landed_schema, read_entity
+from hcat.landing.reading import land, landed_schema, read_entity
+from hcat.landing.shapes import find_files, find_unread_files
 
 any_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 # what a log can hold in a field: everything that UTF-8 can
@@ -65,10 +67,54 @@ def test_files_are_found_by_name_part_and_folder(tmp_path: Path) -> None:
     assert [path.name for path in find_files(tmp_path, "ratings")] == []
 
 
-def test_a_folder_without_interactions_is_a_problem_that_names_both(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "never_made"):
-        problem = only_problem(land_all(folder))
-        assert f"folder '{folder}' (HCAT_RAW_LOGS) has no file interactions.parquet, interactions.jsonl" in problem
+FORMATS = "(.parquet, .jsonl, .csv, .tsv; found: "
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (None, "does not exist"),
+        ([], f"has no file interactions.* or calls.* {FORMATS}nothing that could be read)"),
+        (["notes.md"], f"has no file interactions.* or calls.* {FORMATS}nothing that could be read)"),
+        (["report.csv"], f"has no file interactions.* or calls.* {FORMATS}report.csv)"),
+        (
+            ["interaction.csv"],
+            f"has no file interactions.* or calls.* {FORMATS}interaction.csv; did you mean interactions.csv?)",
+        ),
+        (["Calls.JSONL"], f"has no file interactions.* or calls.* {FORMATS}Calls.JSONL; did you mean calls.jsonl?)"),
+        (["calls.json"], f"has no file interactions.* or calls.* {FORMATS}calls.json; did you mean calls.jsonl?)"),
+        (
+            ["interactions.jsonl.gz"],
+            f"has no file interactions.* or calls.* {FORMATS}interactions.jsonl.gz; did you mean interactions.jsonl?)",
+        ),
+    ],
+)
+def test_a_folder_without_interactions_is_a_problem_that_names_what_is_there(
+    tmp_path: Path, names: list[str] | None, problem: str
+) -> None:
+    folder = tmp_path / "logs"
+    if names is not None:
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text("x")
+    assert only_problem(land_all(folder)) == f"folder '{folder}' (HCAT_RAW_LOGS) {problem}"
+
+
+def test_a_file_in_place_of_the_folder_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text("{}")
+    assert only_problem(land_all(path)) == f"'{path}' (HCAT_RAW_LOGS) is a file: name the folder that holds it"
+
+
+def test_files_that_are_not_read_are_found(tmp_path: Path) -> None:
+    for name in ("calls.jsonl", "retrieval.csv", "ratings.xlsx", "qrels.tsv", "costs.csv", "README.md", "corpus.JSONL"):
+        (tmp_path / name).touch()
+    assert find_unread_files(tmp_path) == {
+        "corpus.JSONL": "corpus.jsonl",
+        "costs.csv": None,
+        "ratings.xlsx": "ratings.jsonl",
+        "retrieval.csv": "retrievals.csv",
+    }
 
 
 @pytest.mark.parametrize("entity", [name for name in ENTITIES if name != "interactions"])
@@ -88,7 +134,111 @@ def test_a_missing_column_is_a_problem_that_names_both(tmp_path: Path, suffix: s
         path.write_text("query_text\n" + "What?\n" * count_rows)
     else:
         parquet.write_table(pa.table({"query_text": pa.array(["What?"] * count_rows, pa.string())}), path)
-    assert only_problem(land_all(tmp_path)) == f"interactions.{suffix} has no column 'interaction_id', 'answer'"
+    assert only_problem(land_all(tmp_path)) == (
+        f"interactions.{suffix} has no column 'interaction_id', 'answer' (found: query_text)"
+    )
+
+
+def test_a_column_with_a_wrong_letter_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "interactions.csv").write_text("interaction_id,anwser\ni1,5\n")
+    assert only_problem(land_all(tmp_path)).endswith("(found: interaction_id, anwser; did you mean anwser?)")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("interactions.csv", "INTERACTION_ID,Query Text,ANSWER\ni1,What?,5\n"),
+        ("interactions.csv", "interaction_id;query_text;answer\ni1;What?;5\n"),
+        ("interactions.csv", "interaction_id\tquery_text\tanswer\ni1\tWhat?\t5\n"),
+        ("interactions.tsv", "Interaction-ID\tquestion\tResponse\ni1\tWhat?\t5\n"),
+        ("interactions.jsonl", '{"Interaction_Id": "i1", "userInput": "What?", "ANSWER": "5"}\n'),
+    ],
+)
+def test_headers_in_other_letters_and_separators_are_read(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    (row,) = land_all(tmp_path)
+    assert (row["interaction_id"], row["query_text"], row["answer"]) == ("i1", "What?", "5")
+
+
+def test_an_alias_of_calls_serves_interactions_too(tmp_path: Path) -> None:
+    (tmp_path / "interactions.csv").write_text("id,input,output,created_at\ni1,What?,5,2026-05-01\n")
+    (row,) = land_all(tmp_path)
+    assert (row["query_text"], row["answer"], row["asked_at"]) == ("What?", "5", "2026-05-01")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("calls.jsonl", b'[{"query": "What?", "answer": "5"}]', "holds one JSON array"),
+        ("calls.jsonl", b'\xef\xbb\xbf[\n {"query": "What?", "answer": "5"}\n]\n', "holds one JSON array"),
+        ("interactions.jsonl", b'{\n "interaction_id": "i1",\n "answer": "5"\n}\n', "holds JSON over several lines"),
+        ("interactions.csv", "interaction_id,answer\n".encode("utf-16"), "is UTF-16: save it as UTF-8"),
+        ("interactions.jsonl", b"\x1f\x8b\x08\x00rest", "is compressed: unpack it"),
+    ],
+)
+def test_a_file_in_another_format_is_one_problem(tmp_path: Path, name: str, content: bytes, problem: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert only_problem(land_all(tmp_path)).startswith(f"{name} {problem}")
+
+
+def test_a_line_that_is_too_long_costs_only_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_LONGEST_LINE", 2_000_000)
+    record = {"interaction_id": "i1", "answer": "5"}
+    path = tmp_path / "interactions.jsonl"
+    for last in ([], [record]):
+        write_lines(path, record, record | {"answer": "x" * 5_000_000}, *last)
+        rows = land_all(tmp_path)
+        assert [row["read_error"] is None for row in rows] == [True, False, *[True for _ in last]]
+        assert rows[1]["read_error"] == "a line of 5.0 MB, at most 2.0 MB are read: cut its texts"
+        assert len(rows[1]["unread_record"]) == 1000
+
+
+def test_a_set_of_beir_is_read(tmp_path: Path) -> None:
+    write_lines(tmp_path / "corpus.jsonl", {"_id": "d1", "title": "Fees", "text": "The fee is 5.", "metadata": {}})
+    write_lines(tmp_path / "queries.jsonl", {"_id": "q1", "text": "What is the fee?", "metadata": {}})
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\n")
+    (chunk,) = land_all(tmp_path, "chunks")
+    assert (chunk["chunk_id"], chunk["document_id"], chunk["text"]) == ("d1", "d1", "The fee is 5.")
+    (document,) = land_all(tmp_path, "documents")
+    assert (document["document_id"], document["title"]) == ("d1", "Fees")
+    (query,) = land_all(tmp_path, "queries")
+    assert (query["query_id"], query["text"]) == ("q1", "What is the fee?")
+    (judgement,) = land_all(tmp_path, "relevance_judgements")
+    assert (judgement["query_id"], judgement["chunk_id"], judgement["grade"]) == ("q1", "d1", "2")
+
+
+def test_a_set_of_autorag_is_read(tmp_path: Path) -> None:
+    corpus = {"doc_id": ["p1", "p2"], "contents": ["The fee is 5.", "The rate is 2."], "path": ["a.pdf", None]}
+    parquet.write_table(
+        pa.table(corpus | {"metadata": [{"next_id": "p2"}, {"next_id": None}]}), tmp_path / "corpus.parquet"
+    )
+    questions = {
+        "qid": ["q1"],
+        "query": ["What is the fee?"],
+        "retrieval_gt": [[["p1"], ["p2", "p1"]]],
+        "generation_gt": [["5 euros", "5"]],
+    }
+    parquet.write_table(pa.table(questions), tmp_path / "qa.parquet")
+    assert [(row["chunk_id"], row["document_id"], row["text"]) for row in land_all(tmp_path, "chunks")] == [
+        ("p1", "a.pdf", "The fee is 5."),
+        ("p2", "p2", "The rate is 2."),
+    ]
+    assert [row["document_id"] for row in land_all(tmp_path, "documents")] == ["a.pdf", "p2"]
+    (query,) = land_all(tmp_path, "queries")
+    assert (query["query_id"], query["text"], query["reference_answer"]) == ("q1", "What is the fee?", "5 euros")
+    judged = land_all(tmp_path, "relevance_judgements")
+    assert [(row["query_id"], row["chunk_id"], row["grade"]) for row in judged] == [
+        ("q1", "p1", "1"),
+        ("q1", "p2", "1"),
+    ]
+
+
+def test_the_name_of_the_folder_itself_means_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "calls"
+    folder.mkdir()
+    write_lines(folder / "interactions.jsonl", {"interaction_id": "i1", "answer": "5"})
+    assert [row["interaction_id"] for row in land_all(folder)] == ["i1"]
 
 
 @pytest.mark.parametrize(
@@ -339,7 +489,7 @@ def test_a_warehouse_table_is_landed_and_landed_once() -> None:
             {"interactions": "no; table"},
             "hcat_raw_relations: interactions is 'no; table', which is no table of the warehouse",
         ),
-        ({"interactions": "half"}, "warehouse table 'half' has no column 'answer'"),
+        ({"interactions": "half"}, "warehouse table 'half' has no column 'answer' (found: interaction_id)"),
         ({"interaction": "half"}, "hcat_raw_relations names 'interaction', which is none of interactions, retrievals,"),
     ],
 )

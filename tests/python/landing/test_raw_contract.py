@@ -1,4 +1,4 @@
-"""The raw contract: names and aliases of columns, values as text, and the nested shape of one object per call."""
+"""The raw contract: names and aliases of columns, and values as text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hcat.engine.keys import hash_text
-from hcat.landing.raw_contract import ENTITIES, RecordError, canonical_columns, expand_call, to_text
-
-CALL = {
-    "interaction_id": "i1",
-    "query": "What is the fee?",
-    "answer": "It is 5.",
-    "contexts": ["The fee is 5.", {"text": "The rate is 2.", "chunk_id": "c2", "score": 0.25}],
-}
+from hcat.landing.aliases import ALIASES, plain_name
+from hcat.landing.raw_contract import ENTITIES, canonical_columns, to_text
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -35,6 +29,30 @@ def test_contract_is_consistent(entity: Any) -> None:
     assert set(entity.json_columns) <= set(entity.columns)
     assert set(entity.aliases.values()) <= set(entity.columns)
     assert not set(entity.aliases) & set(entity.columns), "a canonical name needs no alias"
+    assert set(entity.meanings) <= set(entity.columns)
+    assert set(entity.meanings.values()) <= set(ALIASES)
+    assert all(plain_name(name) == name for name in entity.aliases)
+
+
+def test_the_list_of_aliases_names_no_meaning_twice_within_one() -> None:
+    for meaning, names in ALIASES.items():
+        assert len({meaning, *names}) == len(names) + 1, meaning
+
+
+@pytest.mark.parametrize(
+    ("entity", "names", "columns"),
+    [
+        ("interactions", ["ID", "Query Text", "Response", "created_at"], "interaction_id query_text answer asked_at"),
+        ("interactions", ["interactionId", "actualOutput"], "interaction_id answer"),
+        ("queries", ["_id", "text", "expected-output"], "query_id text reference_answer"),
+        ("chunks", ["_id", "doc_id", "contents"], "chunk_id document_id text"),
+        ("relevance_judgements", ["query-id", "corpus-id", "score"], "query_id chunk_id grade"),
+        ("retrievals", ["call_id", "rank", "doc_id", "page_content", "similarity"], None),
+    ],
+)
+def test_one_list_of_aliases_serves_every_entity(entity: str, names: list[str], columns: str | None) -> None:
+    expected = (columns or "interaction_id rank chunk_id text retrieval_score").split()
+    assert list(canonical_columns(ENTITIES[entity], names).values()) == expected
 
 
 def test_canonical_columns_keeps_known_names_and_drops_the_rest() -> None:
@@ -105,86 +123,3 @@ def test_hash_text_is_md5_and_tells_parts_apart() -> None:
     assert hash_text("") == "d41d8cd98f00b204e9800998ecf8427e"
     assert hash_text("ab", "c") != hash_text("a", "bc")
     assert len(hash_text("\ud800")) == 32
-
-
-def test_a_call_gives_an_interaction() -> None:
-    (interaction,) = expand_call(CALL | {"tags": {"topic": "fees"}, "language": "en", "unknown": 1}, "interactions")
-    query_id = "query_" + hash_text("what is the fee?")[:16]
-    assert interaction == {
-        "interaction_id": "i1",
-        "query_id": query_id,
-        "query_text": "What is the fee?",
-        "answer": "It is 5.",
-        "asked_at": None,
-        "tags": {"topic": "fees"},
-        "language": "en",
-    }
-
-
-def test_a_call_gives_one_retrieval_per_context() -> None:
-    assert list(expand_call(CALL, "retrievals")) == [
-        {"interaction_id": "i1", "rank": 1, "chunk_id": None, "text": "The fee is 5.", "retrieval_score": None},
-        {"interaction_id": "i1", "rank": 2, "chunk_id": "c2", "text": "The rate is 2.", "retrieval_score": 0.25},
-    ]
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("id", "question", "response", "retrieved_contexts", "ground_truth", "timestamp"),
-        ("call_id", "user_input", "output", "retrieval_context", "expected_output", "created_at"),
-        ("trace_id", "input", "actual_output", "context", "reference", "asked_at"),
-        ("interaction_id", "query_text", "answer", "contexts", "reference_answer", "asked_at"),
-    ],
-)
-def test_names_of_common_frameworks_are_known(names: tuple[str, ...]) -> None:
-    call = dict(zip(names, ("i1", "What?", "It is 5.", ["The fee is 5."], "5 euros", "2026-05-01"), strict=True))
-    (interaction,) = expand_call(call, "interactions")
-    (retrieval,) = expand_call(call, "retrievals")
-    (query,) = expand_call(call, "queries")
-    assert (interaction["interaction_id"], interaction["query_text"]) == ("i1", "What?")
-    assert (interaction["answer"], interaction["asked_at"]) == ("It is 5.", "2026-05-01")
-    assert (retrieval["interaction_id"], retrieval["text"]) == ("i1", "The fee is 5.")
-    assert query == {"query_id": interaction["query_id"], "text": "What?", "reference_answer": "5 euros"}
-
-
-def test_a_null_does_not_hide_another_name_of_the_same_thing() -> None:
-    (interaction,) = expand_call({"id": "i1", "query": None, "question": "What?", "answer": "5"}, "interactions")
-    assert interaction["query_text"] == "What?"
-
-
-def test_a_query_text_alone_makes_no_query_record() -> None:
-    assert list(expand_call(CALL, "queries")) == []
-
-
-def test_tags_of_a_call_are_those_of_the_interaction_and_query_tags_those_of_the_query() -> None:
-    assert list(expand_call(CALL | {"tags": {"topic": "fees"}}, "queries")) == []
-    (query,) = expand_call(CALL | {"query_tags": {"length": "short"}, "query_group": "g1"}, "queries")
-    assert (query["tags"], query["query_group"]) == ({"length": "short"}, "g1")
-    (interaction,) = expand_call(CALL | {"query_tags": {"length": "short"}}, "interactions")
-    assert "tags" not in interaction
-
-
-def test_the_same_question_in_other_case_and_spacing_is_the_same_query() -> None:
-    (one,) = expand_call(CALL, "interactions")
-    (other,) = expand_call(CALL | {"query": "  what IS\nthe fee? "}, "interactions")
-    assert one["query_id"] == other["query_id"]
-
-
-@pytest.mark.parametrize("contexts", [None, []])
-def test_missing_and_empty_contexts_give_no_retrieval(contexts: Any) -> None:
-    assert list(expand_call(CALL | {"contexts": contexts}, "retrievals")) == []
-
-
-@pytest.mark.parametrize(
-    ("contexts", "message"),
-    [
-        ("one text", "contexts must be a list, got str"),
-        ({"text": "x"}, "contexts must be a list, got dict"),
-        (["x", 7], "a context must be a text or an object, got int"),
-        ([["x"]], "a context must be a text or an object, got list"),
-    ],
-)
-def test_wrong_contexts_are_named(contexts: Any, message: str) -> None:
-    with pytest.raises(RecordError, match=message):
-        list(expand_call(CALL | {"contexts": contexts}, "retrievals"))

@@ -1,0 +1,24 @@
+{#
+    A hook of stg_interactions. It stops the build when no interaction could be used, and says the most frequent reason
+    in one line, because every later model and gate would only say that it has nothing to measure.
+#}
+{% macro raise_when_nothing_is_staged() %}
+{% set shown %}
+    'hcat raw logs: no interaction could be used: ' || coalesce(
+        cast(count_records as {{ dbt.type_string() }}) || ' of ' || cast(count_landed as {{ dbt.type_string() }})
+        || ' records are rejected like those of ' || source_file || ': ' || reject_reason
+        || ' (`hcat check` shows the others)',
+        'the files hold no record'
+    )
+{% endset %}
+{{ raise_when(
+    'count_staged = 0',
+    shown,
+    '(select staged.count_staged, landed.count_landed, reasons.count_records, reasons.source_file, reasons.reject_reason'
+    ~ ' from (select count(*) as count_staged from ' ~ this ~ ') as staged'
+    ~ ' cross join (select count(*) as count_landed from ' ~ ref('base_interactions') ~ ') as landed'
+    ~ ' left join (select source_file, reject_reason, count(*) as count_records from ' ~ ref('base_interactions')
+    ~ " where record_status = 'rejected' group by source_file, reject_reason"
+    ~ ' order by count_records desc, source_file, reject_reason limit 1) as reasons on true) as problems'
+) }}
+{% endmacro %}

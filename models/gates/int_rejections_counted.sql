@@ -1,0 +1,37 @@
+-- One row per (entity, source file, reason without its value) of rejected records, with the first of them.
+{%- set entities = [
+    'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'
+] %}
+with rejected as (
+    {%- for entity in entities %}
+    select
+        '{{ entity }}' as entity,
+        source_file,
+        reject_reason,
+        source_row
+    from {{ ref('stg_' ~ entity ~ '__rejected') }}
+    {% if not loop.last %}union all{% endif %}
+    {%- endfor %}
+),
+
+named as (
+    select
+        *,
+        -- what follows the colon is the value of one record
+        {{ replace_pattern('reject_reason', ': .*$', '') }} as reason
+    from rejected
+),
+
+final as (
+    select
+        entity,
+        source_file,
+        reason,
+        min_by(reject_reason, source_row) as first_reason,
+        count(*) as count_records,
+        min(source_row) as first_row
+    from named
+    group by entity, source_file, reason
+)
+
+select * from final

@@ -1,0 +1,6 @@
+from hcat.engine.relations import read_rows
+from hcat.landing.rejections import say_rejections
+
+
+def model(dbt, session):
+    return say_rejections(read_rows(dbt.ref("int_rejections_counted")))

@@ -1,0 +1,129 @@
+"""The SQL of staging models over Arrow tables, without dbt: the same text as in a build, run by DuckDB in memory.
+
+A check of logs before a build must reject what the build rejects. So it runs the same models instead of rules of its
+own. Only what staging uses of dbt is here: ``ref``, ``var``, the macros of the project and the time of the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+_PROJECT_FILE = "dbt_project.yml"
+_NAME = "hcat"
+
+
+class ProjectError(RuntimeError):
+    """The models of hcat were not found; the message is one line."""
+
+
+def find_project(start: Path) -> Path:
+    """Return the folder of hcat's dbt project: ``start``, a package of the project there, or that of this code.
+
+    Raises
+    ------
+    ProjectError
+        If none of them holds it.
+    """
+    for folder in (start, start / "dbt_packages" / _NAME, Path(__file__).resolve().parents[3]):
+        if (folder / _PROJECT_FILE).is_file() and (folder / "models" / "staging").is_dir():
+            return folder
+    raise ProjectError("the models of hcat are not here: run it in the folder of the dbt project, after `dbt deps`")
+
+
+def read_variables(project: Path, start: Path) -> dict[str, Any]:
+    """Return the settings of hcat's project, with those that the user's own project in ``start`` sets."""
+    import yaml
+
+    variables: dict[str, Any] = {}
+    for path in (project / _PROJECT_FILE, start / _PROJECT_FILE):
+        if path.is_file():
+            given = (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("vars") or {}
+            variables |= {name: value for name, value in given.items() if not isinstance(value, dict)}
+            variables |= given.get(_NAME) or {}
+    return variables
+
+
+class Staging:
+    """A database in memory that holds landed rows and runs staging models over them.
+
+    Parameters
+    ----------
+    project : Path
+        Folder of hcat's dbt project.
+    variables : mapping
+        Settings, as :func:`read_variables` returns them.
+    """
+
+    def __init__(self, project: Path, variables: Mapping[str, Any]) -> None:
+        import duckdb
+
+        self._project = project
+        self._variables = variables
+        self._connection = duckdb.connect()
+        self._connection.execute("set TimeZone = 'UTC'")
+        self._models = {path.stem: path for path in (project / "models" / "staging").rglob("*.sql")}
+
+    def add(self, name: str, rows: pa.Table) -> None:
+        """Add a table, for instance of landed rows."""
+        self._connection.register("hcat_rows", rows)
+        self._connection.execute(f'create table "{name}" as select * from hcat_rows')
+        self._connection.unregister("hcat_rows")
+
+    def add_seed(self, path: Path) -> None:
+        """Add a seed, all of whose columns are texts."""
+        self._connection.read_csv(str(path), all_varchar=True).create(path.stem)
+
+    def run(self, name: str) -> None:
+        """Make the table of a staging model."""
+        self._connection.execute(f'create table "{name}" as {self._render(self._models[name].read_text("utf-8"))}')
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        """Return the rows of a query."""
+        table: pa.Table = self._connection.sql(query).to_arrow_table()
+        rows: list[dict[str, Any]] = table.to_pylist()
+        return rows
+
+    def _render(self, text: str) -> str:
+        import jinja2
+
+        environment = jinja2.Environment(extensions=["jinja2.ext.do"])
+        known = environment.globals
+
+        class Adapter:
+            @staticmethod
+            def dispatch(name: str, package: str) -> Any:
+                return known[f"default__{name}"]
+
+        known |= {
+            "adapter": Adapter,
+            "return": lambda value: value,
+            "ref": lambda name: f'"{name}"',
+            "var": lambda name, default=None: self._variables.get(name, default),
+            "run_started_at": datetime.now(UTC),
+            "config": lambda **settings: "",
+        }
+        for path in self._macros(text):
+            module = environment.from_string(path.read_text(encoding="utf-8")).module
+            known |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
+        return environment.from_string(text).render()
+
+    def _macros(self, text: str) -> Iterable[Path]:
+        """Return the files of the macros that a text uses, those that others use first."""
+        files = {path.stem: path for path in (self._project / "macros").rglob("*.sql")}
+        ordered: dict[str, Path] = {}
+
+        def visit(used: str) -> None:
+            for name in re.findall(r"\b(\w+)\(", used):
+                if name in files and name not in ordered:
+                    path = files.pop(name)
+                    visit(path.read_text(encoding="utf-8"))
+                    ordered[name] = path
+
+        visit(text)
+        return ordered.values()

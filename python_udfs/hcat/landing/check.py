@@ -1,0 +1,223 @@
+"""A look at raw logs before a build: what is recognised, what is rejected and why, and what can be measured.
+
+The rejects are those of the build, because the same models decide (:mod:`hcat.engine.staging`).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hcat.engine.staging import Staging, find_project, read_variables
+from hcat.landing.raw_contract import ENTITIES
+from hcat.landing.reading import landed_schema, read_entity
+from hcat.landing.shapes import find_files, find_unread_files
+
+#: Rejected records that are shown for each reason of an entity.
+SHOWN_RECORDS = 3
+_SHOWN_REASONS = 5
+
+# what a metric may ask of the logs -> what brings it
+_INPUTS: Mapping[str, str] = {
+    "query": "query texts (query_text, or queries)",
+    "answer": "answers",
+    "context": "retrievals, or contexts in calls",
+    "reference": "reference answers (queries.reference_answer)",
+    "relevance": "relevance_judgements or queries.source_chunk_ids, and chunk ids in retrievals",
+    "samples": "several answers to a query (sample_index)",
+}
+# what a metric may ask of the settings, and not of the logs
+_REQUESTED = "language_model"
+# the staging models in the order in which they read each other
+_ORDER = ("documents", "chunks", "queries", "interactions", "retrievals", "ratings", "relevance_judgements")
+
+_COUNT_RECORDS = """
+select count(*) as count_landed, count(*) filter (where record_status = 'staged') as count_staged,
+    count(*) filter (where record_status = 'repeated') as count_repeated,
+    count(*) filter (where record_status = 'rejected') as count_rejected
+from "base_{entity}"
+"""
+_LIST_REJECTED = """
+with rejected as (
+    select *, regexp_replace(reject_reason, ': .*$', '') as reason from "base_{entity}" where record_status = 'rejected'
+)
+select reason, count(*) as count_records, array_agg(source_file || ' row ' || source_row || ': ' || reject_reason
+    order by source_file, source_row)[1:{shown}] as records
+from rejected group by reason order by count_records desc, reason
+"""
+_COUNT_INPUTS = """
+with interactions as (select * from base_interactions where record_status = 'staged'),
+queries as (select * from base_queries where record_status = 'staged'),
+graded as (
+    select query_id from queries where len(source_chunk_ids) > 0
+    union select query_id from landed_relevance_judgements
+),
+found as (
+    select interaction_id, bool_or(chunk_id is not null) as has_ids from base_retrievals
+    where record_status = 'staged' group by interaction_id
+),
+sampled as (
+    select query_id, query_text, run_id from interactions group by all having count(*) > 1
+)
+select
+    count(*) as interactions,
+    count(*) filter (where coalesce(interactions.query_text, queries.query_text) is not null) as query,
+    count(*) filter (where trim(coalesce(answer, '')) <> '') as answer,
+    count(found.interaction_id) as context,
+    count(queries.reference_answer) as reference,
+    count(*) filter (where graded.query_id is not null and found.has_ids) as relevance,
+    count(*) filter (where sampled.query_id is not null or sampled.query_text is not null) as samples,
+    count(asked_at) as asked_at,
+    count(distinct application_version) as versions
+from interactions
+left join queries on interactions.query_id = queries.query_id
+left join (select distinct query_id from graded) as graded on interactions.query_id = graded.query_id
+left join found on interactions.interaction_id = found.interaction_id
+left join sampled on interactions.query_id is not distinct from sampled.query_id
+    and interactions.query_text is not distinct from sampled.query_text
+    and interactions.run_id is not distinct from sampled.run_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a folder of raw logs holds.
+
+    Parameters
+    ----------
+    lines : tuple of (str, str)
+        A name and a text for each line that a person reads.
+    count_interactions : int
+        Interactions that a build would stage.
+    """
+
+    lines: tuple[tuple[str, str], ...]
+    count_interactions: int
+
+
+def check_logs(folder: Path, start: Path) -> Check:
+    """Return what a build would make of a folder of raw logs.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of raw logs.
+    start : Path
+        Folder of the dbt project: hcat's own, or one that has it as a package.
+
+    Raises
+    ------
+    ProjectError
+        If the models of hcat are not found.
+    ValueError
+        If a file or the folder cannot be read; the message has one line per cause.
+    """
+    project = find_project(start)
+    staging = Staging(project, read_variables(project, start))
+    files = {entity: find_files(folder, entity) if folder.is_dir() else [] for entity in ENTITIES}
+    problems: list[str] = []
+    for entity in ENTITIES:
+        rows = pa.Table.from_batches(read_entity(entity, folder), landed_schema(entity))
+        if any(rows["is_file_problem"].to_pylist()):
+            problems += [row["read_error"] for row in rows.to_pylist() if row["is_file_problem"]]
+        staging.add(f"landed_{entity}", rows)
+    if problems:
+        raise ValueError("; ".join(dict.fromkeys(problems)))
+    staging.add_seed(_find_seed("rating_scales", start, project))
+    for entity in _ORDER:
+        staging.run(f"base_{entity}")
+    (inputs,) = staging.rows(_COUNT_INPUTS)
+    catalogue = _read_catalogue(_find_seed("metric_catalog", start, project))
+    names = sorted({path.relative_to(folder).as_posix() for found in files.values() for path in found})
+    lines = [
+        ("files", ", ".join(names)),
+        *_describe_unread(folder),
+        *_describe_entities(staging, files),
+        *_describe_metrics(catalogue, inputs),
+        *_describe_missing(catalogue, inputs, files),
+        *_describe_next(folder, inputs["interactions"]),
+    ]
+    return Check(tuple(lines), inputs["interactions"])
+
+
+def _find_seed(name: str, start: Path, project: Path) -> Path:
+    own = start / "seeds" / f"{name}.csv"
+    return own if own.is_file() else project / "seeds" / f"{name}.csv"
+
+
+def _read_catalogue(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8", newline="") as handle:
+        return [row | {"inputs": _inputs_of(row["requires"])} for row in csv.DictReader(handle)]
+
+
+def _inputs_of(requires: str) -> frozenset[str]:
+    """Return what a metric asks of the logs or of a request; models and cut-offs are the project's own."""
+    words = set(requires.split("|"))
+    return frozenset(words & {*_INPUTS, _REQUESTED})
+
+
+def _describe_unread(folder: Path) -> Iterator[tuple[str, str]]:
+    for name, meant in find_unread_files(folder).items():
+        yield "not read", f"{name}" + (f": did you mean {meant}?" if meant else "")
+
+
+def _describe_entities(staging: Staging, files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str]]:
+    for entity in ENTITIES:
+        (counted,) = staging.rows(_COUNT_RECORDS.format(entity=entity))
+        if not files[entity] or (not counted["count_landed"] and entity != "interactions"):
+            continue
+        parts = [f"{counted['count_staged']:,} of {counted['count_landed']:,} records can be used"]
+        parts += [f"{counted[f'count_{status}']:,} {status}" for status in ("rejected", "repeated")]
+        yield entity, ", ".join(part for part in parts if not part.startswith("0 re"))
+        reasons = staging.rows(_LIST_REJECTED.format(entity=entity, shown=SHOWN_RECORDS))
+        for reason in reasons[:_SHOWN_REASONS]:
+            yield "  rejected", f"{reason['count_records']:,}: {reason['reason']}"
+            for record in reason["records"]:
+                yield "", f"  {record}"
+        if len(reasons) > _SHOWN_REASONS:
+            yield "  rejected", f"for {len(reasons) - _SHOWN_REASONS} more reasons"
+
+
+def _describe_metrics(catalogue: list[dict[str, Any]], inputs: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
+    families: dict[str, int] = {}
+    for metric in scored:
+        families[metric["family"]] = families.get(metric["family"], 0) + 1
+    named = ", ".join(f"{family} {count}" for family, count in families.items())
+    yield "metrics", f"{len(scored)} of {len(catalogue)} can be scored: {named}"
+    for each in ("query", "answer", "context", "reference", "relevance"):
+        count = inputs[each]
+        if 0 < count < inputs["interactions"]:
+            yield "", f"  {count:,} of {inputs['interactions']:,} interactions bring {_INPUTS[each]}"
+
+
+def _describe_missing(
+    catalogue: list[dict[str, Any]], inputs: Mapping[str, int], files: Mapping[str, Sequence[Path]]
+) -> Iterator[tuple[str, str]]:
+    for each, source in _INPUTS.items():
+        if inputs["interactions"] and not inputs[each]:
+            gained = [metric for metric in catalogue if each in metric["inputs"] and _REQUESTED not in metric["inputs"]]
+            shown = ", ".join(metric["metric_name"] for metric in gained[:3])
+            yield "missing", f"{source}: would add {len(gained)} metrics ({shown}, ...)"
+    if not inputs["asked_at"]:
+        yield "missing", "times (asked_at): would add drift between weeks"
+    if inputs["versions"] < len(("one", "other")):
+        yield "missing", "a second application_version: would add the comparison of versions"
+    if not files["ratings"]:
+        yield "missing", "ratings: would add calibrated probabilities; `hcat labels export` writes a sheet for raters"
+    if not files["chunks"]:
+        yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
+    judged = sum(_REQUESTED in metric["inputs"] for metric in catalogue)
+    yield "on request", f"{judged} metrics by a language model (docs/judges.md)"
+
+
+def _describe_next(folder: Path, count_interactions: int) -> Iterator[tuple[str, str]]:
+    if count_interactions:
+        yield "next", f"HCAT_RAW_LOGS={folder} dbt build"
+    else:
+        yield "next", "no interaction can be used: mend the records above, then run `hcat check` again"

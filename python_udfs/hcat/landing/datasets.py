@@ -1,0 +1,85 @@
+"""Shapes of evaluation sets: the corpus of BEIR and AutoRAG, and the questions of AutoRAG.
+
+``queries.jsonl`` and ``qrels/*.tsv`` of BEIR have one record per record of the contract and need no shape of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hcat.landing.aliases import pick, plain_name
+from hcat.landing.calls import find_passage_id, judge_relevant, make_query_id
+from hcat.landing.raw_contract import ENTITIES, RecordError
+
+#: Stems of files and the entities that they hold.
+CORPUS, QUESTIONS, JUDGEMENTS = "corpus", "qa", "qrels"
+
+
+def expand_corpus(passage: Mapping[str, Any], entity_name: str) -> Iterator[dict[str, Any]]:
+    """Yield the document or the chunk that a passage of a corpus stands for.
+
+    Parameters
+    ----------
+    passage : mapping
+        ``{"_id", "title", "text"}`` of BEIR, ``{"doc_id", "contents", "path"}`` of AutoRAG.
+    entity_name : {"documents", "chunks"}
+        A passage is a chunk. Its document is its path where it has one, else the passage itself.
+
+    Examples
+    --------
+    >>> list(expand_corpus({"_id": "d1", "title": "Fees", "text": "The fee is 5."}, "chunks"))
+    [{'chunk_id': 'd1', 'document_id': 'd1', 'text': 'The fee is 5.', 'topic': None}]
+    """
+    record = {plain_name(name): value for name, value in passage.items()}
+    identifier = find_passage_id(record)
+    document_id = identifier if record.get("path") is None else record["path"]
+    topic = record.get("topic")
+    if entity_name == "documents":
+        yield {"document_id": document_id, "title": record.get("title"), "topic": topic}
+    else:
+        text = record.get("text")
+        text = pick(record, "passage_text") if text is None else text
+        yield {"chunk_id": identifier, "document_id": document_id, "text": text, "topic": topic}
+
+
+def expand_question(question: Mapping[str, Any], entity_name: str) -> Iterator[dict[str, Any]]:
+    """Yield the query or the relevance judgements that a question with its gold passages stands for.
+
+    Parameters
+    ----------
+    question : mapping
+        ``{"qid", "query", "retrieval_gt": [[id]], "generation_gt": [text]}`` of AutoRAG. Of several reference answers
+        the first is read.
+    entity_name : {"queries", "relevance_judgements"}
+
+    Raises
+    ------
+    RecordError
+        If the gold passages are not a list.
+
+    Examples
+    --------
+    >>> question = {"qid": "q1", "query": "How much?", "retrieval_gt": [["d1", "d2"]], "generation_gt": ["5", "five"]}
+    >>> list(expand_question(question, "queries"))
+    [{'query_id': 'q1', 'text': 'How much?', 'reference_answer': '5'}]
+    >>> [judgement["chunk_id"] for judgement in expand_question(question, "relevance_judgements")]
+    ['d1', 'd2']
+    """
+    record = {plain_name(name): value for name, value in question.items()}
+    text = pick(record, "query_text")
+    query_id = pick(record, "query_id")
+    if query_id is None and isinstance(text, str):
+        query_id = make_query_id(text)
+    if entity_name == "relevance_judgements":
+        identifiers = pick(record, "reference_context_ids")
+        if identifiers is not None and not isinstance(identifiers, list):
+            raise RecordError(f"the gold passages must be a list, got {type(identifiers).__name__}")
+        yield from judge_relevant(query_id, identifiers or [])
+        return
+    reference = pick(record, "reference_answer")
+    if isinstance(reference, list):
+        reference = reference[0] if reference else None
+    own = ("query_id", "text", "reference_answer")
+    facts = {name: record[name] for name in ENTITIES["queries"].columns if name in record and name not in own}
+    yield {"query_id": query_id, "text": text, "reference_answer": reference} | facts

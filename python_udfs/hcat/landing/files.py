@@ -1,0 +1,272 @@
+"""The formats of files (JSON Lines, CSV, TSV, Parquet), read record by record, so that a broken one costs no other."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+import pyarrow as pa
+
+from hcat.landing.raw_contract import first_line, show_record
+
+#: Endings of the files that are read.
+FORMATS = (".parquet", ".jsonl", ".csv", ".tsv")
+#: What a broken file can make a reader raise; anything else is an error of this code and keeps its trace.
+FILE_ERRORS = (OSError, ValueError, OverflowError, csv.Error, pa.ArrowException)
+ROWS_PER_BATCH = 4096
+
+RawRecord = tuple[int, Mapping[str, Any] | None, str | None, str | None]
+"""(row number from 1, record or None, read error or None, unread text or None)"""
+
+# a longer line is no record but a file without line breaks, which must not fill the memory
+_LONGEST_LINE = 1 << 25
+_SHOWN_OF_A_LONG_LINE = 1000
+_SEPARATORS = (",", ";", "\t", "|")
+_WRONG_STARTS = {
+    b"\xff\xfe": "is UTF-16: save it as UTF-8",
+    b"\xfe\xff": "is UTF-16: save it as UTF-8",
+    b"\x1f\x8b": "is compressed: unpack it",
+}
+
+
+def read_records(path: Path) -> Iterator[RawRecord]:
+    """Yield the records of a file by its ending; unreadable ones have a read error.
+
+    Raises
+    ------
+    OSError, ValueError, OverflowError, csv.Error, ArrowException
+        If the file itself cannot be read (:data:`FILE_ERRORS`).
+    """
+    reader = {".jsonl": _read_jsonl, ".parquet": _read_parquet}.get(path.suffix, _read_csv)
+    yield from reader(path)
+
+
+def read_column_names(path: Path) -> list[str] | None:
+    """Return the columns that the head of a file names, even when it has no rows; None for JSON Lines."""
+    if path.suffix == ".jsonl":
+        return None
+    return _read_parquet_names(path) if path.suffix == ".parquet" else _read_csv_header(path)
+
+
+def find_fault(path: Path) -> str | None:
+    """Return why a text file is none that can be read record by record, worded to follow its name; None if it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "calls.jsonl"
+    ...     _ = path.write_text('[{"query": "How long?"}]')
+    ...     find_fault(path)
+    'holds one JSON array: JSON Lines have one object per line; convert it with `hcat import`'
+    """
+    if path.suffix == ".parquet":
+        return None
+    with path.open("rb") as handle:
+        start = handle.read(4096)
+    wrong = next((fault for mark, fault in _WRONG_STARTS.items() if start.startswith(mark)), None)
+    if wrong is None and path.suffix == ".jsonl":
+        start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+        first = start.split(b"\n", 1)[0].strip()
+        if first in (b"{", b"[", b"[{") or start.startswith(b"[{"):
+            holds = "one JSON array" if start.startswith(b"[") else "JSON over several lines"
+            wrong = f"holds {holds}: JSON Lines have one object per line; convert it with `hcat import`"
+    return wrong
+
+
+def refuse_constant(name: str) -> None:
+    """Refuse NaN and infinity, which JSON does not know."""
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _read_jsonl(path: Path) -> Iterator[RawRecord]:
+    """Yield the records of a JSON Lines file; blank lines are skipped, unreadable ones have a read error."""
+    with path.open("rb") as handle:
+        for number, (line, size) in enumerate(_read_lines(handle), start=1):
+            if not line.strip():
+                continue
+            if size > len(line):
+                message = f"a line of {size / 1e6:.1f} MB, at most {_LONGEST_LINE / 1e6:.1f} MB are read: cut its texts"
+                yield number, None, message, line[:_SHOWN_OF_A_LONG_LINE].decode("utf-8", "replace")
+                continue
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                message = f"invalid UTF-8 at byte {error.start} of the row"
+                yield number, None, message, line.decode("utf-8", "replace").rstrip("\r\n")
+                continue
+            try:
+                record = json.loads(text, parse_constant=refuse_constant)
+            except (ValueError, RecursionError) as error:
+                yield number, None, f"malformed JSON: {error}", text.rstrip("\r\n")
+                continue
+            if isinstance(record, dict):
+                yield number, record, None, None
+            else:
+                yield number, None, f"not a JSON object but {type(record).__name__}", text.rstrip("\r\n")
+
+
+def _read_lines(handle: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Yield each line with its size in bytes; of a line that is too long, only the start is kept."""
+    while line := handle.readline(_LONGEST_LINE):
+        size = len(line)
+        end = line
+        while not end.endswith(b"\n") and (end := handle.readline(_LONGEST_LINE)):
+            size += len(end)
+        yield line, size
+
+
+class _TakeBackLines:
+    """Lines of a file that can be taken back, so that a broken CSV record costs its first line and not the file."""
+
+    def __init__(self, handle: TextIO) -> None:
+        self._handle = handle
+        self._waiting: deque[str] = deque()
+        self.current: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._waiting.popleft() if self._waiting else next(self._handle)
+        self.current.append(line)
+        return line
+
+    def take_back_all_but_first(self) -> str:
+        """Return the first line read since ``current`` was emptied; the others will be read again."""
+        first, *rest = self.current
+        self._waiting.extendleft(reversed(rest))
+        return first
+
+
+def _open_csv(path: Path) -> TextIO:
+    # surrogateescape keeps undecodable bytes visible as lone surrogates, so that one bad row does not lose the file
+    return path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+def _find_separator(path: Path) -> str:
+    """Return what separates the cells: a tab in *.tsv; in *.csv a comma, unless the header has none of its own."""
+    if path.suffix == ".tsv":
+        return "\t"
+    with _open_csv(path) as handle:
+        header = handle.readline()
+    counts = {mark: len(next(csv.reader([header], delimiter=mark), [])) for mark in _SEPARATORS}
+    return "," if counts[","] > 1 else max(_SEPARATORS, key=lambda mark: counts[mark])
+
+
+def _read_csv_header(path: Path) -> list[str]:
+    with _open_csv(path) as handle:
+        return [name.strip() for name in next(csv.reader(handle, strict=True, delimiter=_find_separator(path)), [])]
+
+
+def _read_csv(path: Path) -> Iterator[RawRecord]:
+    """Yield the records of a CSV or TSV file with a header; unreadable ones have a read error."""
+    csv.field_size_limit(sys.maxsize)
+    separator = _find_separator(path)
+    with _open_csv(path) as handle:
+        lines = _TakeBackLines(handle)
+        rows = csv.reader(lines, strict=True, delimiter=separator)
+        names = [name.strip() for name in next(rows, [])]
+        number = 0
+        while True:
+            lines.current.clear()
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                number += 1
+                yield number, None, f"malformed CSV: {error}", _show_bytes(lines.take_back_all_but_first())
+                continue
+            if not row:
+                continue
+            number += 1
+            if not _is_encodable(row):
+                yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(lines.current))
+            elif len(row) != len(names):
+                yield (
+                    number,
+                    None,
+                    f"{len(row)} fields where the header has {len(names)}",
+                    _show_bytes("".join(lines.current)),
+                )
+            else:
+                # CSV cannot tell empty from null: an empty field is null
+                yield (
+                    number,
+                    {name: value if value != "" else None for name, value in zip(names, row, strict=True)},
+                    None,
+                    None,
+                )
+
+
+def _is_encodable(texts: Sequence[str]) -> bool:
+    try:
+        "".join(texts).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _show_bytes(text: str) -> str:
+    """Return a line read with surrogateescape, undecodable bytes shown as replacement characters."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _read_parquet_names(path: Path) -> list[str]:
+    import pyarrow.parquet as parquet
+
+    return list(parquet.read_schema(path).names)
+
+
+def _read_parquet(path: Path) -> Iterator[RawRecord]:
+    import pyarrow.parquet as parquet
+
+    yield from read_batches(parquet.ParquetFile(path).iter_batches(batch_size=ROWS_PER_BATCH))
+
+
+def read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[RawRecord]:
+    """Yield the rows of record batches as records."""
+    number = 0
+    for batch in batches:
+        try:
+            records: list[RawRecord] = [(0, record, None, None) for record in _to_dictionaries(batch)]
+        except (ValueError, OverflowError):
+            # one value that Python cannot hold (invalid UTF-8, a date after the year 9999) must not lose its neighbours
+            records = [_read_one_row(batch.slice(index, 1)) for index in range(batch.num_rows)]
+        for _, record, error, unread in records:
+            number += 1
+            yield number, record, error, unread
+
+
+def _to_dictionaries(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Return the rows of a batch; a map is a dictionary, as it is in JSON."""
+    maps = [name for name, kind in zip(batch.schema.names, batch.schema.types, strict=True) if pa.types.is_map(kind)]
+    rows: list[dict[str, Any]] = batch.to_pylist()
+    for row in rows:
+        row.update({name: dict(row[name]) for name in maps if row[name] is not None})
+    return rows
+
+
+def _read_one_row(row: pa.RecordBatch) -> RawRecord:
+    """Return one row as a record, or as unread text with a reason for each value that Python cannot hold."""
+    values: dict[str, Any] = {}
+    unreadable: list[str] = []
+    for name in row.schema.names:
+        one = pa.RecordBatch.from_arrays([row.column(name)], names=[name])
+        try:
+            values.update(_to_dictionaries(one)[0])
+        except UnicodeDecodeError:
+            unreadable.append(f"invalid UTF-8 in {name}")
+            values[name] = row.column(name).cast(pa.large_binary()).to_pylist()[0].decode("utf-8", "replace")
+        except (ValueError, OverflowError) as error:
+            unreadable.append(f"unreadable value in {name}: {first_line(error)}")
+            values[name] = str(row.column(name).cast(pa.int64()).to_pylist()[0])
+    if unreadable:
+        return 0, None, "; ".join(unreadable), show_record(values)
+    return 0, values, None, None

@@ -1,0 +1,116 @@
+"""A file of a tool, put into a folder of raw logs under a name by which it is read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hcat.engine.keys import hash_file
+from hcat.landing.calls import CALLS
+from hcat.landing.files import FORMATS, find_fault, read_records, refuse_constant
+from hcat.landing.shapes import SHAPES, find_missing_content, head_of, list_names, suggest
+
+#: Tools whose files hold calls.
+TOOLS = ("ragas", "deepeval", "mlflow", "langchain", "llamaindex", "langsmith", "langfuse", "phoenix")
+_JSON = ".json"
+_SHOWN_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A file that was imported.
+
+    Parameters
+    ----------
+    path : Path
+        Where it lies now.
+    count_records : int
+        Records that it holds, readable or not.
+    """
+
+    path: Path
+    count_records: int
+
+
+def import_into(shape: str, file: Path, folder: Path) -> Imported:
+    """Copy a file into a folder of raw logs and return where it lies.
+
+    Its name is that of its shape with the hash of its content, so that the same file lies there once.
+
+    Parameters
+    ----------
+    shape : str
+        One of :data:`TOOLS` or a key of :data:`hcat.landing.shapes.SHAPES`.
+    file : Path
+        ``.json`` (an array, or an object that holds one), or a format of raw logs.
+    folder : Path
+        Made if it does not exist.
+
+    Raises
+    ------
+    ValueError
+        If the shape is unknown, or if the file is missing, empty, in another format, or without queries or answers.
+    """
+    stem = CALLS if shape in TOOLS else shape
+    if stem not in SHAPES:
+        meant = suggest(shape, (*TOOLS, *SHAPES))
+        question = f"; did you mean {meant}?" if meant else ""
+        raise ValueError(f"unknown format '{shape}' (known: {', '.join((*TOOLS, *SHAPES))}{question})")
+    if not file.is_file():
+        raise ValueError(f"no file {file}")
+    if file.suffix != _JSON and file.suffix not in FORMATS:
+        raise ValueError(f"{file} must be {', '.join((_JSON, *FORMATS))}")
+    folder.mkdir(parents=True, exist_ok=True)
+    suffix = ".jsonl" if file.suffix == _JSON else file.suffix
+    path = folder / f"{stem}_{hash_file(file)[:_SHOWN_DIGITS]}{suffix}"
+    # written beside its name first: a build must not read half of it
+    partial = path.with_name(f".{path.name}")
+    try:
+        if file.suffix == _JSON:
+            lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in _read_array(file))
+            with partial.open("w", encoding="utf-8") as handle:
+                handle.writelines(lines)
+        else:
+            shutil.copyfile(file, partial)
+        count = _check(stem, file, partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return Imported(path, count)
+
+
+def _check(stem: str, file: Path, copy: Path) -> int:
+    """Return the number of records; an error names the file that the user gave."""
+    fault = find_fault(copy)
+    head, is_whole, records = head_of(read_records(copy))
+    if fault is None and stem == CALLS:
+        fault = find_missing_content(head, is_whole)
+    count = sum(1 for _ in records)
+    if fault is None and not count:
+        fault = "holds no record"
+    if fault is not None:
+        raise ValueError(f"{file} {fault}")
+    return count
+
+
+def _read_array(file: Path) -> list[Mapping[str, Any]]:
+    """Return the objects of a JSON file: those of an array, or of the only array of objects in an object."""
+    try:
+        value = json.loads(file.read_bytes().decode("utf-8-sig"), parse_constant=refuse_constant)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is not UTF-8: other bytes at position {error.start}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is not JSON: {error}") from None
+    if isinstance(value, dict):
+        arrays = [name for name, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
+        # one object of a tool, around its records
+        value = value[arrays[0]] if len(arrays) == 1 else [value] if not arrays else value
+    if isinstance(value, dict):
+        raise ValueError(f"{file} holds several arrays: {list_names(value)}")
+    if not isinstance(value, list) or not all(isinstance(record, dict) for record in value):
+        raise ValueError(f"{file} must hold an array of objects")
+    return value

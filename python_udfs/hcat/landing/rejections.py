@@ -1,0 +1,47 @@
+"""What was rejected, said on standard error while a build runs: one line per file and reason, also with ``--quiet``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+#: Lines that a build says; the rest is one line with their number.
+SAID_LINES = 20
+
+_SCHEMA = pa.schema([("rejection", pa.string())])
+
+
+def say_rejections(rejections: pa.Table) -> pa.Table:
+    """Return the lines that were said of rejected records, as a table of one column.
+
+    Parameters
+    ----------
+    rejections : Table
+        Columns entity, source_file, first_reason (texts), count_records and first_row (integers).
+
+    Examples
+    --------
+    >>> row = {"entity": "interactions", "source_file": "calls.jsonl", "first_reason": "malformed JSON"}
+    >>> said = say_rejections(pa.Table.from_pylist([row | {"count_records": 2, "first_row": 7}]))
+    >>> said["rejection"].to_pylist()
+    ['calls.jsonl: 2 records of interactions rejected: malformed JSON (first in row 7)']
+    """
+    rows = sorted(rejections.to_pylist(), key=lambda row: (-row["count_records"], describe(row)))
+    lines = [describe(row) for row in rows]
+    more = len(lines) - SAID_LINES
+    said = [*lines[:SAID_LINES], *([f"{more} more reasons stand in the tables stg_*__rejected"] if more > 0 else [])]
+    for line in said:
+        print(f"hcat: {line}", file=sys.stderr, flush=True)
+    return pa.table({"rejection": lines}, schema=_SCHEMA)
+
+
+def describe(row: Mapping[str, Any]) -> str:
+    """Return one line on the records of a file that were rejected for one reason."""
+    entity = row["entity"].replace("_", " ")
+    is_one = row["count_records"] == 1
+    records, place = ("record", "row") if is_one else ("records", "first in row")
+    counted = f"{row['count_records']} {records} of {entity} rejected"
+    return f"{row['source_file']}: {counted}: {row['first_reason']} ({place} {row['first_row']})"

@@ -1,0 +1,239 @@
+"""Which file holds which records: by its name, ``<stem>.<format>``, ``<stem>_<anything>.<format>`` or ``<stem>/*``.
+
+A stem is an entity of the raw contract or a shape: a file whose records hold records of several entities.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hcat.landing import calls, datasets
+from hcat.landing.aliases import plain_name
+from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_call
+from hcat.landing.files import FORMATS, RawRecord
+from hcat.landing.raw_contract import ENTITIES, RecordError, show_record
+
+Expander = Callable[[Mapping[str, Any], str], Iterator[dict[str, Any]]]
+
+#: Records from which the head of a file tells what the file brings.
+_HEAD = 1000
+_SHOWN_NAMES = 12
+# endings of files that may be meant as logs
+_OTHER_FORMATS = (".json", ".ndjson", ".txt", ".xlsx", ".xls", ".gz", ".zip", ".avro", ".pq", ".orc")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the records of a file are.
+
+    Parameters
+    ----------
+    entities : tuple of str
+        Entities that the file holds.
+    expand : callable or None
+        (record, entity) -> records of that entity; None when a record is one.
+    """
+
+    entities: tuple[str, ...]
+    expand: Expander | None = None
+
+
+SHAPES: Mapping[str, Shape] = {
+    **{name: Shape((name,)) for name in ENTITIES},
+    CALLS: Shape(ENTITIES_OF_CALLS, expand_call),
+    datasets.CORPUS: Shape(("documents", "chunks"), datasets.expand_corpus),
+    datasets.QUESTIONS: Shape(("queries", "relevance_judgements"), datasets.expand_question),
+    datasets.JUDGEMENTS: Shape(("relevance_judgements",)),
+}
+
+
+def stem_of(path: Path) -> str | None:
+    """Return the key of :data:`SHAPES` that a file belongs to; None for any other file.
+
+    Parameters
+    ----------
+    path : Path
+        Relative to the folder of raw logs.
+
+    Examples
+    --------
+    >>> [stem_of(Path(name)) for name in ("calls_may.jsonl", "qrels/test.tsv", "relevance_judgements.csv", "x.csv")]
+    ['calls', 'qrels', 'relevance_judgements', None]
+    """
+    if path.parent.name:
+        return path.parent.name if path.parent.name in SHAPES else None
+    return next((stem for stem in SHAPES if path.stem == stem or path.stem.startswith(f"{stem}_")), None)
+
+
+def find_files(folder: str | Path, entity_name: str) -> list[Path]:
+    """Return the files of a folder of raw logs that hold records of an entity.
+
+    Parameters
+    ----------
+    folder : path
+    entity_name : str
+        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
+    """
+    root = Path(folder)
+    found: set[Path] = set()
+    for stem, shape in SHAPES.items():
+        if entity_name in shape.entities:
+            for suffix in FORMATS:
+                for pattern in (f"{stem}{suffix}", f"{stem}_*{suffix}", f"{stem}/*{suffix}"):
+                    found.update(root.glob(pattern))
+    return sorted(path for path in found if path.is_file())
+
+
+def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) -> Iterator[RawRecord]:
+    """Yield the records of one entity that the records of a file hold.
+
+    A call without id is named by its content and by how many equal ones came before it in the file.
+    """
+    shape = SHAPES[stem]
+    if shape.expand is None:
+        yield from records
+        return
+    expand = partial(expand_call, seen=Counter()) if stem == CALLS else shape.expand
+    for number, record, error, unread in records:
+        if record is None:
+            # an unreadable record is rejected once, as the first of its entities
+            if entity_name == shape.entities[0]:
+                yield number, None, error, unread
+            continue
+        try:
+            expanded = list(expand(record, entity_name))
+        except RecordError as problem:
+            yield number, None, str(problem), show_record(record)
+            continue
+        for item in expanded:
+            yield number, item, None, None
+
+
+def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | None:
+    """Return what no call of a file brings, worded to follow the name of the file; None when nothing is missing.
+
+    Parameters
+    ----------
+    head : iterable of RawRecord
+        First records of a file of calls.
+    is_whole : bool
+        Whether they are all of its records.
+
+    Examples
+    --------
+    >>> find_missing_content([(1, {"ask": "How long?", "answer": "Two weeks."}, None, None)], True)
+    'brings no query in any record (found: ask, answer; a query is named query, question, user_input, input, ...)'
+    """
+    read = [record for _, record, _, _ in head if record is not None]
+    if not read:
+        return None
+    brought = [calls.brings(record) for record in read]
+    where = "any record" if is_whole else f"its first {len(read)} records"
+    for place, (what, names) in enumerate(
+        (
+            ("query", "query, question, user_input, input"),
+            ("answer", "answer, response, output, actual_output"),
+        )
+    ):
+        if not any(has[place] for has in brought):
+            found = list_names(name for record in read for name in record)
+            article = "an" if what == "answer" else "a"
+            return f"brings no {what} in {where} (found: {found}; {article} {what} is named {names}, ...)"
+    return None
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Return names once each, in the order of their first mention, the first dozen of them.
+
+    Examples
+    --------
+    >>> list_names(["id", "answer", "id"])
+    'id, answer'
+    """
+    distinct = list(dict.fromkeys(names))
+    more = f" and {len(distinct) - _SHOWN_NAMES} more" if len(distinct) > _SHOWN_NAMES else ""
+    return ", ".join(distinct[:_SHOWN_NAMES]) + more
+
+
+def suggest(wrong: str, right: Iterable[str]) -> str | None:
+    """Return the name that was probably meant.
+
+    Examples
+    --------
+    >>> suggest("interaction", ["interactions", "queries"]), suggest("latency", ["interactions", "queries"])
+    ('interactions', None)
+    """
+    found = difflib.get_close_matches(plain_name(wrong), list(right), n=1, cutoff=0.75)
+    return found[0] if found else None
+
+
+def find_unread_files(folder: str | Path) -> dict[str, str | None]:
+    """Return the files of a folder of raw logs that are not read and may be meant -> the name that would be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("retrieval.csv", "Queries.JSONL", "calls.json", "notes.md", "chunks.csv"):
+    ...         Path(folder, name).touch()
+    ...     find_unread_files(folder)
+    {'Queries.JSONL': 'queries.jsonl', 'calls.json': 'calls.jsonl', 'retrieval.csv': 'retrievals.csv'}
+    """
+    unread: dict[str, str | None] = {}
+    for path in sorted(Path(folder).iterdir()):
+        suffix = path.suffix.lower()
+        is_data = path.is_file() and suffix in (*FORMATS, *_OTHER_FORMATS)
+        if is_data and (path.suffix not in FORMATS or stem_of(Path(path.name)) is None):
+            stem = suggest(path.name.split(".")[0], SHAPES)
+            ending = suffix if suffix in FORMATS else ".jsonl"
+            unread[path.name] = f"{stem}{ending}" if stem else None
+    return unread
+
+
+def explain_no_files(folder: str | Path) -> str:
+    """Return why a folder holds no interactions, in one line, with what to do.
+
+    Examples
+    --------
+    >>> explain_no_files("no_such_folder")
+    "folder 'no_such_folder' (HCAT_RAW_LOGS) does not exist"
+    """
+    root = Path(folder)
+    name = f"folder '{folder}' (HCAT_RAW_LOGS)"
+    if not root.exists():
+        return f"{name} does not exist"
+    if not root.is_dir():
+        return f"'{folder}' (HCAT_RAW_LOGS) is a file: name the folder that holds it"
+    unread = find_unread_files(root)
+    meant = [f"{found}; did you mean {name}?" for found, name in unread.items() if name]
+    if meant:
+        found = meant[0]
+    elif unread:
+        found = list_names(unread)
+    else:
+        found = "nothing that could be read"
+    return f"{name} has no file interactions.* or calls.* ({', '.join(FORMATS)}; found: {found})"
+
+
+def head_of(records: Iterable[RawRecord]) -> tuple[list[RawRecord], bool, Iterator[RawRecord]]:
+    """Return the first records, whether they are all, and the records from the start."""
+    iterator = iter(records)
+    head: list[RawRecord] = []
+    is_whole = True
+    for row in iterator:
+        head.append(row)
+        if len(head) == _HEAD:
+            is_whole = False
+            break
+
+    def replay() -> Iterator[RawRecord]:
+        yield from head
+        yield from iterator
+
+    return head, is_whole, replay()

@@ -1,0 +1,73 @@
+"""A warehouse that cannot be used is one line: locked, not writable, or left by a build that was killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hcat.engine.warehouse import WarehouseError, check_finished, open_warehouse, prepare_database
+
+
+def test_the_folder_of_a_new_warehouse_is_made(tmp_path: Path) -> None:
+    prepare_database(tmp_path / "new" / "folder" / "hcat.duckdb")
+    assert (tmp_path / "new" / "folder").is_dir()
+
+
+def test_a_file_in_the_way_of_the_folder_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(WarehouseError, match=r"^cannot make the folder of the warehouse, .*file/x: Not a directory$"):
+        prepare_database(tmp_path / "file" / "x" / "hcat.duckdb")
+
+
+def test_a_read_only_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # the super-user may write everywhere, so the answer of the system is made up
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(WarehouseError, match="cannot be written: set HCAT_WAREHOUSE to a folder that can"):
+        prepare_database(tmp_path / "hcat.duckdb")
+
+
+def test_a_locked_warehouse_names_the_process_and_the_published_copy(tmp_path: Path) -> None:
+    path = tmp_path / "hcat.duckdb"
+    program = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "held\n"
+        with pytest.raises(WarehouseError) as problem:
+            prepare_database(path)
+        writer.communicate("")
+    assert str(problem.value) == (
+        f"another process (PID {writer.pid}) writes {path}: wait until it ends, or read the published copy "
+        f"{tmp_path / 'published'}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("events", "is_finished"),
+    [
+        ([], True),
+        ([("started", 1)], False),
+        ([("started", 1), ("ended", 5)], True),
+        ([("started", 1), ("ended", 5), ("started", 5)], False),
+        ([("started", 1), ("started", 3), ("ended", 5)], True),
+    ],
+)
+def test_a_build_that_was_killed_is_told_from_one_that_ended(
+    tmp_path: Path, events: list[tuple[str, int]], is_finished: bool
+) -> None:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute("create table hcat_builds (run_id varchar, event varchar, logged_at timestamp)")
+        for event, second in events:
+            connection.execute(f"insert into hcat_builds values ('r', '{event}', '2026-05-01 10:00:0{second}')")
+    with open_warehouse(tmp_path) as warehouse:
+        if is_finished:
+            check_finished(warehouse)
+        else:
+            with pytest.raises(WarehouseError, match="the last build, started at 2026-05-01 10:00 UTC, was killed"):
+                check_finished(warehouse)

@@ -1,0 +1,481 @@
+"""The nested shape: what each tool's record becomes, and the reason why another does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hcat.engine.keys import hash_text
+from hcat.landing.calls import ENTITIES_OF_CALLS, expand_call, unread_content
+from hcat.landing.raw_contract import RecordError
+from hcat.landing.reading import read_entity
+
+CALL = {
+    "interaction_id": "i1",
+    "query": "What is the fee?",
+    "answer": "It is 5.",
+    "contexts": ["The fee is 5.", {"text": "The rate is 2.", "chunk_id": "c2", "score": 0.25}],
+}
+
+
+def test_a_call_gives_an_interaction() -> None:
+    (interaction,) = expand_call(CALL | {"tags": {"topic": "fees"}, "language": "en", "unknown": 1}, "interactions")
+    query_id = "query_" + hash_text("what is the fee?")[:16]
+    assert interaction == {
+        "interaction_id": "i1",
+        "query_id": query_id,
+        "query_text": "What is the fee?",
+        "answer": "It is 5.",
+        "tags": {"topic": "fees"},
+        "language": "en",
+    }
+
+
+def test_a_call_gives_one_retrieval_per_context() -> None:
+    assert list(expand_call(CALL, "retrievals")) == [
+        {"interaction_id": "i1", "rank": 1, "text": "The fee is 5."},
+        {"interaction_id": "i1", "rank": 2, "chunk_id": "c2", "text": "The rate is 2.", "retrieval_score": 0.25},
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("id", "question", "response", "retrieved_contexts", "ground_truth", "timestamp"),
+        ("call_id", "user_input", "output", "retrieval_context", "expected_output", "created_at"),
+        ("trace_id", "input", "actual_output", "source_documents", "reference", "asked_at"),
+        ("interaction_id", "query_text", "answer", "contexts", "reference_answer", "asked_at"),
+    ],
+)
+def test_names_of_common_frameworks_are_known(names: tuple[str, ...]) -> None:
+    call = dict(zip(names, ("i1", "What?", "It is 5.", ["The fee is 5."], "5 euros", "2026-05-01"), strict=True))
+    (interaction,) = expand_call(call, "interactions")
+    (retrieval,) = expand_call(call, "retrievals")
+    (query,) = expand_call(call, "queries")
+    assert (interaction["interaction_id"], interaction["query_text"]) == ("i1", "What?")
+    assert (interaction["answer"], interaction["asked_at"]) == ("It is 5.", "2026-05-01")
+    assert (retrieval["interaction_id"], retrieval["text"]) == ("i1", "The fee is 5.")
+    assert query == {"query_id": interaction["query_id"], "text": "What?", "reference_answer": "5 euros"}
+
+
+def test_a_null_does_not_hide_another_name_of_the_same_thing() -> None:
+    (interaction,) = expand_call({"id": "i1", "query": None, "question": "What?", "answer": "5"}, "interactions")
+    assert interaction["query_text"] == "What?"
+
+
+def test_a_query_text_alone_makes_no_query_record() -> None:
+    assert list(expand_call(CALL, "queries")) == []
+
+
+def test_tags_of_a_call_are_those_of_the_interaction_and_query_tags_those_of_the_query() -> None:
+    assert list(expand_call(CALL | {"tags": {"topic": "fees"}}, "queries")) == []
+    (query,) = expand_call(CALL | {"query_tags": {"length": "short"}, "query_group": "g1"}, "queries")
+    assert (query["tags"], query["query_group"]) == ({"length": "short"}, "g1")
+    (interaction,) = expand_call(CALL | {"query_tags": {"length": "short"}}, "interactions")
+    assert "tags" not in interaction
+
+
+def test_the_same_question_in_other_case_and_spacing_is_the_same_query() -> None:
+    (one,) = expand_call(CALL, "interactions")
+    (other,) = expand_call(CALL | {"query": "  what IS\nthe fee? "}, "interactions")
+    assert one["query_id"] == other["query_id"]
+
+
+@pytest.mark.parametrize("contexts", [None, []])
+def test_missing_and_empty_contexts_give_no_retrieval(contexts: Any) -> None:
+    assert list(expand_call(CALL | {"contexts": contexts}, "retrievals")) == []
+
+
+@pytest.mark.parametrize(
+    ("contexts", "message"),
+    [
+        ("one text", "contexts must be a list, got text"),
+        ({"text": "x"}, "contexts must be a list, got object"),
+        (["x", 7], "a context must be a text or an object, got int"),
+        ([["x"]], "a context must be a text or an object, got list"),
+    ],
+)
+def test_wrong_contexts_are_named(contexts: Any, message: str) -> None:
+    with pytest.raises(RecordError, match=message):
+        list(expand_call(CALL | {"contexts": contexts}, "retrievals"))
+
+
+QUERY, ANSWER, PASSAGE = "How long does it take?", "Two weeks.", "A transfer takes two weeks."
+
+#: Records as the tools write them -> (query, answer, [(rank, chunk_id, text)], reference answer, relevant chunks).
+RECORDS: dict[str, tuple[dict[str, Any], list[tuple[int, Any, Any]], str | None, list[str]]] = {
+    "ragas": (
+        {
+            "user_input": QUERY,
+            "retrieved_contexts": [PASSAGE, "Fees apply."],
+            "reference_contexts": ["a gold passage, which has no id"],
+            "retrieved_context_ids": ["c1", 2],
+            "reference_context_ids": ["c1", 7],
+            "response": ANSWER,
+            "reference": "14 days",
+            "rubrics": {"score1_description": "a text that describes the worst answer"},
+        },
+        [(1, "c1", PASSAGE), (2, 2, "Fees apply.")],
+        "14 days",
+        ["c1", "7"],
+    ),
+    "deepeval objects": (
+        {
+            "input": QUERY,
+            "actualOutput": ANSWER,
+            "expectedOutput": "14 days",
+            "retrievalContext": [{"context": PASSAGE, "source": "terms.pdf"}, "Fees apply."],
+            "context": ["a gold passage that was never retrieved"],
+        },
+        [(1, "terms.pdf", PASSAGE), (2, None, "Fees apply.")],
+        "14 days",
+        [],
+    ),
+    "deepeval joined": (
+        {
+            "input": QUERY,
+            "actual_output": ANSWER,
+            "retrieval_context": f"deepeval_source=terms.pdf,deepeval_context={PASSAGE}|Fees apply.",
+            "context": "a gold passage that was never retrieved",
+        },
+        [(1, "terms.pdf", PASSAGE), (2, None, "Fees apply.")],
+        None,
+        [],
+    ),
+    "gold context alone": (
+        {"input": QUERY, "actual_output": ANSWER, "context": ["a gold passage that was never retrieved"]},
+        [],
+        None,
+        [],
+    ),
+    "mlflow": (
+        {
+            "inputs": {"question": QUERY},
+            "outputs": {"response": ANSWER, "retrieved_context": [{"content": PASSAGE, "doc_uri": "terms#1"}]},
+            "expectations": {
+                "expected_response": "14 days",
+                "expected_facts": ["it takes 14 days"],
+                "expected_retrieved_context": [{"doc_uri": "terms#1"}],
+            },
+        },
+        [(1, "terms#1", PASSAGE)],
+        "14 days",
+        ["terms#1"],
+    ),
+    "mlflow in texts": (
+        {
+            "inputs": json.dumps({"topic": QUERY}),
+            "outputs": json.dumps({"choices": [{"message": {"content": ANSWER}}]}),
+        },
+        [],
+        None,
+        [],
+    ),
+    "langchain retrieval chain": (
+        {
+            "input": QUERY,
+            "context": [
+                {"page_content": PASSAGE, "metadata": {"source": "terms.pdf", "score": 0.5}, "type": "Document"}
+            ],
+            "answer": ANSWER,
+        },
+        [(1, "terms.pdf", PASSAGE)],
+        None,
+        [],
+    ),
+    "langchain serialised": (
+        {
+            "input": QUERY,
+            "context": [
+                {
+                    "lc": 1,
+                    "type": "constructor",
+                    "id": ["langchain", "schema", "document", "Document"],
+                    "kwargs": {"id": "c7", "page_content": PASSAGE, "metadata": {}},
+                }
+            ],
+            "answer": ANSWER,
+        },
+        [(1, "c7", PASSAGE)],
+        None,
+        [],
+    ),
+    "langchain retrieval qa": (
+        {"query": QUERY, "result": ANSWER, "source_documents": [{"page_content": PASSAGE, "metadata": {"doc_id": 3}}]},
+        [(1, 3, PASSAGE)],
+        None,
+        [],
+    ),
+    "llamaindex": (
+        {
+            "query_str": QUERY,
+            "response": ANSWER,
+            "source_nodes": [{"node": {"id_": "n1", "text": PASSAGE, "metadata": {"page": 1}}, "score": 0.5}],
+            "metadata": {"n1": {"page": 1}},
+        },
+        [(1, "n1", PASSAGE)],
+        None,
+        [],
+    ),
+    "langsmith": (
+        {
+            "inputs": {"question": QUERY},
+            "outputs": {"answer": ANSWER, "contexts": [PASSAGE]},
+            "reference_outputs": {"answer": "14 days"},
+        },
+        [(1, None, PASSAGE)],
+        "14 days",
+        [],
+    ),
+    "chat completion": (
+        {
+            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": QUERY}],
+            "response": {"choices": [{"message": {"role": "assistant", "content": ANSWER}}]},
+            "contexts": [PASSAGE],
+        },
+        [(1, None, PASSAGE)],
+        None,
+        [],
+    ),
+    "ids alone": (
+        {"query": QUERY, "answer": ANSWER, "retrieved_context_ids": ["c1", "c2"]},
+        [(1, "c1", None), (2, "c2", None)],
+        None,
+        [],
+    ),
+    "cells of a CSV file": (
+        {"user_input": QUERY, "response": ANSWER, "retrieved_contexts": f"['{PASSAGE}', \"It's free.\"]"},
+        [(1, None, PASSAGE), (2, None, "It's free.")],
+        None,
+        [],
+    ),
+}
+
+
+def expand(call: dict[str, Any], entity: str) -> list[dict[str, Any]]:
+    return list(expand_call(call, entity))
+
+
+@pytest.mark.parametrize("tool", RECORDS)
+def test_a_record_of_a_tool_is_read_field_by_field(tool: str) -> None:
+    call, passages, reference, relevant = RECORDS[tool]
+    (interaction,) = expand(call, "interactions")
+    assert (interaction["query_text"], interaction["answer"]) == (QUERY, ANSWER)
+    assert interaction["query_id"] == "query_" + hash_text(QUERY.casefold())[:16]
+    retrieved = expand(call, "retrievals")
+    assert [(row["rank"], row.get("chunk_id"), row.get("text")) for row in retrieved] == passages
+    assert {row["interaction_id"] for row in retrieved} <= {interaction["interaction_id"]}
+    queries = expand(call, "queries")
+    assert [row["reference_answer"] for row in queries] == ([reference] if reference else [])
+    judged = expand(call, "relevance_judgements")
+    assert [(row["query_id"], row["chunk_id"], row["grade"]) for row in judged] == [
+        (interaction["query_id"], chunk_id, 1) for chunk_id in relevant
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (
+            {"context.span_id": "1", "attributes.input.value": QUERY},
+            "a span of a trace and not a call (it has context_span_id): name the file spans.jsonl",
+        ),
+        (
+            {"id": "1", "traceId": "t", "type": "RETRIEVER", "parentObservationId": "2", "output": [{"text": PASSAGE}]},
+            "a span of a trace and not a call (it has parent_observation_id): name the file spans.jsonl",
+        ),
+        ({"query": QUERY, "output": [{"text": PASSAGE}]}, "the answer must be a text, got list"),
+        ({"query": ["a", "b"], "answer": ANSWER}, "the query must be a text, got list"),
+        (
+            {"inputs": {"topic": "a", "style": "b"}, "outputs": ANSWER},
+            "the query must be a text, got object with the keys topic, style",
+        ),
+        ({"query": QUERY, "multi_responses": ANSWER}, "multi_responses must be a list, got text"),
+        (
+            {"user_input": [{"type": "ai", "content": "Hello."}]},
+            "a conversation of 1 messages of which the user said none",
+        ),
+    ],
+)
+def test_a_call_that_cannot_be_read_is_rejected_once_with_its_reason(call: dict[str, Any], reason: str) -> None:
+    with pytest.raises(RecordError) as problem:
+        expand(call, "interactions")
+    assert str(problem.value) == reason
+    assert [expand(call, entity) for entity in ENTITIES_OF_CALLS[1:]] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("keys", "entity", "reason"),
+    [
+        (
+            {"retrieved_context_ids": ["c1"], "contexts": ["a", "b"]},
+            "retrievals",
+            "1 retrieved_context_ids for 2 contexts",
+        ),
+        ({"retrieved_context_ids": "c1"}, "retrievals", "retrieved_context_ids must be a list, got text"),
+        ({"reference_context_ids": "c1"}, "relevance_judgements", "reference_context_ids must be a list, got text"),
+    ],
+)
+def test_ids_that_fit_nothing_are_rejected_and_the_interaction_stays(
+    keys: dict[str, Any], entity: str, reason: str
+) -> None:
+    with pytest.raises(RecordError, match=reason):
+        expand(CALL | {"contexts": None} | keys, entity)
+    assert len(expand(CALL | {"contexts": None} | keys, "interactions")) == 1
+
+
+def test_an_answer_in_json_stays_the_text_that_the_user_saw() -> None:
+    text = '{"answer": "The fee is 5", "sources": [1, 2]}'
+    for name in ("answer", "response", "output"):
+        (interaction,) = expand({"query": "[1]", name: text}, "interactions")
+        assert (interaction["query_text"], interaction["answer"]) == ("[1]", text)
+
+
+def test_samples_are_interactions_of_one_query() -> None:
+    call = {"id": "i1", "user_input": "What?", "response": "b", "multi_responses": ["a", "b"], "contexts": ["x"]}
+    rows = expand(call | {"reference": "r", "reference_context_ids": ["c1"]}, "interactions")
+    assert [(row["interaction_id"], row["answer"], row["sample_index"]) for row in rows] == [
+        ("i1_sample_0", "a", 0),
+        ("i1_sample_1", "b", 1),
+    ]
+    assert len({row["query_id"] for row in rows}) == 1
+    assert [row["interaction_id"] for row in expand(call, "retrievals")] == ["i1_sample_0", "i1_sample_1"]
+    assert len(expand(call | {"reference": "r"}, "queries")) == 1
+    assert len(expand(call | {"reference_context_ids": ["c1"]}, "relevance_judgements")) == 1
+    assert [row["answer"] for row in expand(call | {"response": "c"}, "interactions")] == ["c", "a", "b"]
+
+
+CONVERSATION = {
+    "id": "talk",
+    "user_input": [
+        {"type": "human", "content": "Hi."},
+        {"type": "ai", "content": "Hello, how can I help?"},
+        {"type": "human", "content": "What is"},
+        {"type": "human", "content": [{"type": "text", "text": "the fee?"}]},
+        {"type": "ai", "content": "", "tool_calls": [{"name": "fees", "args": {}}]},
+        {"type": "tool", "content": "5"},
+        {"type": "ai", "content": "It is 5."},
+        {"type": "human", "content": "Are you sure?"},
+    ],
+    "reference": "the user knows the fee",
+}
+
+
+def test_a_conversation_is_one_interaction_per_turn_and_one_cluster() -> None:
+    rows = expand(CONVERSATION, "interactions")
+    assert [(row["interaction_id"], row["query_text"], row.get("answer")) for row in rows] == [
+        ("talk_turn_1", "Hi.", "Hello, how can I help?"),
+        ("talk_turn_2", "What is\nthe fee?", "It is 5."),
+        ("talk_turn_3", "Are you sure?", None),
+    ]
+    queries = expand(CONVERSATION, "queries")
+    assert [row["query_id"] for row in queries] == [row["query_id"] for row in rows]
+    assert {(row["source_group"], row.get("reference_answer")) for row in queries} == {("talk", None)}
+
+
+def test_a_turn_has_the_contexts_of_its_reply() -> None:
+    turns = [
+        {"role": "user", "content": "What is the fee?"},
+        {"role": "assistant", "content": "5.", "retrieval_context": ["The fee is 5."]},
+        {"role": "user", "content": "And the rate?"},
+        {"role": "assistant", "content": "2.", "retrieval_context": None},
+    ]
+    for call in ({"id": "t", "turns": turns}, {"id": "t", "turns": json.dumps(turns)}):
+        rows = expand(call, "retrievals")
+        assert [(row["interaction_id"], row["text"]) for row in rows] == [("t_turn_1", "The fee is 5.")]
+
+
+def test_metadata_gives_what_the_call_does_not_say_and_its_plain_values_are_tags() -> None:
+    metadata = {"application_version": "2.3", "language": "en", "channel": "web", "score": 0.5, "nested": {"a": 1}}
+    (row,) = expand(CALL | {"language": "de", "tags": {"channel": "app"}, "metadata": metadata}, "interactions")
+    assert (row["application_version"], row["language"]) == ("2.3", "de")
+    assert row["tags"] == {"channel": "app", "score": 0.5}
+    (row,) = expand(CALL | {"tags": ["beta", "web"], "additional_metadata": '{"team": "a"}'}, "interactions")
+    assert row["tags"] == {"team": "a", "beta": True, "web": True}
+
+
+def test_keys_that_look_like_content_are_said_by_name() -> None:
+    call = {
+        "query": QUERY,
+        "reply_of_model": "It takes about two weeks, sir.",
+        "passages": [PASSAGE],
+        "context": [PASSAGE],
+        "model": "some-model-7b",
+        "latency": 0.5,
+        "rubrics": {"a": "a text that describes the worst answer"},
+    }
+    assert unread_content(call) == ["reply_of_model", "passages", "context"]
+
+
+def land(folder: Path, entity: str = "interactions") -> list[dict[str, Any]]:
+    return [row for batch in read_entity(entity, folder) for row in batch.to_pylist()]
+
+
+def write(path: Path, calls: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(call) + "\n" for call in calls))
+
+
+def test_equal_calls_without_ids_stay_two_and_a_file_that_is_sent_again_changes_nothing(tmp_path: Path) -> None:
+    call = {"query": "What?", "answer": "5", "contexts": ["The fee is 5."]}
+    write(tmp_path / "calls.jsonl", [call, call | {"answer": "6"}, call])
+    identifiers = [row["interaction_id"] for row in land(tmp_path)]
+    assert len(set(identifiers)) == 3
+    assert identifiers[2] == identifiers[0] + "_2"
+    assert [row["interaction_id"] for row in land(tmp_path, "retrievals")] == identifiers
+
+    write(tmp_path / "calls_again.jsonl", [dict(reversed(call.items())), {"query": "New?", "answer": "7"}, call])
+    again = [row for row in land(tmp_path) if row["source_file"] == "calls_again.jsonl"]
+    assert [again[0]["interaction_id"], again[2]["interaction_id"]] == [identifiers[0], identifiers[2]]
+    first = next(row for row in land(tmp_path) if row["source_file"] == "calls.jsonl")
+    # staging counts the second copy as repeated: its content is the same
+    assert again[0]["record_hash"] == first["record_hash"]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c"]), max_size=8))
+def test_ids_are_distinct_whatever_is_equal(answers: list[str]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / "calls.jsonl", [{"query": "What?", "answer": answer} for answer in answers])
+        identifiers = [row["interaction_id"] for row in land(Path(folder))] if answers else []
+    assert len(set(identifiers)) == len(answers)
+
+
+@pytest.mark.parametrize(
+    ("calls", "problem"),
+    [
+        (
+            [{"id": "i1", "ask": "What?", "answer": "5"}],
+            "calls.jsonl brings no query in any record (found: id, ask, answer; a query is named query, ",
+        ),
+        (
+            [{"id": "i1", "query": "What?", "reply": "5"}, {"text": "6"}],
+            "calls.jsonl brings no answer in any record (found: id, query, reply, text; an answer is named answer, ",
+        ),
+    ],
+)
+def test_a_file_without_queries_or_answers_fails_with_its_keys(
+    tmp_path: Path, calls: list[dict[str, Any]], problem: str
+) -> None:
+    write(tmp_path / "calls.jsonl", calls)
+    (row,) = land(tmp_path)
+    assert row["is_file_problem"]
+    assert row["read_error"].startswith(problem)
+
+
+def test_unread_keys_of_a_file_are_one_line_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(
+        tmp_path / "calls.jsonl", [CALL | {"passages": [PASSAGE]}, CALL | {"context": [PASSAGE], "passages": [PASSAGE]}]
+    )
+    assert len(land(tmp_path)) == 2
+    assert len(land(tmp_path, "retrievals")) == 4
+    said = capsys.readouterr().err
+    assert said.startswith("hcat: calls.jsonl: keys that are not read: passages, context (context is what a test case")
+    assert said.count("\n") == 1

@@ -1,0 +1,192 @@
+"""Logs before a build: what is recognised and rejected, and that each fault is one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hcat import cli
+from hcat.landing.check import check_logs
+from hcat.landing.importing import import_into
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+CALL = {
+    "question": "What is the fee?",
+    "response": "It is 5 euros.",
+    "contexts": [{"id": "c1", "text": "The fee is 5 euros."}],
+    "created_at": "2026-05-01",
+}
+
+
+def write(path: Path, *records: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr(sys, "argv", ["hcat", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    return int(stopped.value.code or 0)
+
+
+def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Path) -> None:
+    late = CALL | {"created_at": "05/31/2026"}
+    write(tmp_path / "calls.jsonl", CALL, *[late | {"response": f"{number}"} for number in range(4)])
+    write(tmp_path / "retrieval.jsonl", {})
+    checked = check_logs(tmp_path, REPOSITORY)
+    assert checked.count_interactions == 1
+    text = [" ".join(part.strip() for part in line).strip() for line in checked.lines]
+    assert text[:7] == [
+        "files calls.jsonl",
+        "not read retrieval.jsonl: did you mean retrievals.jsonl?",
+        "interactions 1 of 5 records can be used, 4 rejected",
+        "rejected 4: asked_at is not an ISO 8601 timestamp",
+        *[f"calls.jsonl row {row}: asked_at is not an ISO 8601 timestamp: 05/31/2026" for row in (2, 3, 4)],
+    ]
+    assert "retrievals 1 of 5 records can be used, 4 rejected" in text
+    assert any(line.startswith("missing reference answers (queries.reference_answer): would add 4 ") for line in text)
+    assert any(line.startswith("missing ratings: ") for line in text)
+    assert not any(line.startswith("missing answers") for line in text)
+    assert text[-1] == f"next HCAT_RAW_LOGS={tmp_path} dbt build"
+
+
+def test_metrics_are_counted_by_what_the_logs_bring(tmp_path: Path) -> None:
+    def count(call: dict[str, Any]) -> int:
+        write(tmp_path / "calls.jsonl", call)
+        (line,) = [text for name, text in check_logs(tmp_path, REPOSITORY).lines if name == "metrics"]
+        return int(line.split(" of ")[0])
+
+    without = {name: value for name, value in CALL.items() if name != "contexts"}
+    counts = [
+        count(each) for each in (without, CALL, CALL | {"reference": "5"}, CALL | {"reference_context_ids": ["c1"]})
+    ]
+    assert counts[0] < counts[1] < counts[2] < counts[3]
+
+
+def test_a_declared_format_of_times_is_the_project_s(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: mine\nvars:\n  hcat: {hcat_timestamp_format: '%m/%d/%Y'}\n")
+    (tmp_path / "dbt_packages").mkdir()
+    (tmp_path / "dbt_packages" / "hcat").symlink_to(REPOSITORY)
+    (tmp_path / "logs").mkdir()
+    write(tmp_path / "logs" / "calls.jsonl", CALL | {"created_at": "05/31/2026"})
+    assert check_logs(tmp_path / "logs", tmp_path).count_interactions == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        (None, b"", "hcat: folder '{folder}' (HCAT_RAW_LOGS) does not exist"),
+        (
+            "README",
+            b"",
+            "hcat: folder '{folder}' (HCAT_RAW_LOGS) has no file interactions.* or calls.* (.parquet, .jsonl, ",
+        ),
+        ("interactions.parquet", b"no parquet", "hcat: interactions.parquet cannot be read: "),
+        (
+            "interactions.csv",
+            b"ID,ANWSER\n1,5\n",
+            "hcat: interactions.csv has no column 'answer' (found: ID, ANWSER; did ",
+        ),
+        (
+            "calls.jsonl",
+            b'[{"query": "a"}]',
+            "hcat: calls.jsonl holds one JSON array: JSON Lines have one object per line",
+        ),
+        ("calls.jsonl", b'{"question": "a"}', "hcat: calls.jsonl brings no answer in any record (found: question; "),
+    ],
+)
+def test_a_fault_is_one_line_with_exit_code_2(
+    name: str | None,
+    content: bytes,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "logs"
+    if name is not None:
+        folder.mkdir()
+        (folder / name).write_bytes(content)
+    assert run(monkeypatch, "check", str(folder)) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(line.format(folder=folder))
+    assert shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "0 of 0 records can be used"),
+        (b'{"id": 1, "query": "a", "answer": "caf\xe9"}\n', "invalid UTF-8 at byte"),
+        (b'{"query": "a", "output": [{"text": "b"}]}\n', "the answer must be a text, got list"),
+        (b'{"query": "a", "answer": "' + b"x" * 50_000_000 + b'"}\n', "a line of 50.0 MB, at most 33.6 MB are read"),
+    ],
+    ids=["empty file", "latin-1", "span", "50 MB"],
+)
+def test_logs_of_which_nothing_can_be_used_exit_with_1_and_the_reason(
+    content: bytes, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "calls.jsonl").write_bytes(content)
+    assert run(monkeypatch, "check", str(tmp_path)) == 1
+    shown = capsys.readouterr()
+    assert reason in shown.out
+    assert "no interaction can be used" in shown.out
+
+
+def test_an_array_is_imported_as_lines_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "cases.json"
+    source.write_text(json.dumps([CALL, CALL], indent=2))
+    for _ in range(2):
+        assert run(monkeypatch, "import", "deepeval", str(source), "--output", str(tmp_path / "logs")) == 0
+    (path,) = (tmp_path / "logs").iterdir()
+    assert path.name.startswith("calls_")
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [CALL, CALL]
+    assert f"imported  2 records into {path}" in capsys.readouterr().out
+    assert check_logs(tmp_path / "logs", REPOSITORY).count_interactions == 2
+
+
+def test_files_of_other_shapes_are_copied(tmp_path: Path) -> None:
+    source = tmp_path / "test.tsv"
+    source.write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    imported = import_into("qrels", source, tmp_path / "logs")
+    assert (imported.count_records, imported.path.suffix) == (1, ".tsv")
+    assert imported.path.read_text() == source.read_text()
+
+
+def test_records_inside_one_object_are_found(tmp_path: Path) -> None:
+    source = tmp_path / "dataset.json"
+    source.write_text(json.dumps({"name": "set", "examples": [CALL]}))
+    assert import_into("llamaindex", source, tmp_path / "logs").count_records == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "name", "content", "problem"),
+    [
+        ("raga", "a.json", "[]", "unknown format 'raga' (known: ragas, "),
+        ("ragas", "a.xlsx", "", "{file} must be .json, .parquet, .jsonl, .csv, .tsv"),
+        ("ragas", "a.json", "[]", "{file} holds no record"),
+        ("ragas", "a.json", "[1]", "{file} must hold an array of objects"),
+        ("ragas", "a.json", "{", "{file} is not JSON: "),
+        ("ragas", "a.json", '{"a": [{}], "b": [{}]}', "{file} holds several arrays: a, b"),
+        ("ragas", "a.jsonl", '{"user_input": "What?"}', "{file} brings no answer in any record (found: user_input; "),
+        ("ragas", "a.jsonl", '[{"user_input": "What?"}]', "{file} holds one JSON array"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_leaves_nothing(
+    shape: str, name: str, content: str, problem: str, tmp_path: Path
+) -> None:
+    source = tmp_path / name
+    source.write_text(content)
+    with pytest.raises(ValueError, match=r".+") as raised:
+        import_into(shape, source, tmp_path / "logs")
+    assert str(raised.value).startswith(problem.format(file=source))
+    assert not (tmp_path / "logs").exists() or not list((tmp_path / "logs").iterdir())
