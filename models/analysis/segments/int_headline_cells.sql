@@ -43,12 +43,15 @@ declared as (
     from headline
     inner join rules on headline.metric_name = rules.metric_name
     where
-        {%- for position in ['first', 'second', 'third'] %}
-        strpos(
+        instr('|' || coalesce(rules.excluded_dimensions, '') || '|', '|' || headline.first_dimension || '|') = 0
+        and instr(
             '|' || coalesce(rules.excluded_dimensions, '') || '|',
-            '|' || coalesce(headline.{{ position }}_dimension, 'none') || '|'
-        ) = 0{{ ' and' if not loop.last }}
-        {%- endfor %}
+            '|' || coalesce(headline.second_dimension, 'none') || '|'
+        ) = 0
+        and instr(
+            '|' || coalesce(rules.excluded_dimensions, '') || '|',
+            '|' || coalesce(headline.third_dimension, 'none') || '|'
+        ) = 0
 ),
 
 candidates as (

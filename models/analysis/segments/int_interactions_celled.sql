@@ -1,5 +1,5 @@
--- One row per (interaction, cell) that contains it: its segments and, for each pair of dimensions, its pair of segments.
--- A triple is the pair of a segment and a joint segment.
+-- One row per (interaction, cell) that contains it: its segments and, for each pair of dimensions, its pair of
+-- segments. A triple is the pair of a segment and a joint segment.
 {{ config(materialized='table') }}
 
 with cell_segments as (

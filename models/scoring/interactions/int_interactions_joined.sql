@@ -68,13 +68,11 @@ joined as (
 final as (
     select
         *,
-        -- Interactions of one cluster are siblings. Statistics count clusters, not rows. Queries of the test set declare
-        -- the document of their source as their cluster; for all others a shared document counts if the setting says so.
+        -- Interactions of one cluster are siblings. Statistics count clusters, not rows. Queries of a test set declare
+        -- the document of their source as their cluster. For others a shared document counts if the setting says so.
         coalesce(
             declared_cluster_id,
-            {%- if var('hcat_document_clusters') == 'all' %}
-            'document_' || source_document_id,
-            {%- endif %}
+            case when '{{ var("hcat_document_clusters") }}' = 'all' then 'document_' || source_document_id end,
             declared_query_group,
             family_query_id,
             'query_' || {{ hash_of_query('query_text') }},

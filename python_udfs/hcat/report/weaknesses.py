@@ -345,10 +345,10 @@ def _show_finding(row: Row) -> Row:
 
 def _describe_confirmation(row: Row) -> str:
     """Return what new clusters said, or how many interactions the finding waits for."""
-    if row["confirmation_status"] == "waiting":
+    if row["confirmation_status"] not in ("confirmed", "not_confirmed"):
         needed = row["count_needed_to_confirm"]
         return f"needs {needed:,} new interactions to be confirmed" if needed else ""
-    words = "confirmed" if row["confirmation_status"] == "confirmed" else "not confirmed"
+    words = str(row["confirmation_status"]).replace("_", " ")
     difference = format_difference(row["new_difference"], row["measurement"])
     return f"{words} on {row['count_new_interactions']:,} new interactions: {difference}"
 

@@ -157,10 +157,12 @@ def add_seeds(connection: Any, text: str) -> None:
 def add_findings(connection: Any, text: str) -> None:
     cell = {"metric_name": METRIC, "first_dimension": "topic", "first_segment": f"cards{text}"}
     seen = {"first_seen_run": "run_0", "last_seen_run": "run_1", "first_seen_at": "2026-05-01", "count_runs_seen": 2}
+    waiting = {"confirmation_status": "waiting", "count_needed_to_confirm": 1234}
+    again = {"confirmation_status": "confirmed", "count_new_interactions": 41, "new_difference": 0.2}
     rows = [
-        ("f1", "confirmed", "open", "weak", 0.25),
-        ("f2", "suspected", "in_progress", "not_shown", None),
-        ("f3", "confirmed", "closed_by_data", "no_longer_weak", 0.2),
+        ("f1", "confirmed", "open", "weak", 0.25, again),
+        ("f2", "suspected", "in_progress", "not_shown", None, waiting),
+        ("f3", "confirmed", "closed_by_data", "no_longer_weak", 0.2, waiting),
     ]
     insert(
         connection,
@@ -169,6 +171,7 @@ def add_findings(connection: Any, text: str) -> None:
             {
                 **cell,
                 **seen,
+                **confirmation,
                 "finding_id": f"{name}-finding",
                 "kind": kind,
                 "status": status,
@@ -183,7 +186,7 @@ def add_findings(connection: Any, text: str) -> None:
                 "confirmed_difference": confirmed,
                 "last_seen_at": "2026-06-01",
             }
-            for name, kind, status, retest, confirmed in rows
+            for name, kind, status, retest, confirmed, confirmation in rows
         ],
     )
     varied = {**cell, "finding_id": "f1-finding", "measurement": "share_failing", "status": "tested"}
@@ -562,6 +565,8 @@ def test_the_register_of_findings_stands_first_with_its_states(page: str) -> Non
     assert "closed by data" in text
     assert "no owner" in text
     assert "not shown weak; the weakness may persist" in text
+    assert "confirmed on 41 new interactions: +20.0" in text
+    assert text.count("needs 1,234 new interactions to be confirmed") == 2
     # an interval belongs to the difference of all sources, not to the confirming half
     assert text.count("+30.0 [+10.0, +50.0]") == 1
     assert "2 open findings, 1 of them confirmed on other questions" in read_text(page)

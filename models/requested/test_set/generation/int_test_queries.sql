@@ -35,7 +35,7 @@ final as (
         chunk_topics.topic_id,
         queries_weighted.stratum_id,
         -- questions about one document fail together: they are one cluster unless the setting says otherwise
-        {% if var('hcat_document_clusters') == 'none' %}null::varchar{% else %}'document_' || chunks.document_id{% endif %}
+        case when '{{ var("hcat_document_clusters") }}' <> 'none' then 'document_' || chunks.document_id end
             as source_group,
 
         -- strings

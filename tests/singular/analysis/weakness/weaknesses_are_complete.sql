@@ -1,5 +1,5 @@
--- Every cell is in one of the marts, the q-values of cells outside the headline are those of one family, the headline is
--- the declared one, and a tested cell lists its worst interactions.
+-- Every cell is in one of the marts, the q-values of cells outside the headline are those of one family, the headline
+-- is the declared one, and a tested cell lists its worst interactions.
 with weaknesses as (
     select
         marginal_weakness_id as weakness_id,
@@ -64,7 +64,9 @@ select weakness_id, 'tested without a P-value, or not tested with one' as proble
 from weaknesses
 where (test_status = 'tested') <> (p_value is not null) or (p_value is null) <> (q_value is null)
 union all
-select coalesce(weaknesses.weakness_id, headline.cell_id) as weakness_id, 'a headline cell that is not, or no such cell' as problem
+select
+    coalesce(weaknesses.weakness_id, headline.cell_id) as weakness_id,
+    'a headline cell that is not, or no such cell' as problem
 from headline
 full outer join weaknesses on headline.cell_id = weaknesses.weakness_id
 where (headline.cell_id is not null) <> (coalesce(weaknesses.family, '') = 'headline')
