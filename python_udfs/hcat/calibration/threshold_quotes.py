@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from hcat.calibration.thresholds import METHODS, SEED, RiskAppetite, accepts, deal_folds, fit_all
+from hcat.calibration.risk_appetites import RiskAppetite
+from hcat.calibration.thresholds import METHODS, SEED, accepts, deal_folds, fit_all
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import rate_interval
 
