@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.calibration.risk_appetites import RiskAppetite
-from hcat.calibration.thresholds import METHODS, SEED, accepts, deal_folds, fit_all
+from hcat.calibration.thresholds import METHODS, SEED, accepts, fit_all
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import rate_interval
+from hcat.statistics.clusters import deal_folds
 
 #: Folds of whole clusters: with ten, a fold's threshold is close to that of all labels.
 COUNT_FOLDS: Final = 10
