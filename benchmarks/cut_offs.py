@@ -22,13 +22,14 @@ from scipy.stats import norm
 
 from benchmarks.calibration import Answers, read_answers
 from benchmarks.harness import ROOT, Outcome, Table, argument_parser, data_folder, finish, verdict
+from hcat.calibration.risk_appetites import RiskAppetite
 from hcat.calibration.risk_control import (
     RiskControl,
     control_accepted_among_bad,
     control_bad_among_accepted,
     control_bad_and_accepted,
 )
-from hcat.calibration.thresholds import METHODS, RiskAppetite, Threshold, accepts, fit_all
+from hcat.calibration.thresholds import METHODS, Threshold, accepts, fit_all
 from hcat.statistics.arrays import Floats, Integers
 
 _SEED_OF_APPETITES = ROOT / "seeds" / "risk_appetites.csv"

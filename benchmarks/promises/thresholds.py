@@ -10,8 +10,9 @@ from scipy.special import ndtr
 
 from benchmarks.promises.common import Promise, promise_of_share
 from benchmarks.promises.sampled import Design, Labels, Population
+from hcat.calibration.risk_appetites import RiskAppetite
 from hcat.calibration.threshold_quotes import accept_out_of_fold, judge, quote
-from hcat.calibration.thresholds import RiskAppetite, fit_all
+from hcat.calibration.thresholds import fit_all
 
 #: As in the seed risk_appetites.
 APPETITES: Final = (

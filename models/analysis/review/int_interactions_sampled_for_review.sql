@@ -119,7 +119,7 @@ audited as (
             case when plan_status = 'all_interactions' then 1 else share_considered * {{ epsilon }}::double end,
             -- the first round is plainly random: its labels serve calibrators, sets and thresholds alike
             {% if is_incremental() -%}
-            case when exists (select 1 from {{ this }}) then {{ share_audit }}::double else 1 end
+            case when (select count(*) from {{ this }}) > 0 then {{ share_audit }}::double else 1 end
             {%- else -%}
             1
             {%- endif %}

@@ -1,5 +1,5 @@
--- One row per (interaction, metric) with the human label and the score. Every label serves every method; what a method is
--- worth is cross-validated over whole clusters.
+-- One row per (interaction, metric) with the human label and the score. Every label serves every method. What a method
+-- is worth is cross-validated over whole clusters.
 with labels as (
     select * from {{ ref('int_ratings_adjudicated') }}
 ),

@@ -132,7 +132,7 @@ def expected_share_decided(auroc: float, alpha: float, failure_rate: float, coun
     Examples
     --------
     >>> round(expected_share_decided(0.86, 0.1, 0.3, 100), 2), round(expected_share_decided(0.86, 0.1, 0.01, 100), 2)
-    (0.66, 0.0)
+    (0.63, 0.0)
     """
     from scipy.special import ndtr, ndtri
     from scipy.stats import beta, binom
@@ -176,7 +176,7 @@ def labels_until_decided(
     Examples
     --------
     >>> labels_until_decided(0.8, 0.86, 0.2, 0.3)
-    44
+    31
     >>> labels_until_decided(0.8, 0.86, 0.1, 0.3) is None
     True
     """

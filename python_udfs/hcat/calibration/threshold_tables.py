@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.calibration.risk_appetites import RiskAppetite
 from hcat.calibration.threshold_quotes import COUNT_FOLDS, COUNT_FOLDS_COMPARED, Quote, accept_out_of_fold, judge, quote
 from hcat.calibration.thresholds import (
     MINIMUM_CLUSTERS,
     MINIMUM_PER_CLASS,
     SHOWN,
     STATUSES,
-    RiskAppetite,
     Threshold,
     fit_all,
 )

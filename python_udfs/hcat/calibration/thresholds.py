@@ -31,7 +31,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from statistics import NormalDist
 from typing import Final
 
@@ -40,6 +39,7 @@ import numpy.typing as npt
 
 from hcat.calibration.calibrators import LOGIT_BOUND, fit_calibrator, label_scores
 from hcat.calibration.conformal import conformal_quantile
+from hcat.calibration.risk_appetites import RiskAppetite, order_appetites
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import deal_folds, sum_by_cluster
@@ -93,45 +93,6 @@ _TINY = 1e-12
 
 #: Cosines leave [-1, 1] by rounding.
 _RANGE_TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class RiskAppetite:
-    """How much risk the owner of an application takes; rows of the seed `risk_appetites`.
-
-    Parameters
-    ----------
-    name : str
-        For instance `high`, `moderate`, `low`.
-    confidence : float
-        In (0.5, 1). Sarmah et al. 2024, step 3: high 0.90, moderate 0.95, low 0.98 to 0.99.
-    tolerated_false_accept_share, tolerated_false_reject_share : float
-        In [0, 1]: type I and type II errors that are tolerated (Sarmah et al. 2024, step 1C).
-    cost_false_accept, cost_false_reject : float
-        Above 0, in any common unit: only their ratio counts.
-    """
-
-    name: str
-    confidence: float
-    tolerated_false_accept_share: float
-    tolerated_false_reject_share: float
-    cost_false_accept: float = 1.0
-    cost_false_reject: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0.5 < self.confidence < 1:
-            raise ValueError(f"confidence must lie in (0.5, 1), got {self.confidence}")
-        for share in (self.tolerated_false_accept_share, self.tolerated_false_reject_share):
-            if not 0 <= share <= 1:
-                raise ValueError(f"a tolerated share must lie in [0, 1], got {share}")
-        for cost in (self.cost_false_accept, self.cost_false_reject):
-            if not 0 < cost < math.inf:
-                raise ValueError(f"a cost must be positive and finite, got {cost}")
-
-    @property
-    def cost_ratio(self) -> float:
-        """Return what a false accept costs in false rejects."""
-        return self.cost_false_accept / self.cost_false_reject
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +236,7 @@ def fit_all(
     unknown = sorted(set(methods) - set(METHODS))
     if unknown:
         raise ValueError(f"methods must be among {', '.join(METHODS)}, got {', '.join(unknown)}")
-    ordered = _order_appetites(appetites)
+    ordered = order_appetites(appetites)
     if assurance is not None and not 0.5 < assurance < 1:
         raise ValueError(f"assurance must lie in (0.5, 1), got {assurance}")
     data = replace(
@@ -700,23 +661,6 @@ def _status_of_data(data: OrientedRows, method: str) -> str:
                 return "insufficient"
     read = data.values[data.is_accepted] if METHODS[method] == "monitoring" else data.values
     return "constant_score" if np.ptp(read) <= _TINY else "ok"
-
-
-def _order_appetites(appetites: Sequence[RiskAppetite]) -> list[RiskAppetite]:
-    ordered = sorted(appetites, key=lambda appetite: appetite.confidence)
-    if not ordered:
-        raise ValueError("there must be at least one appetite, got 0")
-    if len({a.name for a in ordered}) < len(ordered) or len({a.confidence for a in ordered}) < len(ordered):
-        raise ValueError(
-            f"appetites must differ in name and confidence, got {[(a.name, a.confidence) for a in ordered]}"
-        )
-    for laxer, stricter in pairwise(ordered):
-        if stricter.cost_ratio < laxer.cost_ratio * (1 - _TINY):
-            raise ValueError(
-                "cost_false_accept / cost_false_reject must not fall while confidence rises, "
-                f"got {laxer.cost_ratio} for {laxer.name} and {stricter.cost_ratio} for {stricter.name}"
-            )
-    return ordered
 
 
 def sign_of(direction: str) -> int:

@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import gaussian_kde, norm
 
 from hcat.calibration.calibrators import fit_calibrator, label_scores
+from hcat.calibration.risk_appetites import RiskAppetite
 from hcat.calibration.threshold_quotes import accept_out_of_fold, judge, quote
-from hcat.calibration.thresholds import METHODS, STATUSES, RiskAppetite, accepts, fit_all
+from hcat.calibration.thresholds import METHODS, STATUSES, accepts, fit_all
 from hcat.statistics.clustered import rate_interval
 
 # Sarmah et al. 2024, step 3: high 90 %, moderate 95 %, low 98 to 99 %

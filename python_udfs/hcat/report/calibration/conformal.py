@@ -212,7 +212,8 @@ def describe_decided(rows: Sequence[Row]) -> list[Row]:
         {
             "promised": format_level(1 - row["alpha"]),
             "decided": format_percent(row["share_single"]),
-            "decidable": format_percent(row["share_decidable"]),
+            # the ceiling assumes normal scores: labels that go beyond it say that these are not
+            "decidable": format_percent(row["share_decidable"]) if row["share_decidable"] > row["share_single"] else "",
             "count_labels": row["count_labels"],
             "count_clusters": row["count_clusters"],
         }

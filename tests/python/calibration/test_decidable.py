@@ -1,0 +1,79 @@
+"""What sets can decide: the ceiling by hand, and the plan against simulated sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
+
+from hcat.calibration.conformal import conformal_quantile
+from hcat.calibration.decidable import (
+    auroc,
+    expected_share_decided,
+    labels_until_decided,
+    share_decidable,
+    standings,
+)
+
+DISTANCE = np.sqrt(2) * norm.ppf(0.86)
+
+
+def test_auroc_is_that_of_scikit_learn() -> None:
+    random = np.random.default_rng(1)
+    values, labels = random.random(300).round(1), random.integers(0, 2, 300)
+    assert_allclose(auroc(values, labels), roc_auc_score(labels, values))
+    assert auroc(values, np.ones(300, dtype=np.int64)) == 0.5
+
+
+def test_standings_follow_the_direction() -> None:
+    scores = np.array([3.0, 1.0, 2.0])
+    assert standings(scores).tolist() == [0.75, 0.25, 0.5]
+    assert standings(scores, "lower_is_better").tolist() == [0.25, 0.75, 0.5]
+    with pytest.raises(ValueError, match="scores must be finite"):
+        standings(np.array([np.nan]))
+
+
+def test_the_ceiling_by_hand() -> None:
+    # a score that says nothing excludes a label by chance alone: alpha from either side
+    assert_allclose(share_decidable(0.5, 0.1), 0.2)
+    assert share_decidable(0.3, 0.1) == share_decidable(0.5, 0.1)
+    # d = 2 z(.9): the limits meet, and every answer is decided
+    assert_allclose(share_decidable(float(norm.cdf(np.sqrt(2) * norm.ppf(0.9))), 0.1), 1)
+    assert share_decidable(1.0, 0.1) == 1
+    with pytest.raises(ValueError, match=r"auroc must lie in \[0, 1\], got 1.2"):
+        share_decidable(1.2, 0.1)
+
+
+@pytest.mark.parametrize(("count", "alpha"), [(60, 0.2), (100, 0.1)])
+def test_the_plan_is_what_simulated_sets_decide(count: int, alpha: float) -> None:
+    random = np.random.default_rng(2)
+    decided = []
+    for _ in range(600):
+        is_failing = random.random(count) < 0.3
+        scores = np.where(is_failing, 0, DISTANCE) + random.normal(size=count)
+        high, low = conformal_quantile(scores[is_failing], alpha), -conformal_quantile(-scores[~is_failing], alpha)
+        if np.isinf(high) or np.isinf(low):
+            decided.append(0.0)
+            continue
+        edges = np.sort([low, high])
+        shares = np.diff(norm.cdf(edges))[0], np.diff(norm.cdf(edges - DISTANCE))[0]
+        decided.append(1 - 0.3 * shares[0] - 0.7 * shares[1])
+    error = np.std(decided) / np.sqrt(len(decided))
+    assert abs(np.mean(decided) - expected_share_decided(0.86, alpha, 0.3, count)) < 3 * error + 0.01
+
+
+def test_the_number_of_labels_grows_with_what_is_asked() -> None:
+    few, more = (labels_until_decided(share, 0.86, 0.2, 0.3) for share in (0.7, 0.92))
+    assert few is not None
+    assert more is not None
+    assert few < more
+    pairs = labels_until_decided(0.92, 0.86, 0.2, 0.3, labels_per_cluster=2.0)
+    assert pairs == 2 * more
+    rare = labels_until_decided(0.7, 0.86, 0.2, 0.05)
+    assert rare is not None
+    assert rare > few
+    assert labels_until_decided(0.96, 0.86, 0.2, 0.3) is None
+    with pytest.raises(ValueError, match=r"share must lie in \(0, 1\), got 1"):
+        labels_until_decided(1.0, 0.86, 0.2, 0.3)
