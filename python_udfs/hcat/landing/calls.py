@@ -62,6 +62,8 @@ _SPAN_NAMES = frozenset(
         "spans",
     }
 )
+# one encoder for all calls: making one costs as much as using it
+_WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 _USER_ROLES = ("user", "human")
 _ASSISTANT_ROLES = ("assistant", "ai", "model")
 # how deepeval writes a list of passages, and the source of one, into a single text
@@ -92,7 +94,7 @@ def content_of(call: Mapping[str, Any]) -> str:
     >>> content_of({"answer": "5", "query": "What?"}) == content_of({"query": "What?", "answer": "5"})
     True
     """
-    return hash_text(json.dumps(call, ensure_ascii=False, sort_keys=True, default=str))
+    return hash_text(_WRITE_CONTENT(call))
 
 
 def expand_call(

@@ -991,7 +991,7 @@ def test_half_a_surrogate_pair_in_an_answer_is_kept_escaped(
         ("q.jsonl", "5\n" * 9, "row 3: a row must be a JSON object, got int and 6 more"),
         ("q.csv", "query_id,text\na,b,c\n", "row 1: 3 fields where the header has 2"),
         ("q.csv", 'query_id,text\na,"b', "row 1: malformed CSV"),
-        ("q.csv", "id,text\na,b\n", "row 1: query_id must be a text, got nothing"),
+        ("q.csv", "key,text\na,b\n", "row 1: query_id must be a text, got nothing"),
     ],
 )
 def test_a_test_set_that_cannot_be_sent_whole_is_not_sent(
