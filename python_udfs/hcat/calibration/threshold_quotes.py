@@ -14,12 +14,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-<<<<<<< HEAD
-from hcat.calibration.thresholds import METHODS, SEED, RiskAppetite, accepts, fit_all
-=======
 from hcat.calibration.risk_appetites import RiskAppetite
 from hcat.calibration.thresholds import METHODS, SEED, accepts, fit_all
->>>>>>> sets
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import deal_folds
