@@ -58,6 +58,8 @@ MEMORY_LIMIT = "2GB"
 PREPARATION = (
     "int_clusters_bucketed",
     "int_interactions_numbered",
+    "int_cell_segments",
+    "int_cell_dimensions",
     "int_segments_numbered",
     "int_metrics_numbered",
     "int_evaluations_numbered",
@@ -73,7 +75,7 @@ QUANTILES = (
     "fct_score_distributions",
 )
 #: Not tables but views of the project.
-VIEWS = ("int_cell_quantiles",)
+VIEWS = ("int_cell_segments", "int_cell_dimensions", "int_cell_quantiles")
 
 _QUICK_INTERACTIONS = 20_000
 _SHARE_SCORED = 0.95
@@ -158,6 +160,12 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, count: int) -> None:
 
 def write_pairs(connection: duckdb.DuckDBPyConnection, pairs: Sequence[tuple[str, str]]) -> None:
     """Write the seed of pairs."""
+    # cells as they are without a headline, and without documents
+    connection.execute(
+        "create or replace table headline_cells"
+        " (metric_name varchar, first_dimension varchar, second_dimension varchar, third_dimension varchar)"
+    )
+    connection.execute("create or replace table int_cell_documents (cell_number bigint, count_documents bigint)")
     connection.execute(
         "create or replace table analysis_dimension_pairs"
         " (first_dimension varchar, second_dimension varchar, rationale varchar)"
