@@ -22,7 +22,7 @@ APPETITES: Final = (
 METHODS: Final = ("conformal", "roc_cost")
 CONFIDENCE: Final = 0.95
 #: At one appetite, two thresholds with a one-sided limit each.
-MOST_WRONG: Final = 2 * (1 - CONFIDENCE)
+MOST_WRONG: Final = round(2 * (1 - CONFIDENCE), 12)
 LEAST_WITHIN: Final = 0.5
 
 PROMISED: Final = "The conformal threshold accepts more failed answers than promised, appetite {confidence:.0%}"
@@ -113,7 +113,7 @@ def _run(labels: Labels, design: Design) -> dict[RiskAppetite, dict[str, _Found]
 
 def _limits(text: str, design: Design) -> tuple[float | None, float | None]:
     if text in (PROMISED.format(confidence=one.confidence) for one in APPETITES):
-        return None, 1 - CONFIDENCE
+        return None, round(1 - CONFIDENCE, 12)
     if text in (WRONG.format(confidence=one.confidence) for one in APPETITES):
         return None, MOST_WRONG
     if text == WRONG_GIVEN.format(confidence=APPETITES[0].confidence):
