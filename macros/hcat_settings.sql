@@ -6,6 +6,7 @@
     {% set names = [
         'hcat_encoder_revision', 'hcat_dtype', 'hcat_batch_tokens', 'hcat_window_characters', 'hcat_random_seed',
         'hcat_scoring_revision', 'hcat_count_topics', 'hcat_future_tolerance_hours', 'hcat_confidence',
+        'hcat_tool_outputs_are_evidence', 'hcat_missing_parents',
         'hcat_jackknife_groups', 'hcat_jackknife_clusters', 'hcat_minimum_segment_clusters', 'hcat_weakness_error_rate',
         'hcat_weakness_power', 'hcat_worst_examples', 'hcat_answer_length_bounds', 'hcat_similarity_digits',
         'hcat_classifier_revision', 'hcat_tagger', 'hcat_tagger_languages', 'hcat_evidence_mode', 'hcat_evidence_windows',

@@ -15,6 +15,8 @@ from hcat.engine.keys import hash_text
 
 #: Name of the nested shape: one JSON object per call with a ``contexts`` array.
 CALLS = "calls"
+#: Name of the entity whose records are looked for inside of what tools export.
+SPANS = "spans"
 #: Endings of a file of queries that a test set is written to and collected from.
 QUERY_FILES = (".jsonl", ".csv")
 
@@ -130,6 +132,23 @@ ENTITIES: Mapping[str, Entity] = {
             ("query_id", "chunk_id", "judge", "grade"),
             ("query_id", "chunk_id", "grade"),
             {"query": "query_id", "relevance": "grade"},
+        ),
+        # the names of other tools are known to hcat.landing.spans
+        Entity(
+            "spans",
+            (
+                "trace_id",
+                "span_id",
+                "parent_span_id",
+                "kind",
+                "name",
+                "started_at",
+                "ended_at",
+                "status",
+                "attributes",
+            ),
+            ("trace_id", "span_id"),
+            json_columns=("attributes",),
         ),
     )
 }

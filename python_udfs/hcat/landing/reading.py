@@ -19,7 +19,17 @@ import pyarrow as pa
 
 from hcat.engine import relations
 from hcat.engine.keys import hash_file, hash_text
-from hcat.landing.raw_contract import CALLS, ENTITIES, Entity, RecordError, canonical_columns, expand_call, to_text
+from hcat.landing.raw_contract import (
+    CALLS,
+    ENTITIES,
+    SPANS,
+    Entity,
+    RecordError,
+    canonical_columns,
+    expand_call,
+    to_text,
+)
+from hcat.landing.spans import expand_spans
 from hcat.language.text import clean_text
 
 _FORMATS = (".parquet", ".jsonl", ".csv")
@@ -69,9 +79,10 @@ def find_files(folder: str | Path, entity_name: str) -> list[Path]:
     """
     root = Path(folder)
     stems = [entity_name, *([CALLS] if entity_name in ("interactions", "retrievals", "queries") else [])]
+    formats = (*_FORMATS, ".json") if entity_name == SPANS else _FORMATS
     found: set[Path] = set()
     for stem in stems:
-        for suffix in _FORMATS:
+        for suffix in formats:
             found.update(root.glob(f"{stem}{suffix}"))
             found.update(root.glob(f"{stem}_*{suffix}"))
             found.update(root.glob(f"{stem}/*{suffix}"))
@@ -146,11 +157,14 @@ def read_table(
         Rows of the table.
     """
     entity = ENTITIES[entity_name]
+    records = _read_batches(batches)
+    if entity_name == SPANS:
+        column_names, records = _peek_names(_expand(records, expand_spans))
     problem = _find_column_problem(entity, column_names)
-    if problem:
+    if column_names and problem:
         yield _file_problem(entity, table_name, f"warehouse table '{table_name}' {problem}")
         return
-    yield from _to_batches(entity, table_name, table_name, _read_batches(batches))
+    yield from _to_batches(entity, table_name, table_name, records)
 
 
 def land(
@@ -233,12 +247,14 @@ def _with_landing_number(batch: pa.RecordBatch, landing_number: int) -> pa.Recor
 def _land_file(entity: Entity, path: Path, source_file: str, file_hash: str) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of one file, or one row with the problem of its columns."""
     is_calls = path.stem.split("_")[0] == CALLS or path.parent.name == CALLS
-    reader = {".jsonl": _read_jsonl, ".csv": _read_csv, ".parquet": _read_parquet}[path.suffix]
+    reader = {".jsonl": _read_jsonl, ".csv": _read_csv, ".parquet": _read_parquet, ".json": _read_json}[path.suffix]
     records: Iterable[RawRecord] = reader(path)
     if is_calls:
         records = _expand_calls(records, entity.name)
     else:
-        if path.suffix == ".jsonl":
+        if entity.name == SPANS:
+            names, records = _peek_names(_expand(records, expand_spans))
+        elif path.suffix == ".jsonl":
             names, records = _peek_names(records)
         else:
             # the header tells the columns even when there are no rows
@@ -308,6 +324,25 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
                 yield number, record, None, None
             else:
                 yield number, None, f"not a JSON object but {type(record).__name__}", text.rstrip("\r\n")
+
+
+def _read_json(path: Path) -> Iterator[RawRecord]:
+    """Yield the records of a JSON file: an object per line, streamed, or one document, an object or a list of them."""
+    with path.open("rb") as handle:
+        first_line = handle.readline()
+    try:
+        is_object_a_line = isinstance(json.loads(first_line.decode("utf-8-sig")), dict)
+    except ValueError:
+        is_object_a_line = False
+    if is_object_a_line:
+        yield from _read_jsonl(path)
+        return
+    document = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_refuse_constant)
+    for number, record in enumerate(document if isinstance(document, list) else [document], start=1):
+        if isinstance(record, dict):
+            yield number, record, None, None
+        else:
+            yield number, None, f"not a JSON object but {type(record).__name__}", to_text(record)
 
 
 class _TakeBackLines:
@@ -452,14 +487,21 @@ def _read_one_row(row: pa.RecordBatch) -> RawRecord:
 
 def _expand_calls(records: Iterable[RawRecord], entity_name: str) -> Iterator[RawRecord]:
     """Yield the records of one entity that nested calls hold."""
+    # an unreadable call is rejected once, as an interaction
+    readable = (row for row in records if row[1] is not None or entity_name == "interactions")
+    yield from _expand(readable, partial(expand_call, entity_name=entity_name))
+
+
+def _expand(
+    records: Iterable[RawRecord], expand: Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]]
+) -> Iterator[RawRecord]:
+    """Yield the records that each record holds, with its row."""
     for number, record, error, unread in records:
         if record is None:
-            # an unreadable call is rejected once, as an interaction
-            if entity_name == "interactions":
-                yield number, None, error, unread
+            yield number, None, error, unread
             continue
         try:
-            expanded = list(expand_call(record, entity_name))
+            expanded = list(expand(record))
         except RecordError as problem:
             yield number, None, str(problem), _show_record(record)
             continue

@@ -1,0 +1,75 @@
+-- One row per value that a span gives to a field of its dialect, with its priority and its place in a list.
+with attributes as (
+    select * from {{ ref('base_span_attributes') }}
+),
+
+paths as (
+    select * from {{ ref('base_span_paths') }}
+),
+
+recognised as (
+    select * from {{ ref('base_spans_recognised') }}
+),
+
+spans as (
+    select * from {{ ref('base_spans') }}
+),
+
+found as (
+    select
+        spans.record_id,
+        spans.trace_id,
+        spans.span_id,
+        recognised.role,
+        paths.field,
+        paths.guard_path,
+        paths.guard_value,
+        paths.priority,
+        attributes.position,
+        case
+            when recognised.texts = 'json' and attributes.value like '"%"'
+                then coalesce({{ json_field("'{\"text\":' || attributes.value || '}'", "'text'") }}, attributes.value)
+            else attributes.value
+        end as value,
+        case
+            when not paths.is_text_alone then true
+            when left(ltrim(attributes.value), 1) not in ('{', '[') then true
+            -- a list is JSON where an object around it is
+            else not {{ is_json_object("'{\"text\":' || attributes.value || '}'") }}
+        end as is_accepted,
+        spans.started_at
+    from attributes
+    inner join recognised on attributes.record_id = recognised.record_id
+    inner join paths on recognised.dialect = paths.dialect and attributes.path = paths.path
+    inner join spans on attributes.record_id = spans.record_id
+    where paths.field not in ('recognised_by', 'kind')
+),
+
+final as (
+    select
+        record_id,
+        trace_id,
+        span_id,
+        role,
+        field,
+        value,
+        position,
+        priority,
+        started_at
+    from found
+    where
+        is_accepted
+        and (
+            guard_path is null
+            or exists (
+                select 1 from attributes as guards
+                where
+                    guards.record_id = found.record_id
+                    and guards.path = found.guard_path
+                    and lower(guards.value) = found.guard_value
+                    and starts_with(found.position, guards.position)
+            )
+        )
+)
+
+select * from final
