@@ -27,8 +27,10 @@ found as (
         paths.priority,
         attributes.position,
         case
-            when recognised.texts = 'json' and attributes.value like '"%"'
-                then coalesce({{ json_field("'{\"text\":' || attributes.value || '}'", "'text'") }}, attributes.value)
+            when
+                recognised.texts = 'json' and attributes.value like '"%"'
+                and {{ is_json_object("'{\"text\":' || attributes.value || '}'") }}
+                then {{ json_field("'{\"text\":' || attributes.value || '}'", "'text'") }}
             else attributes.value
         end as value,
         case
