@@ -1,4 +1,4 @@
--- One row per value that a span gives to a field of its dialect, with its priority and its place in a list.
+-- One row per value that a span gives to a field of its dialect and role, with its priority and its place in a list.
 with attributes as (
     select * from {{ ref('base_span_attributes') }}
 ),
@@ -44,7 +44,16 @@ found as (
     inner join recognised on attributes.record_id = recognised.record_id
     inner join paths on recognised.dialect = paths.dialect and attributes.path = paths.path
     inner join spans on attributes.record_id = spans.record_id
-    where paths.field not in ('recognised_by', 'kind')
+    where
+        case
+            when paths.field in ('recognised_by', 'kind') then false
+            when paths.field in ('query', 'answer')
+                then recognised.role = 'chain' or (recognised.role = 'model' and recognised.model_may_answer)
+            when starts_with(paths.field, 'document_') then recognised.role in ('retriever', 'reranker')
+            when paths.field = 'tool_output'
+                then recognised.role = 'tool' and {{ var('hcat_tool_outputs_are_evidence') | lower }}
+            else true
+        end
 ),
 
 final as (

@@ -22,16 +22,8 @@ chosen as (
         ) as place
     from span_values
     where
-        (
-            span_values.role in ('retriever', 'reranker')
-            and span_values.field in (
-                'document_text', 'document_id', 'document_score', 'document_source', 'document_title'
-            )
-        )
-        or (
-            span_values.role = 'tool'
-            and span_values.field = 'tool_output'
-            and {{ var('hcat_tool_outputs_are_evidence') | lower }}
+        span_values.field in (
+            'document_text', 'document_id', 'document_score', 'document_source', 'document_title', 'tool_output'
         )
 ),
 
