@@ -28,6 +28,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "ended_at": ("endedat", "end", "endtime", "endtimeunixnano", "timestamp"),
 }
 _PLACES = {name: (column, place) for column, names in _NAMES.items() for place, name in enumerate(names)}
+#: Kinds of OpenInference. Phoenix exports them in a column, where others export the kind of OpenTelemetry.
+_OPENINFERENCE_KINDS = ("CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "GUARDRAIL", "EVALUATOR")
 #: Objects of an export whose fields are fields of the span.
 _WRAPPERS = ("context", "trace", "record")
 #: Lists that hold the spans of a trace or page, each with the rest of the record as the trace's own attributes.
@@ -126,6 +128,8 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
     chosen: dict[str, int] = {}
     attributes: dict[str, str] = {}
     unreadable: str | None = None
+    if fields.get("span_kind") in _OPENINFERENCE_KINDS:
+        attributes["openinference.span.kind"] = fields["span_kind"]
     for name, value in fields.items():
         short = name.replace("_", "").lower()
         column, place = _PLACES.get(short, ("", 0))
