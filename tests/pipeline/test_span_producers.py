@@ -18,7 +18,7 @@ from builds import Build, Dbt, read_lines, write_lines
 
 PRODUCERS = Path(__file__).with_name("producers")
 PYTHON = os.environ.get("HCAT_PRODUCERS_PYTHON", sys.executable)
-STAGING = "build --select +path:models/staging int_records_counted conserves_count --exclude-resource-type unit_test"
+STAGING = "build --select +path:models/staging int_records_counted --exclude-resource-type test"
 #: (chunk_id, text) in order, as both applications retrieve them.
 SHELF = [("c7", "Transfers arrive within two working days."), ("c9", '{"fee": 5, "currency": "EUR"}')]
 QUERY, ANSWER = "How long does a transfer take?", "Two working days."

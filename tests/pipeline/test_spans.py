@@ -13,7 +13,7 @@ import pytest
 import span_exports as exports
 from builds import Build, Dbt, write_lines
 
-STAGING = "build --select +path:models/staging int_records_counted conserves_count --exclude-resource-type unit_test"
+STAGING = "build --select +path:models/staging int_records_counted --exclude-resource-type test"
 #: Dialect -> (interaction_id, session, model, user, application, version) of its export; None where it logs none.
 EXPORTED = {
     "openinference": ("1a" * 16, None, "model-1", None, "assistant", "2.3"),
