@@ -1,6 +1,16 @@
 -- One row per attribute of a staged span at a key that some dialect names; a number of the key is * in its path.
-with spans as (
-    select * from {{ ref('base_spans') }}
+with landed as (
+    select
+        record_id,
+        attributes
+    from {{ ref('landed_spans') }}
+),
+
+spans as (
+    select
+        record_id,
+        kind
+    from {{ ref('base_spans') }}
     where record_status = 'staged'
 ),
 
@@ -12,9 +22,10 @@ paths as (
 
 entries as (
     select
-        record_id,
-        {{ explode_records(json_entries('attributes')) }}
-    from spans
+        landed.record_id,
+        {{ explode_records(json_entries('landed.attributes')) }}
+    from landed
+    inner join spans on landed.record_id = spans.record_id
 ),
 
 placed as (

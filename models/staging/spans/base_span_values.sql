@@ -15,6 +15,20 @@ spans as (
     select * from {{ ref('base_spans') }}
 ),
 
+guarding as (
+    select distinct guard_path from paths
+),
+
+guards as (
+    select
+        attributes.record_id,
+        attributes.path,
+        attributes.position,
+        lower(attributes.value) as value
+    from attributes
+    inner join guarding on attributes.path = guarding.guard_path
+),
+
 found as (
     select
         spans.record_id,
@@ -49,7 +63,7 @@ found as (
             when paths.field in ('recognised_by', 'kind') then false
             when paths.field in ('query', 'answer')
                 then recognised.role = 'chain' or (recognised.role = 'model' and recognised.model_may_answer)
-            when starts_with(paths.field, 'document_') then recognised.role in ('retriever', 'reranker')
+            when paths.field like 'document%' then recognised.role in ('retriever', 'reranker')
             when paths.field = 'tool_output'
                 then recognised.role = 'tool' and {{ var('hcat_tool_outputs_are_evidence') | lower }}
             else true
@@ -73,12 +87,12 @@ final as (
         and (
             guard_path is null
             or exists (
-                select 1 from attributes as guards
+                select 1 from guards
                 where
                     guards.record_id = found.record_id
                     and guards.path = found.guard_path
-                    and lower(guards.value) = found.guard_value
-                    and starts_with(found.position, guards.position)
+                    and guards.value = found.guard_value
+                    and left(found.position, length(guards.position)) = guards.position
             )
         )
 )

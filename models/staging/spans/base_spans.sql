@@ -33,9 +33,10 @@ renamed as (
     from source
 ),
 
+-- Attributes are long and stay where they landed: the order of records does not carry them.
 checked as (
     select
-        *,
+        {{ columns_except(['attributes']) }},
         case
             when read_error is not null then read_error
             when trace_id is null then 'trace_id is missing or blank'

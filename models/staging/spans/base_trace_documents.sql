@@ -13,48 +13,47 @@ interactions as (
     where read_error is null
 ),
 
-chosen as (
-    select
-        span_values.*,
-        row_number() over (
-            partition by span_values.record_id, span_values.field, span_values.position
-            order by span_values.priority
-        ) as place
-    from span_values
-    where
-        span_values.field in (
-            'document_text', 'document_id', 'document_score', 'document_source', 'document_title', 'tool_output'
-        )
-),
-
 logged as (
     select
         record_id,
         trace_id,
         role,
         position,
-        max(case when field = 'document_id' then nullif(trim(value), '') end) as chunk_id,
-        max(case when field in ('document_text', 'tool_output') then value end) as text,
-        max(case when field = 'document_score' then value end) as retrieval_score,
-        max(case when field = 'document_source' then value end) as document_id,
-        max(case when field = 'document_title' then value end) as title
-    from chosen
-    where place = 1
+        {%- for field in ['document_id', 'document_text', 'document_score', 'document_source', 'document_title'] %}
+        min_by(value, priority) filter (where field = '{{ field }}') as {{ field }},
+        {%- endfor %}
+        min_by(value, priority) filter (where field = 'tool_output') as tool_output
+    from span_values
+    where field like 'document%' or field = 'tool_output'
     group by record_id, trace_id, role, position
+),
+
+named as (
+    select
+        record_id,
+        trace_id,
+        role,
+        position,
+        nullif(trim(document_id), '') as chunk_id,
+        coalesce(document_text, tool_output) as text,
+        document_score as retrieval_score,
+        document_source as document_id,
+        document_title as title
+    from logged
 ),
 
 located as (
     select
-        logged.*,
+        named.*,
         spans.source_file,
         spans.span_id,
         spans.parent_span_id,
         spans.started_at,
         spans.source_row,
         spans.landing_number
-    from logged
-    inner join spans on logged.record_id = spans.record_id
-    where logged.chunk_id is not null or logged.text is not null
+    from named
+    inner join spans on named.record_id = spans.record_id
+    where named.chunk_id is not null or named.text is not null
 ),
 
 retrieving as (

@@ -7,7 +7,6 @@ select
     kind,
     name,
     status,
-    attributes,
     started_at,
     ended_at,
     source_row,
