@@ -32,7 +32,7 @@ inputs as (
     select md5(coalesce({{ joined_text('record_hash', "','", 'record_hash') }}, '')) as input_hash
     from (
         {%- for entity in [
-            'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'
+            'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements', 'spans'
         ] %}
         select '{{ entity }}' || record_hash as record_hash from {{ ref('landed_' ~ entity) }}
         {% if not loop.last %}union all{% endif %}

@@ -1,6 +1,7 @@
 -- One row per (entity, source file, reason without its value) of rejected records, with the first of them.
 {%- set entities = [
-    'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements'
+    'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements',
+    'spans'
 ] %}
 with rejected as (
     {%- for entity in entities %}

@@ -26,7 +26,7 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "staging",
         "What was accepted, and what was rejected for which reason?",
-        ("staging/corpus", "staging/rag_logs", "staging/human_review"),
+        ("staging/spans", "staging/corpus", "staging/rag_logs", "staging/human_review"),
     ),
     Room(
         "scoring",

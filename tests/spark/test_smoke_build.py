@@ -8,9 +8,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-import yaml
+from both_engines import ROOT, build_in_session, describe_build, write_profile
 
-ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "seeds" / "demo"
 #: What is built: landing, staging, splitting, embedding and comparing, SQL and Python, tables, views and increments.
 SELECTED = "+int_metrics__similarity"
@@ -33,40 +32,15 @@ def write_logs(folder: Path, count_interactions: int) -> None:
 def folder(spark_target, tmp_path_factory):
     """Folder of both builds, with a profile of both engines."""
     folder = tmp_path_factory.mktemp("smoke")
-    outputs = {
-        "spark": {**spark_target, "schema": "smoke"},
-        "duckdb": {
-            "type": "duckdb",
-            "path": str(folder / "duckdb" / "hcat.duckdb"),
-            "threads": 1,
-            "settings": {"TimeZone": "UTC"},
-        },
-    }
-    (folder / "profiles.yml").write_text(yaml.safe_dump({"hcat": {"target": "spark", "outputs": outputs}}))
-    for target in outputs:
-        (folder / target / "logs").mkdir(parents=True)
+    write_profile(folder, spark_target, "smoke")
     return folder
-
-
-def describe_build(folder, target):
-    """Return the words and the environment of `dbt build` of the selected models on a target."""
-    words = ["--quiet", "build", "--select", SELECTED, "--indirect-selection", "cautious", "--target", target]
-    words += ["--project-dir", str(ROOT), "--profiles-dir", str(folder)]
-    words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]
-    settings = {
-        "HCAT_RAW_LOGS": str(folder / target / "logs"),
-        "HCAT_WAREHOUSE": str(folder / target),
-        "HCAT_ENCODER": "hashing:8",
-        "HCAT_CLASSIFIER": "hashing",
-    }
-    return words, settings
 
 
 @pytest.fixture(scope="module")
 def build_on_duckdb(folder):
     """Return a function that waits for a build of eight interactions on DuckDB, in a process of its own."""
     write_logs(folder / "duckdb" / "logs", 8)
-    words, settings = describe_build(folder, "duckdb")
+    words, settings = describe_build(folder, "duckdb", SELECTED)
     run = "from dbt.cli.main import cli; cli()"
     with open(folder / "duckdb" / "output.txt", "w+") as output:
         process = subprocess.Popen(
@@ -85,21 +59,10 @@ def build_on_duckdb(folder):
 @pytest.fixture(scope="module")
 def build_on_spark(folder, spark):
     """Return a function that builds the first so many interactions in the session of this process."""
-    from dbt.cli.main import dbtRunner
 
     def run(count_interactions):
         write_logs(folder / "spark" / "logs", count_interactions)
-        words, settings = describe_build(folder, "spark")
-        here = os.getcwd()
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in settings.items():
-                patch.setenv(name, value)
-            try:
-                outcome = dbtRunner().invoke(words)
-            finally:
-                os.chdir(here)
-        results = getattr(outcome.result, "results", [])
-        assert outcome.success, [str(outcome.exception), *(result.message for result in results if result.message)]
+        build_in_session(folder, SELECTED)
 
     return run
 

@@ -1,6 +1,9 @@
 -- One row per landed chunk record, with typed columns, and with the reason when it cannot be used.
+{%- set columns = ['chunk_id', 'document_id', 'topic', 'text', 'chunk_index'] %}
+{%- set folded = ['chunk_id', 'document_id', 'text'] %}
+
 with source as (
-    select * from {{ ref('landed_chunks') }}
+    {{ landed_and_folded('chunks', columns, folded) | indent(4) }}
 ),
 
 renamed as (

@@ -1,6 +1,9 @@
 -- One row per landed document record, with typed columns, and with the reason when it cannot be used.
+{%- set columns = ['document_id', 'title', 'topic', 'text'] %}
+{%- set folded = ['document_id', 'title'] %}
+
 with source as (
-    select * from {{ ref('landed_documents') }}
+    {{ landed_and_folded('documents', columns, folded) | indent(4) }}
 ),
 
 renamed as (

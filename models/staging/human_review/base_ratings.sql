@@ -1,6 +1,12 @@
 -- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
+{%- set columns = [
+    'interaction_id', 'rater', 'criterion', 'guideline_version', 'scale_point', 'rating_pass', 'rated_at',
+    'review_round', 'sampling', 'inclusion_probability'
+] %}
+{%- set folded = ['interaction_id', 'rater', 'criterion', 'scale_point', 'rated_at'] %}
+
 with source as (
-    select * from {{ ref('landed_ratings') }}
+    {{ landed_and_folded('ratings', columns, folded) | indent(4) }}
 ),
 
 rating_scales as (

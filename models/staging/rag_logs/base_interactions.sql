@@ -1,6 +1,14 @@
 -- One row per landed interaction record, with typed columns, and with the reason when it cannot be used.
+{%- set columns = [
+    'interaction_id', 'run_id', 'query_id', 'application', 'application_version', 'language', 'customer_group',
+    'query_text', 'answer', 'tags', 'sample_index', 'asked_at'
+] %}
+{%- set folded = [
+    'interaction_id', 'query_id', 'application', 'application_version', 'query_text', 'answer', 'tags', 'asked_at'
+] %}
+
 with source as (
-    select * from {{ ref('landed_interactions') }}
+    {{ landed_and_folded('interactions', columns, folded) | indent(4) }}
 ),
 
 renamed as (

@@ -1,6 +1,12 @@
 -- One row per landed query record, with typed columns, and with the reason when it cannot be used.
+{%- set columns = [
+    'query_id', 'parent_query_id', 'source_group', 'query_group', 'text', 'reference_answer', 'source_chunk_ids',
+    'query_type', 'difficulty', 'answer_type', 'expected_behaviour', 'variant_type', 'sampling_weight', 'tags'
+] %}
+{%- set folded = ['query_id', 'text', 'reference_answer'] %}
+
 with source as (
-    select * from {{ ref('landed_queries') }}
+    {{ landed_and_folded('queries', columns, folded) | indent(4) }}
 ),
 
 renamed as (

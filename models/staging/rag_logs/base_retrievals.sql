@@ -1,6 +1,9 @@
 -- One row per landed retrieval record, with typed columns, and with the reason when it cannot be used.
+{%- set columns = ['interaction_id', 'chunk_id', 'text', 'rank', 'retrieval_score', 'completeness_weight'] %}
+{%- set folded = ['interaction_id', 'chunk_id', 'text', 'rank', 'retrieval_score'] %}
+
 with source as (
-    select * from {{ ref('landed_retrievals') }}
+    {{ landed_and_folded('retrievals', columns, folded) | indent(4) }}
 ),
 
 interactions as (

@@ -67,6 +67,7 @@ class Staging:
         self._variables = variables
         self._connection = duckdb.connect()
         self._connection.execute("set TimeZone = 'UTC'")
+        self._made: set[str] = set()
         self._models = {path.stem: path for path in (project / "models" / "staging").rglob("*.sql")}
 
     def add(self, name: str, rows: pa.Table) -> None:
@@ -76,18 +77,38 @@ class Staging:
         self._connection.unregister("hcat_rows")
 
     def add_seed(self, path: Path) -> None:
-        """Add a seed, all of whose columns are texts."""
-        self._connection.read_csv(str(path), all_varchar=True).create(path.stem)
+        """Add a seed, with the types that the project declares for its columns; the others are texts."""
+        rows = self._connection.read_csv(str(path), all_varchar=True)
+        types = self._types_of_seed(path.stem)
+        columns = [f'"{name}"::{types.get(name, "varchar")} as "{name}"' for name in rows.columns]
+        rows.project(", ".join(columns)).create(path.stem)
 
     def run(self, name: str) -> None:
-        """Make the table of a staging model."""
-        self._connection.execute(f'create table "{name}" as {self._render(self._models[name].read_text("utf-8"))}')
+        """Make the table of a staging model, and those of the staging models that it reads; once each."""
+        if name not in self._made:
+            query = self._render(self._models[name].read_text("utf-8"))
+            self._connection.execute(f'create table "{name}" as {query}')
+            self._made.add(name)
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         """Return the rows of a query."""
         table: pa.Table = self._connection.sql(query).to_arrow_table()
         rows: list[dict[str, Any]] = table.to_pylist()
         return rows
+
+    def _types_of_seed(self, name: str) -> dict[str, str]:
+        import yaml
+
+        for path in sorted((self._project / "seeds").glob("_*.yml")):
+            for seed in yaml.safe_load(path.read_text(encoding="utf-8")).get("seeds") or []:
+                if seed["name"] == name:
+                    return dict((seed.get("config") or {}).get("column_types") or {})
+        return {}
+
+    def _refer(self, name: str) -> str:
+        if name in self._models:
+            self.run(name)
+        return f'"{name}"'
 
     def _render(self, text: str) -> str:
         import jinja2
@@ -103,7 +124,7 @@ class Staging:
         known |= {
             "adapter": Adapter,
             "return": lambda value: value,
-            "ref": lambda name: f'"{name}"',
+            "ref": self._refer,
             "var": lambda name, default=None: self._variables.get(name, default),
             "run_started_at": datetime.now(UTC),
             "config": lambda **settings: "",
@@ -115,15 +136,17 @@ class Staging:
 
     def _macros(self, text: str) -> Iterable[Path]:
         """Return the files of the macros that a text uses, those that others use first."""
-        files = {path.stem: path for path in (self._project / "macros").rglob("*.sql")}
-        ordered: dict[str, Path] = {}
+        files: dict[str, Path] = {}
+        for path in sorted((self._project / "macros").rglob("*.sql")):
+            files |= dict.fromkeys(re.findall(r"macro\s+(\w+)\(", path.read_text(encoding="utf-8")), path)
+        ordered: dict[Path, None] = {}
 
         def visit(used: str) -> None:
             for name in re.findall(r"\b(\w+)\(", used):
-                if name in files and name not in ordered:
-                    path = files.pop(name)
+                path = files.pop(name, None)
+                if path is not None and path not in ordered:
                     visit(path.read_text(encoding="utf-8"))
-                    ordered[name] = path
+                    ordered[path] = None
 
         visit(text)
-        return ordered.values()
+        return list(ordered)

@@ -34,7 +34,7 @@ _INPUTS: Mapping[str, str] = {
 # what a metric may ask of the settings, and not of the logs
 _REQUESTED = "language_model"
 # the staging models in the order in which they read each other
-_ORDER = ("documents", "chunks", "queries", "interactions", "retrievals", "ratings", "relevance_judgements")
+_ORDER = ("spans", "documents", "chunks", "queries", "interactions", "retrievals", "ratings", "relevance_judgements")
 
 _COUNT_RECORDS = """
 select count(*) as count_landed, count(*) filter (where record_status = 'staged') as count_staged,
@@ -128,7 +128,8 @@ def check_logs(folder: Path, start: Path) -> Check:
         staging.add(f"landed_{entity}", rows)
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
-    staging.add_seed(_find_seed("rating_scales", start, project))
+    for seed in ("rating_scales", "span_dialects", "span_annotations"):
+        staging.add_seed(_find_seed(seed, start, project))
     for entity in _ORDER:
         staging.run(f"base_{entity}")
     (inputs,) = staging.rows(_COUNT_INPUTS)
@@ -169,7 +170,8 @@ def _describe_unread(folder: Path) -> Iterator[tuple[str, str]]:
 def _describe_entities(staging: Staging, files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str]]:
     for entity in ENTITIES:
         (counted,) = staging.rows(_COUNT_RECORDS.format(entity=entity))
-        if not files[entity] or (not counted["count_landed"] and entity != "interactions"):
+        # interactions and what belongs to them may come from spans, without a file of their own
+        if not counted["count_landed"] and (entity != "interactions" or not files[entity]):
             continue
         parts = [f"{counted['count_staged']:,} of {counted['count_landed']:,} records can be used"]
         parts += [f"{counted[f'count_{status}']:,} {status}" for status in ("rejected", "repeated")]

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
-from hcat.landing.raw_contract import first_line, show_record
+from hcat.landing.raw_contract import first_line, show_record, to_text
 
 #: Endings of the files that are read.
 FORMATS = (".parquet", ".jsonl", ".csv", ".tsv")
@@ -42,13 +42,13 @@ def read_records(path: Path) -> Iterator[RawRecord]:
     OSError, ValueError, OverflowError, csv.Error, ArrowException
         If the file itself cannot be read (:data:`FILE_ERRORS`).
     """
-    reader = {".jsonl": _read_jsonl, ".parquet": _read_parquet}.get(path.suffix, _read_csv)
+    reader = {".jsonl": _read_jsonl, ".json": _read_json, ".parquet": _read_parquet}.get(path.suffix, _read_csv)
     yield from reader(path)
 
 
 def read_column_names(path: Path) -> list[str] | None:
-    """Return the columns that the head of a file names, even when it has no rows; None for JSON Lines."""
-    if path.suffix == ".jsonl":
+    """Return the columns that the head of a file names, even when it has no rows; None for JSON."""
+    if path.suffix in (".jsonl", ".json"):
         return None
     return _read_parquet_names(path) if path.suffix == ".parquet" else _read_csv_header(path)
 
@@ -113,6 +113,25 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
                 yield number, record, None, None
             else:
                 yield number, None, f"not a JSON object but {type(record).__name__}", text.rstrip("\r\n")
+
+
+def _read_json(path: Path) -> Iterator[RawRecord]:
+    """Yield the records of a JSON file: an object per line, streamed, or one document, an object or a list of them."""
+    with path.open("rb") as handle:
+        start = handle.readline()
+    try:
+        is_object_a_line = isinstance(json.loads(start.decode("utf-8-sig")), dict)
+    except ValueError:
+        is_object_a_line = False
+    if is_object_a_line:
+        yield from _read_jsonl(path)
+        return
+    document = _READ_JSON(path.read_text(encoding="utf-8-sig"))
+    for number, record in enumerate(document if isinstance(document, list) else [document], start=1):
+        if isinstance(record, dict):
+            yield number, record, None, None
+        else:
+            yield number, None, f"not a JSON object but {type(record).__name__}", to_text(record)
 
 
 def _read_lines(handle: BinaryIO) -> Iterator[tuple[bytes, int]]:

@@ -14,6 +14,8 @@ from typing import Any
 
 from hcat.landing.aliases import ALIASES, KEY_ALIASES, plain_name
 
+#: Name of the entity whose records are looked for inside of what tools export.
+SPANS = "spans"
 #: Endings of a file of queries that a test set is written to and collected from.
 QUERY_FILES = (".jsonl", ".csv")
 
@@ -144,6 +146,23 @@ ENTITIES: Mapping[str, Entity] = {
             ("query_id", "chunk_id", "judge", "grade"),
             ("query_id", "chunk_id", "grade"),
             meanings={"chunk_id": "passage_id"},
+        ),
+        # the names of other tools are known to hcat.landing.spans
+        Entity(
+            "spans",
+            (
+                "trace_id",
+                "span_id",
+                "parent_span_id",
+                "kind",
+                "name",
+                "started_at",
+                "ended_at",
+                "status",
+                "attributes",
+            ),
+            ("trace_id", "span_id"),
+            json_columns=("attributes",),
         ),
     )
 }

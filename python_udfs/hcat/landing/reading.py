@@ -30,7 +30,7 @@ from hcat.landing.files import (
     read_records,
     refuse_constant,
 )
-from hcat.landing.raw_contract import ENTITIES, Entity, canonical_columns, first_line, show_record, to_text
+from hcat.landing.raw_contract import ENTITIES, SPANS, Entity, canonical_columns, first_line, show_record, to_text
 from hcat.landing.shapes import (
     SHAPES,
     expand_records,
@@ -39,6 +39,7 @@ from hcat.landing.shapes import (
     find_missing_content,
     head_of,
     list_names,
+    names_of,
     stem_of,
     suggest,
 )
@@ -109,7 +110,8 @@ def read_entity(
     entity = ENTITIES[entity_name]
     root = Path(folder)
     files = find_files(root, entity_name) if files is None else files
-    if not files and entity_name == "interactions":
+    # interactions also come from spans
+    if not files and entity_name == "interactions" and not find_files(root, SPANS):
         yield _file_problem(entity, str(folder), explain_no_files(folder))
         return
     for path in files:
@@ -139,11 +141,16 @@ def read_table(
         Rows of the table.
     """
     entity = ENTITIES[entity_name]
-    problem = find_column_problem(entity, column_names)
+    records = expand_records(read_batches(batches), entity_name, entity_name)
+    if SHAPES[entity_name].expand is not None:
+        # what the columns of the entity are is known only when the first records have been expanded
+        head, _, records = head_of(records)
+        column_names = names_of(head)
+    problem = find_column_problem(entity, column_names) if column_names else None
     if problem:
         yield _file_problem(entity, table_name, f"warehouse table '{table_name}' {problem}")
         return
-    yield from _to_batches(entity, table_name, table_name, read_batches(batches))
+    yield from _to_batches(entity, table_name, table_name, records)
 
 
 def land(
@@ -183,8 +190,10 @@ def land(
             streamed = relations.convert_rows(relation, convert, schema, ROWS_PER_BATCH)
     else:
         done = relations.read_pairs(session, landed, "source_file", "source_file_hash")
-        # without files, one part still says what is missing
-        shares = [[path] for path in find_files(folder, entity_name)] or [[]]
+        # without files, one part still says what is missing, unless interactions come from a table of spans
+        shares = [[path] for path in find_files(folder, entity_name)] or (
+            [] if SPANS in (raw_relations or {}) else [[]]
+        )
         parts = [partial(_number_files, entity_name, folder, done, landing_number, share) for share in shares]
         streamed = relations.read_parts(session, parts, schema)
     return relations.stream_pending(session, streamed, landed, "record_id")
@@ -230,21 +239,24 @@ def _land_file(entity: Entity, path: Path, source_file: str, file_hash: str) -> 
         yield _file_problem(entity, source_file, f"{source_file} {fault}")
         return
     stem = stem_of(Path(source_file)) or entity.name
-    head, is_whole, records = head_of(read_records(path))
-    if SHAPES[stem].expand is None:
-        names = read_column_names(path)
-        if names is None:
-            names = list(dict.fromkeys(name for _, record, _, _ in head for name in record or ()))
-        problem = find_column_problem(entity, names) if names else None
-    else:
-        is_first = stem == CALLS and entity.name == SHAPES[CALLS].entities[0]
+    records = read_records(path)
+    if stem == CALLS:
+        head, is_whole, records = head_of(records)
+        is_first = entity.name == SHAPES[CALLS].entities[0]
         problem = find_missing_content(head, is_whole) if is_first else None
         if is_first and problem is None:
             _say_unread(source_file, head)
+        records = expand_records(records, stem, entity.name)
+    else:
+        head, _, records = head_of(expand_records(records, stem, entity.name))
+        # the header tells the columns even when there are no rows
+        names = read_column_names(path) if SHAPES[stem].expand is None else None
+        names = names_of(head) if names is None else names
+        problem = find_column_problem(entity, names) if names else None
     if problem:
         yield _file_problem(entity, source_file, f"{source_file} {problem}")
         return
-    yield from _to_batches(entity, source_file, file_hash, expand_records(records, stem, entity.name))
+    yield from _to_batches(entity, source_file, file_hash, records)
 
 
 def _say_unread(source_file: str, head: Iterable[RawRecord]) -> None:

@@ -17,7 +17,8 @@ from hcat.landing import calls, datasets
 from hcat.landing.aliases import plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_call
 from hcat.landing.files import FORMATS, RawRecord
-from hcat.landing.raw_contract import ENTITIES, RecordError, show_record
+from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
+from hcat.landing.spans import expand_spans
 
 Expander = Callable[[Mapping[str, Any], str], Iterator[dict[str, Any]]]
 
@@ -38,10 +39,13 @@ class Shape:
         Entities that the file holds.
     expand : callable or None
         (record, entity) -> records of that entity; None when a record is one.
+    formats : tuple of str
+        Endings of its files.
     """
 
     entities: tuple[str, ...]
     expand: Expander | None = None
+    formats: tuple[str, ...] = FORMATS
 
 
 SHAPES: Mapping[str, Shape] = {
@@ -50,6 +54,8 @@ SHAPES: Mapping[str, Shape] = {
     datasets.CORPUS: Shape(("documents", "chunks"), datasets.expand_corpus),
     datasets.QUESTIONS: Shape(("queries", "relevance_judgements"), datasets.expand_question),
     datasets.JUDGEMENTS: Shape(("relevance_judgements",)),
+    # exports of traces are one JSON document as often as JSON Lines
+    SPANS: Shape((SPANS,), lambda record, _: expand_spans(record), (*FORMATS, ".json")),
 }
 
 
@@ -84,7 +90,7 @@ def find_files(folder: str | Path, entity_name: str) -> list[Path]:
     found: set[Path] = set()
     for stem, shape in SHAPES.items():
         if entity_name in shape.entities:
-            for suffix in FORMATS:
+            for suffix in shape.formats:
                 for pattern in (f"{stem}{suffix}", f"{stem}_*{suffix}", f"{stem}/*{suffix}"):
                     found.update(root.glob(pattern))
     return sorted(path for path in found if path.is_file())
@@ -189,7 +195,8 @@ def find_unread_files(folder: str | Path) -> dict[str, str | None]:
     for path in sorted(Path(folder).iterdir()):
         suffix = path.suffix.lower()
         is_data = path.is_file() and suffix in (*FORMATS, *_OTHER_FORMATS)
-        if is_data and (path.suffix not in FORMATS or stem_of(Path(path.name)) is None):
+        own = stem_of(Path(path.name))
+        if is_data and (own is None or path.suffix not in SHAPES[own].formats):
             stem = suggest(path.name.split(".")[0], SHAPES)
             ending = suffix if suffix in FORMATS else ".jsonl"
             unread[path.name] = f"{stem}{ending}" if stem else None
@@ -218,7 +225,18 @@ def explain_no_files(folder: str | Path) -> str:
         found = list_names(unread)
     else:
         found = "nothing that could be read"
-    return f"{name} has no file interactions.* or calls.* ({', '.join(FORMATS)}; found: {found})"
+    return f"{name} has no file interactions.*, calls.* or spans.* ({', '.join(FORMATS)}; found: {found})"
+
+
+def names_of(records: Iterable[RawRecord]) -> list[str]:
+    """Return the names of the fields of records, in the order of their first mention.
+
+    Examples
+    --------
+    >>> names_of([(1, {"id": "a"}, None, None), (2, None, "malformed JSON", "{"), (3, {"id": "b", "x": 1}, None, None)])
+    ['id', 'x']
+    """
+    return list(dict.fromkeys(name for _, record, _, _ in records for name in record or ()))
 
 
 def head_of(records: Iterable[RawRecord]) -> tuple[list[RawRecord], bool, Iterator[RawRecord]]:

@@ -25,7 +25,7 @@ from hcat.report.test_set import describe_test_set
 
 MAXIMUM_REASONS = 25
 MAXIMUM_EXAMPLES = 3
-ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements")
+ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements", "spans")
 SCORE_STATUSES = ("scored", "truncated", "refused", "not_applicable", "missing_input", "failed")
 
 COUNT_RECORDS_EVALUATED = """

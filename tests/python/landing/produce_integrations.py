@@ -1,6 +1,6 @@
 """Writes the files that real packages write, for tests/python/landing/test_integrations.py: `python FILE FOLDER`.
 
-It runs where the extra `integrations` is installed, which may be another interpreter than that of the tests.
+It runs where the extra `dataset-integrations` is installed, which may be another interpreter than that of the tests.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def test_a_declared_format_of_times_is_the_project_s(tmp_path: Path) -> None:
         (
             "README",
             b"",
-            "hcat: folder '{folder}' (HCAT_RAW_LOGS) has no file interactions.* or calls.* (.parquet, .jsonl, ",
+            "hcat: folder '{folder}' (HCAT_RAW_LOGS) has no file interactions.*, calls.* or spans.* (.parquet, ",
         ),
         ("interactions.parquet", b"no parquet", "hcat: interactions.parquet cannot be read: "),
         (

@@ -1,6 +1,6 @@
 """Files that real packages write, compared field by field with what went in.
 
-Needs the extra `integrations`, here or in the interpreter that HCAT_INTEGRATIONS_PYTHON names.
+Needs the extra `dataset-integrations`, here or in the interpreter that HCAT_INTEGRATIONS_PYTHON names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def produced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = os.environ.get("HCAT_INTEGRATIONS_PYTHON")
     missing = [name for name in ("ragas", "deepeval") if importlib.util.find_spec(name) is None]
     if python is None and missing:
-        pytest.skip(f"{missing[0]} is not installed (pip install 'hcat[integrations]', or HCAT_INTEGRATIONS_PYTHON)")
+        pytest.skip(
+            f"{missing[0]} is not installed (pip install 'hcat[dataset-integrations]', or HCAT_INTEGRATIONS_PYTHON)"
+        )
     folder = tmp_path_factory.mktemp("produced")
     done = subprocess.run([python or sys.executable, str(PRODUCER), str(folder)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -67,6 +67,7 @@ def test_files_are_found_by_name_part_and_folder(tmp_path: Path) -> None:
     assert [path.name for path in find_files(tmp_path, "ratings")] == []
 
 
+NO_FILE = "has no file interactions.*, calls.* or spans.*"
 FORMATS = "(.parquet, .jsonl, .csv, .tsv; found: "
 
 
@@ -74,18 +75,24 @@ FORMATS = "(.parquet, .jsonl, .csv, .tsv; found: "
     ("names", "problem"),
     [
         (None, "does not exist"),
-        ([], f"has no file interactions.* or calls.* {FORMATS}nothing that could be read)"),
-        (["notes.md"], f"has no file interactions.* or calls.* {FORMATS}nothing that could be read)"),
-        (["report.csv"], f"has no file interactions.* or calls.* {FORMATS}report.csv)"),
+        ([], f"{NO_FILE} {FORMATS}nothing that could be read)"),
+        (["notes.md"], f"{NO_FILE} {FORMATS}nothing that could be read)"),
+        (["report.csv"], f"{NO_FILE} {FORMATS}report.csv)"),
         (
             ["interaction.csv"],
-            f"has no file interactions.* or calls.* {FORMATS}interaction.csv; did you mean interactions.csv?)",
+            f"{NO_FILE} {FORMATS}interaction.csv; did you mean interactions.csv?)",
         ),
-        (["Calls.JSONL"], f"has no file interactions.* or calls.* {FORMATS}Calls.JSONL; did you mean calls.jsonl?)"),
-        (["calls.json"], f"has no file interactions.* or calls.* {FORMATS}calls.json; did you mean calls.jsonl?)"),
+        (
+            ["Calls.JSONL"],
+            f"{NO_FILE} {FORMATS}Calls.JSONL; did you mean calls.jsonl?)",
+        ),
+        (
+            ["calls.json"],
+            f"{NO_FILE} {FORMATS}calls.json; did you mean calls.jsonl?)",
+        ),
         (
             ["interactions.jsonl.gz"],
-            f"has no file interactions.* or calls.* {FORMATS}interactions.jsonl.gz; did you mean interactions.jsonl?)",
+            f"{NO_FILE} {FORMATS}interactions.jsonl.gz; did you mean interactions.jsonl?)",
         ),
     ],
 )

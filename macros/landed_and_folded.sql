@@ -1,0 +1,16 @@
+{#
+    The records of an entity: those of its own files, and those folded from spans. Spans give some of the columns; the
+    others are null.
+#}
+{% macro landed_and_folded(entity, columns, folded) -%}
+select
+    record_id, source_file, {{ columns | join(', ') }},
+    record_hash, read_error, unread_record, source_row, landing_number
+from {{ ref('landed_' ~ entity) }}
+union all
+select
+    record_id, source_file,
+    {% for column in columns %}{{ column if column in folded else 'null as ' ~ column }}, {% endfor -%}
+    record_hash, read_error, null as unread_record, source_row, landing_number
+from {{ ref('base_folded_' ~ entity) }}
+{%- endmacro %}

@@ -1,0 +1,8 @@
+from hcat.landing.reading import land
+
+
+def model(dbt, session):
+    folder = dbt.config.meta_get("raw_logs")
+    relations = dbt.config.meta_get("raw_relations")
+    done = str(dbt.this) if dbt.is_incremental else None
+    return land("spans", session, folder, relations, done)

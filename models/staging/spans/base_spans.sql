@@ -1,0 +1,56 @@
+-- One row per landed span, with typed columns, and with the reason when it cannot be used.
+with source as (
+    select * from {{ ref('landed_spans') }}
+),
+
+renamed as (
+    select
+        -- ids
+        record_id,
+        source_file,
+        {{ text_or_null('trace_id') }} as trace_id,
+        {{ text_or_null('span_id') }} as span_id,
+        {{ text_or_null('parent_span_id') }} as parent_span_id,
+
+        -- strings
+        {{ text_or_null('kind') }} as kind,
+        {{ text_or_null('name') }} as name,
+        lower({{ text_or_null('status') }}) as status,
+        attributes,
+        {{ text_or_null('started_at') }} as started_at_text,
+        {{ text_or_null('ended_at') }} as ended_at_text,
+
+        -- timestamps
+        {{ utc_timestamp(text_or_null('started_at')) }} as started_at,
+        {{ utc_timestamp(text_or_null('ended_at')) }} as ended_at,
+
+        -- record
+        record_hash,
+        read_error,
+        unread_record,
+        source_row,
+        landing_number
+    from source
+),
+
+-- Attributes are long and stay where they landed: the order of records does not carry them.
+checked as (
+    select
+        {{ columns_except(['attributes']) }},
+        case
+            when read_error is not null then read_error
+            when trace_id is null then 'trace_id is missing or blank'
+            when span_id is null then 'span_id is missing or blank'
+            when started_at_text is not null and started_at is null
+                then 'started_at is not an ISO 8601 timestamp: ' || left(started_at_text, 80)
+            when ended_at_text is not null and ended_at is null
+                then 'ended_at is not an ISO 8601 timestamp: ' || left(ended_at_text, 80)
+            when attributes is not null and not {{ is_json_object('attributes') }}
+                then 'attributes is not a JSON object: ' || left(attributes, 80)
+        end as check_failure
+    from renamed
+),
+
+{{ number_records(['trace_id', 'span_id']) }}
+
+select * from final

@@ -1,0 +1,278 @@
+"""Spans of traces as records of one shape, whichever tool exported them.
+
+Only the spelling is decided here: where the ids, times and attributes of a span stand in an export. What a span means
+is decided in SQL by the seed ``span_dialects``. Attributes become one flat object of texts: nested objects, lists and
+JSON inside of texts continue the key with a point, as OpenInference writes them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hcat.landing.raw_contract import RecordError, to_text
+
+#: Column -> the names of exports without case and underscores, the first one that holds a value wins.
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "trace_id": ("traceid", "context.traceid"),
+    "span_id": ("spanid", "context.spanid", "id"),
+    "parent_span_id": ("parentspanid", "parentid", "parentrunid", "parentobservationid"),
+    "kind": ("kind", "spankind"),
+    "name": ("name",),
+    "status": ("status", "statuscode", "level", "state"),
+    "started_at": ("startedat", "start", "starttime", "starttimeunixnano", "starttimestamp"),
+    "ended_at": ("endedat", "end", "endtime", "endtimeunixnano", "timestamp"),
+}
+_PLACES = {name: (column, place) for column, names in _NAMES.items() for place, name in enumerate(names)}
+#: Kinds of OpenInference. Phoenix exports them in a column, where others export the kind of OpenTelemetry.
+_OPENINFERENCE_KINDS = ("CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "GUARDRAIL", "EVALUATOR")
+#: Objects of an export whose fields are fields of the span.
+_WRAPPERS = ("context", "trace", "record")
+#: Lists that hold the spans of a trace or page, each with the rest of the record as the trace's own attributes.
+_LISTS = ("spans", "observations", "runs")
+#: A list of more numbers is a vector: its elements get no keys of their own.
+_LONGEST_LIST_OF_NUMBERS = 100
+_DEEPEST_KEY = 40
+#: From here on a whole number of time is in nanoseconds: in microseconds it would be the year 5138.
+_FIRST_NANOSECOND = 10**17
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: Lengths of ids in base64 with their bytes: a trace id and a span id of OpenTelemetry.
+_BASE64_IDS = {24: 16, 12: 8}
+#: Bits of the flags of an OTLP span: whether its parent is remote is known, and is true.
+_REMOTE_PARENT = 0x300
+
+
+def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the spans that a record of an export holds, in the columns of the entity spans.
+
+    Parameters
+    ----------
+    record : mapping
+        A span; a page or trace with a list of spans; or an OTLP request (``resourceSpans``). The names of
+        OpenTelemetry, Phoenix, MLflow, Langfuse, LangSmith and of event tables in Snowflake are known.
+
+    Yields
+    ------
+    dict
+        ``trace_id``, ``span_id``, ``parent_span_id``, ``kind``, ``name``, ``status``, ``started_at``, ``ended_at`` as
+        the record has them, and ``attributes``: key -> text. Ids in base64 become hexadecimal, and nanoseconds become
+        ISO 8601 in UTC with microseconds. Every other field of the record is an attribute under its own name.
+
+    Raises
+    ------
+    RecordError
+        If the record is no span: a list of spans that is no list, or a row of an event table of another type.
+
+    Examples
+    --------
+    >>> span = {"traceId": "t", "spanId": "s", "startTimeUnixNano": "1767225600000000000", "input": {"query": "Why?"}}
+    >>> [(row["started_at"], row["attributes"]) for row in expand_spans(span)]
+    [('2026-01-01T00:00:00.000000+00:00', {'input.query': 'Why?'})]
+    """
+    resources = record.get("resourceSpans", record.get("resource_spans"))
+    if resources is not None:
+        yield from _expand_otlp(resources)
+        return
+    data = _read_json(record.get("data"))
+    if isinstance(data, list):
+        for span in data:
+            yield from expand_spans(_as_object(span))
+        return
+    inside = {**record, **data} if isinstance(data, Mapping) else record
+    name = next((name for name in _LISTS if isinstance(_read_json(inside.get(name)), list)), None)
+    if name is None:
+        yield _span(record)
+        return
+    trace: dict[str, str] = {}
+    for key, value in record.items():
+        if key not in ("data", name):
+            _flatten("trace" if key == "info" else f"trace.{key}", value, trace)
+    spans = [span for each in _read_json(inside[name]) for span in expand_spans(_as_object(each))]
+    # what is said of the trace is said once: by its root, or by the first span where no span is a root
+    first = next((span for span in spans if not span.get("parent_span_id")), spans[0] if spans else None)
+    if first is not None:
+        _share(trace, first)
+    yield from spans
+
+
+def _expand_otlp(resources: Any) -> Iterator[dict[str, Any]]:
+    """Yield the spans of an OTLP request in JSON."""
+    for resource in _as_list(resources):
+        shared: dict[str, str] = {}
+        _flatten("resource", _plain_attributes(_as_object(resource.get("resource", {})).get("attributes", [])), shared)
+        for scope in _as_list(resource.get("scopeSpans", resource.get("scope_spans", []))):
+            for each in _as_list(scope.get("spans", [])):
+                span = _span(each)
+                _share(shared, span)
+                yield span
+
+
+def _share(shared: dict[str, str], span: dict[str, Any]) -> None:
+    """Add attributes of a trace or resource to a span, whose own ones win."""
+    if isinstance(span["attributes"], dict):
+        span["attributes"] = shared | span["attributes"]
+
+
+def _span(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one span in the columns of the entity."""
+    fields = dict(record)
+    for name in list(fields):
+        if name.lower() in _WRAPPERS and isinstance(inner := _read_json(fields[name]), Mapping):
+            del fields[name]
+            fields |= {key: value for key, value in inner.items() if fields.get(key) is None}
+    span: dict[str, Any] = {}
+    chosen: dict[str, int] = {}
+    attributes: dict[str, str] = {}
+    unreadable: str | None = None
+    if fields.get("span_kind") in _OPENINFERENCE_KINDS:
+        attributes["openinference.span.kind"] = fields["span_kind"]
+    for name, value in fields.items():
+        short = name.replace("_", "").lower()
+        column, place = _PLACES.get(short, ("", 0))
+        if short == "recordtype" and str(value).upper() != "SPAN":
+            raise RecordError(f"record_type is {value}, not SPAN")
+        if column:
+            if value is not None and place < chosen.get(column, len(_PLACES)):
+                span[column], chosen[column] = value, place
+        elif short in ("attributes", "recordattributes"):
+            plain = _plain_attributes(value)
+            if plain is None or isinstance(plain, Mapping):
+                _flatten("", plain, attributes)
+            else:
+                unreadable = to_text(value)
+        elif short in ("resource", "resourceattributes"):
+            inner = _read_json(value)
+            inner = inner.get("attributes", inner) if isinstance(inner, Mapping) else inner
+            _flatten("resource", _plain_attributes(inner), attributes)
+        elif short in ("events", "links"):
+            _flatten(short, [_plain_event(each) for each in _read_list(value)], attributes)
+        elif short == "flags" and isinstance(value, int):
+            attributes["span.parent_is_remote"] = to_text(value & _REMOTE_PARENT == _REMOTE_PARENT) or ""
+        elif name.startswith("attributes."):
+            _flatten(name.removeprefix("attributes."), value, attributes)
+        else:
+            _flatten(name, value, attributes)
+    for column in ("trace_id", "span_id", "parent_span_id"):
+        if column in span:
+            span[column] = _read_id(span[column])
+    for column in ("started_at", "ended_at"):
+        if column in span:
+            span[column] = _read_time(span[column])
+    status = _read_json(span.get("status"))
+    if isinstance(status, Mapping):
+        span["status"] = status.get("code", status.get("status_code", status.get("statusCode")))
+        _flatten("status.message", status.get("message", status.get("description")), attributes)
+    # staging gives the reason for attributes that are no object
+    return span | {"attributes": attributes if unreadable is None else unreadable}
+
+
+def _flatten(key: str, value: Any, found: dict[str, str], depth: int = 0) -> None:
+    """Add a value to ``found``: its texts under their keys; a text that holds JSON also stands as it is."""
+    if value is None:
+        return
+    if isinstance(value, str):
+        found[key] = value
+        value = _read_json(value)
+        if isinstance(value, str):
+            return
+    elif isinstance(value, bool | int | float) or not isinstance(value, Mapping | list | tuple):
+        found[key] = to_text(value) or ""
+        return
+    if depth == _DEEPEST_KEY:
+        found[key] = json.dumps(value, ensure_ascii=False, default=str)
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            _flatten(f"{key}.{name}" if key else str(name), inner, found, depth + 1)
+    elif len(value) > _LONGEST_LIST_OF_NUMBERS and isinstance(value[0], int | float):
+        found[key] = json.dumps(value, ensure_ascii=False, default=str)
+    else:
+        for position, inner in enumerate(value):
+            _flatten(f"{key}.{position}", inner, found, depth + 1)
+
+
+def _plain_attributes(value: Any) -> Any:
+    """Return the attributes of a span as an object: OTLP writes a list of keys with typed values."""
+    value = _read_json(value)
+    if isinstance(value, list) and all(_is_pair(each) for each in value):
+        return {each["key"]: _plain_value(each.get("value")) for each in value}
+    return value
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("key"), str)
+
+
+def _plain_value(value: Any) -> Any:
+    """Return a typed value of OTLP as a plain one."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return value
+    ((kind, inner),) = value.items()
+    if kind in ("arrayValue", "array_value"):
+        return [_plain_value(each) for each in _as_object(inner).get("values", [])]
+    if kind in ("kvlistValue", "kvlist_value"):
+        return {each["key"]: _plain_value(each.get("value")) for each in inner.get("values", []) if _is_pair(each)}
+    return inner
+
+
+def _plain_event(event: Any) -> Any:
+    """Return an event or link with plain attributes."""
+    return {**event, "attributes": _plain_attributes(event.get("attributes"))} if isinstance(event, Mapping) else event
+
+
+def _read_json(value: Any) -> Any:
+    """Return the object or list that a text holds; any other value as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _read_list(value: Any) -> list[Any]:
+    value = _read_json(value)
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _as_object(value: Any) -> Mapping[str, Any]:
+    value = _read_json(value)
+    if not isinstance(value, Mapping):
+        raise RecordError(f"a span must be an object, got {type(value).__name__}")
+    return value
+
+
+def _as_list(value: Any) -> list[Mapping[str, Any]]:
+    if not isinstance(value, list):
+        raise RecordError(f"OTLP must hold a list of spans, got {type(value).__name__}")
+    return [_as_object(each) for each in value]
+
+
+def _read_id(value: Any) -> str | None:
+    """Return an id as it is shown: base64 and bytes as hexadecimal digits, zeros alone as no id."""
+    if isinstance(value, bytes):
+        return value.hex()
+    text = (to_text(value) or "").removeprefix("0x")
+    if text.endswith("=") and len(text) in _BASE64_IDS:
+        try:
+            decoded = base64.b64decode(text, validate=True)
+        except (ValueError, binascii.Error):
+            return text
+        text = decoded.hex() if len(decoded) == _BASE64_IDS[len(text)] else text
+    return text if text.strip("0") else None
+
+
+def _read_time(value: Any) -> Any:
+    """Return a time as text: nanoseconds as ISO 8601, anything else as it is for staging to judge."""
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if isinstance(value, int) and value >= _FIRST_NANOSECOND:
+        try:
+            moment = _EPOCH + timedelta(microseconds=value // 1000)
+        except OverflowError:
+            return str(value)
+        return moment.isoformat(timespec="microseconds")
+    return None if value in (0, "") else value

@@ -1,0 +1,203 @@
+"""Spans of every dialect fold into the same records, and what cannot be folded is rejected with its reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+import span_exports as exports
+from builds import Build, Dbt, write_lines
+
+STAGING = "build --select +path:models/staging int_records_counted --exclude-resource-type test"
+#: Dialect -> (interaction_id, session, model, user, application, version) of its export; None where it logs none.
+EXPORTED = {
+    "openinference": ("1a" * 16, None, "model-1", None, "assistant", "2.3"),
+    "genai": ("2a" * 16, "s1", "model-1", None, "assistant", "2.3"),
+    "openllmetry": ("3a" * 16, "s1", None, None, "assistant", "2.3"),
+    "mlflow": ("tr-" + "4a" * 16, "s1", None, None, "assistant", "2.3"),
+    "langfuse": ("5a" * 16, "s1", "model-1", "u1", "assistant", "2.3"),
+    "langsmith": ("run-1", "s1", "model-1", None, "assistant", None),
+    "snowflake": ("record-1", None, None, "ANALYST", "assistant", "2.3"),
+    "plain": ("plain-1", None, None, None, "assistant", "2.3"),
+}
+
+
+def write_exports(folder: Path) -> None:
+    """Write the export of every dialect: JSON Lines, JSON over several lines, Parquet and CSV."""
+    write_lines(folder / "spans_openinference.jsonl", [exports.openinference()])
+    (folder / "spans_genai.json").write_text(json.dumps(exports.genai(), indent=2))
+    write_lines(folder / "spans_openllmetry.jsonl", [exports.openllmetry()])
+    write_lines(folder / "spans_mlflow.jsonl", [exports.mlflow()])
+    (folder / "spans_langfuse.json").write_text(json.dumps([exports.langfuse()]))
+    parquet.write_table(pa.Table.from_pylist(exports.langsmith()), folder / "spans_langsmith.parquet")
+    parquet.write_table(pa.Table.from_pylist(exports.snowflake()), folder / "spans_snowflake.parquet")
+    write_lines(folder / "spans_plain.jsonl", exports.plain())
+    write_lines(
+        folder / "chunks.jsonl", [{"chunk_id": f"of-{name}", "text": text} for name, text, _ in exports.DOCUMENTS]
+    )
+
+
+def faults() -> list[dict[str, Any] | bytes]:
+    """Return lines that cannot be used, or whose trace cannot."""
+    chain = {"openinference.span.kind": "CHAIN", "input.value": exports.QUERY}
+    times = {"start_time": exports.ISO, "end_time": exports.ISO}
+    return [
+        b'{"trace_id": "broken"',
+        {"span_id": "s1", "name": "no trace"},
+        {"trace_id": "no-root", "span_id": "s1", **times, "attributes": {"openinference.span.kind": "RETRIEVER"}},
+        {"trace_id": "no-dialect", "span_id": "s1", **times, "kind": "SPAN_KIND_SERVER"},
+        {"trace_id": "no-answer", "span_id": "s1", "name": "ask", **times, "attributes": chain},
+        {"trace_id": "error", "span_id": "s1", "name": "ask", **times, "status": {"code": 2}, "attributes": chain},
+        {"trace_id": "object", "span_id": "s1", **times, "attributes": {**chain, "output.value": '{"x": 1}'}},
+        {
+            "trace_id": "cut-off",
+            "span_id": "s1",
+            "parent_span_id": "s0",
+            **times,
+            "attributes": {**chain, "output.value": "Yes."},
+        },
+        {"trace_id": "stopped", "span_id": "s1", "start_time": exports.ISO, "attributes": chain},
+        {"trace_id": "stopped", "span_id": "s2", "parent_span_id": "s1", **times, "attributes": {}},
+        {"trace_id": "epoch", "span_id": "s1", "start_time": 1772445600000, "attributes": chain},
+        {"trace_id": "array", "span_id": "s1", **times, "attributes": "[1]"},
+    ]
+
+
+@pytest.fixture(scope="module")
+def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Staging of the exports of all dialects and of faults."""
+    raw = tmp_path_factory.mktemp("spans")
+    write_exports(raw)
+    write_lines(raw / "spans_faults.jsonl", faults())
+    write_lines(raw / "interactions.jsonl", [{"interaction_id": "i1", "query_text": "Why?", "answer": "Because."}])
+    build = dbt(STAGING, raw, tmp_path_factory.mktemp("spans_warehouse"))
+    assert build.exit_code == 0, build.output
+    return build
+
+
+@pytest.mark.parametrize("dialect", EXPORTED)
+def test_a_trace_of_every_dialect_is_an_interaction(built: Build, dialect: str) -> None:
+    interaction_id, session, model, user, application, version = EXPORTED[dialect]
+    rows = built.query(
+        "select interaction_id, query_text, answer, asked_at, application, application_version, tags"
+        " from stg_interactions where source_file like ?",
+        f"spans_{dialect}.%",
+    )
+    tags = {name: value for name, value in (("model", model), ("session", session), ("user", user)) if value}
+    (*shown, logged_tags) = rows[0]
+    assert len(rows) == 1
+    assert shown == [interaction_id, exports.QUERY, exports.ANSWER, exports.ASKED_AT, application, version]
+    assert json.loads(logged_tags or "{}") == tags
+
+
+@pytest.mark.parametrize("dialect", EXPORTED)
+def test_documents_keep_their_order_ids_texts_and_scores(built: Build, dialect: str) -> None:
+    rows = built.query(
+        "select rank, chunk_id, text, retrieval_score from stg_retrievals where interaction_id = ? order by rank",
+        EXPORTED[dialect][0],
+    )
+    # by the conventions of OpenTelemetry a document has no text, and in an event table no id
+    prefix = "of-" if dialect == "genai" else ""
+    assert rows == [
+        (rank, None if dialect == "snowflake" else prefix + name, None if dialect == "genai" else text, score)
+        for rank, (name, text, score) in enumerate(exports.DOCUMENTS, start=1)
+    ]
+
+
+def test_references_documents_and_chunks_come_with_the_traces(built: Build) -> None:
+    queries = built.query(
+        "select queries.reference_answer, interactions.interaction_id from stg_queries as queries"
+        " inner join stg_interactions as interactions using (query_id) where interactions.source_file like '%mlflow%'"
+    )
+    assert queries == [("Two days.", "tr-" + "4a" * 16)]
+    assert built.query("select document_id from stg_documents order by 1") == [("c7.md",), ("c9.md",)]
+    chunks = built.query("select chunk_id, document_id, chunk_text from stg_chunks where document_id is not null")
+    assert sorted(chunks) == [(name, f"{name}.md", text) for name, text, _ in exports.DOCUMENTS]
+
+
+def test_annotations_without_a_criterion_are_rejected_by_name_and_judges_are_no_raters(built: Build) -> None:
+    assert built.query("select count(*) from stg_ratings") == [(0,)]
+    assert built.query("select source_file, reject_reason from stg_ratings__rejected") == [
+        ("spans_mlflow.jsonl", "annotation without a criterion in the seed span_annotations: thumbs = up")
+    ]
+
+
+def test_what_cannot_be_used_is_rejected_with_its_reason(built: Build) -> None:
+    spans = built.query("select source_file, source_row, reject_reason from stg_spans__rejected order by 1, 2")
+    assert [row[:2] for row in spans] == [
+        *(("spans_faults.jsonl", row) for row in (1, 2, 11, 12)),
+        ("spans_snowflake.parquet", 3),
+    ]
+    assert [row[2].split(":")[0] for row in spans] == [
+        "malformed JSON",
+        "trace_id is missing or blank",
+        "started_at is not an ISO 8601 timestamp",
+        "attributes is not a JSON object",
+        "record_type is LOG, not SPAN",
+    ]
+    traces = dict(
+        built.query("select split_part(record_excerpt, ' | ', 1), reject_reason from stg_interactions__rejected")
+    )
+    assert {trace.strip(): reason for trace, reason in traces.items()} == {
+        "no-root": "no root: none of the 1 spans of the trace is a chain or agent, their kinds are retriever",
+        "no-dialect": "no root: none of the 1 spans of the trace is a chain or agent, their kinds are span_kind_server",
+        "no-answer": "no answer: the root span ask has no text at the answer_paths of openinference in the seed"
+        " span_dialects",
+        "error": "no answer: the root span ask ended with an error",
+        "object": "no answer: the root span s1 has no text at the answer_paths of openinference in the seed"
+        " span_dialects",
+        "cut-off": "cut off: the parent span s0 of s1 is missing",
+        "stopped": "cut off: the root span s1 has not ended",
+    }
+
+
+def test_no_span_and_no_trace_is_lost(built: Build) -> None:
+    counted = {
+        row[0]: row[1:]
+        for row in built.query(
+            "select entity, count_landed, count_staged, count_repeated, count_rejected from int_records_counted"
+        )
+    }
+    landed, staged, repeated, rejected = counted["spans"]
+    assert landed == staged + repeated + rejected == built.query("select count(*) from landed_spans")[0][0]
+    traces = built.query("select count(distinct trace_id) from stg_spans")[0][0]
+    assert counted["interactions"] == (traces + 1, len(EXPORTED) + 1, 0, traces - len(EXPORTED))
+    assert built.query("select count(*) from stg_interactions where source_file = 'interactions.jsonl'") == [(1,)]
+
+
+def test_settings_take_tools_as_evidence_and_parents_as_remote(
+    dbt: Dbt, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    raw = tmp_path_factory.mktemp("spans_settings")
+    (chain,) = (line for line in faults() if isinstance(line, dict) and line.get("trace_id") == "cut-off")
+    write_lines(raw / "spans.jsonl", [*exports.plain(), chain])
+    write_lines(raw / "interactions.jsonl", [{"interaction_id": "i1", "answer": "Because."}])
+    variables = {"hcat_tool_outputs_are_evidence": True, "hcat_missing_parents": "remote"}
+    build = dbt(STAGING, raw, tmp_path_factory.mktemp("spans_settings_warehouse"), variables=variables)
+    assert build.exit_code == 0, build.output
+    assert build.query("select rank, text from stg_retrievals where interaction_id = 'plain-1' order by 1") == [
+        *((rank, text) for rank, (_, text, _) in enumerate(exports.DOCUMENTS, start=1)),
+        (3, "It is Monday."),
+    ]
+    assert build.query("select answer from stg_interactions where interaction_id = 'cut-off'") == [("Yes.",)]
+
+
+def test_a_table_of_the_warehouse_stages_the_same_spans(
+    built: Build, dbt: Dbt, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    warehouse, raw = tmp_path_factory.mktemp("spans_table_warehouse"), tmp_path_factory.mktemp("spans_table")
+    write_lines(raw / "interactions.jsonl", [{"interaction_id": "i1", "answer": "Because."}])
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        rows = pa.Table.from_pylist(exports.snowflake())
+        connection.register("rows", rows)
+        connection.execute("create table ai_events as select * from rows")
+    build = dbt(STAGING, raw, warehouse, variables={"hcat_raw_relations": {"spans": "ai_events"}})
+    assert build.exit_code == 0, build.output
+    shown = "select interaction_id, query_text, answer, asked_at, tags from stg_interactions where interaction_id = ?"
+    assert build.query(shown, "record-1") == built.query(shown, "record-1")
+    assert build.query("select reject_reason from stg_spans__rejected") == [("record_type is LOG, not SPAN",)]

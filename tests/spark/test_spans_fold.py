@@ -1,0 +1,60 @@
+"""Spans of every dialect fold into the same rows on both engines."""
+
+import json
+import os
+import subprocess
+import sys
+
+import duckdb
+import pytest
+import span_exports
+from both_engines import build_in_session, describe_build, write_profile
+from builds import write_lines
+from test_spans import faults, write_exports
+
+SELECTED = "+path:models/staging"
+TABLES = (
+    "spans",
+    "spans__rejected",
+    "interactions",
+    "interactions__rejected",
+    "retrievals",
+    "queries",
+    "documents",
+    "chunks",
+    "ratings__rejected",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(spark_target, tmp_path_factory):
+    """Folder of both builds, with the same logs."""
+    folder = tmp_path_factory.mktemp("fold")
+    write_profile(folder, spark_target, "fold")
+    for target in ("duckdb", "spark"):
+        logs = folder / target / "logs"
+        write_exports(logs)
+        write_lines(logs / "spans_faults.jsonl", faults())
+        quoted = {"question": 'Is it "5"?', "answer": '"Yes" or "no"\n\\ 5 €'}
+        trace = span_exports.langfuse()["data"][0] | {"traceId": "quoted", "input": json.dumps(quoted)}
+        write_lines(logs / "spans_quoted.jsonl", [trace | {"output": quoted["answer"]}])
+        write_lines(logs / "interactions.jsonl", [{"interaction_id": "i1", "query_text": "Why?", "answer": "Because."}])
+    return folder
+
+
+def test_both_engines_fold_the_same_rows(folder, spark):
+    words, settings = describe_build(folder, "duckdb", SELECTED)
+    run = "from dbt.cli.main import cli; cli()"
+    finished = subprocess.run(
+        [sys.executable, "-c", run, *words], env={**os.environ, **settings}, capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 0, finished.stdout
+    build_in_session(folder, SELECTED)
+    with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
+        for table in TABLES:
+            here = connection.sql(f"select * from stg_{table}").to_arrow_table()
+            there = spark.table(f"fold.stg_{table}").toArrow()
+            assert here.num_rows > 0, table
+            assert there.column_names == here.column_names
+            rows = [sorted(each.to_pylist(), key=lambda row: row["record_id"]) for each in (here, there)]
+            assert rows[0] == rows[1], table
