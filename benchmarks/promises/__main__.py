@@ -86,7 +86,7 @@ def _tables(promises: Sequence[Promise]) -> list[Table]:
                     f"{row.measured:.3f}",
                     f"{row.error:.3f}",
                     _limit(row),
-                    "yes" if row.is_kept else "**no**",
+                    "-" if not _has_limit(row) else "yes" if row.is_kept else "**no**",
                     f"{row.count_runs:,}",
                     row.note,
                 )
@@ -96,6 +96,14 @@ def _tables(promises: Sequence[Promise]) -> list[Table]:
         )
         for text in dict.fromkeys(row.promise for row in promises)
     ]
+
+
+def _has_limit(row: Promise) -> bool:
+    return row.low is not None or row.high is not None
+
+
+def _count_kept(limited: Sequence[Promise]) -> str:
+    return f"{sum(row.is_kept for row in limited)} of {len(limited)}" if limited else "no limit"
 
 
 def _limit(row: Promise) -> str:
@@ -113,7 +121,7 @@ def _page(found: dict[str, list[Promise]], count_runs: int, seed: int) -> str:
         [
             (
                 text,
-                f"{sum(row.is_kept for row in rows)} of {len(rows)}",
+                _count_kept([row for row in rows if _has_limit(row)]),
                 f"{min(row.measured for row in rows):.3f}",
                 f"{max(row.measured for row in rows):.3f}",
             )
