@@ -3,14 +3,14 @@
     in one line, because every later model and gate would only say that it has nothing to measure.
 #}
 {% macro raise_when_nothing_is_staged() %}
-{% set shown %}
-    'hcat raw logs: no interaction could be used: ' || coalesce(
-        cast(count_records as {{ dbt.type_string() }}) || ' of ' || cast(count_landed as {{ dbt.type_string() }})
-        || ' records are rejected like those of ' || source_file || ': ' || reject_reason
-        || ' (`hcat check` shows the others)',
-        'the files hold no record'
-    )
-{% endset %}
+    {% set shown %}
+        'hcat raw logs: no interaction could be used: ' || coalesce(
+            cast(count_records as {{ dbt.type_string() }}) || ' of ' || cast(count_landed as {{ dbt.type_string() }})
+            || ' records are rejected like those of ' || source_file || ': ' || reject_reason
+            || ' (`hcat check` shows the others)',
+            'the files hold no record'
+        )
+    {% endset %}
 {{ raise_when(
     'count_staged = 0',
     shown,

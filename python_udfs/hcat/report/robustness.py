@@ -303,7 +303,7 @@ def _draw_pair(rows: Sequence[Row]) -> list[Any]:
 def _show_headline(row: Row) -> Row:
     """Return the answer to the two questions of a release: is it better, and is a loss excluded."""
     measurement = row["measurement"]
-    target = format_difference(row["target_difference"], measurement).lstrip("+")
+    target = _name_difference(row["target_difference"], measurement)
     needed = (
         ""
         if row["queries_needed"] is None
@@ -311,12 +311,16 @@ def _show_headline(row: Row) -> Row:
     )
     if needed and row["replicates_needed"] is not None:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
-    tolerated = format_difference(row["tolerated_loss"], measurement).lstrip("+")
+    tolerated = _name_difference(row["tolerated_loss"], measurement)
     return {
         **_show_comparison(row),
         "release": RELEASE_ANSWERS[row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
     }
+
+
+def _name_difference(difference: float, measurement: str) -> str:
+    return f"{difference:g}" if measurement == "mean_score" else f"{100 * difference:g} percentage points"
 
 
 def _show_comparison(row: Row) -> Row:
