@@ -132,12 +132,12 @@ def test_missing_files_and_columns_are_one_line_each_and_can_be_mended(
 ) -> None:
     raw, warehouse = tmp_path_factory.mktemp("broken"), tmp_path_factory.mktemp("broken_warehouse")
     problem = only_problem(dbt(LANDING, raw, warehouse))
-    assert f"folder '{raw}' (HCAT_RAW_LOGS) has no file interactions.parquet, interactions.jsonl" in problem
+    assert f"folder '{raw}' (HCAT_RAW_LOGS) has no file interactions.*, calls.* or spans.* (" in problem
 
     (raw / "interactions.csv").write_text("interaction_id,query_text\ni1,What?\n")
     write_lines(raw / "interactions_2.jsonl", [{"query_text": "What?"}])
     problem = only_problem(dbt(LANDING, raw, warehouse))
-    assert "interactions.csv has no column 'answer'; " in problem
+    assert "interactions.csv has no column 'answer' (found: interaction_id, query_text); " in problem
     assert "interactions_2.jsonl has no column 'interaction_id', 'answer'" in problem
 
     (raw / "interactions.csv").write_text("interaction_id,query_text,answer\ni1,What?,5\n")
