@@ -3,7 +3,7 @@
     that finished. The table is append-only and stands outside of the models, because a killed build runs no model.
 #}
 {% macro log_build(event) %}
-    {% if execute and flags.WHICH in ('build', 'run') %}
+    {% if execute and target.type == 'duckdb' and flags.WHICH in ('build', 'run') %}
         {% set builds = api.Relation.create(database=target.database, schema=target.schema, identifier='hcat_builds') %}
         {% do run_query(
             'create table if not exists ' ~ builds ~ ' (run_id ' ~ dbt.type_string() ~ ', event ' ~ dbt.type_string()

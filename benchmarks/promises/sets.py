@@ -17,9 +17,7 @@ from hcat.statistics.arrays import Floats, Integers
 from hcat.statistics.clusters import sum_by_cluster
 
 ALPHAS: Final = (0.1, 0.2)
-COVERED: Final = (
-    "A prediction set that promises {promised:.0%} holds the true label of a new answer that people {word}"
-)
+COVERED: Final = "A prediction set that promises {promised:.0%} holds the true label of a new answer that people {word}"
 OF_LABELLED: Final = (
     "The same of labelled answers, each set made of the other clusters: a mean over clusters, {promised:.0%}"
 )

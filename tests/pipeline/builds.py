@@ -43,6 +43,8 @@ RUN_TABLES = (
     "fct_threshold_gates",
     "gate_verdicts",
     "hcat_builds",
+    "int_clusters_seen",
+    "int_findings_confirmed",
     "int_findings_seen",
     "published_candidate",
     "published_passing",

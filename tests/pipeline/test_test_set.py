@@ -107,13 +107,13 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
     assert evaluated.exit_code == 0, evaluated.output
     assert evaluated.query("select distinct record_status from base_queries") == [("staged",)]
     dimension = {
-        query_id: (root, parent, variant_type, weight)
-        for query_id, root, parent, variant_type, weight in evaluated.query(
-            "select query_id, root_query_id, parent_query_id, variant_type, sampling_weight from dim_queries"
+        query_id: (parent, variant_type, weight)
+        for query_id, parent, variant_type, weight in evaluated.query(
+            "select query_id, parent_query_id, variant_type, sampling_weight from dim_queries"
         )
     }
     assert dimension == {
-        query_id: (row["source_group"], row["parent_query_id"], row["variant_type"], row["sampling_weight"])
+        query_id: (row["parent_query_id"], row["variant_type"], row["sampling_weight"])
         for query_id, row in rows.items()
     }
     assert any(row["sampling_weight"] for row in variants.values())

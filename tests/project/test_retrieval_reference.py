@@ -66,7 +66,12 @@ def score_by_build(
         ),
     )
     warehouse = folder / "warehouse"
-    exit_code, output = run_dbt(["run", "--select", "+int_metrics__retrieval"], raw, warehouse, target)
+    exit_code, output = run_dbt(
+        ["build", "--select", "+int_metrics__retrieval", "--resource-type", "model", "--resource-type", "seed"],
+        raw,
+        warehouse,
+        target,
+    )
     assert exit_code == 0, output
     rows = query(warehouse / "hcat.duckdb", "select interaction_id, metric_name, raw_score from int_metrics__retrieval")
     return {(name, metric): score for name, metric, score in rows}

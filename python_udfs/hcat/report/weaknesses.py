@@ -371,6 +371,8 @@ def _describe_cells_to_read(source: Warehouse) -> list[Row]:
 def _describe_outcome(row: Row) -> str:
     if row["measurement"] == "mean_score":
         return f"mean {format_value(row['value'], row['measurement'])}"
+    if row["count_failing"] is None:
+        return "no scores"
     return f"{row['count_failing']:,} of {row['count_scored']:,} failed"
 
 

@@ -27,6 +27,7 @@ and Slud (2019) do for other variances.
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -119,7 +120,8 @@ def rate_interval(
     carrying = min(_kish_of(rows.weight_by_cluster[is_failing]), _kish_of(rows.weight_by_cluster[is_passing]))
     likeness = _likeness(rows, share)
     # rows of equal weight that would vary as these do without clusters, and the siblings that one of them meets
-    observed = float(rows.uncertain_residuals @ rows.uncertain_residuals) / rows.weight_by_cluster.sum() ** 2
+    # summed exactly, so that the order of the rows moves no bit
+    observed = math.fsum((rows.uncertain_residuals**2).tolist()) / rows.weight_by_cluster.sum() ** 2
     variation, siblings = share * (1 - share), rows.uncertain_rows / rows.uncertain_clusters
     without_clusters = (observed + variation / rows.uncertain_rows) / 2
     uncertain_rows = variation / without_clusters if variation > 0 else rows.uncertain_rows

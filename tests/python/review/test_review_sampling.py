@@ -338,15 +338,16 @@ def test_the_plan_takes_the_rate_of_the_interval_nearest_to_a_half():
 def test_siblings_and_unequal_weights_ask_for_more():
     labels = [0, 0, 1, 1] * 50
     (plain,) = measure_labels_needed(make_labels(labels), make_targets(TARGET)).to_pylist()
-    assert_allclose(plain["design_effect"], 1.0)
+    # half of the variance is that of the jackknife, with n - 1
+    assert_allclose(plain["design_effect"], 1.0, rtol=0.005)
     # pairs of siblings that agree are one label each
     (pairs,) = measure_labels_needed(make_labels(labels, siblings=2), make_targets(TARGET)).to_pylist()
-    assert_allclose(pairs["design_effect"], 2.0)
-    assert pairs["count_labels_needed"] == pytest.approx(2 * plain["count_labels_needed"], rel=0.01)
+    assert_allclose(pairs["design_effect"], 2.0, rtol=0.02)
+    assert pairs["count_labels_needed"] == pytest.approx(2 * plain["count_labels_needed"], rel=0.03)
     # weights 1 and 4: n sum w^2 / (sum w)^2 = 2 x (1 + 16) / 5^2 = 1.36
     weighted = make_labels([0, 1, 1, 0] * 50, [1.0, 0.25] * 100)
     (unequal,) = measure_labels_needed(weighted, make_targets(TARGET)).to_pylist()
-    assert_allclose(unequal["design_effect"], 1.36)
+    assert_allclose(unequal["design_effect"], 1.36, rtol=0.02)
 
 
 def test_all_labels_alike_or_of_one_cluster():
