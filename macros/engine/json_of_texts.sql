@@ -1,15 +1,10 @@
-{# A JSON object of named texts (name -> expression) as text; nulls are left out. #}
+{# A JSON object of named texts (name -> expression) as text, without nulls. A list of one text brings its quotes. #}
 {% macro json_of_texts(fields) -%}
-    {{ return(adapter.dispatch('json_of_texts', 'hcat')(fields)) }}
-{%- endmacro %}
-
-{% macro default__json_of_texts(fields) -%}
-    json_merge_patch(
-        '{}'::json,
-        json_object({% for name in fields %}'{{ name }}', {{ fields[name] }}{{ ', ' if not loop.last }}{% endfor %})
-    )::varchar
-{%- endmacro %}
-
-{% macro spark__json_of_texts(fields) -%}
-    to_json({{ record(fields) }})
+    {%- set parts = [] -%}
+    {%- for name in fields -%}
+        {%- set text = "trim(both '[]' from to_json(" ~ array_of([fields[name]]) ~ ")::string)" -%}
+        {%- set key = "'\"" ~ name ~ "\":'" -%}
+        {%- do parts.append('case when ' ~ fields[name] ~ ' is not null then ' ~ key ~ ' || ' ~ text ~ ' end') -%}
+    {%- endfor -%}
+    '{' || concat_ws(',', {{ parts | join(', ') }}) || '}'
 {%- endmacro %}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 #: Lines of code, without blank lines, comments and docstrings.
-LIMIT = 500
+LIMIT = 400
 
 
 def count_python(nodes: list[ast.stmt], source: str) -> int:
@@ -34,7 +34,8 @@ def count_sql(text: str) -> int:
 def lines_for_spark_alone() -> dict[str, int]:
     """Return part of the project -> lines of code that no build on DuckDB runs."""
     counts = {"adapter": 0, "adapter macros": 0, "spark__ macros": 0, "relations": 0, "profile": 0}
-    for path in (REPOSITORY / "python_udfs" / "dbt").rglob("*.py"):
+    # beside the adapter stands a plugin of dbt-duckdb
+    for path in (REPOSITORY / "python_udfs" / "dbt").rglob("sparksession/**/*.py"):
         source = path.read_text(encoding="utf-8")
         counts["adapter"] += count_python(ast.parse(source).body, source)
     for path in (REPOSITORY / "python_udfs" / "dbt").rglob("*.sql"):

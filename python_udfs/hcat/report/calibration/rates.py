@@ -115,14 +115,7 @@ def describe_labels_needed(rows: Sequence[Row]) -> list[Row]:
                 "count_labels": row["count_labels"],
                 "count_missing": row["count_labels_missing"],
                 "planning_rate": format_percent(row["planning_rate"]),
-                "words": {
-                    "reached": "✓ reached",
-                    "labels_missing": f"{row['count_labels_missing']:,} labels missing",
-                    "no_labels": "no plan without labels"
-                    if row["purpose"] == "decided_share"
-                    else "no labels yet: planned with a failure rate of one half",
-                    "out_of_reach": f"out of reach: this score allows at most {format_percent(row['share_decidable'])}",
-                }.get(row["label_status"], row["label_status"]),
+                "words": _state_plan(row),
                 "rate": ""
                 if row["failure_rate"] is None
                 else f"{format_percent(row['failure_rate'])} "
@@ -130,3 +123,16 @@ def describe_labels_needed(rows: Sequence[Row]) -> list[Row]:
             }
         )
     return described
+
+
+def _state_plan(row: Row) -> str:
+    """Return how far the labels go in words; counts exist only where labels are missing."""
+    status = row["label_status"]
+    if status == "labels_missing":
+        return f"{row['count_labels_missing']:,} labels missing"
+    if status == "out_of_reach":
+        return f"out of reach: this score allows at most {format_percent(row['share_decidable'])}"
+    if status == "no_labels" and row["purpose"] == "decided_share":
+        return "no plan without labels"
+    words = {"reached": "✓ reached", "no_labels": "no labels yet: planned with a failure rate of one half"}
+    return words.get(status, status)
