@@ -20,7 +20,7 @@ from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.clusters import jackknife_cells, sum_by_cluster
 from hcat.statistics.intervals import t_tail
 from hcat.weakness.headline import HeadlineTests, Pieces, judge_headline
-from hcat.weakness.statistics import Cells, share_bounds, with_whole
+from hcat.weakness.statistics import Cells, cell_share_bounds, with_whole
 
 #: As shipped.
 LEVEL, COUNT_DRAWS, CONFIDENCE, MARGIN = 0.04, 1_999, 0.95, 0.03
@@ -275,7 +275,7 @@ def _measure_coverage(
         probabilities = failure_probabilities(random, rate, likeness, len(sizes))
         is_failing, clusters = failures_of_rows(random, probabilities, sizes)
         build = Build(is_failing, clusters, [])
-        low, high = share_bounds(estimate_cells(build, (clusters < count_clusters)[:, None]), CONFIDENCE)
+        low, high = cell_share_bounds(estimate_cells(build, (clusters < count_clusters)[:, None]), CONFIDENCE)
         covered.append(bool(low[1] <= rate <= high[1]))
         widths += float(high[1] - low[1])
     design = f"{name}, {rate:.0%} failing, likeness of siblings {likeness}"

@@ -1,4 +1,5 @@
--- One row per (entity, source file, reason without its value) of rejected records, with the first of them.
+-- One row per (entity, source file, reason) of rejected records, with the first row. The value that a reason ends with is
+-- left out: it is raw text that may name a person, and these lines go to standard error and to log files.
 {%- set entities = [
     'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements',
     'spans'
@@ -18,7 +19,6 @@ with rejected as (
 named as (
     select
         *,
-        -- what follows the colon is the value of one record
         {{ replace_pattern('reject_reason', ': .*$', '') }} as reason
     from rejected
 ),
@@ -28,7 +28,6 @@ final as (
         entity,
         source_file,
         reason,
-        min_by(reject_reason, source_row) as first_reason,
         count(*) as count_records,
         min(source_row) as first_row
     from named

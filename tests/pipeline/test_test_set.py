@@ -61,6 +61,12 @@ def run_hcat(*arguments: object) -> str:
     return completed.stdout
 
 
+def root_of(query_id: str, rows: dict[str, dict[str, Any]]) -> str:
+    """Return the query at the end of the chain of parents."""
+    parent = rows[query_id]["parent_query_id"]
+    return root_of(parent, rows) if parent else query_id
+
+
 def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Dbt) -> None:
     raw, collected, warehouse = tmp_path / "raw", tmp_path / "collected", tmp_path / "warehouse"
     for folder in (raw, collected):
@@ -107,15 +113,24 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
     assert evaluated.exit_code == 0, evaluated.output
     assert evaluated.query("select distinct record_status from base_queries") == [("staged",)]
     dimension = {
-        query_id: (parent, variant_type, weight)
-        for query_id, parent, variant_type, weight in evaluated.query(
-            "select query_id, parent_query_id, variant_type, sampling_weight from dim_queries"
+        query_id: (root, parent, variant_type, weight)
+        for query_id, root, parent, variant_type, weight in evaluated.query(
+            "select query_id, root_query_id, parent_query_id, variant_type, sampling_weight from dim_queries"
         )
     }
     assert dimension == {
-        query_id: (row["parent_query_id"], row["variant_type"], row["sampling_weight"])
+        query_id: (root_of(query_id, rows), row["parent_query_id"], row["variant_type"], row["sampling_weight"])
         for query_id, row in rows.items()
     }
+    # questions about one document are one cluster, variants with the question that they were made from
+    groups = {query_id: row["source_group"] for query_id, row in rows.items()}
+    assert groups == {query_id: groups[root_of(query_id, rows)] for query_id in rows}
+    document_of = {row["chunk_id"]: row["document_id"] for row in read_lines(collected / "chunks.jsonl")}
+    assert set(groups.values()) <= {f"document_{document}" for document in document_of.values()}
+    sources = {query_id: row["source_chunk_ids"][0] for query_id, row in rows.items() if row["source_chunk_ids"]}
+    assert len(sources) > 50
+    assert all(groups[query_id] == f"document_{document_of[chunk]}" for query_id, chunk in sources.items())
+    assert dict(evaluated.query("select query_id, cluster_id from fct_interactions")) == groups
     assert any(row["sampling_weight"] for row in variants.values())
     pairs = evaluated.query(
         """

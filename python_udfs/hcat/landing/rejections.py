@@ -20,11 +20,11 @@ def say_rejections(rejections: pa.Table) -> pa.Table:
     Parameters
     ----------
     rejections : Table
-        Columns entity, source_file, first_reason (texts), count_records and first_row (integers).
+        Columns entity, source_file, reason (texts), count_records and first_row (integers).
 
     Examples
     --------
-    >>> row = {"entity": "interactions", "source_file": "calls.jsonl", "first_reason": "malformed JSON"}
+    >>> row = {"entity": "interactions", "source_file": "calls.jsonl", "reason": "malformed JSON"}
     >>> said = say_rejections(pa.Table.from_pylist([row | {"count_records": 2, "first_row": 7}]))
     >>> said["rejection"].to_pylist()
     ['calls.jsonl: 2 records of interactions rejected: malformed JSON (first in row 7)']
@@ -44,4 +44,4 @@ def describe(row: Mapping[str, Any]) -> str:
     is_one = row["count_records"] == 1
     records, place = ("record", "row") if is_one else ("records", "first in row")
     counted = f"{row['count_records']} {records} of {entity} rejected"
-    return f"{row['source_file']}: {counted}: {row['first_reason']} ({place} {row['first_row']})"
+    return f"{row['source_file']}: {counted}: {row['reason']} ({place} {row['first_row']})"

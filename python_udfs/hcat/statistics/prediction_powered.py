@@ -11,17 +11,18 @@ Hájek form):
 It is valid for any predictor; a better one only makes it narrower. lambda = 0 is the labels-only (Hájek 1971) rate,
 lambda = 1 the untuned estimate. Here Y = 1 is a failure: the complement of the calibrators' y = 1, accepted.
 
-Variance, linearised (Taylor) and summed by whole cluster g. With W = sum w, and e = Y - lambda f with weighted mean
-e_bar, the error of theta is to first order the sum over clusters of
+Variance, by the jackknife over whole clusters. With W = sum w, and e = Y - lambda f with weighted mean e_bar, the part
+of cluster g in the error of theta is to first order
 
-    psi_g = lambda sum_(i in g, all N) (f_i - mean_N(f)) / N + sum_(i in g, labelled) w_i (e_i - e_bar) / W,
+    psi_g = lambda sum_(i in g, all N) (f_i - mean_N(f)) / N + sum_(i in g, labelled) w_i (e_i - e_bar) / W.
 
-and its variance the sum of psi_g^2. Adding the two parts before squaring keeps their covariance when
-a cluster has labelled interactions among the N. Two targets:
+When g leaves, theta moves by about psi_g / (1 - h_g), h_g the share of W in g, and the variance is (m - 1) / m times
+the sum of the squares, m labelled clusters. Adding the two parts before squaring keeps their covariance when a cluster
+has labelled interactions among the N. Two targets:
 
 - ``process``: the rate at which the process that made these interactions fails. Clusters are independent draws, and
-  both parts count. With labels that are not among the N, one row a cluster and w = 1, this is the variance of PPI:
-  lambda^2 var_N(f) / N + var_n(Y - lambda f) / n.
+  both parts count. With labels that are not among the N, one row a cluster and w = 1, this is about the variance of
+  PPI: lambda^2 var_N(f) / N + var_n(Y - lambda f) / n.
 - ``these_interactions``: the rate of these N. lambda mean_N(f) is then known, and only which interactions were labelled
   is random: the first part of psi_g is left out, and in the second w_i is multiplied by sqrt(1 - pi_i), because what is
   certain to be labelled adds no error. Exact for Poisson sampling of interactions one a cluster, or of whole clusters;

@@ -39,7 +39,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
-from hcat.statistics.clustered import DOMINANT_SHARE, effective_rows, rate_bounds
+from hcat.statistics.clustered import DOMINANT_SHARE, effective_rows, mean_bounds, rate_bounds
 from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg, benjamini_yekutieli, holm
 from hcat.weakness.headline import HeadlineTests
@@ -502,7 +502,7 @@ def interactions_needed(
     return flag, confirm
 
 
-def share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
+def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
     """Return the bounds of the interval of a share, within [0, 1], as :mod:`hcat.statistics.clustered` makes them.
 
     The likeness of siblings is that of all rows of the metric. The rows of a cell are too few to know their own.
@@ -518,16 +518,13 @@ def share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
     return rate_bounds(cells.value, effective_n, cells.clusters_effective, confidence)
 
 
-def mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
-    """Return value -+ t s_J with k - 1 degrees of freedom; NaN with a single group.
+def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
+    """Return the bounds of the interval of a mean, as :mod:`hcat.statistics.clustered` makes them; NaN with one group.
 
     In a cell of equal scores s_J is 0, and the standard error of a cell like all others stands in.
     """
-    degrees = cells.clusters_effective - 1
-    is_single = ~(degrees > _NEGLIGIBLE)
     error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
-    margin = np.where(is_single, np.nan, two_sided_quantile(degrees, confidence) * error)
-    return cells.value - margin, cells.value + margin
+    return mean_bounds(cells.value, error, cells.clusters_effective, confidence)
 
 
 def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, float]:
@@ -571,8 +568,3 @@ def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, floa
         # the misfit falls and is convex in tau^2, with this slope at the best fit: Newton's steps never overshoot
         tau_squared += excess / float(weights**2 @ residuals**2)
     return fitted + tau_squared / (tau_squared + errors**2) * residuals, tau_squared
-
-
-def two_sided_quantile(degrees: Floats, confidence: float) -> Floats:
-    """Return the quantile of Student's distribution for a two-sided interval; NaN without degrees of freedom."""
-    return t_quantile((1 + confidence) / 2, np.where(degrees > 0, degrees, np.nan))

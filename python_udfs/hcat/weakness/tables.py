@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Keys, Texts
+from hcat.statistics.clustered import mean_bounds
 from hcat.weakness.headline import Pieces, judge_headline
 from hcat.weakness.statistics import (
     MEASUREMENTS,
@@ -22,15 +23,14 @@ from hcat.weakness.statistics import (
     WeaknessSettings,
     add_headline,
     can_be_tested,
+    cell_mean_bounds,
+    cell_share_bounds,
     confirm_cells,
     detectable_difference,
     interactions_needed,
     judge_cells,
-    mean_bounds,
-    share_bounds,
     shrink,
     turn,
-    two_sided_quantile,
     with_whole,
 )
 
@@ -241,16 +241,16 @@ def judge_weaknesses(
     confirmed = confirm_cells(first, second, is_candidate, margins, settings)
     means, shares = parts["all"]["mean_score"], parts["all"]["share_failing"]
     limits = _ranges(keys, catalog)
-    mean_low, mean_high = np.clip(mean_bounds(means, settings.confidence), *limits)
-    share_low, share_high = share_bounds(shares, settings.confidence)
+    mean_low, mean_high = np.clip(cell_mean_bounds(means, settings.confidence), *limits)
+    share_low, share_high = cell_share_bounds(shares, settings.confidence)
     # whatever is tested has the interval of its kind
     as_share = replace(whole, value=np.where(is_share, whole.value, np.nan))
-    own_share = share_bounds(as_share, settings.confidence)
+    own_share = cell_share_bounds(as_share, settings.confidence)
     low, high = np.where(is_share, own_share, (mean_low, mean_high))
     has_difference = can_be_tested(whole, 2)
     error = np.where(has_difference, whole.test_error, np.nan)
     degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
-    margin = two_sided_quantile(degrees, settings.confidence) * error
+    difference_low, difference_high = mean_bounds(whole.difference, error, degrees + 1, settings.confidence)
     needed_to_flag, needed_to_confirm = interactions_needed(whole, margins, judged.cut_off, settings)
     # no two values of a scale lie further apart than its ends; few clusters would say more than that
     span = np.where(is_share, 1.0, limits[1] - limits[0])
@@ -271,8 +271,8 @@ def judge_weaknesses(
         "shrunken_value": _shrink_cells(keys, whole),
         "rest_value": whole.rest_value,
         "difference": whole.difference,
-        "difference_lower": np.maximum(whole.difference - margin, -span),
-        "difference_upper": np.minimum(whole.difference + margin, span),
+        "difference_lower": np.maximum(difference_low, -span),
+        "difference_upper": np.minimum(difference_high, span),
         "difference_bound": judged.difference_bound,
         "difference_standard_error": error,
         "degrees_of_freedom": degrees,

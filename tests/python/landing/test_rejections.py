@@ -12,7 +12,7 @@ def rejection(count: int, reason: str) -> dict[str, object]:
     return {
         "entity": "relevance_judgements",
         "source_file": "qrels.tsv",
-        "first_reason": reason,
+        "reason": reason,
         "count_records": count,
         "first_row": 3,
     }

@@ -336,18 +336,22 @@ def test_the_plan_takes_the_rate_of_the_interval_nearest_to_a_half():
 
 
 def test_siblings_and_unequal_weights_ask_for_more():
+    # the variance is the mean of the jackknife's, which divides by clusters - 1, and of the one without estimation
     labels = [0, 0, 1, 1] * 50
     (plain,) = measure_labels_needed(make_labels(labels), make_targets(TARGET)).to_pylist()
-    # half of the variance is that of the jackknife, with n - 1
-    assert_allclose(plain["design_effect"], 1.0, rtol=0.005)
+    assert_allclose(plain["design_effect"], (200 / 199 + 1) / 2)
     # pairs of siblings that agree are one label each
     (pairs,) = measure_labels_needed(make_labels(labels, siblings=2), make_targets(TARGET)).to_pylist()
-    assert_allclose(pairs["design_effect"], 2.0, rtol=0.02)
-    assert pairs["count_labels_needed"] == pytest.approx(2 * plain["count_labels_needed"], rel=0.03)
-    # weights 1 and 4: n sum w^2 / (sum w)^2 = 2 x (1 + 16) / 5^2 = 1.36
+    assert_allclose(pairs["design_effect"], (200 / 99 + 2) / 2)
+    planned = labels_for_half_width(0.5, 0.05, design_effect=pairs["design_effect"])
+    assert pairs["count_labels_needed"] == planned
+    assert planned / plain["count_labels_needed"] == pytest.approx(2, rel=0.01)
+    # weights 1 and 4: n sum w^2 / (sum w)^2 = 2 x (1 + 16) / 5^2 = 1.36 without estimation
     weighted = make_labels([0, 1, 1, 0] * 50, [1.0, 0.25] * 100)
     (unequal,) = measure_labels_needed(weighted, make_targets(TARGET)).to_pylist()
-    assert_allclose(unequal["design_effect"], 1.36, rtol=0.02)
+    weights = np.array([1.0, 4.0] * 100)
+    jackknife = 199 / 200 * np.sum((weights * 0.5 / (500 - weights)) ** 2) / (0.25 / 200)
+    assert_allclose(unequal["design_effect"], (jackknife + 1.36) / 2)
 
 
 def test_all_labels_alike_or_of_one_cluster():

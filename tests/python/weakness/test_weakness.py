@@ -23,14 +23,14 @@ from hcat.weakness.statistics import (
     Cells,
     WeaknessSettings,
     can_be_tested,
+    cell_mean_bounds,
+    cell_share_bounds,
     confirm_cells,
     count_siblings,
     detectable_difference,
     estimate_likeness,
     interactions_needed,
     judge_cells,
-    mean_bounds,
-    share_bounds,
     shrink,
     turn,
     with_whole,
@@ -330,7 +330,7 @@ def test_a_cluster_with_more_than_a_fifth_of_the_rows_dominates() -> None:
 def test_wilson_interval_of_strangers_is_that_of_statsmodels_with_t() -> None:
     # 8 of 40 clusters fail: the mean of the jackknife's variance, p (1 - p) / 39, and of p (1 - p) / 40
     error = math.sqrt(0.2 * 0.8 / 39)
-    low, high = share_bounds(make_cells(value=0.2, standard_error=error), 0.95)
+    low, high = cell_share_bounds(make_cells(value=0.2, standard_error=error), 0.95)
     level, size = 2 * stats.norm.sf(stats.t.ppf(0.975, 39)), 2 / (1 / 39 + 1 / 40)
     assert_allclose((low[0], high[0]), proportion_confint(0.2 * size, size, alpha=level, method="wilson"))
 
@@ -346,7 +346,7 @@ def test_share_bounds_are_those_of_the_shared_interval() -> None:
         clusters_carrying=12.0,
         whole_likeness=1.0,
     )
-    assert_allclose(np.ravel(share_bounds(cells, 0.95)), (expected.low, expected.high), rtol=1e-9)
+    assert_allclose(np.ravel(cell_share_bounds(cells, 0.95)), (expected.low, expected.high), rtol=1e-9)
 
 
 @given(
@@ -368,7 +368,7 @@ def test_share_bounds_hold_the_share(value: float, count: int, siblings: int, er
         standard_error=error,
         whole_likeness=likeness,
     )
-    low, high = share_bounds(cells, 0.95)
+    low, high = cell_share_bounds(cells, 0.95)
     assert 0 <= low[0] <= value <= high[0] <= 1
     if count == 1:
         assert (low[0], high[0]) == (0.0, 1.0)
@@ -376,7 +376,7 @@ def test_share_bounds_hold_the_share(value: float, count: int, siblings: int, er
 
 def test_mean_bounds() -> None:
     cells = make_cells(4, standard_error=[0.08, 0.0, np.nan, 0.08], clusters_effective=[40.0, 40.0, 1.0, 2.0])
-    low, high = mean_bounds(cells, 0.95)
+    low, high = cell_mean_bounds(cells, 0.95)
     margins = [stats.t.ppf(0.975, 39) * 0.08, stats.t.ppf(0.975, 39) * 0.4 / math.sqrt(40), np.nan]
     assert_allclose((high - low)[:3] / 2, margins)
     assert_allclose(high[3] - 0.5, stats.t.ppf(0.975, 1) * 0.08)
@@ -384,7 +384,7 @@ def test_mean_bounds() -> None:
 
 def test_no_scores_no_interval() -> None:
     cells = make_cells(value=np.nan, count_scored=0.0, clusters_effective=np.nan, standard_error=np.nan)
-    assert np.isnan([*share_bounds(cells, 0.95), *mean_bounds(cells, 0.95)]).all()
+    assert np.isnan([*cell_share_bounds(cells, 0.95), *cell_mean_bounds(cells, 0.95)]).all()
 
 
 # --- shrinkage --------------------------------------------------------------------------------------------------------

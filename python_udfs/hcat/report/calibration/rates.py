@@ -127,7 +127,7 @@ def describe_labels_needed(rows: Sequence[Row]) -> list[Row]:
 
 def _state_plan(row: Row) -> str:
     """Return how far the labels go in words; counts exist only where labels are missing."""
-    status = row["label_status"]
+    status: str = row["label_status"]
     if status == "labels_missing":
         return f"{row['count_labels_missing']:,} labels missing"
     if status == "out_of_reach":
