@@ -111,21 +111,11 @@ celled as (
         valued.threshold_stricter,
         lengths.length_sign * valued.length_rank as length_only,
         least(floor(valued.length_rank * {{ bins }}), {{ bins }} - 1) as length_bin,
-        first_segments.interaction_id is not null
-        and (findings.second_dimension is null or second_segments.interaction_id is not null) as is_in_cell
+        {{ is_in_cell_of_a_finding() }} as is_in_cell
     from findings
     inner join valued on findings.metric_name = valued.metric_name
     inner join lengths on findings.metric_name = lengths.metric_name
-    left join segments as first_segments
-        on
-            valued.interaction_id = first_segments.interaction_id
-            and findings.first_dimension = first_segments.dimension
-            and findings.first_segment = first_segments.segment
-    left join segments as second_segments
-        on
-            valued.interaction_id = second_segments.interaction_id
-            and findings.second_dimension = second_segments.dimension
-            and findings.second_segment = second_segments.segment
+    {{ join_segments_of_a_finding('valued') }}
 ),
 
 bins_of_rest as (
@@ -170,13 +160,7 @@ final as (
         cell_id,
         variation,
         jackknife_group,
-        count(distinct case when is_in_cell then cluster_id end) as count_clusters_cell,
-        count(distinct cluster_id) as count_clusters_all,
-        count(case when is_in_cell then 1 end) as count_cell,
-        coalesce({{ exact_sum('case when is_in_cell then value end') }}, 0) as sum_cell,
-        count(*) as count_all,
-        {{ exact_sum('value') }} as sum_all,
-        {{ exact_sum('value * value') }} as sum_squares_all,
+        {{ sums_of_a_cell() }},
         max(margin)::double as margin,
         max(cut_off)::double as cut_off
     from varied

@@ -57,24 +57,14 @@ valued as (
             when findings.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
             else evaluations.raw_score * findings.score_sign
         end::double as value,
-        first_segments.interaction_id is not null
-        and (findings.second_dimension is null or second_segments.interaction_id is not null) as is_in_cell
+        {{ is_in_cell_of_a_finding() }} as is_in_cell
     from findings
     inner join evaluations on findings.metric_name = evaluations.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
     inner join clusters_seen
         on interactions.cluster_id = clusters_seen.cluster_id and findings.built_at < clusters_seen.first_seen_at
     inner join clusters on interactions.cluster_id = clusters.cluster_id
-    left join segments as first_segments
-        on
-            evaluations.interaction_id = first_segments.interaction_id
-            and findings.first_dimension = first_segments.dimension
-            and findings.first_segment = first_segments.segment
-    left join segments as second_segments
-        on
-            evaluations.interaction_id = second_segments.interaction_id
-            and findings.second_dimension = second_segments.dimension
-            and findings.second_segment = second_segments.segment
+    {{ join_segments_of_a_finding('evaluations') }}
 ),
 
 final as (
@@ -82,13 +72,7 @@ final as (
         cell_id,
         'as_declared' as variation,
         jackknife_group,
-        count(distinct case when is_in_cell then cluster_id end) as count_clusters_cell,
-        count(distinct cluster_id) as count_clusters_all,
-        count(case when is_in_cell then 1 end) as count_cell,
-        coalesce({{ exact_sum('case when is_in_cell then value end') }}, 0) as sum_cell,
-        count(*) as count_all,
-        {{ exact_sum('value') }} as sum_all,
-        {{ exact_sum('value * value') }} as sum_squares_all,
+        {{ sums_of_a_cell() }},
         max(margin)::double as margin,
         {{ var('hcat_weakness_error_rate') }}::double as cut_off
     from valued
