@@ -1,7 +1,12 @@
-"""The training loop: batches of like length within a token budget, a linear schedule, a checkpoint per epoch."""
+"""The training loop: batches of like length within a token budget, a linear schedule, checkpoints to go on from.
+
+A training that was stopped goes on by the same command: what it had learnt stands in ``checkpoint.pt`` of its folder,
+with a digest of settings and pairs, and the batches are the same in every run.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import time
@@ -23,6 +28,9 @@ from training.pairs import TARGETS, Pair
 
 _NOT_ENTAILMENT = TARGETS.index("not_entailment")
 _PROGRESS_SECONDS = 30.0
+#: Time between two checkpoints: what a stopped training loses at most.
+CHECKPOINT_SECONDS = 600.0
+_CHECKPOINT = "checkpoint.pt"
 
 #: One shuffled stretch of this many pairs is sorted by length and cut into batches.
 _STRETCH = 4096
@@ -176,6 +184,8 @@ def train(
 ) -> Any:
     """Return the trained classifier; the delta and the settings are written to ``output`` after every epoch.
 
+    A checkpoint is written every :data:`CHECKPOINT_SECONDS`, and a folder that holds one goes on from it.
+
     Parameters
     ----------
     pairs : sequence of Pair
@@ -188,6 +198,11 @@ def train(
         Folder of an earlier stage to go on from.
     weights : ndarray, shape (n,), optional
         Weight of each pair in the loss; 1 by default.
+
+    Raises
+    ------
+    ValueError
+        If ``output`` holds the checkpoint of another training.
     """
     torch.manual_seed(settings.random_seed)
     random = np.random.default_rng(settings.random_seed)
@@ -211,11 +226,17 @@ def train(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / warmup, max(count_steps - step, 0) / max(count_steps - warmup, 1))
     )
-    started = printed = time.monotonic()
-    step, recent = 0, float("nan")
+    parts: dict[str, Any] = {"token_head": token_head, "optimizer": optimizer, "schedule": schedule}
+    identity = _identify(pairs, settings, weights)
+    done, seconds_before, recent = _resume(output, identity, model, parts)
+    started = printed = kept = time.monotonic()
+    step = 0
     use_bfloat16 = computes_bfloat16(device)
     for epoch, plan in enumerate(plans, start=1):
         for chosen in plan:
+            if step < done:
+                step += 1
+                continue
             with torch.autocast(device, dtype=torch.bfloat16, enabled=use_bfloat16):
                 found = model(**to_batch(tokens, chosen, device, base), output_hidden_states=True)
                 token_logits = token_head(found.hidden_states[-1])
@@ -234,14 +255,59 @@ def train(
             recent = value if np.isnan(recent) else 0.98 * recent + 0.02 * value
             if time.monotonic() - printed > _PROGRESS_SECONDS:
                 printed = time.monotonic()
-                left = (printed - started) / step * (count_steps - step)
+                left = (printed - started) / (step - done) * (count_steps - step)
                 print(
                     f"epoch {epoch}, step {step:,} of {count_steps:,}, loss {recent:.4f}, {left / 60:.1f} minutes left",
                     file=sys.stderr,
                     flush=True,
                 )
-        _write(model, output, settings, epoch, len(pairs), time.monotonic() - started, recent, device)
+            if time.monotonic() - kept > CHECKPOINT_SECONDS:
+                kept = time.monotonic()
+                _keep(output, identity, step, seconds_before + kept - started, recent, model, parts)
+        if step > done:
+            seconds = seconds_before + time.monotonic() - started
+            _write(model, output, settings, epoch, len(pairs), seconds, recent, device)
+            _keep(output, identity, step, seconds, recent, model, parts)
+    (output / _CHECKPOINT).unlink(missing_ok=True)
     return model.eval()
+
+
+def _identify(pairs: Sequence[Pair], settings: Settings, weights: npt.NDArray[np.float64] | None) -> str:
+    """Return a digest of everything that a training depends on beside its start."""
+    digest = hashlib.sha256(repr(settings).encode())
+    for pair in pairs:
+        digest.update(repr(pair).encode())
+    digest.update(b"" if weights is None else weights.tobytes())
+    return digest.hexdigest()
+
+
+def _keep(
+    output: Path, identity: str, step: int, seconds: float, loss: float, model: nn.Module, parts: dict[str, Any]
+) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    state = {"identity": identity, "step": step, "seconds": seconds, "loss": loss, "delta": read_delta(model)}
+    state |= {name: part.state_dict() for name, part in parts.items()}
+    state["random"] = torch.get_rng_state()
+    # a kill while it is written leaves the earlier one
+    fresh = output / f"{_CHECKPOINT}.new"
+    torch.save(state, fresh)
+    fresh.replace(output / _CHECKPOINT)
+
+
+def _resume(output: Path, identity: str, model: nn.Module, parts: dict[str, Any]) -> tuple[int, float, float]:
+    """Return steps done, seconds spent and the recent loss of a checkpoint, whose state is taken over; else zeros."""
+    path = output / _CHECKPOINT
+    if not path.exists():
+        return 0, 0.0, float("nan")
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if state["identity"] != identity:
+        raise ValueError(f"{path} belongs to a training with other pairs or settings: remove it or name another folder")
+    write_back(model, state["delta"])
+    for name, part in parts.items():
+        part.load_state_dict(state[name])
+    torch.set_rng_state(state["random"])
+    print(f"going on from step {state['step']:,}", file=sys.stderr, flush=True)
+    return state["step"], state["seconds"], state["loss"]
 
 
 def _write(

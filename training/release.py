@@ -329,8 +329,11 @@ def average(folders: Sequence[Path], output: Path) -> None:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """Return what a stage of training wrote of itself."""
-    facts: dict[str, Any] = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    """Return what a stage of training wrote of itself; a folder of shipped weights says it in its card."""
+    if not (folder / "training.json").exists():
+        facts: dict[str, Any] = json.loads((folder / "card.json").read_text(encoding="utf-8"))["training"]
+        return facts | {"rank": facts.get("shipped_rank", facts["rank"])}
+    facts = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     return facts
 
 
