@@ -22,6 +22,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 DEMO = REPOSITORY / "seeds" / "demo"
 #: Random vectors: a build of the pipeline without the cost of a model.
 HASHING = "hashing:32"
+#: A build of everything without its data tests, which the first build of the same logs has run.
+UNTESTED = "build --exclude-resource-type test"
+#: A build of the scores alone, without labels, analysis and gates.
+SCORES = f"{UNTESTED} --select +fct_evaluations +fct_sentence_evidence"
 #: Interactions of the build that other builds go on from.
 COUNT_SMALL = 12
 ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hostile
 import pytest
-from builds import ENTITIES, Build, Dbt, write_lines
+from builds import ENTITIES, UNTESTED, Build, Dbt, write_lines
 
 LATE_CONTEXT = "The monthly fee of the basic account is five euros."
 
@@ -38,7 +38,7 @@ def rebuilt(dbt: Dbt, built: Build, tmp_path_factory: pytest.TempPathFactory) ->
     write_lines(raw / "retrievals_0_later.jsonl", [{"interaction_id": "no_contexts", "rank": 1, "text": LATE_CONTEXT}])
     warehouse = tmp_path_factory.mktemp("later_warehouse")
     shutil.copytree(built.warehouse, warehouse, dirs_exist_ok=True)
-    return dbt("build", raw, warehouse)
+    return dbt(UNTESTED, raw, warehouse)
 
 
 def test_build_passes(built: Build) -> None:
