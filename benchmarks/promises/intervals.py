@@ -81,7 +81,7 @@ def _plain_bounds(rate: float, error: float, effective_clusters: float, count_ro
     """Return Wilson's bounds from the jackknife alone; Kish's clusters where all rows agree."""
     variation = rate * (1 - rate)
     effective = min(count_rows, variation / error**2) if variation > 0 and error > 0 else effective_clusters
-    low, high = rate_bounds(np.array([rate]), np.array([effective]), np.array([effective_clusters]), CONFIDENCE)
+    low, high = rate_bounds(np.array([rate]), np.array([effective]), np.array([effective_clusters - 1]), CONFIDENCE)
     return float(low[0]), float(high[0])
 
 

@@ -18,8 +18,10 @@ when every cluster is like all others,
 w the weights of rows, rho the likeness of siblings, and v the variance without clusters: the mean of sum w^2 (y - p)^2
 / W^2 and p (1 - p) sum w^2 / W^2, which differ only where the weights go with the failures. Few failing clusters cannot
 show how alike siblings are: with f of them (the effective number of clusters with a failure, or with a pass, whichever
-is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster, (f rho + .25) / (f + .25). The bounds
-are those of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis
+is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster, (f rho + .25) / (f + .25). And few
+failing clusters do not show how far s is from the truth: its relative variance is about 1 / f, which leaves 2 f degrees
+of freedom (Satterthwaite 1946). So a rate has min(k - 1, 2 f + 2), and k - 1 where f is 0. The bounds are those of
+Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis
 and Slud (2019) do for other variances.
 
 ``python -m benchmarks.promises`` measures the coverage under uneven clusters and rare failures.
@@ -39,6 +41,8 @@ from hcat.statistics.intervals import t_quantile, wilson_intervals
 
 #: Clusters of wholly alike siblings that the estimate of the likeness is mixed with. Chosen among 0, .25, .5, 1 and 2.
 PRIOR_CLUSTERS: Final = 0.25
+#: Degrees of freedom beside two for each carrying cluster. Chosen among 1, 2, 3 and 4.
+LEAST_DEGREES: Final = 2.0
 #: A cluster with more than this share of the rows is said to dominate them: the others say little about it.
 DOMINANT_SHARE: Final = 0.2
 
@@ -61,6 +65,8 @@ class ClusteredInterval(NamedTuple):
     count_rows, count_clusters : int
     effective_clusters : float
         Kish's number, in [1, count_clusters].
+    degrees : float
+        Degrees of freedom of the interval, at most effective_clusters - 1.
     largest_share : float
         Share of the weight that the largest cluster holds, in (0, 1].
     """
@@ -73,6 +79,7 @@ class ClusteredInterval(NamedTuple):
     count_rows: int
     count_clusters: int
     effective_clusters: float
+    degrees: float
     largest_share: float
 
 
@@ -133,8 +140,9 @@ def rate_interval(
         np.array([likeness]),
         np.array([carrying]),
     )
-    low, high = rate_bounds(np.array([share]), effective, np.array([rows.effective_clusters]), confidence)
-    return rows.interval(float(low[0]), float(high[0]), float(effective[0]))
+    degrees = degrees_of_rates(np.array([rows.effective_clusters]), np.array([carrying]))
+    low, high = rate_bounds(np.array([share]), effective, degrees, confidence)
+    return rows.interval(float(low[0]), float(high[0]), float(effective[0]), float(degrees[0]))
 
 
 def mean_interval(
@@ -164,8 +172,8 @@ def mean_interval(
     """
     rows = _summarise(np.asarray(values, dtype=np.float64), clusters, weights, confidence)
     error, effective = np.array([np.sqrt(rows.variance)]), np.array([rows.effective_clusters])
-    low, high = mean_bounds(np.array([rows.mean]), error, effective, confidence)
-    return rows.interval(float(low[0]), float(high[0]), np.nan)
+    low, high = mean_bounds(np.array([rows.mean]), error, effective - 1, confidence)
+    return rows.interval(float(low[0]), float(high[0]), np.nan, rows.effective_clusters - 1)
 
 
 def effective_rows(
@@ -209,26 +217,41 @@ def effective_rows(
     return np.minimum(found, rows)
 
 
-def rate_bounds(
-    rates: Floats, effective_n: Floats, effective_clusters: Floats, confidence: float
-) -> tuple[Floats, Floats]:
-    """Return Wilson's bounds on n = effective_n and Student's t with effective_clusters - 1 degrees, shapes (n,).
-
-    One cluster says nothing of others: its bounds are 0 and 1. A missing rate has missing bounds.
+def degrees_of_rates(effective_clusters: Floats, carrying: Floats) -> Floats:
+    """Return the degrees of freedom of the error of each rate, min(k - 1, 2 f + 2), shape (n,).
 
     Parameters
     ----------
-    rates, effective_n, effective_clusters : ndarray, shape (n,)
+    effective_clusters, carrying : ndarray, shape (n,)
+        k and f of the module. Without a carrying cluster the rate is 0 or 1, and its error is that of k clusters.
+
+    Examples
+    --------
+    >>> degrees_of_rates(np.array([40.0, 40.0, 5.0]), np.array([3.0, 0.0, 3.0])).tolist()
+    [8.0, 39.0, 4.0]
+    """
+    degrees = effective_clusters - 1
+    return np.where(carrying > 0, np.minimum(degrees, 2 * carrying + LEAST_DEGREES), degrees)
+
+
+def rate_bounds(rates: Floats, effective_n: Floats, degrees: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return Wilson's bounds on n = effective_n and Student's t, shapes (n,).
+
+    One cluster, without degrees of freedom, says nothing of others: its bounds are 0 and 1. A missing rate has missing
+    bounds.
+
+    Parameters
+    ----------
+    rates, effective_n, degrees : ndarray, shape (n,)
     confidence : float
         Two-sided, in (0, 1).
 
     Examples
     --------
-    >>> low, high = rate_bounds(np.array([0.5, 0.5]), np.array([20.0, 3.0]), np.array([10.0, 1.0]), 0.95)
+    >>> low, high = rate_bounds(np.array([0.5, 0.5]), np.array([20.0, 3.0]), np.array([9.0, 0.0]), 0.95)
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.274, 0.0], [0.726, 1.0])
     """
-    degrees = effective_clusters - 1
     is_single = ~(degrees > _ROUNDING)
     quantile = t_quantile((1 + confidence) / 2, np.where(is_single, np.nan, degrees))
     low, high = wilson_intervals(rates, effective_n, quantile)
@@ -239,24 +262,21 @@ def rate_bounds(
     )
 
 
-def mean_bounds(
-    means: Floats, standard_errors: Floats, effective_clusters: Floats, confidence: float
-) -> tuple[Floats, Floats]:
-    """Return mean -+ t x standard error with effective_clusters - 1 degrees, shapes (n,); NaN with a single cluster.
+def mean_bounds(means: Floats, standard_errors: Floats, degrees: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return mean -+ t x standard error, shapes (n,); NaN without degrees of freedom.
 
     Parameters
     ----------
-    means, standard_errors, effective_clusters : ndarray, shape (n,)
+    means, standard_errors, degrees : ndarray, shape (n,)
     confidence : float
         Two-sided, in (0, 1).
 
     Examples
     --------
-    >>> low, high = mean_bounds(np.array([1.5]), np.array([0.5]), np.array([2.0]), 0.5)
+    >>> low, high = mean_bounds(np.array([1.5]), np.array([0.5]), np.array([1.0]), 0.5)
     >>> low.round(9).tolist(), high.round(9).tolist()
     ([1.0], [2.0])
     """
-    degrees = effective_clusters - 1
     margin = t_quantile((1 + confidence) / 2, np.where(degrees > _ROUNDING, degrees, np.nan)) * standard_errors
     return means - margin, means + margin
 
@@ -280,7 +300,7 @@ class _Rows(NamedTuple):
     def count_clusters(self) -> int:
         return len(self.weight_by_cluster)
 
-    def interval(self, low: float, high: float, effective_n: float) -> ClusteredInterval:
+    def interval(self, low: float, high: float, effective_n: float, degrees: float) -> ClusteredInterval:
         total = float(self.weight_by_cluster.sum())
         return ClusteredInterval(
             self.mean,
@@ -291,6 +311,7 @@ class _Rows(NamedTuple):
             self.count_rows,
             self.count_clusters,
             self.effective_clusters,
+            degrees,
             float(self.weight_by_cluster.max()) / total,
         )
 

@@ -39,7 +39,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
-from hcat.statistics.clustered import DOMINANT_SHARE, effective_rows, mean_bounds, rate_bounds
+from hcat.statistics.clustered import DOMINANT_SHARE, degrees_of_rates, effective_rows, mean_bounds, rate_bounds
 from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg, benjamini_yekutieli, holm
 from hcat.weakness.headline import HeadlineTests
@@ -515,7 +515,8 @@ def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
         cells.whole_likeness,
         cells.clusters_carrying,
     )
-    return rate_bounds(cells.value, effective_n, cells.clusters_effective, confidence)
+    degrees = degrees_of_rates(cells.clusters_effective, cells.clusters_carrying)
+    return rate_bounds(cells.value, effective_n, degrees, confidence)
 
 
 def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
@@ -524,7 +525,7 @@ def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
     In a cell of equal scores s_J is 0, and the standard error of a cell like all others stands in.
     """
     error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
-    return mean_bounds(cells.value, error, cells.clusters_effective, confidence)
+    return mean_bounds(cells.value, error, cells.clusters_effective - 1, confidence)
 
 
 def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, float]:
