@@ -54,6 +54,20 @@ def test_own_gates_replace_the_package_seed_and_own_models_read_the_marts(projec
         assert warehouse.sql("select count(*) from weakest_segments").fetchall()[0][0] >= 1
 
 
+def test_nothing_of_the_demo_is_in_the_results(project):
+    demo = ROOT / "demo" / "seeds"
+    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
+        tables = {name for (name,) in warehouse.sql("select table_name from duckdb_tables()").fetchall()}
+        for table in sorted(tables):
+            found = warehouse.sql(f"select count(*) from \"{table}\" as found where found::text ilike '%harbourlight%'")
+            assert found.fetchall() == [(0,)], table
+        # the gates are the project's own; those of the demo and of a user may be equal
+        for seed in {path.stem for path in demo.glob("*.csv")} & tables - {"threshold_gates"}:
+            assert warehouse.sql(f"select count(*) from {seed}").fetchall() == [(0,)], seed
+        assert {"applications", "risks", "scope_examples"} <= tables
+        assert warehouse.sql("select count(*) from landed_documents").fetchall() == [(0,)]
+
+
 def test_report_and_summary_run_in_the_own_project(project):
     hcat = str(Path(sys.executable).parent / "hcat")
     run([hcat, "report"], project)

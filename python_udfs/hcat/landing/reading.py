@@ -109,10 +109,10 @@ def read_entity(
     """
     entity = ENTITIES[entity_name]
     root = Path(folder)
-    files = find_files(root, entity_name) if files is None else files
+    files = find_files(folder, entity_name) if files is None else files
     # interactions also come from spans
-    if not files and entity_name == "interactions" and not find_files(root, SPANS):
-        yield _file_problem(entity, str(folder), explain_no_files(folder))
+    if not files and entity_name == "interactions" and not find_files(folder, SPANS):
+        yield _file_problem(entity, str(folder) or "hcat_raw_logs", explain_no_files(folder))
         return
     for path in files:
         source_file = clean_text(path.relative_to(root).as_posix())

@@ -83,9 +83,12 @@ def find_files(folder: str | Path, entity_name: str) -> list[Path]:
     Parameters
     ----------
     folder : path
+        The empty text names none.
     entity_name : str
         Key of :data:`hcat.landing.raw_contract.ENTITIES`.
     """
+    if folder == "":
+        return []
     root = Path(folder)
     found: set[Path] = set()
     for stem, shape in SHAPES.items():
@@ -211,6 +214,8 @@ def explain_no_files(folder: str | Path) -> str:
     >>> explain_no_files("no_such_folder")
     "folder 'no_such_folder' (HCAT_RAW_LOGS) does not exist"
     """
+    if folder == "":
+        return "no logs are named: set HCAT_RAW_LOGS to a folder or hcat_raw_relations to tables (demo: HCAT_DEMO=1)"
     root = Path(folder)
     name = f"folder '{folder}' (HCAT_RAW_LOGS)"
     if not root.exists():

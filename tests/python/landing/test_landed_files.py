@@ -504,3 +504,12 @@ def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str
     connection = duckdb.connect()
     connection.execute("create table half as select 'i1' as interaction_id")
     assert only_problem(land_tables(connection, raw_relations)).startswith(message)
+
+
+def test_no_folder_is_no_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # the folder in which dbt runs is not the folder of logs that nobody named
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "interactions.jsonl").write_text('{"id": "i1", "answer": "Two weeks."}\n')
+    assert find_files("", "interactions") == []
+    (problem,) = [row for batch in read_entity("interactions", "") for row in batch.to_pylist()]
+    assert problem["read_error"].startswith("no logs are named: set HCAT_RAW_LOGS to a folder or hcat_raw_relations")
