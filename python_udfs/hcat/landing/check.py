@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from hcat.engine.staging import Staging, find_project, read_variables
 from hcat.landing.raw_contract import ENTITIES
-from hcat.landing.reading import landed_schema, read_entity
+from hcat.landing.reading import landed_schema, read_folder
 from hcat.landing.shapes import find_files, find_unread_files
 
 #: Rejected records that are shown for each reason of an entity.
@@ -31,8 +31,8 @@ _INPUTS: Mapping[str, str] = {
     "relevance": "relevance_judgements or queries.source_chunk_ids, and chunk ids in retrievals",
     "samples": "several answers to a query (sample_index)",
 }
-# what a metric may ask of the settings, and not of the logs
-_REQUESTED = "language_model"
+#: What a metric may ask of the settings, and not of the logs.
+LANGUAGE_MODEL = "language_model"
 # the staging models in the order in which they read each other
 _ORDER = ("spans", "documents", "chunks", "queries", "interactions", "retrievals", "ratings", "relevance_judgements")
 
@@ -92,15 +92,23 @@ class Check:
     ----------
     lines : tuple of (str, str)
         A name and a text for each line that a person reads.
-    count_interactions : int
-        Interactions that a build would stage.
+    inputs : mapping of str to int
+        Interactions that a build would stage, and how many of them bring what metrics ask for.
+    metrics : tuple of str
+        Metrics that can be scored.
     """
 
     lines: tuple[tuple[str, str], ...]
-    count_interactions: int
+    inputs: Mapping[str, int]
+    metrics: tuple[str, ...]
+
+    @property
+    def count_interactions(self) -> int:
+        """Interactions that a build would stage."""
+        return self.inputs["interactions"]
 
 
-def check_logs(folder: Path, start: Path) -> Check:
+def check_logs(folder: Path, start: Path, project: Path | None = None) -> Check:
     """Return what a build would make of a folder of raw logs.
 
     Parameters
@@ -109,6 +117,8 @@ def check_logs(folder: Path, start: Path) -> Check:
         Folder of raw logs.
     start : Path
         Folder of the dbt project: hcat's own, or one that has it as a package.
+    project : Path or None
+        Folder of hcat's dbt project, where ``start`` does not tell.
 
     Raises
     ------
@@ -117,15 +127,17 @@ def check_logs(folder: Path, start: Path) -> Check:
     ValueError
         If a file or the folder cannot be read; the message has one line per cause.
     """
-    project = find_project(start)
+    project = project or find_project(start)
     staging = Staging(project, read_variables(project, start))
     files = {entity: find_files(folder, entity) if folder.is_dir() else [] for entity in ENTITIES}
     problems: list[str] = []
-    for entity in ENTITIES:
-        rows = pa.Table.from_batches(read_entity(entity, folder), landed_schema(entity))
-        if any(rows["is_file_problem"].to_pylist()):
-            problems += [row["read_error"] for row in rows.to_pylist() if row["is_file_problem"]]
-        staging.add(f"landed_{entity}", rows)
+    landed: dict[str, list[pa.RecordBatch]] = {entity: [] for entity in ENTITIES}
+    for entity, batch in read_folder(folder):
+        landed[entity].append(batch)
+        if batch["is_file_problem"][0].as_py():
+            problems += batch["read_error"].to_pylist()
+    for entity, batches in landed.items():
+        staging.add(f"landed_{entity}", pa.Table.from_batches(batches, landed_schema(entity)))
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
     for seed in ("rating_scales", "span_dialects", "span_annotations"):
@@ -133,17 +145,18 @@ def check_logs(folder: Path, start: Path) -> Check:
     for entity in _ORDER:
         staging.run(f"base_{entity}")
     (inputs,) = staging.rows(_COUNT_INPUTS)
-    catalogue = _read_catalogue(_find_seed("metric_catalog", start, project))
+    catalogue = read_catalogue(_find_seed("metric_catalog", start, project))
+    scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
     names = sorted({path.relative_to(folder).as_posix() for found in files.values() for path in found})
     lines = [
         ("files", ", ".join(names)),
         *_describe_unread(folder),
         *_describe_entities(staging, files),
-        *_describe_metrics(catalogue, inputs),
+        *_describe_metrics(catalogue, scored, inputs),
         *_describe_missing(catalogue, inputs, files),
         *_describe_next(folder, inputs["interactions"]),
     ]
-    return Check(tuple(lines), inputs["interactions"])
+    return Check(tuple(lines), inputs, tuple(metric["metric_name"] for metric in scored))
 
 
 def _find_seed(name: str, start: Path, project: Path) -> Path:
@@ -151,7 +164,8 @@ def _find_seed(name: str, start: Path, project: Path) -> Path:
     return own if own.is_file() else project / "seeds" / f"{name}.csv"
 
 
-def _read_catalogue(path: Path) -> list[dict[str, Any]]:
+def read_catalogue(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of the catalogue of metrics, with what each asks of the logs or of a request as ``inputs``."""
     with path.open(encoding="utf-8", newline="") as handle:
         return [row | {"inputs": _inputs_of(row["requires"])} for row in csv.DictReader(handle)]
 
@@ -159,7 +173,7 @@ def _read_catalogue(path: Path) -> list[dict[str, Any]]:
 def _inputs_of(requires: str) -> frozenset[str]:
     """Return what a metric asks of the logs or of a request; models and cut-offs are the project's own."""
     words = set(requires.split("|"))
-    return frozenset(words & {*_INPUTS, _REQUESTED})
+    return frozenset(words & {*_INPUTS, LANGUAGE_MODEL})
 
 
 def _describe_unread(folder: Path) -> Iterator[tuple[str, str]]:
@@ -185,8 +199,9 @@ def _describe_entities(staging: Staging, files: Mapping[str, Sequence[Path]]) ->
             yield "  rejected", f"for {len(reasons) - _SHOWN_REASONS} more reasons"
 
 
-def _describe_metrics(catalogue: list[dict[str, Any]], inputs: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
+def _describe_metrics(
+    catalogue: list[dict[str, Any]], scored: list[dict[str, Any]], inputs: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
     families: dict[str, int] = {}
     for metric in scored:
         families[metric["family"]] = families.get(metric["family"], 0) + 1
@@ -203,7 +218,9 @@ def _describe_missing(
 ) -> Iterator[tuple[str, str]]:
     for each, source in _INPUTS.items():
         if inputs["interactions"] and not inputs[each]:
-            gained = [metric for metric in catalogue if each in metric["inputs"] and _REQUESTED not in metric["inputs"]]
+            gained = [
+                metric for metric in catalogue if each in metric["inputs"] and LANGUAGE_MODEL not in metric["inputs"]
+            ]
             shown = ", ".join(metric["metric_name"] for metric in gained[:3])
             yield "missing", f"{source}: would add {len(gained)} metrics ({shown}, ...)"
     if not inputs["asked_at"]:
@@ -214,7 +231,7 @@ def _describe_missing(
         yield "missing", "ratings: would add calibrated probabilities; `hcat labels export` writes a sheet for raters"
     if not files["chunks"]:
         yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
-    judged = sum(_REQUESTED in metric["inputs"] for metric in catalogue)
+    judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)
     yield "on request", f"{judged} metrics by a language model (docs/judges.md)"
 
 
