@@ -1,9 +1,9 @@
 """Command line: raw logs before a build, report and summary after it, alerts, review sheets, test sets, collection.
 
-``hcat check`` looks at raw logs before a build, and ``hcat import`` adds a file of a tool to them. ``hcat report``
-writes the report of the last build, and ``hcat summary`` prints it in about ten lines. ``hcat labels`` exports and
-imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and
-``hcat collect`` sends such queries to an application.
+``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
+of a tool to them. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten
+lines. ``hcat labels`` exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat
+grammar`` write queries to a file, and ``hcat collect`` sends such queries to an application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -75,6 +75,30 @@ def check(
     _print_lines(list(checked.lines))
     if not checked.count_interactions:
         raise typer.Exit(1)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder of the new project; it must not exist, or be empty.")],
+    logs: Annotated[
+        Path | None, typer.Option("--logs", help="Folder of raw logs: the gates are those for what it holds.")
+    ] = None,
+    package: Annotated[
+        Path | None, typer.Option("--package", help="Folder of hcat's dbt project; by default the one at hand.")
+    ] = None,
+) -> None:
+    """Make a dbt project of your own in which `dbt build` evaluates your logs."""
+    from hcat.landing.new_project import make_project
+
+    made = make_project(folder, Path.cwd(), logs, package)
+    _print_lines(
+        [
+            ("made", f"{made.folder}: project, profile, package, {made.count_decisions} thresholds"),
+            ("gates", ", ".join(made.gates)),
+            *([] if logs else [("logs", f"put them into {made.folder / 'raw_logs'} (docs/logs.md)")]),
+            ("next", f"cd {made.folder} && dbt deps && dbt build"),
+        ]
+    )
 
 
 @app.command("import")
