@@ -63,7 +63,12 @@ def describe(
 
 @app.command()
 def check(
-    logs: Annotated[Path, typer.Argument(envvar="HCAT_RAW_LOGS", help="Folder of raw logs.")],
+    logs: Annotated[Path | None, typer.Argument(envvar="HCAT_RAW_LOGS", help="Folder of raw logs.")] = None,
+    tables: Annotated[
+        list[str] | None,
+        typer.Option("--table", metavar="ENTITY=TABLE", help="Table that replaces the files of an entity; repeatable."),
+    ] = None,
+    warehouse: WarehouseOption = Path("warehouse"),
 ) -> None:
     """Look at raw logs before a build: what is recognised, what is rejected and why, and what can be measured.
 
@@ -71,7 +76,13 @@ def check(
     """
     from hcat.landing.check import check_logs
 
-    checked = check_logs(logs, Path.cwd())
+    named: dict[str, str] = {}
+    for option in tables or []:
+        entity, is_pair, table = option.partition("=")
+        if not is_pair:
+            raise ValueError(f"--table must be ENTITY=TABLE, got {option}")
+        named[entity] = table
+    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse)
     _print_lines(list(checked.lines))
     if not checked.count_interactions:
         raise typer.Exit(1)

@@ -8,14 +8,18 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from hcat.engine import relations
 from hcat.engine.staging import Staging, find_project, read_variables
+from hcat.engine.warehouse import open_warehouse
+from hcat.landing.files import ROWS_PER_BATCH
 from hcat.landing.raw_contract import ENTITIES
-from hcat.landing.reading import landed_schema, read_folder
+from hcat.landing.reading import landed_schema, read_folder, read_table
 from hcat.landing.shapes import find_files, find_unread_files
 
 #: Rejected records that are shown for each reason of an entity.
@@ -108,31 +112,44 @@ class Check:
         return self.inputs["interactions"]
 
 
-def check_logs(folder: Path, start: Path, project: Path | None = None) -> Check:
-    """Return what a build would make of a folder of raw logs.
+def check_logs(
+    folder: Path | None,
+    start: Path,
+    project: Path | None = None,
+    tables: Mapping[str, str] | None = None,
+    warehouse: Path | None = None,
+) -> Check:
+    """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or None
         Folder of raw logs.
     start : Path
         Folder of the dbt project: hcat's own, or one that has it as a package.
     project : Path or None
         Folder of hcat's dbt project, where ``start`` does not tell.
+    tables : mapping of str to str or None
+        Entity -> table that replaces its files, as in ``hcat_raw_relations``.
+    warehouse : Path or None
+        DuckDB file that holds the tables, or its folder.
 
     Raises
     ------
     ProjectError
         If the models of hcat are not found.
+    WarehouseError
+        If the warehouse cannot be read.
     ValueError
-        If a file or the folder cannot be read; the message has one line per cause.
+        If a file, a table or the folder cannot be read; the message has one line per cause.
     """
+    tables = tables or {}
     project = project or find_project(start)
     staging = Staging(project, read_variables(project, start))
-    files = {entity: find_files(folder, entity) if folder.is_dir() else [] for entity in ENTITIES}
+    sources = _list_sources(folder, tables)
     problems: list[str] = []
     landed: dict[str, list[pa.RecordBatch]] = {entity: [] for entity in ENTITIES}
-    for entity, batch in read_folder(folder):
+    for entity, batch in chain(_read_tables(tables, warehouse), read_folder(folder or "", tables)):
         landed[entity].append(batch)
         if batch["is_file_problem"][0].as_py():
             problems += batch["read_error"].to_pylist()
@@ -147,16 +164,41 @@ def check_logs(folder: Path, start: Path, project: Path | None = None) -> Check:
     (inputs,) = staging.rows(_COUNT_INPUTS)
     catalogue = read_catalogue(_find_seed("metric_catalog", start, project))
     scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
-    names = sorted({path.relative_to(folder).as_posix() for found in files.values() for path in found})
     lines = [
-        ("files", ", ".join(names)),
-        *_describe_unread(folder),
-        *_describe_entities(staging, files),
+        ("read", ", ".join(sorted({name for names in sources.values() for name in names}))),
+        *(_describe_unread(folder) if folder else ()),
+        *_describe_entities(staging, sources),
         *_describe_metrics(catalogue, scored, inputs),
-        *_describe_missing(catalogue, inputs, files),
-        *_describe_next(folder, inputs["interactions"]),
+        *_describe_missing(catalogue, inputs, sources),
+        *_describe_next(folder, tables, inputs["interactions"]),
     ]
     return Check(tuple(lines), inputs, tuple(metric["metric_name"] for metric in scored))
+
+
+def _list_sources(folder: Path | None, tables: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the names of the files or the table of each entity."""
+    found = {entity: find_files(folder, entity) if folder and folder.is_dir() else [] for entity in ENTITIES}
+    files = {entity: [path.relative_to(folder or "").as_posix() for path in paths] for entity, paths in found.items()}
+    return files | {entity: [name] for entity, name in tables.items()}
+
+
+def _read_tables(tables: Mapping[str, str], warehouse: Path | None) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield the landed rows of tables with the name of their entity."""
+    unknown = sorted(set(tables) - set(ENTITIES))
+    if unknown:
+        raise ValueError(f"'{unknown[0]}' is none of {', '.join(ENTITIES)}")
+    if not tables:
+        return
+    if warehouse is None:
+        raise ValueError("no warehouse: name the DuckDB file that holds the tables")
+    with open_warehouse(warehouse) as opened:
+        for entity, name in tables.items():
+            try:
+                relation = relations.from_name(opened.connection, name)
+            except LookupError:
+                raise ValueError(f"{entity} is '{name}', which is no table of {warehouse}") from None
+            for batch in read_table(entity, name, relation.columns, relation.fetch_record_batch(ROWS_PER_BATCH)):
+                yield entity, batch
 
 
 def _find_seed(name: str, start: Path, project: Path) -> Path:
@@ -181,11 +223,11 @@ def _describe_unread(folder: Path) -> Iterator[tuple[str, str]]:
         yield "not read", f"{name}" + (f": did you mean {meant}?" if meant else "")
 
 
-def _describe_entities(staging: Staging, files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str]]:
+def _describe_entities(staging: Staging, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     for entity in ENTITIES:
         (counted,) = staging.rows(_COUNT_RECORDS.format(entity=entity))
         # interactions and what belongs to them may come from spans, without a file of their own
-        if not counted["count_landed"] and (entity != "interactions" or not files[entity]):
+        if not counted["count_landed"] and (entity != "interactions" or not sources[entity]):
             continue
         parts = [f"{counted['count_staged']:,} of {counted['count_landed']:,} records can be used"]
         parts += [f"{counted[f'count_{status}']:,} {status}" for status in ("rejected", "repeated")]
@@ -214,7 +256,7 @@ def _describe_metrics(
 
 
 def _describe_missing(
-    catalogue: list[dict[str, Any]], inputs: Mapping[str, int], files: Mapping[str, Sequence[Path]]
+    catalogue: list[dict[str, Any]], inputs: Mapping[str, int], sources: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
     for each, source in _INPUTS.items():
         if inputs["interactions"] and not inputs[each]:
@@ -227,16 +269,20 @@ def _describe_missing(
         yield "missing", "times (asked_at): would add drift between weeks"
     if inputs["versions"] < len(("one", "other")):
         yield "missing", "a second application_version: would add the comparison of versions"
-    if not files["ratings"]:
+    if not sources["ratings"]:
         yield "missing", "ratings: would add calibrated probabilities; `hcat labels export` writes a sheet for raters"
-    if not files["chunks"]:
+    if not sources["chunks"]:
         yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
     judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)
     yield "on request", f"{judged} metrics by a language model (docs/judges.md)"
 
 
-def _describe_next(folder: Path, count_interactions: int) -> Iterator[tuple[str, str]]:
+def _describe_next(
+    folder: Path | None, tables: Mapping[str, str], count_interactions: int
+) -> Iterator[tuple[str, str]]:
     if count_interactions:
-        yield "next", f"HCAT_RAW_LOGS={folder} dbt build"
+        named = ", ".join(f"{entity}: {name}" for entity, name in tables.items())
+        variables = f" --vars '{{hcat_raw_relations: {{{named}}}}}'" if tables else ""
+        yield "next", (f"HCAT_RAW_LOGS={folder} " if folder else "") + f"dbt build{variables}"
     else:
         yield "next", "no interaction can be used: mend the records above, then run `hcat check` again"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,7 @@ def read_entity(
             yield _file_problem(entity, source_file, f"{source_file} cannot be read: {first_line(error)}")
 
 
-def read_folder(folder: str | Path) -> Iterator[tuple[str, pa.RecordBatch]]:
+def read_folder(folder: str | Path, without: Collection[str] = ()) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Yield the landed rows of every file of a folder with the name of their entity.
 
     The rows are those of :func:`read_entity`. A file of calls is read once for all of its entities.
@@ -133,7 +133,9 @@ def read_folder(folder: str | Path) -> Iterator[tuple[str, pa.RecordBatch]]:
     Parameters
     ----------
     folder : path
-        Folder of raw logs.
+        Folder of raw logs; the empty text names none.
+    without : collection of str
+        Entities that tables of the warehouse bring.
 
     Examples
     --------
@@ -145,19 +147,21 @@ def read_folder(folder: str | Path) -> Iterator[tuple[str, pa.RecordBatch]]:
     [('interactions', 1), ('retrievals', 1)]
     """
     root = Path(folder)
-    found = {entity: find_files(folder, entity) if root.is_dir() else [] for entity in ENTITIES}
-    nested = [path for path in found[ENTITIES_OF_CALLS[0]] if stem_of(path.relative_to(root)) == CALLS]
+    files = {entity: find_files(folder, entity) if root.is_dir() else [] for entity in ENTITIES}
+    nested = [path for path in files[ENTITIES_OF_CALLS[0]] if stem_of(path.relative_to(root)) == CALLS]
     for path in nested:
         source_file = clean_text(path.relative_to(root).as_posix())
         try:
-            yield from _land_calls(path, source_file, hash_file(path))
+            for entity, batch in _land_calls(path, source_file, hash_file(path)):
+                if entity not in without:
+                    yield entity, batch
         except FILE_ERRORS as error:
             first = ENTITIES[ENTITIES_OF_CALLS[0]]
             yield first.name, _file_problem(first, source_file, f"{source_file} cannot be read: {first_line(error)}")
-    for entity, paths in found.items():
+    for entity, paths in files.items():
         others = [path for path in paths if path not in nested]
-        # without any file, one row says why
-        if others or not nested:
+        # without any file, one row says why, unless interactions come from a table of spans
+        if entity not in without and (others or not (nested or SPANS in without)):
             for batch in read_entity(entity, folder, files=others):
                 yield entity, batch
 
