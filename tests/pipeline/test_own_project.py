@@ -1,6 +1,7 @@
 """hcat as a package of somebody's own dbt project: what `hcat init` makes, with the models of the example."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ def run(arguments: list[str], folder: Path, **variables: str) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     result = subprocess.run(
-        arguments, cwd=folder, env=environment | variables, capture_output=True, text=True, timeout=300, check=False
+        arguments, cwd=folder, env=environment | variables, capture_output=True, text=True, timeout=600, check=False
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
@@ -29,7 +30,14 @@ def run(arguments: list[str], folder: Path, **variables: str) -> str:
 def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own") / "evaluation"
     run([HCAT, "init", str(folder), "--logs", str(EXAMPLE / "raw_logs")], ROOT)
-    shutil.copytree(EXAMPLE / "models", folder / "models", dirs_exist_ok=True)
+    for name in ("models", "seeds"):
+        shutil.copytree(EXAMPLE / name, folder / name, dirs_exist_ok=True)
+    settings = (folder / "dbt_project.yml").read_text()
+    for line in (EXAMPLE / "README.md").read_text().split("```yaml\n")[1].split("```")[0].splitlines():
+        empty = re.sub(r": (\[|\{).*", lambda found: ": []" if found[1] == "[" else ": {}", line)
+        assert empty in settings
+        settings = settings.replace(empty, line)
+    (folder / "dbt_project.yml").write_text(settings)
     run([*DBT, "deps"], folder)
     run([*DBT, "build"], folder)
     return folder
@@ -54,6 +62,27 @@ def test_own_gates_replace_the_package_seed_and_own_models_read_the_marts(projec
     assert gates == [(name, "passed") for name in [*names, "records_accepted"]]
     with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
         assert warehouse.sql("select count(*) from weakest_segments").fetchall()[0][0] >= 1
+
+
+def test_own_metrics_and_dimensions_stand_beside_the_shipped_ones(project):
+    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
+        scores = warehouse.sql(
+            "select metric_name, interaction_id, raw_score, score_status from fct_evaluations"
+            " where metric_name in ('answer_words', 'complete_ending') order by 1, 2"
+        ).fetchall()
+        words = [("call-1", 7.0), ("call-2", 6.0), ("call-3", 10.0), ("call-4", 7.0)]
+        assert scores == [
+            *[("answer_words", call, count, "scored") for call, count in words],
+            *[("complete_ending", call, 1.0, "scored") for call, _ in words],
+        ]
+        assert warehouse.sql("select unit from dim_metrics where metric_name = 'answer_words'").fetchall() == [
+            ("words",)
+        ]
+        segments = warehouse.sql(
+            "select segment, count_interactions, mean_score from fct_marginal_weaknesses"
+            " where metric_name = 'answer_words' and dimension = 'question_length' order by 1"
+        ).fetchall()
+        assert segments == [("long", 2, 7.0), ("short", 2, 8.0)]
 
 
 def test_nothing_of_the_demo_is_in_the_results(project):

@@ -18,7 +18,7 @@ _PACKAGE = "hcat"
 _PLACE_OF_LOGS = "raw_logs"
 # measurements that interactions alone allow, beside those of a metric; the others ask for a test set, weeks or ratings
 _MEASUREMENTS = ("share_not_failed", "share_records_accepted", "count_leaked_values", "share_passing", "mean_score")
-_GATES, _DECISIONS = "threshold_gates", "threshold_decisions"
+_GATES, _DECISIONS, _METRICS = "threshold_gates", "threshold_decisions", "own_metrics"
 
 _PROJECT = Template("""\
 # Evaluation of an assistant with hcat. `dbt build` evaluates, `hcat report` shows the results.
@@ -35,6 +35,9 @@ vars:
     hcat_raw_logs: $logs
     # tables that already stand in the warehouse, instead of files:
     # hcat_raw_relations: {interactions: raw.rag_interactions, retrievals: raw.rag_retrievals}
+    # metrics and dimensions of your own: models of this project (docs/own-metrics.md of hcat)
+    hcat_own_metrics: []
+    hcat_own_dimensions: {}
 
 # Business decisions are yours: these seeds of hcat are switched off, and those in seeds/ take their names. Any other
 # seed of hcat can be replaced in the same way.
@@ -42,11 +45,14 @@ seeds:
   hcat:
     threshold_gates: {+enabled: false}
     threshold_decisions: {+enabled: false}
+    own_metrics: {+enabled: false}
   $name:
     threshold_gates:
       +column_types: {$types_of_gates}
     threshold_decisions:
       +column_types: {$types_of_decisions}
+    own_metrics:
+      +column_types: {$types_of_metrics}
 """)
 _PROFILES = Template("""\
 $name:
@@ -144,12 +150,14 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
             logs=_PLACE_OF_LOGS if logs is None else (start / logs).resolve(),
             types_of_gates=_list_types(types_of_seed(source, _GATES)),
             types_of_decisions=_list_types(types_of_seed(source, _DECISIONS)),
+            types_of_metrics=_list_types(types_of_seed(source, _METRICS)),
         ),
         "profiles.yml": _PROFILES.substitute(name=name),
         "packages.yml": _PACKAGES.substitute(package=(start / source).resolve()),
         ".gitignore": _IGNORED,
         f"seeds/{_GATES}.csv": _to_csv(gates),
         f"seeds/{_DECISIONS}.csv": _to_csv(decisions),
+        f"seeds/{_METRICS}.csv": (source / "seeds" / f"{_METRICS}.csv").read_text(encoding="utf-8"),
         f"{_PLACE_OF_LOGS}/.gitkeep": "",
         "models/.gitkeep": "",
     }

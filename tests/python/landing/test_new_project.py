@@ -39,6 +39,10 @@ def test_without_logs_the_gates_need_answers_alone(tmp_path: Path) -> None:
     project = yaml.safe_load((made.folder / "dbt_project.yml").read_text(encoding="utf-8"))
     assert (project["name"], project["vars"]["hcat"]["hcat_raw_logs"]) == ("my_evaluation", "raw_logs")
     assert (made.folder / "raw_logs").is_dir()
+    # places for metrics and dimensions of one's own, empty at first
+    assert project["vars"]["hcat"]["hcat_own_metrics"] == []
+    assert project["vars"]["hcat"]["hcat_own_dimensions"] == {}
+    assert (made.folder / "seeds" / "own_metrics.csv").read_text().splitlines()[1:] == []
     assert yaml.safe_load((made.folder / "packages.yml").read_text()) == {"packages": [{"local": str(REPOSITORY)}]}
     assert list(yaml.safe_load((made.folder / "profiles.yml").read_text())) == ["my_evaluation"]
 
