@@ -32,7 +32,7 @@
         'hcat_representativeness_dimensions', 'hcat_bias_error_rate', 'hcat_bias_draws', 'hcat_bias_blocks',
         'hcat_sensitivity_threshold_shift', 'hcat_sensitivity_splits', 'hcat_sensitivity_length_bins',
         'hcat_toxicity_revision', 'hcat_sentiment_revision', 'hcat_toxic_probability', 'hcat_screening_revision',
-        'hcat_checking_revision', 'hcat_rival_answers', 'hcat_robustness_rule', 'hcat_robustness_draws',
+        'hcat_checking_revision', 'hcat_rival_answers', 'hcat_own_metrics', 'hcat_own_dimensions', 'hcat_robustness_rule', 'hcat_robustness_draws',
         'hcat_robustness_minimum_groups',
         'hcat_judge_methods', 'hcat_judge_interactions', 'hcat_judge_questions', 'hcat_judge_revision',
         'hcat_judge_price_prompt', 'hcat_judge_price_completion', 'hcat_judge_currency',

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from both_engines import ROOT, build_in_session, describe_build, write_profile
 
-DEMO = ROOT / "seeds" / "demo"
+DEMO = ROOT / "demo" / "logs"
 #: What is built: landing, staging, splitting, embedding and comparing, SQL and Python, tables, views and increments.
 SELECTED = "+int_metrics__similarity"
 #: Entities whose records belong to an interaction.
