@@ -26,6 +26,7 @@ UNITS_SCHEMA = pa.schema(
         ("query_text_ids", pa.list_(pa.string())),
         ("answer_text_ids", pa.list_(pa.string())),
         ("context_text_ids", pa.list_(pa.string())),
+        ("statement_text_ids", pa.list_(pa.string())),
         ("answer_window_ids", pa.list_(pa.string())),
         ("reference_window_ids", pa.list_(pa.string())),
         ("answer_window_characters", pa.list_(pa.int64())),
