@@ -1,7 +1,7 @@
 {%- set short, long = var('hcat_answer_length_bounds') -%}
 {%- set second, later = var('hcat_turn_bounds') -%}
-{%- set first_turns = 'turn 1' if second == 2 else 'turns 1 to ' ~ (second - 1) -%}
-{%- set few_turns = '1 turn' if second == 2 else '1 to ' ~ (second - 1) ~ ' turns' -%}
+{%- set first_turns = 'turn 1' if second - 1 == 1 else 'turns 1 to ' ~ (second - 1) -%}
+{%- set few_turns = '1 turn' if second - 1 == 1 else '1 to ' ~ (second - 1) ~ ' turns' -%}
 with interactions as (
     select * from {{ ref('int_interactions_described') }}
 ),
