@@ -11,7 +11,7 @@
         'hcat_jackknife_groups', 'hcat_jackknife_clusters', 'hcat_minimum_segment_clusters', 'hcat_weakness_error_rate',
         'hcat_weakness_power', 'hcat_headline_cells', 'hcat_headline_clusters', 'hcat_headline_error_rate',
         'hcat_headline_draws', 'hcat_cells_to_read', 'hcat_document_clusters', 'hcat_worst_examples',
-        'hcat_answer_length_bounds', 'hcat_similarity_digits',
+        'hcat_answer_length_bounds', 'hcat_turn_bounds', 'hcat_earlier_turns_are_evidence', 'hcat_similarity_digits',
         'hcat_classifier_revision', 'hcat_tagger', 'hcat_tagger_languages', 'hcat_evidence_mode', 'hcat_evidence_windows',
         'hcat_evidence_sentences', 'hcat_evidence_characters', 'hcat_selfcheck_samples', 'hcat_entailment_logit_bound',
         'hcat_unsupported_bound', 'hcat_lowest_sentence_share', 'hcat_answer_length_bonus', 'hcat_classifier_languages',

@@ -3,7 +3,8 @@
 {{ config(materialized='table') }}
 {%- set columns = [
     'system', 'application', 'application_version', 'topic', 'query_type', 'difficulty', 'language', 'customer_group',
-    'answer_type', 'variant_type', 'expected_behaviour', 'answer_length', 'retrieval_hit', 'asked_week'
+    'answer_type', 'variant_type', 'expected_behaviour', 'answer_length', 'retrieval_hit', 'asked_week', 'turn',
+    'conversation_length'
 ] %}
 
 with interactions as (

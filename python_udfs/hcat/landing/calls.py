@@ -1,7 +1,8 @@
 """The nested shape that RAG frameworks log: one object per call, with query, answer and contexts.
 
 A call becomes an interaction, its retrievals, a query when it adds facts about one, and relevance judgements when it
-names the passages that should have been found. A conversation becomes one interaction per turn.
+names the passages that should have been found. A conversation becomes one interaction per turn, each with the id of the
+conversation and the number of the turn.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ class _Exchange:
     sample_index: Any = None
     is_further_sample: bool = False
     conversation_id: str | None = None
+    turn_index: int | None = None
     contexts: list[Any] | None = None
     is_last_turn: bool = True
 
@@ -392,6 +394,8 @@ def _read_conversation(messages: Sequence[Mapping[str, Any]], record: dict[str, 
         query_text = "\n".join(said)
         answer = _scalar(pick(record, "answer"), "answer") if reply is None else reply
         return [_Exchange(call_id, make_query_id(query_text), query_text, answer, contexts=contexts or None)]
+    logged = pick(record, "conversation_id")
+    conversation_id = str(call_id if logged is None else to_text(logged))
     exchanges = []
     for number, (said, reply, contexts) in enumerate(turns, start=1):
         is_last = number == len(turns)
@@ -399,10 +403,11 @@ def _read_conversation(messages: Sequence[Mapping[str, Any]], record: dict[str, 
         exchanges.append(
             _Exchange(
                 f"{call_id}_turn_{number}",
-                "query_" + hash_text(str(call_id), str(number))[:16],
+                "query_" + hash_text(conversation_id, str(number))[:16],
                 "\n".join(said),
                 answer,
-                conversation_id=str(call_id),
+                conversation_id=conversation_id,
+                turn_index=number,
                 contexts=contexts or None,
                 is_last_turn=is_last,
             )
@@ -541,10 +546,14 @@ def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Itera
     for name in ENTITIES["interactions"].columns:
         value = record.get(name)
         held[name] = held.get(name) if value is None else value
-    if held["asked_at"] is None:
-        held["asked_at"] = pick(record, "asked_at")
-    if held["application_version"] is None:
-        held["application_version"] = pick(record, "application_version")
+    for name in ("asked_at", "application_version"):
+        if held[name] is None:
+            held[name] = pick(record, name)
+    for name in ("conversation_id", "turn_index"):
+        found = pick(record, name)
+        held[name] = pick(held, name) if found is None else found
+    if exchange.conversation_id is not None:
+        held |= {"conversation_id": exchange.conversation_id, "turn_index": exchange.turn_index}
     held |= {
         "interaction_id": exchange.interaction_id,
         "query_id": exchange.query_id,
@@ -571,8 +580,6 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
     # what a whole conversation should come to is no reference answer of one turn
     if reference is not None and exchange.conversation_id is None:
         facts["reference_answer"] = reference
-    if exchange.conversation_id is not None:
-        facts["source_group"] = exchange.conversation_id
     # samples of one answer share their query
     if facts and exchange.query_id is not None and not exchange.is_further_sample:
         yield facts | {"query_id": exchange.query_id, "text": exchange.query_text}
