@@ -19,9 +19,9 @@ w the weights of rows, rho the likeness of siblings, and v the variance without 
 / W^2 and p (1 - p) sum w^2 / W^2, which differ only where the weights go with the failures. Few failing clusters cannot
 show how alike siblings are: with f of them (the effective number of clusters with a failure, or with a pass, whichever
 is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster, (f rho + .25) / (f + .25). And few
-failing clusters do not show how far s is from the truth: its relative variance is about 1 / f, which leaves 2 f degrees
-of freedom (Satterthwaite 1946). So a rate has min(k - 1, 2 f + 2), and k - 1 where f is 0. The bounds are those of
-Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis
+failing clusters do not show how large s is: the relative variance of s^2 is about 1 / f, which leaves 2 f degrees of
+freedom (Satterthwaite 1946), more where siblings add only the share phi = rho (m - 1) / (1 + rho (m - 1)) to it. So a
+rate has min(k - 1, 1 + 2 f / phi) of them, and k - 1 where f is 0. The bounds are those of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis
 and Slud (2019) do for other variances.
 
 ``python -m benchmarks.promises`` measures the coverage under uneven clusters and rare failures.
@@ -41,8 +41,8 @@ from hcat.statistics.intervals import t_quantile, wilson_intervals
 
 #: Clusters of wholly alike siblings that the estimate of the likeness is mixed with. Chosen among 0, .25, .5, 1 and 2.
 PRIOR_CLUSTERS: Final = 0.25
-#: Degrees of freedom beside two for each carrying cluster. Chosen among 1, 2, 3 and 4.
-LEAST_DEGREES: Final = 2.0
+#: Degrees of freedom beside those of the carrying clusters. Chosen among 1, 1.5, 2, 3 and 4.
+LEAST_DEGREES: Final = 1.0
 #: A cluster with more than this share of the rows is said to dominate them: the others say little about it.
 DOMINANT_SHARE: Final = 0.2
 
@@ -125,22 +125,16 @@ def rate_interval(
     is_failing = sum_by_cluster(is_hit.astype(np.float64), codes) > 0
     is_passing = sum_by_cluster((~is_hit).astype(np.float64), codes) > 0
     carrying = min(_kish_of(rows.weight_by_cluster[is_failing]), _kish_of(rows.weight_by_cluster[is_passing]))
-    likeness = _likeness(rows, share)
     # rows of equal weight that would vary as these do without clusters, and the siblings that one of them meets
     # summed exactly, so that the order of the rows moves no bit
     observed = math.fsum((rows.uncertain_residuals**2).tolist()) / rows.weight_by_cluster.sum() ** 2
     variation, siblings = share * (1 - share), rows.uncertain_rows / rows.uncertain_clusters
     without_clusters = (observed + variation / rows.uncertain_rows) / 2
     uncertain_rows = variation / without_clusters if variation > 0 else rows.uncertain_rows
-    effective = effective_rows(
-        np.array([share]),
-        np.array([rows.variance]),
-        np.array([uncertain_rows]),
-        np.array([uncertain_rows / siblings]),
-        np.array([likeness]),
-        np.array([carrying]),
-    )
-    degrees = degrees_of_rates(np.array([rows.effective_clusters]), np.array([carrying]))
+    carriers = np.array([carrying])
+    design_effect = design_effects(np.array([siblings]), np.array([_likeness(rows, share)]), carriers)
+    effective = effective_rows(np.array([share]), np.array([rows.variance]), np.array([uncertain_rows]), design_effect)
+    degrees = degrees_of_rates(np.array([rows.effective_clusters]), carriers, design_effect)
     low, high = rate_bounds(np.array([share]), effective, degrees, confidence)
     return rows.interval(float(low[0]), float(high[0]), float(effective[0]), float(degrees[0]))
 
@@ -176,14 +170,30 @@ def mean_interval(
     return rows.interval(float(low[0]), float(high[0]), np.nan, rows.effective_clusters - 1)
 
 
-def effective_rows(
-    rates: Floats,
-    jackknife_variances: Floats,
-    rows: Floats,
-    effective_clusters: Floats,
-    likeness: Floats,
-    carrying: Floats,
-) -> Floats:
+def design_effects(siblings: Floats, likeness: Floats, carrying: Floats) -> Floats:
+    """Return how many times as large the variance of each rate is as without clusters, 1 + rho (m - 1), shape (n,).
+
+    Parameters
+    ----------
+    siblings : ndarray, shape (n,)
+        m of the module: rows of its own cluster that a row meets, itself included, at least 1.
+    likeness : ndarray, shape (n,)
+        Estimate of rho, in [0, 1]; it is shrunk towards 1.
+    carrying : ndarray, shape (n,)
+        f of the module: effective clusters with a failure, or with a pass, the smaller of both.
+
+    Examples
+    --------
+    Pairs that are nothing alike, known from many clusters, and without a cluster that fails:
+
+    >>> design_effects(np.array([2.0, 2.0]), np.zeros(2), np.array([1e9, 0.0])).round(6).tolist()
+    [1.0, 2.0]
+    """
+    shrunk = (carrying * likeness + PRIOR_CLUSTERS) / (carrying + PRIOR_CLUSTERS)
+    return 1 + shrunk * (siblings - 1)
+
+
+def effective_rows(rates: Floats, jackknife_variances: Floats, rows: Floats, design_effect: Floats) -> Floats:
     """Return the independent rows that would tell as much about each rate, p (1 - p) / s^2, in (0, rows].
 
     Parameters
@@ -192,46 +202,46 @@ def effective_rows(
         p, in [0, 1].
     jackknife_variances : ndarray, shape (n,)
         s_J^2; not read where all rows agree.
-    rows, effective_clusters : ndarray, shape (n,)
-        Rows of equal weight, and Kish's effective number of clusters.
-    likeness : ndarray, shape (n,)
-        Estimate of rho, in [0, 1].
-    carrying : ndarray, shape (n,)
-        f of the module: effective clusters with a failure, or with a pass, the smaller of both.
+    rows : ndarray, shape (n,)
+        Rows of equal weight.
+    design_effect : ndarray, shape (n,)
+        Of :func:`design_effects`.
 
     Examples
     --------
     Twenty rows in ten pairs that are nothing alike: every row counts. Without a failing cluster each pair counts once.
 
-    >>> equal = np.array([10.0])
-    >>> effective_rows(np.array([0.5]), np.array([0.0125]), 2 * equal, equal, 0 * equal, 1e9 * equal).round(6).tolist()
+    >>> effective_rows(np.array([0.5]), np.array([0.0125]), np.array([20.0]), np.array([1.0])).round(6).tolist()
     [20.0]
-    >>> effective_rows(np.array([0.0]), np.array([0.0]), 2 * equal, equal, 0 * equal, 0 * equal).round(6).tolist()
+    >>> effective_rows(np.array([0.0]), np.array([0.0]), np.array([20.0]), np.array([2.0])).round(6).tolist()
     [10.0]
     """
-    shrunk = (carrying * likeness + PRIOR_CLUSTERS) / (carrying + PRIOR_CLUSTERS)
-    design_effect = 1 + shrunk * (ratio(rows, effective_clusters) - 1)
     variation = rates * (1 - rates)
     variance = (np.where(variation > 0, jackknife_variances, 0.0) + variation * ratio(design_effect, rows)) / 2
     found = np.where(variation > 0, ratio(variation, variance), ratio(rows, design_effect))
     return np.minimum(found, rows)
 
 
-def degrees_of_rates(effective_clusters: Floats, carrying: Floats) -> Floats:
-    """Return the degrees of freedom of the error of each rate, min(k - 1, 2 f + 2), shape (n,).
+def degrees_of_rates(effective_clusters: Floats, carrying: Floats, design_effect: Floats) -> Floats:
+    """Return the degrees of freedom of the error of each rate, min(k - 1, 1 + 2 f / phi), shape (n,).
 
     Parameters
     ----------
     effective_clusters, carrying : ndarray, shape (n,)
         k and f of the module. Without a carrying cluster the rate is 0 or 1, and its error is that of k clusters.
+    design_effect : ndarray, shape (n,)
+        Of :func:`design_effects`; phi is the share of the variance above 1.
 
     Examples
     --------
-    >>> degrees_of_rates(np.array([40.0, 40.0, 5.0]), np.array([3.0, 0.0, 3.0])).tolist()
-    [8.0, 39.0, 4.0]
+    >>> many, few = np.array([40.0, 40.0, 40.0]), np.array([3.0, 3.0, 0.0])
+    >>> degrees_of_rates(many, few, np.array([4.0, 1.0, 4.0])).tolist()
+    [9.0, 39.0, 39.0]
     """
     degrees = effective_clusters - 1
-    return np.where(carrying > 0, np.minimum(degrees, 2 * carrying + LEAST_DEGREES), degrees)
+    of_siblings = np.maximum(1 - ratio(np.ones_like(design_effect), design_effect), _ROUNDING)
+    of_carriers = LEAST_DEGREES + 2 * carrying / of_siblings
+    return np.where(carrying > 0, np.minimum(degrees, of_carriers), degrees)
 
 
 def rate_bounds(rates: Floats, effective_n: Floats, degrees: Floats, confidence: float) -> tuple[Floats, Floats]:

@@ -39,7 +39,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
-from hcat.statistics.clustered import DOMINANT_SHARE, degrees_of_rates, effective_rows, mean_bounds, rate_bounds
+from hcat.statistics.clustered import (
+    DOMINANT_SHARE,
+    degrees_of_rates,
+    design_effects,
+    effective_rows,
+    mean_bounds,
+    rate_bounds,
+)
 from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg, benjamini_yekutieli, holm
 from hcat.weakness.headline import HeadlineTests
@@ -507,15 +514,9 @@ def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
 
     The likeness of siblings is that of all rows of the metric. The rows of a cell are too few to know their own.
     """
-    effective_n = effective_rows(
-        cells.value,
-        cells.standard_error**2,
-        cells.count_scored,
-        ratio(cells.count_scored, cells.siblings),
-        cells.whole_likeness,
-        cells.clusters_carrying,
-    )
-    degrees = degrees_of_rates(cells.clusters_effective, cells.clusters_carrying)
+    design_effect = design_effects(cells.siblings, cells.whole_likeness, cells.clusters_carrying)
+    effective_n = effective_rows(cells.value, cells.standard_error**2, cells.count_scored, design_effect)
+    degrees = degrees_of_rates(cells.clusters_effective, cells.clusters_carrying, design_effect)
     return rate_bounds(cells.value, effective_n, degrees, confidence)
 
 
