@@ -21,8 +21,9 @@ show how alike siblings are: with f of them (the effective number of clusters wi
 is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster, (f rho + .25) / (f + .25). And few
 failing clusters do not show how large s is: the relative variance of s^2 is about 1 / f, which leaves 2 f degrees of
 freedom (Satterthwaite 1946), more where siblings add only the share phi = rho (m - 1) / (1 + rho (m - 1)) to it. So a
-rate has min(k - 1, 1 + 2 f / phi) of them, and k - 1 where f is 0. The bounds are those of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis
-and Slud (2019) do for other variances.
+rate has min(k - 1, 1 + 2 f / phi) of them, and k - 1 where f is 0. The bounds are those of Wilson (1927) on
+n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud (2019) do for other
+variances.
 
 ``python -m benchmarks.promises`` measures the coverage under uneven clusters and rare failures.
 """
