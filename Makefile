@@ -7,6 +7,9 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 HCAT_WAREHOUSE ?= warehouse
+# the demo is built where no logs are named; HCAT_DEMO=0 builds those that dbt_project.yml names
+HCAT_DEMO ?= $(if $(HCAT_RAW_LOGS),0,1)
+export HCAT_DEMO
 # tests side by side; a file stays with one worker, so that its builds are shared
 WORKERS ?= 2
 export HCAT_WAREHOUSE
@@ -54,7 +57,7 @@ test-set: .venv/installed
 
 grammar: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
-	$(BIN)/dbt --quiet build --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}'
+	HCAT_DEMO=1 $(BIN)/dbt --quiet build --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}'
 	$(BIN)/hcat grammar --warehouse "$$HCAT_WAREHOUSE" --output $(GRAMMAR)/queries.jsonl
 	cp demo/relational/documents.jsonl demo/relational/chunks.jsonl $(GRAMMAR)/
 

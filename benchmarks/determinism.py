@@ -128,7 +128,7 @@ def _largest_difference(first: Path, second: Path) -> tuple[int, float]:
 
 def _copy_demo(folder: Path, count_interactions: int | None) -> int:
     """Copy the bundled raw logs, of the first interactions alone when a count is given, and return their number."""
-    shutil.copytree(ROOT / "seeds" / "demo", folder, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "demo" / "logs", folder, dirs_exist_ok=True)
     interactions = _read_lines(folder / "interactions.jsonl")[:count_interactions]
     kept = {json.loads(line)["interaction_id"] for line in interactions}
     _write_lines(folder / "interactions.jsonl", interactions)

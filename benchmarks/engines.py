@@ -118,7 +118,7 @@ def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
     with working_folder(folder) as work:
         builds = {
             name: build(
-                ROOT / "seeds" / "demo",
+                ROOT / "demo" / "logs",
                 work / name,
                 arguments=arguments,
                 environment=environment | {"HCAT_TARGET": name},

@@ -104,6 +104,8 @@ def build(
     command += ["--log-path", str(warehouse / "logs"), *arguments]
     variables = dict(os.environ) | {
         "HCAT_RAW_LOGS": str(raw_logs.resolve()),
+        # the decisions and tables of the demo, whatever the logs
+        "HCAT_DEMO": "1",
         "HCAT_WAREHOUSE": str(warehouse.resolve()),
         "DBT_PROFILES_DIR": str(ROOT),
         "PYTHONHASHSEED": "0",

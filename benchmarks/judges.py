@@ -261,7 +261,7 @@ def _run(is_quick: bool, folder: Path) -> Outcome | None:
 def _build(folder: Path, variables: dict[str, Any], url: str, model: str) -> Build:
     arguments = ["--select", "+fct_judge_agreement", "--exclude-resource-type", "test", "--vars", json.dumps(variables)]
     environment = {"HCAT_LLM_BASE_URL": url, "HCAT_LLM_MODEL": model}
-    return build(ROOT / "seeds" / "demo", folder / "warehouse", arguments=arguments, environment=environment)
+    return build(ROOT / "demo" / "logs", folder / "warehouse", arguments=arguments, environment=environment)
 
 
 def _count_settled(database: Path) -> int:

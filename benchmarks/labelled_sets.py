@@ -136,7 +136,7 @@ def read_set(path: Path) -> Iterator[LabelledAnswer]:
 
 
 def _read_ragtruth(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(ragtruth.readtransfer.read_folder(folder)):
+    for position, row in enumerate(ragtruth.read_rows(folder)):
         # the publishers' part `train` holds only sources with a hallucination: no fair sample
         if row.get("split", "test") != "train":
             spans = " ".join(str(span.get("label_type", "")) for span in ragtruth.read_spans(row)).lower()

@@ -38,7 +38,9 @@ _CUT_OFF = 0.5
 _COUNT_DRAWS = 2_000
 _Z = 1.959964
 _QUERIES = Path(__file__).with_name("screening_queries.csv")
-_SEEDS = Path(__file__).resolve().parents[1] / "seeds"
+_ROOT = Path(__file__).resolve().parents[1]
+_SEEDS = _ROOT / "seeds"
+_DEMO = _ROOT / "demo"
 
 
 #: Names that no fit has seen (kind held_out of training/head_names.csv) in sentences that none has seen either: the
@@ -478,7 +480,7 @@ def _screening_table(folder: Path) -> tuple[Table, bool]:
 
 def _read_examples(seed: str, topic: str) -> Examples:
     """Return the enabled examples of a seed with their vectors."""
-    with (_SEEDS / f"{seed}.csv").open(encoding="utf-8", newline="") as lines:
+    with (_DEMO / "seeds" / f"{seed}.csv").open(encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["is_enabled"] == "true"]
     texts = [row["example_text"] for row in rows]
     return Examples([row[topic] for row in rows], texts, heads.embed(texts))
@@ -530,7 +532,7 @@ def _out_of_scope_rows(
     """Return how many queries a retail bank's assistant is told are off topic, as in a build: no example of the
     purpose and nothing that was retrieved from its documents (those of the demo, best five chunks) resembles them.
     """
-    with (_SEEDS / "demo" / "chunks.jsonl").open(encoding="utf-8") as lines:
+    with (_DEMO / "logs" / "chunks.jsonl").open(encoding="utf-8") as lines:
         chunks = [json.loads(line)["text"] for line in lines]
     sentences = [
         (number, text[start:end]) for number, text in enumerate(chunks) for start, end in split_sentences(text)

@@ -64,7 +64,7 @@ class _Part:
 
 def measure_demo(work: Path, count_repeats: int) -> _Part:
     """Return cold and warm build times of the bundled demo."""
-    raw_logs = ROOT / "seeds" / "demo"
+    raw_logs = ROOT / "demo" / "logs"
     cold: list[Build] = []
     warm: list[Build] = []
     lean: list[Build] = []

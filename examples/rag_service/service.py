@@ -30,7 +30,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
-CHUNKS = Path(__file__).resolve().parents[2] / "seeds" / "demo" / "chunks.jsonl"
+CHUNKS = Path(__file__).resolve().parents[2] / "demo" / "logs" / "chunks.jsonl"
 REFUSAL = "I am sorry, but I cannot answer this: our documents do not contain that information."
 
 #: Kinds of faults, in the order in which their shares are laid on the hash.

@@ -5,7 +5,7 @@
 {% macro declared_timestamp(text, format) -%}
     {%- if format in ('epoch_seconds', 'epoch_milliseconds') -%}
         timestamp '1970-01-01 00:00:00'
-        + interval '1 second' * (try_cast({{ text }} as double) / {{ 1000 if format == 'epoch_milliseconds' else 1 }})
+        + interval '1 {{ 'millisecond' if format == 'epoch_milliseconds' else 'second' }}' * try_cast({{ text }} as double)
     {%- else -%}
         {{ return(adapter.dispatch('declared_timestamp', 'hcat')(text, format | replace("'", "''"))) }}
     {%- endif -%}

@@ -1,5 +1,5 @@
 with metrics as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ ref('int_metric_catalog') }}
     where {{ is_metric_of_this_build('requires') }}
 ),
 

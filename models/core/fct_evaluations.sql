@@ -13,7 +13,7 @@ with evaluations as (
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('metric_catalog') }}
+    select metric_name, direction from {{ ref('int_metric_catalog') }}
 ),
 
 decisions as (

@@ -1,4 +1,7 @@
 {%- set short, long = var('hcat_answer_length_bounds') -%}
+{%- set second, later = var('hcat_turn_bounds') -%}
+{%- set first_turns = 'turn 1' if second - 1 == 1 else 'turns 1 to ' ~ (second - 1) -%}
+{%- set few_turns = '1 turn' if second - 1 == 1 else '1 to ' ~ (second - 1) ~ ' turns' -%}
 with interactions as (
     select * from {{ ref('int_interactions_described') }}
 ),
@@ -18,6 +21,8 @@ final as (
         interactions.run_id,
         interactions.query_id,
         interactions.cluster_id,
+        interactions.conversation_id,
+        interactions.conversation_key,
 
         -- strings
         interactions.application,
@@ -45,6 +50,16 @@ final as (
         case
             when interactions.asked_at is not null then date_trunc('week', interactions.asked_at)::date::string
         end as asked_week,
+        case
+            when interactions.turn_index < {{ second }} then '{{ first_turns }}'
+            when interactions.turn_index < {{ later }} then 'turns {{ second }} to {{ later - 1 }}'
+            when interactions.turn_index >= {{ later }} then 'turn {{ later }} or later'
+        end as turn,
+        case
+            when interactions.count_turns < {{ second }} then '{{ few_turns }}'
+            when interactions.count_turns < {{ later }} then '{{ second }} to {{ later - 1 }} turns'
+            when interactions.count_turns >= {{ later }} then '{{ later }} turns or more'
+        end as conversation_length,
         interactions.refusal_rule,
         masked.query_text,
         masked.answer,
@@ -53,6 +68,8 @@ final as (
 
         -- numerics
         coalesce(interactions.sample_index, 0) as sample_index,
+        interactions.turn_index,
+        interactions.count_turns,
         interactions.count_contexts::integer as count_contexts,
         coalesce(interactions.count_answer_characters, 0)::integer as count_answer_characters,
 

@@ -49,8 +49,8 @@ located as (
         units.input_key,
         -- List positions start at 1, sentence numbers at 0.
         {{ array_at('units.answer_text_ids', 'matches.sentence_index + 1') }} as text_id,
-        {{ array_at('units.context_text_ids', 'matches.match_index + 1') }} as evidence_text_id,
-        {{ array_at('units.context_ranks', 'matches.match_index + 1') }} as evidence_rank,
+        {{ array_at('(' ~ evidence_of_turn('text_ids') ~ ')', 'matches.match_index + 1') }} as evidence_text_id,
+        {{ array_at('(' ~ evidence_of_turn('ranks') ~ ')', 'matches.match_index + 1') }} as evidence_rank,
         fused.contributions,
         fused.support_probability,
         -- Batching changes the last bits of a score. Rounding keeps it from changing the least grounded sentence.

@@ -9,6 +9,7 @@ def model(dbt, session):
         "dim_metrics": dbt.ref("dim_metrics"),
         "dim_runs": dbt.ref("dim_runs"),
         "fct_interactions": dbt.ref("fct_interactions"),
+        "fct_conversations": dbt.ref("fct_conversations"),
         "fct_evaluations": dbt.ref("fct_evaluations"),
         "fct_sentence_evidence": dbt.ref("fct_sentence_evidence"),
         "fct_retrieval_quality": dbt.ref("fct_retrieval_quality"),

@@ -1,9 +1,9 @@
 """Command line: raw logs before a build, report and summary after it, alerts, review sheets, test sets, collection.
 
-``hcat check`` looks at raw logs before a build, and ``hcat import`` adds a file of a tool to them. ``hcat report``
-writes the report of the last build, and ``hcat summary`` prints it in about ten lines. ``hcat labels`` exports and
-imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and
-``hcat collect`` sends such queries to an application.
+``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
+of a tool to them. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten
+lines. ``hcat labels`` exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat
+grammar`` write queries to a file, and ``hcat collect`` sends such queries to an application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -63,7 +63,12 @@ def describe(
 
 @app.command()
 def check(
-    logs: Annotated[Path, typer.Argument(envvar="HCAT_RAW_LOGS", help="Folder of raw logs.")],
+    logs: Annotated[Path | None, typer.Argument(envvar="HCAT_RAW_LOGS", help="Folder of raw logs.")] = None,
+    tables: Annotated[
+        list[str] | None,
+        typer.Option("--table", metavar="ENTITY=TABLE", help="Table that replaces the files of an entity; repeatable."),
+    ] = None,
+    warehouse: WarehouseOption = Path("warehouse"),
 ) -> None:
     """Look at raw logs before a build: what is recognised, what is rejected and why, and what can be measured.
 
@@ -71,10 +76,40 @@ def check(
     """
     from hcat.landing.check import check_logs
 
-    checked = check_logs(logs, Path.cwd())
+    named: dict[str, str] = {}
+    for option in tables or []:
+        entity, is_pair, table = option.partition("=")
+        if not is_pair:
+            raise ValueError(f"--table must be ENTITY=TABLE, got {option}")
+        named[entity] = table
+    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse)
     _print_lines(list(checked.lines))
     if not checked.count_interactions:
         raise typer.Exit(1)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder of the new project; it must not exist, or be empty.")],
+    logs: Annotated[
+        Path | None, typer.Option("--logs", help="Folder of raw logs: the gates are those for what it holds.")
+    ] = None,
+    package: Annotated[
+        Path | None, typer.Option("--package", help="Folder of hcat's dbt project; by default the one at hand.")
+    ] = None,
+) -> None:
+    """Make a dbt project of your own in which `dbt build` evaluates your logs."""
+    from hcat.landing.new_project import make_project
+
+    made = make_project(folder, Path.cwd(), logs, package)
+    _print_lines(
+        [
+            ("made", f"{made.folder}: project, profile, package, {made.count_decisions} thresholds"),
+            ("gates", ", ".join(made.gates)),
+            *([] if logs else [("logs", f"put them into {made.folder / 'raw_logs'} (docs/logs.md)")]),
+            ("next", f"cd {made.folder} && dbt deps && dbt build"),
+        ]
+    )
 
 
 @app.command("import")

@@ -19,9 +19,13 @@ import duckdb
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-DEMO = REPOSITORY / "seeds" / "demo"
+DEMO = REPOSITORY / "demo" / "logs"
 #: Random vectors: a build of the pipeline without the cost of a model.
 HASHING = "hashing:32"
+#: A build of everything without its data tests, which the first build of the same logs has run.
+UNTESTED = "build --exclude-resource-type test"
+#: A build of the scores alone, without labels, analysis and gates.
+SCORES = f"{UNTESTED} --select +fct_evaluations +fct_sentence_evidence"
 #: Interactions of the build that other builds go on from.
 COUNT_SMALL = 12
 ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements")
@@ -100,6 +104,8 @@ def dbt_environment(
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
     environment |= {
         "HCAT_RAW_LOGS": str(raw),
+        # the decisions of the demo; test_own_project.py builds with the shipped ones
+        "HCAT_DEMO": "1",
         "HCAT_WAREHOUSE": str(warehouse),
         "HCAT_ENCODER": encoder,
         # seeded logits go with random vectors, the real model with the real one

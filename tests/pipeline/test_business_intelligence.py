@@ -108,7 +108,7 @@ def watched(dbt: Dbt, first: Build, tmp_path_factory: pytest.TempPathFactory) ->
                 # only what was read from its first to its last query while the build ran
                 if build.poll() is None:
                     meanwhile.append(seen)
-                time.sleep(0.02)
+                time.sleep(0.2)
         finally:
             if build.poll() is None:
                 build.kill()

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from builds import Build, Dbt, write_lines
+from builds import UNTESTED, Build, Dbt, write_lines
 from numpy.testing import assert_allclose
 
 from hcat.calibration.tables import read_calibrators
@@ -190,7 +190,7 @@ def test_a_changed_label_is_kept_beside_the_old_one(dbt: Dbt, built: Build) -> N
         for rater in ("reader_2", "reader_3")
     ]
     write_lines(built.raw / "ratings_2.jsonl", ratings)
-    again = dbt("build", built.raw, built.warehouse)
+    again = dbt(UNTESTED, built.raw, built.warehouse)
     assert again.exit_code == 0, again.output
     versions = again.query(
         "select label, count_raters from int_label_versions where interaction_id = ? order by count_raters", name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from builds import Dbt, write_lines
+from builds import SCORES, Dbt, write_lines
 from numpy.testing import assert_allclose
 
 
@@ -24,7 +24,7 @@ def test_logged_weights_decide_which_context_counts(dbt: Dbt, tmp_path_factory: 
         ]
         + [{"interaction_id": "first", "rank": 3, "text": "Apples.", "completeness_weight": -1}],
     )
-    build = dbt("build", raw, warehouse)
+    build = dbt(SCORES, raw, warehouse)
     assert build.exit_code == 0, build.output
     scores = dict(
         build.query(

@@ -19,6 +19,7 @@ from builds import DEMO, REPOSITORY, Build, Dbt, read_lines
 
 from hcat.grammar.export import write_queries
 
+SEEDS_OF_THE_DEMO = REPOSITORY / "demo" / "seeds"
 TABLES = ("branches", "products", "fees", "channels", "advice_desks")
 #: Two columns: the enumerator writes none like it.
 OWN_TEMPLATE = (
@@ -171,7 +172,7 @@ def test_no_prompt_holds_a_value_of_a_row(build: Build, chat: tuple[Chat, str]) 
 def test_people_win(build: Build) -> None:
     edited = {
         row["template_id"]
-        for row in csv.DictReader((REPOSITORY / "seeds" / "grammar_templates.csv").open(encoding="utf-8", newline=""))
+        for row in csv.DictReader((SEEDS_OF_THE_DEMO / "grammar_templates.csv").open(encoding="utf-8", newline=""))
     }
     assert edited
     found = build.query("select sql_template_id, template_status from fct_grammar_templates")

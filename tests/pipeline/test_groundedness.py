@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from builds import REPOSITORY, Dbt, copy_build, write_lines
+from builds import REPOSITORY, SCORES, Dbt, copy_build, write_lines
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
@@ -54,7 +54,7 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory):
             for rank, text in enumerate(CONTEXT, start=1)
         ],
     )
-    build = dbt("build", raw, warehouse, encoder="packaged")
+    build = dbt(SCORES, raw, warehouse, encoder="packaged")
     assert build.exit_code == 0, build.output
     return build, query
 
@@ -114,7 +114,7 @@ def test_the_accurate_classifier_has_a_prior_and_cut_offs_of_its_own(built, dbt:
         pytest.skip(str(error))
     build, query = built
     other = copy_build(build, tmp_path)
-    accurate = dbt("build", other.raw, other.warehouse, encoder="packaged", classifier="accurate")
+    accurate = dbt(SCORES, other.raw, other.warehouse, encoder="packaged", classifier="accurate")
     assert accurate.exit_code == 0, accurate.output
     check_fusion(accurate, query, "accurate")
     statement = "select metric_name, threshold, decision_status from dim_metrics where metric_name = 'groundedness'"
@@ -171,7 +171,7 @@ def test_the_cascade_reads_again_what_is_unsettled_and_keeps_both_readings(built
         pytest.skip(str(error))
     build, _ = built
     other = copy_build(build, tmp_path)
-    cascade = dbt("build", other.raw, other.warehouse, encoder="packaged", classifier="cascade")
+    cascade = dbt(SCORES, other.raw, other.warehouse, encoder="packaged", classifier="cascade")
     assert cascade.exit_code == 0, cascade.output
     rows = cascade.query(
         "select deciding_classifier, probability_entailment, first_probability_entailment, pair_id"
@@ -213,14 +213,14 @@ def test_a_contradicted_field_is_named_and_costs_most(built):
 def test_a_rerun_entails_nothing_again(built, dbt: Dbt):
     build, _ = built
     count = build.query("select count(*) from int_pairs_entailed")
-    again = dbt("build", build.raw, build.warehouse, encoder="packaged")
+    again = dbt(SCORES, build.raw, build.warehouse, encoder="packaged")
     assert again.exit_code == 0, again.output
     assert again.query("select count(*) from int_pairs_entailed") == count
 
 
 def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):
     build, _ = built
-    plain = dbt("build", build.raw, tmp_path_factory.mktemp("plain"), classifier="none")
+    plain = dbt(SCORES, build.raw, tmp_path_factory.mktemp("plain"), classifier="none")
     assert plain.exit_code == 0, plain.output
     found = plain.query(
         "select distinct score_status, detail, raw_score from fct_evaluations where metric_name like 'groundedness'"
@@ -232,6 +232,6 @@ def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory
 
 def test_an_unknown_classifier_is_one_line(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):
     build, _ = built
-    broken = dbt("build", build.raw, tmp_path_factory.mktemp("broken"), classifier="someone/model")
+    broken = dbt(SCORES, build.raw, tmp_path_factory.mktemp("broken"), classifier="someone/model")
     assert broken.exit_code != 0
     assert "hcat classifier: classifier 'someone/model' is no folder" in broken.output

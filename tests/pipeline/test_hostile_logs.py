@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hostile
 import pytest
-from builds import ENTITIES, Build, Dbt, write_lines
+from builds import ENTITIES, UNTESTED, Build, Dbt, write_lines
 
 LATE_CONTEXT = "The monthly fee of the basic account is five euros."
 
@@ -38,7 +38,7 @@ def rebuilt(dbt: Dbt, built: Build, tmp_path_factory: pytest.TempPathFactory) ->
     write_lines(raw / "retrievals_0_later.jsonl", [{"interaction_id": "no_contexts", "rank": 1, "text": LATE_CONTEXT}])
     warehouse = tmp_path_factory.mktemp("later_warehouse")
     shutil.copytree(built.warehouse, warehouse, dirs_exist_ok=True)
-    return dbt("build", raw, warehouse)
+    return dbt(UNTESTED, raw, warehouse)
 
 
 def test_build_passes(built: Build) -> None:
@@ -187,6 +187,29 @@ def test_numbers_as_strings_and_odd_spellings_are_typed(built: Build) -> None:
     ranks = built.query("select rank, retrieval_score from stg_retrievals where interaction_id = 'plain' order by rank")
     assert ranks == [(1, 0.5), (2, None), (3, None)]
     assert built.query("select answer from stg_interactions where interaction_id = '1234567'") == [("42",)]
+
+
+def test_turns_are_counted_and_a_repeated_error_is_found(built: Build) -> None:
+    turns = built.query(
+        "select conversation_id, turn_index, interaction_id, turn, conversation_length, cluster_id"
+        " from fct_interactions where conversation_id is not null order by 1, 2"
+    )
+    assert turns == [
+        ("chat", 1, "untimed_1", "turn 1", "2 to 3 turns", "conversation_chat"),
+        ("chat", 2, "untimed_2", "turns 2 to 3", "2 to 3 turns", "conversation_chat"),
+        ("talk", 1, "turn_1", "turn 1", "2 to 3 turns", "conversation_talk"),
+        ("talk", 2, "turn_2", "turns 2 to 3", "2 to 3 turns", "conversation_talk"),
+        ("talk", 3, "turn_3", "turns 2 to 3", "2 to 3 turns", "conversation_talk"),
+    ]
+    conversations = built.query(
+        "select conversation_id, count_turns, first_failing_turn, first_failing_interaction_id, is_error_repeated,"
+        " first_repeating_turn, contains(first_failing_metrics, 'support_words')"
+        " from fct_conversations order by 1"
+    )
+    assert conversations == [
+        ("chat", 2, 2, "untimed_2", False, None, False),
+        ("talk", 3, 2, "turn_2", True, 3, True),
+    ]
 
 
 def test_timestamps_are_utc(built: Build) -> None:

@@ -46,7 +46,7 @@ def stage(dbt: Dbt, raw: Path, warehouse: Path) -> Build:
 def staged_traces(build: Build) -> list[tuple[Any, ...]]:
     """Return what is staged of each trace, in order of time."""
     return build.query(
-        "select interaction_id, query_text, answer, application, application_version, tags, asked_at"
+        "select interaction_id, query_text, answer, application, application_version, conversation_id, tags, asked_at"
         " from stg_interactions where source_file = 'spans.jsonl' order by asked_at"
     )
 
@@ -73,14 +73,15 @@ def test_spans_of_the_openinference_instrumentor_are_read_field_by_field(dbt: Db
             answer,
             "assistant",
             "2.3",
-            tags,
+            session,
+            None,
             datetime.fromisoformat(root["start_time"].removesuffix("Z")),
         )
-        for root, query, answer, tags in zip(
+        for root, query, answer, session in zip(
             roots,
             (QUERY, "And a fee?"),
             (ANSWER, '["It", "depends"]'),
-            ('{"session":"s1"}', None),
+            ("s1", None),
             strict=True,
         )
     ]
@@ -102,7 +103,7 @@ def test_traces_of_the_file_store_of_mlflow_are_read_field_by_field(dbt: Dbt, tm
     build = stage(dbt, raw, tmp_path / "warehouse")
     trace_id = trace["info"]["trace_id"]
     ((*shown, asked_at),) = staged_traces(build)
-    assert shown == [trace_id, QUERY, ANSWER, "assistant", None, '{"session":"s1"}']
+    assert shown == [trace_id, QUERY, ANSWER, "assistant", None, "s1", None]
     assert (asked_at - datetime(1970, 1, 1)).total_seconds() == pytest.approx(root["start_time_unix_nano"] / 1e9)
     assert staged_documents(build, trace_id) == [(*document, None) for document in SHELF]
     assert build.query("select count(*) from stg_spans") == [(len(spans),)]

@@ -84,14 +84,14 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
 def test_a_trace_of_every_dialect_is_an_interaction(built: Build, dialect: str) -> None:
     interaction_id, session, model, user, application, version = EXPORTED[dialect]
     rows = built.query(
-        "select interaction_id, query_text, answer, asked_at, application, application_version, tags"
-        " from stg_interactions where source_file like ?",
+        "select interaction_id, query_text, answer, asked_at, application, application_version, conversation_id,"
+        " tags from stg_interactions where source_file like ?",
         f"spans_{dialect}.%",
     )
-    tags = {name: value for name, value in (("model", model), ("session", session), ("user", user)) if value}
+    tags = {name: value for name, value in (("model", model), ("user", user)) if value}
     (*shown, logged_tags) = rows[0]
     assert len(rows) == 1
-    assert shown == [interaction_id, exports.QUERY, exports.ANSWER, exports.ASKED_AT, application, version]
+    assert shown == [interaction_id, exports.QUERY, exports.ANSWER, exports.ASKED_AT, application, version, session]
     assert json.loads(logged_tags or "{}") == tags
 
 

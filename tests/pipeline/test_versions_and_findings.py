@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builds import Build, Dbt, write_lines
+from builds import UNTESTED, Build, Dbt, write_lines
 
 COUNT_LOANS = 40
 COUNT_CARDS = 200
@@ -49,7 +49,7 @@ def second(dbt: Dbt, first: Build, register_of_first: object) -> Build:
     calls = [ask("1.1", "loans", number, False, 12) for number in range(COUNT_LOANS + COUNT_MORE_LOANS)]
     calls += [ask("1.1", "cards", number, number < COUNT_SILENT_CARDS, 13) for number in range(COUNT_CARDS)]
     write_lines(first.raw / "interactions_2.jsonl", calls)
-    return dbt("build", first.raw, first.warehouse)
+    return dbt(UNTESTED, first.raw, first.warehouse)
 
 
 def read_register(build: Build) -> list[tuple[Any, ...]]:

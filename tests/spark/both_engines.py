@@ -33,6 +33,7 @@ def describe_build(folder, target, selected):
     words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]
     settings = {
         "HCAT_RAW_LOGS": str(folder / target / "logs"),
+        "HCAT_DEMO": "1",
         "HCAT_WAREHOUSE": str(folder / target),
         "HCAT_ENCODER": "hashing:8",
         "HCAT_CLASSIFIER": "hashing",

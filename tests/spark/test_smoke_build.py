@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from both_engines import ROOT, build_in_session, describe_build, write_profile
 
-DEMO = ROOT / "seeds" / "demo"
+DEMO = ROOT / "demo" / "logs"
 #: What is built: landing, staging, splitting, embedding and comparing, SQL and Python, tables, views and increments.
 SELECTED = "+int_metrics__similarity"
 #: Entities whose records belong to an interaction.
@@ -24,7 +24,12 @@ def write_logs(folder: Path, count_interactions: int) -> None:
     for path in DEMO.glob("*.jsonl"):
         lines = path.read_text().splitlines()
         if path.stem in OF_INTERACTIONS:
-            lines = [line for line in lines if json.loads(line)["interaction_id"] in kept]
+            records = [record for record in map(json.loads, lines) if record["interaction_id"] in kept]
+            # all of them are turns of one conversation, in the order of their times
+            lines = [
+                json.dumps(record | {"conversation_id": "talk"} if path.stem == "interactions" else record)
+                for record in records
+            ]
         (folder / f"{path.stem}_{count_interactions}.jsonl").write_text("\n".join(lines) + "\n")
 
 
@@ -86,6 +91,10 @@ def test_a_rerun_resumes_and_both_engines_give_the_same_scores(build_on_duckdb, 
         ).fetchall()[0][0]
         here = connection.sql(f"select * from {schema}.int_metrics__similarity").to_arrow_table().to_pylist()
         embeddings = dict(connection.sql(f"select text_id, embedding from {schema}.int_texts_embedded").fetchall())
+        turns = connection.sql(f"select * from {schema}.int_conversation_turns").to_arrow_table().to_pylist()
+    read = spark.table("smoke.int_conversation_turns").toArrow().to_pylist()
+    assert {row["count_turns"] for row in turns} == {8}
+    assert sorted(map(str, read)) == sorted(map(str, turns))
     assert {text_id: list(vector) for text_id, vector in after} == {
         text_id: list(vector) for text_id, vector in embeddings.items()
     }

@@ -46,7 +46,7 @@ bias_metrics as (
 ),
 
 metrics as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ ref('int_metric_catalog') }}
 ),
 
 attributes as (

@@ -15,7 +15,7 @@ weeks as (
 ),
 
 metrics as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ ref('int_metric_catalog') }}
 ),
 
 -- whole billionths, because a sum of doubles depends on the order in which an engine adds

@@ -5,7 +5,7 @@ with segments as (
 
 week_dimensions as (
     select dimension
-    from {{ ref('analysis_dimensions') }}
+    from {{ ref('int_analysis_dimensions') }}
     where source = 'column' and field = 'asked_week'
 ),
 

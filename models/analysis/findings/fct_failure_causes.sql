@@ -13,7 +13,7 @@ queries as (
 ),
 
 metrics as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ ref('int_metric_catalog') }}
 ),
 
 -- only interactions whose logs name chunks, of queries with a relevant chunk

@@ -25,7 +25,7 @@ clusters as (
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('metric_catalog') }}
+    select metric_name, direction from {{ ref('int_metric_catalog') }}
 ),
 
 findings as (

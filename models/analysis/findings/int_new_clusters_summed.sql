@@ -27,7 +27,7 @@ segments as (
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('metric_catalog') }}
+    select metric_name, direction from {{ ref('int_metric_catalog') }}
 ),
 
 history as (

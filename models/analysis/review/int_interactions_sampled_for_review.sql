@@ -44,7 +44,7 @@ evaluations as (
 ),
 
 metrics as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ ref('int_metric_catalog') }}
     where metric_name = '{{ metric_name }}'
 ),
 

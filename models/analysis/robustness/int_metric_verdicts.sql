@@ -6,7 +6,7 @@ with evaluations as (
 
 metrics as (
     select metric_name
-    from {{ ref('metric_catalog') }}
+    from {{ ref('int_metric_catalog') }}
     where
         coalesce(requires, '') not like '%reference%'
         and coalesce(requires, '') not like '%relevance%'

@@ -15,7 +15,7 @@ averaged as (
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('metric_catalog') }}
+    select metric_name, direction from {{ ref('int_metric_catalog') }}
     union all
     select 'answer_correctness' as metric_name, 'higher_is_better' as direction
 ),

@@ -24,7 +24,7 @@ celled as (
 ),
 
 catalog as (
-    select metric_name, direction from {{ ref('metric_catalog') }}
+    select metric_name, direction from {{ ref('int_metric_catalog') }}
 ),
 
 metrics as (

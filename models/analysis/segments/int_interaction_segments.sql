@@ -1,9 +1,10 @@
 -- One row per (interaction, dimension), with the value of every declared dimension. A dimension is a column or a tag of
--- the logs.
+-- the logs, or a column of a relation that hcat_own_dimensions names.
 {{ config(materialized='table') }}
 {%- set columns = [
     'system', 'application', 'application_version', 'topic', 'query_type', 'difficulty', 'language', 'customer_group',
-    'answer_type', 'variant_type', 'expected_behaviour', 'answer_length', 'retrieval_hit', 'asked_week'
+    'answer_type', 'variant_type', 'expected_behaviour', 'answer_length', 'retrieval_hit', 'asked_week', 'turn',
+    'conversation_length'
 ] %}
 
 with interactions as (
@@ -11,7 +12,7 @@ with interactions as (
 ),
 
 dimensions as (
-    select * from {{ ref('analysis_dimensions') }}
+    select * from {{ ref('int_analysis_dimensions') }}
 ),
 
 from_columns as (
@@ -36,8 +37,25 @@ everything as (
     select interaction_id, cluster_id, 'all' as dimension, 'all' as segment from interactions
 ),
 
+{%- for dimension, relation in var('hcat_own_dimensions').items() %}
+own_{{ loop.index }} as (
+    select
+        interactions.interaction_id,
+        interactions.cluster_id,
+        '{{ dimension }}' as dimension,
+        own.{{ dimension }}::string as segment
+    from interactions
+    inner join {{ ref(relation) }} as own on interactions.interaction_id = own.interaction_id
+),
+{%- endfor %}
+
 final as (
     select interaction_id, cluster_id, dimension, segment from everything
+    {%- for _ in var('hcat_own_dimensions') %}
+    union all
+    select interaction_id, cluster_id, dimension, segment from own_{{ loop.index }}
+    where segment is not null
+    {%- endfor %}
     union all
     select from_columns.interaction_id, from_columns.cluster_id, dimensions.dimension, from_columns.segment
     from from_columns

@@ -10,7 +10,7 @@ with evaluations as (
 
 metrics as (
     select metric_name
-    from {{ ref('metric_catalog') }}
+    from {{ ref('int_metric_catalog') }}
     where is_primary
 ),
 

@@ -12,7 +12,7 @@ systems as (
 ),
 
 metrics as (
-    select metric_name from {{ ref('metric_catalog') }}
+    select metric_name from {{ ref('int_metric_catalog') }}
     where is_primary
 ),
 

@@ -39,7 +39,7 @@ clusters as (
 
 metrics as (
     select metric_name, direction, range_high - range_low as score_range
-    from {{ ref('metric_catalog') }}
+    from {{ ref('int_metric_catalog') }}
     where is_primary
 ),
 

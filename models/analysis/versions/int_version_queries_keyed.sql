@@ -1,5 +1,5 @@
 -- One row per interaction of a named version, with the key that pairs queries: the id of the query, otherwise its
--- normalised text.
+-- normalised text. A later turn is asked within its conversation, and pairs with the same turn of that one alone.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -11,7 +11,10 @@ final as (
         interaction_id,
         {{ named('application') }} as application,
         application_version as version,
-        {{ query_key() }} as query_key,
+        case
+            when turn_index > 1 then 'turn_' || turn_index || '_' || conversation_id
+            else {{ query_key() }}
+        end as query_key,
         cluster_id,
         query_text
     from interactions

@@ -12,7 +12,7 @@ metrics as (
 ),
 
 catalog as (
-    select metric_name, direction from {{ ref('metric_catalog') }}
+    select metric_name, direction from {{ ref('int_metric_catalog') }}
 ),
 
 evaluations as (

@@ -11,6 +11,6 @@ def model(dbt, session):
     estimates = read_rows(dbt.ref("int_cell_estimates"))
     rules = read_rows(dbt.ref("weakness_rules"))
     severities = read_rows(dbt.ref("weakness_severities"))
-    catalog = read_rows(dbt.ref("metric_catalog"))
+    catalog = read_rows(dbt.ref("int_metric_catalog"))
     headline = Headline(cells, pieces, **draws)
     return judge_weaknesses(estimates, rules, severities, catalog, WeaknessSettings(**settings), headline)

@@ -5,7 +5,7 @@ with targets as (
 ),
 
 metrics as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ ref('int_metric_catalog') }}
 ),
 
 scales as (

@@ -20,7 +20,7 @@ evaluations as (
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('metric_catalog') }}
+    select metric_name, direction from {{ ref('int_metric_catalog') }}
 ),
 
 decisions as (

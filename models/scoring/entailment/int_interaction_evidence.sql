@@ -21,8 +21,8 @@ final as (
             )
         ) as evidence_key,
         units.answer_text_ids,
-        units.context_text_ids,
-        units.context_ranks
+        {{ evidence_of_turn('text_ids') }} as context_text_ids,
+        {{ evidence_of_turn('ranks') }} as context_ranks
     from units
     cross join classifier
     where units.answer_text_ids is not null and units.context_text_ids is not null and classifier.location <> 'none'

@@ -1,4 +1,5 @@
--- One row per (interaction, role, position) with its passage. The role is query, answer, context or reference.
+-- One row per (interaction, role, position) with its passage. The role is query, answer, context or reference. If the
+-- setting says so, what the user said in earlier turns has the role statement.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -33,6 +34,20 @@ passages as (
         case when {{ is_blank('retrievals.text') }} then chunks.chunk_text else retrievals.text end as passage_text
     from retrievals
     left join chunks on retrievals.chunk_id = chunks.chunk_id
+    {%- if var('hcat_earlier_turns_are_evidence') %}
+    union all
+    -- What the assistant said is no evidence: it would prove itself.
+    select distinct
+        turns.interaction_id,
+        'statement' as role,
+        -- turns back, so that a statement is never taken for a retrieved passage
+        earlier.turn_index - turns.turn_index as position,
+        null::double as completeness_weight,
+        earlier.query_text as passage_text
+    from interactions as turns
+    inner join interactions as earlier
+        on turns.conversation_key = earlier.conversation_key and turns.turn_index > earlier.turn_index
+    {%- endif %}
 ),
 
 final as (

@@ -11,6 +11,10 @@ queries_rooted as (
     select * from {{ ref('int_queries_rooted') }}
 ),
 
+turns as (
+    select * from {{ ref('int_conversation_turns') }}
+),
+
 chunks as (
     select chunk_id, document_id from {{ ref('stg_chunks') }}
 ),
@@ -43,6 +47,10 @@ joined as (
         interactions.answer,
         interactions.sample_index,
         interactions.asked_at,
+        turns.conversation_id,
+        turns.conversation_key,
+        turns.turn_index,
+        turns.count_turns,
         queries.reference_answer,
         queries.query_type,
         queries.difficulty,
@@ -58,6 +66,7 @@ joined as (
         case when queries_rooted.is_in_family then queries_rooted.root_query_id end as family_query_id,
         documents.document_id as source_document_id
     from interactions
+    left join turns on interactions.interaction_id = turns.interaction_id
     left join queries on interactions.query_id = queries.query_id
     left join queries_rooted on interactions.query_id = queries_rooted.query_id
     left join queries as roots on queries_rooted.root_query_id = roots.query_id
@@ -70,9 +79,12 @@ final as (
         *,
         -- Interactions of one cluster are siblings. Statistics count clusters, not rows. Queries of a test set declare
         -- the document of their source as their cluster. For others a shared document counts if the setting says so.
+        -- Otherwise the turns of a conversation are siblings, and then the queries of a family. A session of one turn
+        -- is no conversation.
         coalesce(
             declared_cluster_id,
             case when '{{ var("hcat_document_clusters") }}' = 'all' then 'document_' || source_document_id end,
+            case when count_turns > 1 then 'conversation_' || conversation_id end,
             declared_query_group,
             family_query_id,
             'query_' || {{ hash_of_query('query_text') }},

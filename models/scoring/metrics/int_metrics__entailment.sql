@@ -18,7 +18,7 @@ with sentences as (
 ),
 
 metrics as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ ref('int_metric_catalog') }}
     where family = 'entailment'
 ),
 

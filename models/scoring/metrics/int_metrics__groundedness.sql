@@ -11,7 +11,7 @@ entailed as (
 ),
 
 metrics as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ ref('int_metric_catalog') }}
     where family = 'groundedness'
 ),
 

@@ -7,7 +7,7 @@ with matches as (
 
 metrics as (
     select *
-    from {{ ref('metric_catalog') }}
+    from {{ ref('int_metric_catalog') }}
     where family = 'similarity'
 ),
 

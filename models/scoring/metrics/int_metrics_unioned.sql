@@ -39,3 +39,15 @@ from {{ ref('int_metrics__privacy') }}
 union all
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
 from {{ ref('int_metrics__behaviour') }}
+{%- for name in var('hcat_own_metrics') %}
+union all
+select
+    {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
+    interaction_id,
+    metric_name,
+    raw_score::double as raw_score,
+    score_status,
+    scored_count::bigint as scored_count,
+    detail::string as detail
+from {{ ref(name) }}
+{%- endfor %}

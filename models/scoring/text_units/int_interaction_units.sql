@@ -1,6 +1,7 @@
 -- One row per interaction with the ids of its sentences by role, in order, and the content key of all scores that are
 -- computed from these sentences.
 {{ config(materialized='table') }}
+{%- set roles = ['query', 'answer', 'context', 'statement'] %}
 
 with interaction_passages as (
     select * from {{ ref('int_interaction_passages') }}
@@ -35,11 +36,11 @@ sentences as (
     where interaction_passages.role <> 'reference'
 ),
 
--- Builds one list per role and sorts it afterwards. Seven ordered lists at once exceed the memory at scale. A role
+-- Builds one list per role and sorts it afterwards. Nine ordered lists at once exceed the memory at scale. A role
 -- without sentences has no list, where some engines would make an empty one.
 sentences_gathered as (
     select
-        {%- for role in ['query', 'answer', 'context'] %}
+        {%- for role in roles %}
         case
             when bool_or(role = '{{ role }}') then array_sort(array_agg(sentence) filter (where role = '{{ role }}'))
         end as {{ role }}_sentences,
@@ -53,11 +54,14 @@ sentences_listed as (
     select
         -- The linter mistakes the elements of a list for a table.
         interaction_id,  -- noqa: RF03
-        {%- for role in ['query', 'answer', 'context'] %}
+        {%- for role in roles %}
         {{ array_map(role ~ '_sentences', 'each.text_id') }} as {{ role }}_text_ids,
+        {%- if role != 'statement' %}
         {{ array_map(role ~ '_sentences', 'each.count_content_words') }} as {{ role }}_content_words,
+        {%- endif %}
         {%- endfor %}
         {{ array_map('context_sentences', 'each.position') }} as context_ranks,
+        {{ array_map('statement_sentences', 'each.position') }} as statement_ranks,
         {{ array_map('context_sentences', 'each.completeness_weight') }} as context_completeness_weights
     from sentences_gathered
 ),
@@ -106,7 +110,9 @@ final as (
                 coalesce({{ array_join('sentences_listed.answer_text_ids', ',') }}, ''),
                 coalesce({{ array_join('sentences_listed.context_text_ids', ',') }}, ''),
                 coalesce({{ array_join('sentences_listed.context_ranks', ',') }}, ''),
-                coalesce({{ array_join('windows_listed.reference_window_ids', ',') }}, '')
+                coalesce({{ array_join('windows_listed.reference_window_ids', ',') }}, ''),
+                -- null without statements of earlier turns, so that other keys stay as they are
+                {{ array_join('sentences_listed.statement_text_ids', ',') }}
             )
         ) as input_key
     from sentences_listed

@@ -1,10 +1,11 @@
 -- One row per landed interaction record, with typed columns, and with the reason when it cannot be used.
 {%- set columns = [
     'interaction_id', 'run_id', 'query_id', 'application', 'application_version', 'language', 'customer_group',
-    'query_text', 'answer', 'tags', 'sample_index', 'asked_at'
+    'query_text', 'answer', 'tags', 'sample_index', 'asked_at', 'conversation_id', 'turn_index'
 ] %}
 {%- set folded = [
-    'interaction_id', 'query_id', 'application', 'application_version', 'query_text', 'answer', 'tags', 'asked_at'
+    'interaction_id', 'query_id', 'application', 'application_version', 'query_text', 'answer', 'tags', 'asked_at',
+    'conversation_id'
 ] %}
 
 with source as (
@@ -19,6 +20,7 @@ renamed as (
         {{ text_or_null('interaction_id') }} as interaction_id,
         {{ text_or_null('run_id') }} as run_id,
         {{ text_or_null('query_id') }} as query_id,
+        {{ text_or_null('conversation_id') }} as conversation_id,
 
         -- strings
         {{ text_or_null('application') }} as application,
@@ -30,9 +32,11 @@ renamed as (
         {{ text_or_null('tags') }} as tags_text,
         {{ text_or_null('sample_index') }} as sample_index_text,
         {{ text_or_null('asked_at') }} as asked_at_text,
+        {{ text_or_null('turn_index') }} as turn_index_text,
 
         -- numerics
         {{ integer_or_null(text_or_null('sample_index')) }} as sample_index,
+        {{ integer_or_null(text_or_null('turn_index')) }} as turn_index,
 
         -- timestamps
         {{ logged_timestamp(text_or_null('asked_at')) }} as asked_at,
@@ -59,6 +63,8 @@ checked as (
                 then 'asked_at lies in the future: ' || left(asked_at_text, 80)
             when sample_index_text is not null and sample_index is null
                 then 'sample_index is not an integer: ' || left(sample_index_text, 80)
+            when turn_index_text is not null and coalesce(turn_index, -1) < 0
+                then 'turn_index is not an integer from 0: ' || left(turn_index_text, 80)
             when tags_text is not null and not {{ is_json_object('tags_text') }}
                 then 'tags is not a JSON object: ' || left(tags_text, 80)
         end as check_failure

@@ -4,6 +4,7 @@ select
     interaction_id,
     run_id,
     query_id,
+    conversation_id,
     application,
     application_version,
     language,
@@ -12,6 +13,7 @@ select
     answer,
     tags_text as tags,
     sample_index,
+    turn_index,
     asked_at,
     source_row,
     landing_number

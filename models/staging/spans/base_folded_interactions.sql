@@ -57,10 +57,9 @@ described as (
         folded.found_version as application_version,
         folded.found_query as query_text,
         folded.found_answer as answer,
-        nullif({{ json_of_texts({
-            'model': 'folded.found_model', 'session': 'folded.found_session', 'user': 'folded.found_user'
-        }) }}, '{}') as tags,
+        nullif({{ json_of_texts({'model': 'folded.found_model', 'user': 'folded.found_user'}) }}, '{}') as tags,
         traces.started_at_text as asked_at,
+        folded.found_session as conversation_id,
         case
             when traces.reject_reason is not null then traces.reject_reason
             when folded.found_answer is null and (traces.root_status = '2' or contains(traces.root_status, 'error'))
@@ -82,8 +81,12 @@ described as (
 final as (
     select
         *,
-        md5(concat_ws('|', interaction_id, query_text, answer, application, application_version, tags, asked_at))
-            as record_hash
+        md5(
+            concat_ws(
+                '|', interaction_id, query_text, answer, application, application_version, tags, asked_at,
+                conversation_id
+            )
+        ) as record_hash
     from described
 )
 

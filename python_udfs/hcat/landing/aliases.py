@@ -49,6 +49,18 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "reference_context_ids": ("retrieval_gt", "expected_retrieved_context", "relevant_context_ids"),
     "answers": ("multi_responses",),
     "turns": ("messages", "conversation"),
+    # of a conversation
+    "conversation_id": (
+        "session_id",
+        "thread_id",
+        "chat_id",
+        "session",
+        "trace_session_id",
+        "mlflow_trace_session",
+        "gen_ai_conversation_id",
+        "dialogue_id",
+    ),
+    "turn_index": ("turn", "turn_number", "turn_idx"),
     # the rest
     "asked_at": ("timestamp", "created_at", "request_time", "logged_at"),
     "application_version": ("app_version",),

@@ -1,7 +1,8 @@
 """The nested shape that RAG frameworks log: one object per call, with query, answer and contexts.
 
 A call becomes an interaction, its retrievals, a query when it adds facts about one, and relevance judgements when it
-names the passages that should have been found. A conversation becomes one interaction per turn.
+names the passages that should have been found. A conversation becomes one interaction per turn, each with the id of the
+conversation and the number of the turn.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from hcat.engine.keys import hash_text
@@ -64,6 +66,7 @@ _SPAN_NAMES = frozenset(
 )
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
+_PASSAGE_IDS = ("chunk_id", *KEY_ALIASES, "document_id")
 _USER_ROLES = ("user", "human")
 _ASSISTANT_ROLES = ("assistant", "ai", "model")
 # how deepeval writes a list of passages, and the source of one, into a single text
@@ -82,8 +85,17 @@ class _Exchange:
     sample_index: Any = None
     is_further_sample: bool = False
     conversation_id: str | None = None
+    turn_index: int | None = None
     contexts: list[Any] | None = None
     is_last_turn: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedCall:
+    """A call under plain names, and its queries with their answers."""
+
+    record: Mapping[str, Any]
+    exchanges: Sequence[_Exchange]
 
 
 def content_of(call: Mapping[str, Any]) -> str:
@@ -127,29 +139,53 @@ def expand_call(
     >>> [record["interaction_id"] for _ in range(2) for record in expand_call(call, "interactions", seen)]
     ['call_e0bcb295a08855a1', 'call_e0bcb295a08855a1_2']
     """
+    try:
+        opened = open_call(call, seen)
+    except RecordError:
+        # said once, as the reason of the interaction
+        if entity_name == "interactions":
+            raise
+        return
+    yield from expand_opened(opened, entity_name)
+
+
+def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> OpenedCall:
+    """Return what a call holds, read once for all of its entities; see :func:`expand_call`.
+
+    Raises
+    ------
+    RecordError
+        If the call is a span, or if a query or an answer cannot be read.
+    """
     record = _open_containers(_plain(call))
     if not _SPAN_NAMES.isdisjoint(record):
-        if entity_name == "interactions":
-            mark = min(_SPAN_NAMES & record.keys())
-            raise RecordError(f"a span of a trace and not a call (it has {mark}): name the file spans.jsonl")
-        return
-    if entity_name == "relevance_judgements" and pick(record, "reference_context_ids") is None:
-        return
+        mark = min(_SPAN_NAMES & record.keys())
+        raise RecordError(f"a span of a trace and not a call (it has {mark}): name the file spans.jsonl")
     call_id = _given_id(record)
     if call_id is None:
         content = content_of(call)
         seen = Counter() if seen is None else seen
         seen[content] += 1
         call_id = f"call_{content[:16]}" + (f"_{seen[content]}" if seen[content] > 1 else "")
-    try:
-        exchanges = _read_exchanges(record, call_id)
-    except RecordError:
-        # said once, as the reason of the interaction
-        if entity_name == "interactions":
-            raise
-        return
-    for exchange in exchanges:
-        yield from _EXPANDERS[entity_name](record, exchange)
+    return OpenedCall(record, _read_exchanges(record, call_id))
+
+
+def expand_opened(opened: OpenedCall, entity_name: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of one entity that an opened call holds.
+
+    Raises
+    ------
+    RecordError
+        If contexts cannot be read.
+
+    Examples
+    --------
+    >>> opened = open_call({"id": "i1", "question": "How long?", "answer": "Two weeks.", "contexts": []})
+    >>> [record["interaction_id"] for record in expand_opened(opened, "interactions")]
+    ['i1']
+    """
+    for exchange in opened.exchanges:
+        yield from _EXPANDERS[entity_name](opened.record, exchange)
 
 
 def unread_content(call: Mapping[str, Any]) -> list[str]:
@@ -186,12 +222,22 @@ def brings(call: Mapping[str, Any]) -> tuple[bool, bool]:
 
 def _plain(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return a call under plain names; a name that stands in two spellings keeps the value that is not null."""
+    names = _plain_names(tuple(call))
+    if names is not None:
+        return dict(zip(names, call.values(), strict=True))
     record: dict[str, Any] = {}
     for name, value in call.items():
         plain = plain_name(name)
         if record.get(plain) is None:
             record[plain] = value
     return record
+
+
+@lru_cache(maxsize=1024)
+def _plain_names(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return names as they are compared; None when one stands in two spellings."""
+    plain = tuple(map(plain_name, names))
+    return plain if len(set(plain)) == len(plain) else None
 
 
 def _open_containers(record: dict[str, Any]) -> dict[str, Any]:
@@ -348,6 +394,8 @@ def _read_conversation(messages: Sequence[Mapping[str, Any]], record: dict[str, 
         query_text = "\n".join(said)
         answer = _scalar(pick(record, "answer"), "answer") if reply is None else reply
         return [_Exchange(call_id, make_query_id(query_text), query_text, answer, contexts=contexts or None)]
+    logged = pick(record, "conversation_id")
+    conversation_id = str(call_id if logged is None else to_text(logged))
     exchanges = []
     for number, (said, reply, contexts) in enumerate(turns, start=1):
         is_last = number == len(turns)
@@ -355,10 +403,11 @@ def _read_conversation(messages: Sequence[Mapping[str, Any]], record: dict[str, 
         exchanges.append(
             _Exchange(
                 f"{call_id}_turn_{number}",
-                "query_" + hash_text(str(call_id), str(number))[:16],
+                "query_" + hash_text(conversation_id, str(number))[:16],
                 "\n".join(said),
                 answer,
-                conversation_id=str(call_id),
+                conversation_id=conversation_id,
+                turn_index=number,
                 contexts=contexts or None,
                 is_last_turn=is_last,
             )
@@ -428,32 +477,36 @@ def _read_context(context: Any) -> dict[str, Any]:
         raise RecordError(f"a context must be a text or an object, got {_kind(context)}")
     record = _plain(context)
     # a LangChain document inside its serialised class, a LlamaIndex node inside its score
-    inner = next(
-        (record[name] for name in ("kwargs", "node", "document") if isinstance(record.get(name), Mapping)), None
-    )
-    if inner is not None:
-        record = _plain(inner) | {name: value for name, value in record.items() if name not in ("id", "type", "lc")}
+    for name in ("kwargs", "node", "document"):
+        inner = record.get(name)
+        if isinstance(inner, Mapping):
+            record = _plain(inner) | {name: value for name, value in record.items() if name not in ("id", "type", "lc")}
+            break
     metadata = _plain(record["metadata"]) if isinstance(record.get("metadata"), Mapping) else {}
-    text = record.get("text", pick(record, "passage_text"))
+    text = record["text"] if "text" in record else pick(record, "passage_text")
     if text is None and isinstance(record.get("text_resource"), Mapping):
         text = record["text_resource"].get("text")
-    places = (record, metadata)
-    identifier = next((found for place in places if (found := find_passage_id(place)) is not None), None)
+    places = (record, metadata) if metadata else (record,)
+    identifier = _find_first(places, find_passage_id)
     if identifier is None:
-        sources = (pick(place, "passage_source") for place in places)
-        identifier = next((source for source in sources if source is not None), None)
-    score = next((found for place in places if (found := pick(place, "retrieval_score")) is not None), None)
-    return {
-        name: value
-        for name, value in {
-            "chunk_id": identifier,
-            "text": text,
-            "rank": record.get("rank"),
-            "retrieval_score": score,
-            "completeness_weight": record.get("completeness_weight"),
-        }.items()
-        if value is not None
+        identifier = _find_first(places, lambda place: pick(place, "passage_source"))
+    found = {
+        "chunk_id": identifier,
+        "text": text,
+        "rank": record.get("rank"),
+        "retrieval_score": _find_first(places, lambda place: pick(place, "retrieval_score")),
+        "completeness_weight": record.get("completeness_weight"),
     }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _find_first(places: Iterable[Mapping[str, Any]], find: Callable[[Mapping[str, Any]], Any]) -> Any:
+    """Return the first value that is found in one of several places; None without one."""
+    for place in places:
+        found = find(place)
+        if found is not None:
+            return found
+    return None
 
 
 def find_passage_id(record: Mapping[str, Any]) -> Any:
@@ -464,9 +517,11 @@ def find_passage_id(record: Mapping[str, Any]) -> Any:
     >>> find_passage_id({"_id": "d1", "text": "The fee is 5."}), find_passage_id({"doc_id": 7})
     ('d1', 7)
     """
-    names = ("chunk_id", *KEY_ALIASES, "document_id")
-    found = next((record[name] for name in names if record.get(name) is not None), None)
-    return pick(record, "passage_id") if found is None else found
+    for name in _PASSAGE_IDS:
+        found = record.get(name)
+        if found is not None:
+            return found
+    return pick(record, "passage_id")
 
 
 def _read_tags(record: Mapping[str, Any]) -> Any:
@@ -491,10 +546,14 @@ def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Itera
     for name in ENTITIES["interactions"].columns:
         value = record.get(name)
         held[name] = held.get(name) if value is None else value
-    if held["asked_at"] is None:
-        held["asked_at"] = pick(record, "asked_at")
-    if held["application_version"] is None:
-        held["application_version"] = pick(record, "application_version")
+    for name in ("asked_at", "application_version"):
+        if held[name] is None:
+            held[name] = pick(record, name)
+    for name in ("conversation_id", "turn_index"):
+        found = pick(record, name)
+        held[name] = pick(held, name) if found is None else found
+    if exchange.conversation_id is not None:
+        held |= {"conversation_id": exchange.conversation_id, "turn_index": exchange.turn_index}
     held |= {
         "interaction_id": exchange.interaction_id,
         "query_id": exchange.query_id,
@@ -521,8 +580,6 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
     # what a whole conversation should come to is no reference answer of one turn
     if reference is not None and exchange.conversation_id is None:
         facts["reference_answer"] = reference
-    if exchange.conversation_id is not None:
-        facts["source_group"] = exchange.conversation_id
     # samples of one answer share their query
     if facts and exchange.query_id is not None and not exchange.is_further_sample:
         yield facts | {"query_id": exchange.query_id, "text": exchange.query_text}

@@ -8,14 +8,18 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from hcat.engine import relations
 from hcat.engine.staging import Staging, find_project, read_variables
+from hcat.engine.warehouse import open_warehouse
+from hcat.landing.files import ROWS_PER_BATCH
 from hcat.landing.raw_contract import ENTITIES
-from hcat.landing.reading import landed_schema, read_entity
+from hcat.landing.reading import landed_schema, read_folder, read_table
 from hcat.landing.shapes import find_files, find_unread_files
 
 #: Rejected records that are shown for each reason of an entity.
@@ -31,8 +35,8 @@ _INPUTS: Mapping[str, str] = {
     "relevance": "relevance_judgements or queries.source_chunk_ids, and chunk ids in retrievals",
     "samples": "several answers to a query (sample_index)",
 }
-# what a metric may ask of the settings, and not of the logs
-_REQUESTED = "language_model"
+#: What a metric may ask of the settings, and not of the logs.
+LANGUAGE_MODEL = "language_model"
 # the staging models in the order in which they read each other
 _ORDER = ("spans", "documents", "chunks", "queries", "interactions", "retrievals", "ratings", "relevance_judgements")
 
@@ -92,40 +96,65 @@ class Check:
     ----------
     lines : tuple of (str, str)
         A name and a text for each line that a person reads.
-    count_interactions : int
-        Interactions that a build would stage.
+    inputs : mapping of str to int
+        Interactions that a build would stage, and how many of them bring what metrics ask for.
+    metrics : tuple of str
+        Metrics that can be scored.
     """
 
     lines: tuple[tuple[str, str], ...]
-    count_interactions: int
+    inputs: Mapping[str, int]
+    metrics: tuple[str, ...]
+
+    @property
+    def count_interactions(self) -> int:
+        """Interactions that a build would stage."""
+        return self.inputs["interactions"]
 
 
-def check_logs(folder: Path, start: Path) -> Check:
-    """Return what a build would make of a folder of raw logs.
+def check_logs(
+    folder: Path | None,
+    start: Path,
+    project: Path | None = None,
+    tables: Mapping[str, str] | None = None,
+    warehouse: Path | None = None,
+) -> Check:
+    """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or None
         Folder of raw logs.
     start : Path
         Folder of the dbt project: hcat's own, or one that has it as a package.
+    project : Path or None
+        Folder of hcat's dbt project, where ``start`` does not tell.
+    tables : mapping of str to str or None
+        Entity -> table that replaces its files, as in ``hcat_raw_relations``.
+    warehouse : Path or None
+        DuckDB file that holds the tables, or its folder.
 
     Raises
     ------
     ProjectError
         If the models of hcat are not found.
+    WarehouseError
+        If the warehouse cannot be read.
     ValueError
-        If a file or the folder cannot be read; the message has one line per cause.
+        If a file, a table or the folder cannot be read; the message has one line per cause.
     """
-    project = find_project(start)
+    tables = tables or {}
+    project = project or find_project(start)
     staging = Staging(project, read_variables(project, start))
-    files = {entity: find_files(folder, entity) if folder.is_dir() else [] for entity in ENTITIES}
+    sources = _list_sources(folder, tables)
     problems: list[str] = []
-    for entity in ENTITIES:
-        rows = pa.Table.from_batches(read_entity(entity, folder), landed_schema(entity))
-        if any(rows["is_file_problem"].to_pylist()):
-            problems += [row["read_error"] for row in rows.to_pylist() if row["is_file_problem"]]
-        staging.add(f"landed_{entity}", rows)
+    landed: dict[str, list[pa.RecordBatch]] = {entity: [] for entity in ENTITIES}
+    for entity, batch in chain(_read_tables(tables, warehouse), read_folder(folder or "", tables)):
+        landed[entity].append(batch)
+        if batch["is_file_problem"][0].as_py():
+            problems += batch["read_error"].to_pylist()
+    for entity, batches in landed.items():
+        staging.add(f"landed_{entity}", pa.Table.from_batches(batches, landed_schema(entity)))
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
     for seed in ("rating_scales", "span_dialects", "span_annotations"):
@@ -133,17 +162,43 @@ def check_logs(folder: Path, start: Path) -> Check:
     for entity in _ORDER:
         staging.run(f"base_{entity}")
     (inputs,) = staging.rows(_COUNT_INPUTS)
-    catalogue = _read_catalogue(_find_seed("metric_catalog", start, project))
-    names = sorted({path.relative_to(folder).as_posix() for found in files.values() for path in found})
+    catalogue = read_catalogue(_find_seed("metric_catalog", start, project))
+    scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
     lines = [
-        ("files", ", ".join(names)),
-        *_describe_unread(folder),
-        *_describe_entities(staging, files),
-        *_describe_metrics(catalogue, inputs),
-        *_describe_missing(catalogue, inputs, files),
-        *_describe_next(folder, inputs["interactions"]),
+        ("read", ", ".join(sorted({name for names in sources.values() for name in names}))),
+        *(_describe_unread(folder) if folder else ()),
+        *_describe_entities(staging, sources),
+        *_describe_metrics(catalogue, scored, inputs),
+        *_describe_missing(catalogue, inputs, sources),
+        *_describe_next(folder, tables, inputs["interactions"]),
     ]
-    return Check(tuple(lines), inputs["interactions"])
+    return Check(tuple(lines), inputs, tuple(metric["metric_name"] for metric in scored))
+
+
+def _list_sources(folder: Path | None, tables: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the names of the files or the table of each entity."""
+    found = {entity: find_files(folder, entity) if folder and folder.is_dir() else [] for entity in ENTITIES}
+    files = {entity: [path.relative_to(folder or "").as_posix() for path in paths] for entity, paths in found.items()}
+    return files | {entity: [name] for entity, name in tables.items()}
+
+
+def _read_tables(tables: Mapping[str, str], warehouse: Path | None) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield the landed rows of tables with the name of their entity."""
+    unknown = sorted(set(tables) - set(ENTITIES))
+    if unknown:
+        raise ValueError(f"'{unknown[0]}' is none of {', '.join(ENTITIES)}")
+    if not tables:
+        return
+    if warehouse is None:
+        raise ValueError("no warehouse: name the DuckDB file that holds the tables")
+    with open_warehouse(warehouse) as opened:
+        for entity, name in tables.items():
+            try:
+                relation = relations.from_name(opened.connection, name)
+            except LookupError:
+                raise ValueError(f"{entity} is '{name}', which is no table of {warehouse}") from None
+            for batch in read_table(entity, name, relation.columns, relation.fetch_record_batch(ROWS_PER_BATCH)):
+                yield entity, batch
 
 
 def _find_seed(name: str, start: Path, project: Path) -> Path:
@@ -151,7 +206,8 @@ def _find_seed(name: str, start: Path, project: Path) -> Path:
     return own if own.is_file() else project / "seeds" / f"{name}.csv"
 
 
-def _read_catalogue(path: Path) -> list[dict[str, Any]]:
+def read_catalogue(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of the catalogue of metrics, with what each asks of the logs or of a request as ``inputs``."""
     with path.open(encoding="utf-8", newline="") as handle:
         return [row | {"inputs": _inputs_of(row["requires"])} for row in csv.DictReader(handle)]
 
@@ -159,7 +215,7 @@ def _read_catalogue(path: Path) -> list[dict[str, Any]]:
 def _inputs_of(requires: str) -> frozenset[str]:
     """Return what a metric asks of the logs or of a request; models and cut-offs are the project's own."""
     words = set(requires.split("|"))
-    return frozenset(words & {*_INPUTS, _REQUESTED})
+    return frozenset(words & {*_INPUTS, LANGUAGE_MODEL})
 
 
 def _describe_unread(folder: Path) -> Iterator[tuple[str, str]]:
@@ -167,11 +223,11 @@ def _describe_unread(folder: Path) -> Iterator[tuple[str, str]]:
         yield "not read", f"{name}" + (f": did you mean {meant}?" if meant else "")
 
 
-def _describe_entities(staging: Staging, files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str]]:
+def _describe_entities(staging: Staging, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     for entity in ENTITIES:
         (counted,) = staging.rows(_COUNT_RECORDS.format(entity=entity))
         # interactions and what belongs to them may come from spans, without a file of their own
-        if not counted["count_landed"] and (entity != "interactions" or not files[entity]):
+        if not counted["count_landed"] and (entity != "interactions" or not sources[entity]):
             continue
         parts = [f"{counted['count_staged']:,} of {counted['count_landed']:,} records can be used"]
         parts += [f"{counted[f'count_{status}']:,} {status}" for status in ("rejected", "repeated")]
@@ -185,8 +241,9 @@ def _describe_entities(staging: Staging, files: Mapping[str, Sequence[Path]]) ->
             yield "  rejected", f"for {len(reasons) - _SHOWN_REASONS} more reasons"
 
 
-def _describe_metrics(catalogue: list[dict[str, Any]], inputs: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
+def _describe_metrics(
+    catalogue: list[dict[str, Any]], scored: list[dict[str, Any]], inputs: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
     families: dict[str, int] = {}
     for metric in scored:
         families[metric["family"]] = families.get(metric["family"], 0) + 1
@@ -199,27 +256,33 @@ def _describe_metrics(catalogue: list[dict[str, Any]], inputs: Mapping[str, int]
 
 
 def _describe_missing(
-    catalogue: list[dict[str, Any]], inputs: Mapping[str, int], files: Mapping[str, Sequence[Path]]
+    catalogue: list[dict[str, Any]], inputs: Mapping[str, int], sources: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
     for each, source in _INPUTS.items():
         if inputs["interactions"] and not inputs[each]:
-            gained = [metric for metric in catalogue if each in metric["inputs"] and _REQUESTED not in metric["inputs"]]
+            gained = [
+                metric for metric in catalogue if each in metric["inputs"] and LANGUAGE_MODEL not in metric["inputs"]
+            ]
             shown = ", ".join(metric["metric_name"] for metric in gained[:3])
             yield "missing", f"{source}: would add {len(gained)} metrics ({shown}, ...)"
     if not inputs["asked_at"]:
         yield "missing", "times (asked_at): would add drift between weeks"
     if inputs["versions"] < len(("one", "other")):
         yield "missing", "a second application_version: would add the comparison of versions"
-    if not files["ratings"]:
+    if not sources["ratings"]:
         yield "missing", "ratings: would add calibrated probabilities; `hcat labels export` writes a sheet for raters"
-    if not files["chunks"]:
+    if not sources["chunks"]:
         yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
-    judged = sum(_REQUESTED in metric["inputs"] for metric in catalogue)
+    judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)
     yield "on request", f"{judged} metrics by a language model (docs/judges.md)"
 
 
-def _describe_next(folder: Path, count_interactions: int) -> Iterator[tuple[str, str]]:
+def _describe_next(
+    folder: Path | None, tables: Mapping[str, str], count_interactions: int
+) -> Iterator[tuple[str, str]]:
     if count_interactions:
-        yield "next", f"HCAT_RAW_LOGS={folder} dbt build"
+        named = ", ".join(f"{entity}: {name}" for entity, name in tables.items())
+        variables = f" --vars '{{hcat_raw_relations: {{{named}}}}}'" if tables else ""
+        yield "next", (f"HCAT_RAW_LOGS={folder} " if folder else "") + f"dbt build{variables}"
     else:
         yield "next", "no interaction can be used: mend the records above, then run `hcat check` again"

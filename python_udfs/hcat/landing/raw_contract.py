@@ -77,6 +77,8 @@ ENTITIES: Mapping[str, Entity] = {
                 "tags",
                 "sample_index",
                 "asked_at",
+                "conversation_id",
+                "turn_index",
             ),
             ("interaction_id", "answer"),
             key="interaction_id",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import pyarrow as pa
 from hcat.engine import relations
 from hcat.engine.keys import hash_file, hash_text
 from hcat.landing.aliases import plain_name
-from hcat.landing.calls import CALLS, unread_content
+from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, unread_content
 from hcat.landing.files import (
     FILE_ERRORS,
     ROWS_PER_BATCH,
@@ -33,6 +33,7 @@ from hcat.landing.files import (
 from hcat.landing.raw_contract import ENTITIES, SPANS, Entity, canonical_columns, first_line, show_record, to_text
 from hcat.landing.shapes import (
     SHAPES,
+    expand_calls,
     expand_records,
     explain_no_files,
     find_files,
@@ -109,10 +110,10 @@ def read_entity(
     """
     entity = ENTITIES[entity_name]
     root = Path(folder)
-    files = find_files(root, entity_name) if files is None else files
+    files = find_files(folder, entity_name) if files is None else files
     # interactions also come from spans
-    if not files and entity_name == "interactions" and not find_files(root, SPANS):
-        yield _file_problem(entity, str(folder), explain_no_files(folder))
+    if not files and entity_name == "interactions" and not find_files(folder, SPANS):
+        yield _file_problem(entity, str(folder) or "hcat_raw_logs", explain_no_files(folder))
         return
     for path in files:
         source_file = clean_text(path.relative_to(root).as_posix())
@@ -122,6 +123,47 @@ def read_entity(
                 yield from _land_file(entity, path, source_file, file_hash)
         except FILE_ERRORS as error:
             yield _file_problem(entity, source_file, f"{source_file} cannot be read: {first_line(error)}")
+
+
+def read_folder(folder: str | Path, without: Collection[str] = ()) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield the landed rows of every file of a folder with the name of their entity.
+
+    The rows are those of :func:`read_entity`. A file of calls is read once for all of its entities.
+
+    Parameters
+    ----------
+    folder : path
+        Folder of raw logs; the empty text names none.
+    without : collection of str
+        Entities that tables of the warehouse bring.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     line = '{"query": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}'
+    ...     _ = (Path(folder) / "calls.jsonl").write_text(line)
+    ...     [(entity, batch.num_rows) for entity, batch in read_folder(folder)]
+    [('interactions', 1), ('retrievals', 1)]
+    """
+    root = Path(folder)
+    files = {entity: find_files(folder, entity) if root.is_dir() else [] for entity in ENTITIES}
+    nested = [path for path in files[ENTITIES_OF_CALLS[0]] if stem_of(path.relative_to(root)) == CALLS]
+    for path in nested:
+        source_file = clean_text(path.relative_to(root).as_posix())
+        try:
+            for entity, batch in _land_calls(path, source_file, hash_file(path)):
+                if entity not in without:
+                    yield entity, batch
+        except FILE_ERRORS as error:
+            first = ENTITIES[ENTITIES_OF_CALLS[0]]
+            yield first.name, _file_problem(first, source_file, f"{source_file} cannot be read: {first_line(error)}")
+    for entity, paths in files.items():
+        others = [path for path in paths if path not in nested]
+        # without any file, one row says why, unless interactions come from a table of spans
+        if entity not in without and (others or not (nested or SPANS in without)):
+            for batch in read_entity(entity, folder, files=others):
+                yield entity, batch
 
 
 def read_table(
@@ -259,6 +301,27 @@ def _land_file(entity: Entity, path: Path, source_file: str, file_hash: str) -> 
     yield from _to_batches(entity, source_file, file_hash, records)
 
 
+def _land_calls(path: Path, source_file: str, file_hash: str) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield the landed rows of all entities of a file of calls, or one row with its problem."""
+    entities = [ENTITIES[name] for name in ENTITIES_OF_CALLS]
+    fault = find_fault(path)
+    head, is_whole, records = head_of(read_records(path)) if fault is None else ([], True, iter(()))
+    problem = fault or find_missing_content(head, is_whole)
+    if problem:
+        yield entities[0].name, _file_problem(entities[0], source_file, f"{source_file} {problem}")
+        return
+    _say_unread(source_file, head)
+    landed = {entity.name: _LandedRows(entity, source_file, file_hash) for entity in entities}
+    for name, record in expand_calls(records, ENTITIES_OF_CALLS):
+        rows = landed[name]
+        rows.add(record)
+        if rows.is_full:
+            yield name, rows.take()
+    for name, rows in landed.items():
+        if rows.count:
+            yield name, rows.take()
+
+
 def _say_unread(source_file: str, head: Iterable[RawRecord]) -> None:
     """Say on standard error which keys of a file of calls look like content and are not read."""
     names = [name for _, record, _, _ in head for name in unread_content(record or {})]
@@ -294,53 +357,105 @@ def _to_batches(
     entity: Entity, source_file: str, file_hash: str, records: Iterable[RawRecord]
 ) -> Iterator[pa.RecordBatch]:
     """Yield records as landed rows, in batches of bounded size."""
-    schema = landed_schema(entity.name)
-    occurrences: Counter[str] = Counter()
-    rows: list[dict[str, Any]] = []
-    mappings: dict[tuple[str, ...], dict[str, str]] = {}
-    count_characters = 0
-    for number, record, error, unread in records:
-        row: dict[str, Any] = dict.fromkeys(entity.columns)
+    rows = _LandedRows(entity, source_file, file_hash)
+    for record in records:
+        rows.add(record)
+        if rows.is_full:
+            yield rows.take()
+    if rows.count:
+        yield rows.take()
+
+
+_FACTS = ("record_id", "record_hash", "read_error", "unread_record", "source_row", "is_cleaned")
+
+
+class _LandedRows:
+    """Landed rows of one entity of one source, column by column, until there are enough for a batch."""
+
+    def __init__(self, entity: Entity, source_file: str, file_hash: str) -> None:
+        self._entity = entity
+        self._source_file = source_file
+        self._file_hash = file_hash
+        self._schema = landed_schema(entity.name)
+        self._occurrences: Counter[str] = Counter()
+        self._mappings: dict[tuple[str, ...], list[tuple[str, str, bool]]] = {}
+        self._values: list[dict[str, str]] = []
+        self._facts: list[tuple[Any, ...]] = []
+        self._count_characters = 0
+
+    @property
+    def count(self) -> int:
+        """Rows since the last batch."""
+        return len(self._values)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are enough rows, or enough text, for a batch."""
+        return self.count == ROWS_PER_BATCH or self._count_characters >= _CHARACTERS_PER_BATCH
+
+    def add(self, raw: RawRecord) -> None:
+        """Add a record, readable or not."""
+        number, record, error, unread = raw
+        values: dict[str, str] = {}
         is_cleaned = False
         if record is not None:
             try:
-                names = tuple(record)
-                if names not in mappings:
-                    mappings[names] = canonical_columns(entity, names)
-                for name, column in mappings[names].items():
-                    text = _fold_json(record[name]) if column in entity.json_columns else to_text(record[name])
-                    if text is not None:
-                        row[column] = clean_text(text)
-                        is_cleaned = is_cleaned or row[column] != text
+                values, is_cleaned = self._read(record)
             except (ValueError, RecursionError) as problem:
-                row = dict.fromkeys(entity.columns)
+                values = {}
                 error, unread = f"unreadable value: {problem}", show_record(record)
         unread = None if unread is None else clean_text(unread)
-        record_hash = hash_text(
-            *[f"{name}={row[name]}" for name in entity.columns if row[name] is not None], unread or ""
-        )
-        occurrences[record_hash] += 1
-        rows.append(
-            row
-            | {
-                "record_id": hash_text(source_file, record_hash, str(occurrences[record_hash])),
-                "source_file": source_file,
-                "source_file_hash": file_hash,
-                "source_row": number,
-                "landing_number": 1,
-                "record_hash": record_hash,
-                "read_error": error,
-                "unread_record": unread,
-                "is_file_problem": False,
-                "is_cleaned": is_cleaned,
-            }
-        )
-        count_characters += len(unread or "") + sum(len(row[name] or "") for name in entity.columns)
-        if len(rows) == ROWS_PER_BATCH or count_characters >= _CHARACTERS_PER_BATCH:
-            yield pa.RecordBatch.from_pylist(rows, schema=schema)
-            rows, count_characters = [], 0
-    if rows:
-        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+        record_hash = hash_text(*[f"{name}={value}" for name, value in values.items()], unread or "")
+        self._occurrences[record_hash] += 1
+        record_id = hash_text(self._source_file, record_hash, str(self._occurrences[record_hash]))
+        # in the order of _FACTS
+        self._facts.append((record_id, record_hash, error, unread, number, is_cleaned))
+        self._values.append(values)
+        self._count_characters += len(unread or "") + sum(map(len, values.values()))
+
+    def _read(self, record: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
+        """Return the values of a record that are not null, by column, and whether cleaning changed any.
+
+        They are in the order of the columns, so that the order of a file's fields does not matter.
+        """
+        names = tuple(record)
+        if names not in self._mappings:
+            self._mappings[names] = self._map(names)
+        values: dict[str, str] = {}
+        is_cleaned = False
+        for name, column, is_json in self._mappings[names]:
+            value = record[name]
+            if value is None:
+                continue
+            text = _fold_json(value) if is_json else value if isinstance(value, str) else to_text(value)
+            if text is not None:
+                cleaned = values[column] = clean_text(text)
+                is_cleaned = is_cleaned or cleaned != text
+        return values, is_cleaned
+
+    def _map(self, names: Iterable[str]) -> list[tuple[str, str, bool]]:
+        """Return the fields that are read, in the order of the columns: name, column and whether it holds JSON."""
+        columns = canonical_columns(self._entity, names)
+        read = [(name, column, column in self._entity.json_columns) for name, column in columns.items()]
+        return sorted(read, key=lambda field: self._entity.columns.index(field[1]))
+
+    def take(self) -> pa.RecordBatch:
+        """Return the rows since the last batch."""
+        same = {
+            "source_file": self._source_file,
+            "source_file_hash": self._file_hash,
+            "landing_number": 1,
+            "is_file_problem": False,
+        }
+        own = dict(zip(_FACTS, zip(*self._facts, strict=True), strict=True))
+        arrays = [
+            pa.repeat(pa.scalar(same[field.name], field.type), self.count)
+            if field.name in same
+            else pa.array(own.get(field.name) or [row.get(field.name) for row in self._values], field.type)
+            for field in self._schema
+        ]
+        self._values, self._facts, self._count_characters = [], [], 0
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
 
 def _fold_json(value: Any) -> str | None:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +82,12 @@ def find_files(folder: str | Path, entity_name: str) -> list[Path]:
     Parameters
     ----------
     folder : path
+        The empty text names none.
     entity_name : str
         Key of :data:`hcat.landing.raw_contract.ENTITIES`.
     """
+    if folder == "":
+        return []
     root = Path(folder)
     found: set[Path] = set()
     for stem, shape in SHAPES.items():
@@ -104,21 +106,47 @@ def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) ->
     shape = SHAPES[stem]
     if shape.expand is None:
         yield from records
-        return
-    expand = partial(expand_call, seen=Counter()) if stem == CALLS else shape.expand
+    elif stem == CALLS:
+        for _, row in expand_calls(records, [entity_name]):
+            yield row
+    else:
+        for number, record, error, unread in records:
+            if record is None:
+                # an unreadable record is rejected once, as the first of its entities
+                if entity_name == shape.entities[0]:
+                    yield number, None, error, unread
+                continue
+            try:
+                expanded = list(shape.expand(record, entity_name))
+            except RecordError as problem:
+                yield number, None, str(problem), show_record(record)
+                continue
+            for item in expanded:
+                yield number, item, None, None
+
+
+def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> Iterator[tuple[str, RawRecord]]:
+    """Yield the records of some entities that the records of a file of calls hold; each call is opened once."""
+    seen: Counter[str] = Counter()
+    first = ENTITIES_OF_CALLS[0]
     for number, record, error, unread in records:
-        if record is None:
-            # an unreadable record is rejected once, as the first of its entities
-            if entity_name == shape.entities[0]:
-                yield number, None, error, unread
-            continue
         try:
-            expanded = list(expand(record, entity_name))
+            opened = None if record is None else calls.open_call(record, seen)
         except RecordError as problem:
-            yield number, None, str(problem), show_record(record)
+            opened, error, unread = None, str(problem), show_record(record or {})
+        if opened is None:
+            # an unreadable record is rejected once, as an interaction
+            if first in entity_names:
+                yield first, (number, None, error, unread)
             continue
-        for item in expanded:
-            yield number, item, None, None
+        for entity_name in entity_names:
+            try:
+                items = list(calls.expand_opened(opened, entity_name))
+            except RecordError as problem:
+                yield entity_name, (number, None, str(problem), show_record(record or {}))
+                continue
+            for item in items:
+                yield entity_name, (number, item, None, None)
 
 
 def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | None:
@@ -211,6 +239,8 @@ def explain_no_files(folder: str | Path) -> str:
     >>> explain_no_files("no_such_folder")
     "folder 'no_such_folder' (HCAT_RAW_LOGS) does not exist"
     """
+    if folder == "":
+        return "no logs are named: set HCAT_RAW_LOGS to a folder or hcat_raw_relations to tables (demo: HCAT_DEMO=1)"
     root = Path(folder)
     name = f"folder '{folder}' (HCAT_RAW_LOGS)"
     if not root.exists():

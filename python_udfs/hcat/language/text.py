@@ -151,6 +151,9 @@ def clean_text(text: str) -> str:
     >>> clean_text("fee:" + chr(0) + "5 euros")
     'fee: 5 euros'
     """
+    # most texts are of this kind, and telling so takes a fraction of the time
+    if text.isascii() and text.isprintable():
+        return text
     cleaned = _UNWANTED.sub(" ", text)
     return cleaned if cleaned.isascii() else unicodedata.normalize("NFC", cleaned)
 

@@ -21,7 +21,7 @@ from hcat.metrics.refusal import explain_refusal, only_declines
 from hcat.metrics.support import Evidence, Offer, measure_support
 
 #: List columns of an interaction whose texts the support metrics read.
-SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids")
+SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
 
 SPLIT_SCHEMA = pa.schema(
     [
@@ -178,22 +178,25 @@ class SupportMeasure:
         ----------
         batch : RecordBatch
             Columns interaction_id, input_key and the lists :data:`SUPPORT_LISTS`. An interaction without answer or
-            without context gives no row: its support is missing, not zero.
+            without context gives no row: its support is missing, not zero. What the user said in earlier turns
+            (statement_text_ids, null where it does not count) supports an answer as retrieved passages do.
         texts : Table
             Columns text_id, encoded_text; at least the texts that the batch names.
         """
         names = ("interaction_id", "input_key", *SUPPORT_LISTS)
-        interaction_ids, input_keys, queries, answers, contexts = (batch.column(name).to_pylist() for name in names)
-        sources = self._sources.read([*queries, *contexts], texts)
+        interaction_ids, input_keys, queries, answers, contexts, statements = (
+            batch.column(name).to_pylist() for name in names
+        )
+        sources = self._sources.read([*queries, *contexts, *statements], texts)
         sentences = self._answers.read(answers, texts)
         rows: list[tuple[Any, ...]] = []
-        for interaction_id, input_key, query_ids, answer_ids, context_ids in zip(
-            interaction_ids, input_keys, queries, answers, contexts, strict=True
+        for interaction_id, input_key, query_ids, answer_ids, context_ids, statement_ids in zip(
+            interaction_ids, input_keys, queries, answers, contexts, statements, strict=True
         ):
             if not answer_ids or not context_ids:
                 continue
             asked = [sources[text_id] for text_id in query_ids or []]
-            retrieved = [sources[text_id] for text_id in context_ids]
+            retrieved = [sources[text_id] for text_id in [*(statement_ids or []), *context_ids]]
             said = [sentences[text_id] for text_id in answer_ids]
             evidence = Evidence.from_offers(each.offer for each in [*asked, *retrieved])
             records = Records.from_fields((each.fields, each.offer.words) for each in [*asked, *retrieved])

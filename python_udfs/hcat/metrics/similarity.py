@@ -17,9 +17,17 @@ import pyarrow.compute as pc
 from hcat.statistics.arrays import Vectors as Matrix
 
 #: List columns of an interaction whose elements are text ids.
-UNIT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "answer_window_ids", "reference_window_ids")
+UNIT_LISTS = (
+    "query_text_ids",
+    "answer_text_ids",
+    "context_text_ids",
+    "statement_text_ids",
+    "answer_window_ids",
+    "reference_window_ids",
+)
 
-#: (from, to): each sentence of the first role is matched to its best sentence of the second.
+#: (from, to): each sentence of the first role is matched to its best sentence of the second. For an answer, the context
+#: includes what the user said in earlier turns, where that counts: it may prove an answer, and nobody retrieved it.
 COMPARISONS = (
     ("query", "context"),
     ("context", "query"),
@@ -178,6 +186,7 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
             "query": roles["query_text_ids"][row],
             "answer": roles["answer_text_ids"][row],
             "context": roles["context_text_ids"][row],
+            "statement": roles["statement_text_ids"][row],
         }
         vectors = {role: matrix[positions] if positions is not None else None for role, positions in found.items()}
         pairs: dict[tuple[str, str], Matrix] = {}
@@ -188,6 +197,10 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
                 cosines = np.clip(left @ right.T, -1.0, 1.0)
                 pairs[first, second] = cosines
                 pairs[second, first] = cosines.T
+        answers, statements = vectors["answer"], vectors["statement"]
+        if answers is not None and statements is not None and ("answer", "context") in pairs:
+            said = np.clip(answers @ statements.T, -1.0, 1.0)
+            pairs["answer", "context"] = np.hstack([said, pairs["answer", "context"]])
         for first, second in COMPARISONS:
             cosines_or_none = pairs.get((first, second))
             best, match = (None, None) if cosines_or_none is None else best_matches(cosines_or_none)
@@ -205,8 +218,10 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
             reference = pool_windows(matrix[reference_windows], np.asarray(reference_characters[row], np.float64))
             columns["reference_similarity"].append(float(np.clip(answer @ reference, -1.0, 1.0)))
             columns["count_truncated_windows"].append(int(truncated[np.r_[answer_windows, reference_windows]].sum()))
-        for role, positions in found.items():
-            columns[f"count_truncated_{role}"].append(0 if positions is None else int(truncated[positions].sum()))
+        counts = {role: 0 if places is None else int(truncated[places].sum()) for role, places in found.items()}
+        columns["count_truncated_query"].append(counts["query"])
+        columns["count_truncated_answer"].append(counts["answer"])
+        columns["count_truncated_context"].append(counts["context"] + counts["statement"])
     arrays = [pa.array(columns[field.name], field.type) for field in COMPARED_SCHEMA]
     return pa.RecordBatch.from_arrays(arrays, schema=COMPARED_SCHEMA)
 

@@ -9,6 +9,7 @@ from typing import Any
 from hcat.engine.warehouse import Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.calibration.section import describe_calibration
+from hcat.report.conversations import describe_conversations
 from hcat.report.data import describe_data
 from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build, describe_ledger, read_build
@@ -121,6 +122,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
     return {
         **sections,
         "query_groups": query_groups,
+        "conversations": describe_conversations(source),
         "sections": [{"id": name, "title": title} for name, title in SECTIONS],
         "header": _describe_build(build, sections),
         "confidence": "–" if build.confidence is None else f"{build.confidence * 100:g} %",

@@ -18,9 +18,12 @@ when every cluster is like all others,
 w the weights of rows, rho the likeness of siblings, and v the variance without clusters: the mean of sum w^2 (y - p)^2
 / W^2 and p (1 - p) sum w^2 / W^2, which differ only where the weights go with the failures. Few failing clusters cannot
 show how alike siblings are: with f of them (the effective number of clusters with a failure, or with a pass, whichever
-is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster, (f rho + .25) / (f + .25). The bounds
-are those of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis
-and Slud (2019) do for other variances.
+is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster, (f rho + .25) / (f + .25). And few
+failing clusters do not show how large s is: the relative variance of s^2 is about 1 / f, which leaves 2 f degrees of
+freedom (Satterthwaite 1946), more where siblings add only the share phi = rho (m - 1) / (1 + rho (m - 1)) to it. So a
+rate has min(k - 1, 1 + 2 f / phi) of them, and k - 1 where f is 0. The bounds are those of Wilson (1927) on
+n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud (2019) do for other
+variances.
 
 ``python -m benchmarks.promises`` measures the coverage under uneven clusters and rare failures.
 """
@@ -39,6 +42,8 @@ from hcat.statistics.intervals import t_quantile, wilson_intervals
 
 #: Clusters of wholly alike siblings that the estimate of the likeness is mixed with. Chosen among 0, .25, .5, 1 and 2.
 PRIOR_CLUSTERS: Final = 0.25
+#: Degrees of freedom beside those of the carrying clusters. Chosen among 1, 1.5, 2, 3 and 4.
+LEAST_DEGREES: Final = 1.0
 #: A cluster with more than this share of the rows is said to dominate them: the others say little about it.
 DOMINANT_SHARE: Final = 0.2
 
@@ -61,6 +66,8 @@ class ClusteredInterval(NamedTuple):
     count_rows, count_clusters : int
     effective_clusters : float
         Kish's number, in [1, count_clusters].
+    degrees : float
+        Degrees of freedom of the interval, at most effective_clusters - 1.
     largest_share : float
         Share of the weight that the largest cluster holds, in (0, 1].
     """
@@ -73,6 +80,7 @@ class ClusteredInterval(NamedTuple):
     count_rows: int
     count_clusters: int
     effective_clusters: float
+    degrees: float
     largest_share: float
 
 
@@ -118,23 +126,18 @@ def rate_interval(
     is_failing = sum_by_cluster(is_hit.astype(np.float64), codes) > 0
     is_passing = sum_by_cluster((~is_hit).astype(np.float64), codes) > 0
     carrying = min(_kish_of(rows.weight_by_cluster[is_failing]), _kish_of(rows.weight_by_cluster[is_passing]))
-    likeness = _likeness(rows, share)
     # rows of equal weight that would vary as these do without clusters, and the siblings that one of them meets
     # summed exactly, so that the order of the rows moves no bit
     observed = math.fsum((rows.uncertain_residuals**2).tolist()) / rows.weight_by_cluster.sum() ** 2
     variation, siblings = share * (1 - share), rows.uncertain_rows / rows.uncertain_clusters
     without_clusters = (observed + variation / rows.uncertain_rows) / 2
     uncertain_rows = variation / without_clusters if variation > 0 else rows.uncertain_rows
-    effective = effective_rows(
-        np.array([share]),
-        np.array([rows.variance]),
-        np.array([uncertain_rows]),
-        np.array([uncertain_rows / siblings]),
-        np.array([likeness]),
-        np.array([carrying]),
-    )
-    low, high = rate_bounds(np.array([share]), effective, np.array([rows.effective_clusters]), confidence)
-    return rows.interval(float(low[0]), float(high[0]), float(effective[0]))
+    carriers = np.array([carrying])
+    design_effect = design_effects(np.array([siblings]), np.array([_likeness(rows, share)]), carriers)
+    effective = effective_rows(np.array([share]), np.array([rows.variance]), np.array([uncertain_rows]), design_effect)
+    degrees = degrees_of_rates(np.array([rows.effective_clusters]), carriers, design_effect)
+    low, high = rate_bounds(np.array([share]), effective, degrees, confidence)
+    return rows.interval(float(low[0]), float(high[0]), float(effective[0]), float(degrees[0]))
 
 
 def mean_interval(
@@ -164,18 +167,34 @@ def mean_interval(
     """
     rows = _summarise(np.asarray(values, dtype=np.float64), clusters, weights, confidence)
     error, effective = np.array([np.sqrt(rows.variance)]), np.array([rows.effective_clusters])
-    low, high = mean_bounds(np.array([rows.mean]), error, effective, confidence)
-    return rows.interval(float(low[0]), float(high[0]), np.nan)
+    low, high = mean_bounds(np.array([rows.mean]), error, effective - 1, confidence)
+    return rows.interval(float(low[0]), float(high[0]), np.nan, rows.effective_clusters - 1)
 
 
-def effective_rows(
-    rates: Floats,
-    jackknife_variances: Floats,
-    rows: Floats,
-    effective_clusters: Floats,
-    likeness: Floats,
-    carrying: Floats,
-) -> Floats:
+def design_effects(siblings: Floats, likeness: Floats, carrying: Floats) -> Floats:
+    """Return how many times as large the variance of each rate is as without clusters, 1 + rho (m - 1), shape (n,).
+
+    Parameters
+    ----------
+    siblings : ndarray, shape (n,)
+        m of the module: rows of its own cluster that a row meets, itself included, at least 1.
+    likeness : ndarray, shape (n,)
+        Estimate of rho, in [0, 1]; it is shrunk towards 1.
+    carrying : ndarray, shape (n,)
+        f of the module: effective clusters with a failure, or with a pass, the smaller of both.
+
+    Examples
+    --------
+    Pairs that are nothing alike, known from many clusters, and without a cluster that fails:
+
+    >>> design_effects(np.array([2.0, 2.0]), np.zeros(2), np.array([1e9, 0.0])).round(6).tolist()
+    [1.0, 2.0]
+    """
+    shrunk = (carrying * likeness + PRIOR_CLUSTERS) / (carrying + PRIOR_CLUSTERS)
+    return 1 + shrunk * (siblings - 1)
+
+
+def effective_rows(rates: Floats, jackknife_variances: Floats, rows: Floats, design_effect: Floats) -> Floats:
     """Return the independent rows that would tell as much about each rate, p (1 - p) / s^2, in (0, rows].
 
     Parameters
@@ -184,51 +203,66 @@ def effective_rows(
         p, in [0, 1].
     jackknife_variances : ndarray, shape (n,)
         s_J^2; not read where all rows agree.
-    rows, effective_clusters : ndarray, shape (n,)
-        Rows of equal weight, and Kish's effective number of clusters.
-    likeness : ndarray, shape (n,)
-        Estimate of rho, in [0, 1].
-    carrying : ndarray, shape (n,)
-        f of the module: effective clusters with a failure, or with a pass, the smaller of both.
+    rows : ndarray, shape (n,)
+        Rows of equal weight.
+    design_effect : ndarray, shape (n,)
+        Of :func:`design_effects`.
 
     Examples
     --------
     Twenty rows in ten pairs that are nothing alike: every row counts. Without a failing cluster each pair counts once.
 
-    >>> equal = np.array([10.0])
-    >>> effective_rows(np.array([0.5]), np.array([0.0125]), 2 * equal, equal, 0 * equal, 1e9 * equal).round(6).tolist()
+    >>> effective_rows(np.array([0.5]), np.array([0.0125]), np.array([20.0]), np.array([1.0])).round(6).tolist()
     [20.0]
-    >>> effective_rows(np.array([0.0]), np.array([0.0]), 2 * equal, equal, 0 * equal, 0 * equal).round(6).tolist()
+    >>> effective_rows(np.array([0.0]), np.array([0.0]), np.array([20.0]), np.array([2.0])).round(6).tolist()
     [10.0]
     """
-    shrunk = (carrying * likeness + PRIOR_CLUSTERS) / (carrying + PRIOR_CLUSTERS)
-    design_effect = 1 + shrunk * (ratio(rows, effective_clusters) - 1)
     variation = rates * (1 - rates)
     variance = (np.where(variation > 0, jackknife_variances, 0.0) + variation * ratio(design_effect, rows)) / 2
     found = np.where(variation > 0, ratio(variation, variance), ratio(rows, design_effect))
     return np.minimum(found, rows)
 
 
-def rate_bounds(
-    rates: Floats, effective_n: Floats, effective_clusters: Floats, confidence: float
-) -> tuple[Floats, Floats]:
-    """Return Wilson's bounds on n = effective_n and Student's t with effective_clusters - 1 degrees, shapes (n,).
-
-    One cluster says nothing of others: its bounds are 0 and 1. A missing rate has missing bounds.
+def degrees_of_rates(effective_clusters: Floats, carrying: Floats, design_effect: Floats) -> Floats:
+    """Return the degrees of freedom of the error of each rate, min(k - 1, 1 + 2 f / phi), shape (n,).
 
     Parameters
     ----------
-    rates, effective_n, effective_clusters : ndarray, shape (n,)
+    effective_clusters, carrying : ndarray, shape (n,)
+        k and f of the module. Without a carrying cluster the rate is 0 or 1, and its error is that of k clusters.
+    design_effect : ndarray, shape (n,)
+        Of :func:`design_effects`; phi is the share of the variance above 1.
+
+    Examples
+    --------
+    >>> many, few = np.array([40.0, 40.0, 40.0]), np.array([3.0, 3.0, 0.0])
+    >>> degrees_of_rates(many, few, np.array([4.0, 1.0, 4.0])).tolist()
+    [9.0, 39.0, 39.0]
+    """
+    degrees = effective_clusters - 1
+    of_siblings = np.maximum(1 - ratio(np.ones_like(design_effect), design_effect), _ROUNDING)
+    of_carriers = LEAST_DEGREES + 2 * carrying / of_siblings
+    return np.where(carrying > 0, np.minimum(degrees, of_carriers), degrees)
+
+
+def rate_bounds(rates: Floats, effective_n: Floats, degrees: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return Wilson's bounds on n = effective_n and Student's t, shapes (n,).
+
+    One cluster, without degrees of freedom, says nothing of others: its bounds are 0 and 1. A missing rate has missing
+    bounds.
+
+    Parameters
+    ----------
+    rates, effective_n, degrees : ndarray, shape (n,)
     confidence : float
         Two-sided, in (0, 1).
 
     Examples
     --------
-    >>> low, high = rate_bounds(np.array([0.5, 0.5]), np.array([20.0, 3.0]), np.array([10.0, 1.0]), 0.95)
+    >>> low, high = rate_bounds(np.array([0.5, 0.5]), np.array([20.0, 3.0]), np.array([9.0, 0.0]), 0.95)
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.274, 0.0], [0.726, 1.0])
     """
-    degrees = effective_clusters - 1
     is_single = ~(degrees > _ROUNDING)
     quantile = t_quantile((1 + confidence) / 2, np.where(is_single, np.nan, degrees))
     low, high = wilson_intervals(rates, effective_n, quantile)
@@ -239,24 +273,21 @@ def rate_bounds(
     )
 
 
-def mean_bounds(
-    means: Floats, standard_errors: Floats, effective_clusters: Floats, confidence: float
-) -> tuple[Floats, Floats]:
-    """Return mean -+ t x standard error with effective_clusters - 1 degrees, shapes (n,); NaN with a single cluster.
+def mean_bounds(means: Floats, standard_errors: Floats, degrees: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return mean -+ t x standard error, shapes (n,); NaN without degrees of freedom.
 
     Parameters
     ----------
-    means, standard_errors, effective_clusters : ndarray, shape (n,)
+    means, standard_errors, degrees : ndarray, shape (n,)
     confidence : float
         Two-sided, in (0, 1).
 
     Examples
     --------
-    >>> low, high = mean_bounds(np.array([1.5]), np.array([0.5]), np.array([2.0]), 0.5)
+    >>> low, high = mean_bounds(np.array([1.5]), np.array([0.5]), np.array([1.0]), 0.5)
     >>> low.round(9).tolist(), high.round(9).tolist()
     ([1.0], [2.0])
     """
-    degrees = effective_clusters - 1
     margin = t_quantile((1 + confidence) / 2, np.where(degrees > _ROUNDING, degrees, np.nan)) * standard_errors
     return means - margin, means + margin
 
@@ -280,7 +311,7 @@ class _Rows(NamedTuple):
     def count_clusters(self) -> int:
         return len(self.weight_by_cluster)
 
-    def interval(self, low: float, high: float, effective_n: float) -> ClusteredInterval:
+    def interval(self, low: float, high: float, effective_n: float, degrees: float) -> ClusteredInterval:
         total = float(self.weight_by_cluster.sum())
         return ClusteredInterval(
             self.mean,
@@ -291,6 +322,7 @@ class _Rows(NamedTuple):
             self.count_rows,
             self.count_clusters,
             self.effective_clusters,
+            degrees,
             float(self.weight_by_cluster.max()) / total,
         )
 

@@ -183,7 +183,7 @@ def estimate_failure_rate(
     Notes
     -----
     The interval of the labels alone is :func:`hcat.statistics.clustered.rate_interval`: whole clusters leave in turn,
-    Student's t has as many degrees of freedom as there are effective clusters, and few failing clusters widen it.
+    and few failing clusters widen it.
 
     The prediction-powered one is made alike. Its variance is (m - 1) / m sum (psi_g / (1 - h_g))^2 over clusters, m of
     which are labelled, h_g the share of the weight in cluster g (1 / m without labels). It is multiplied by what the
@@ -260,7 +260,7 @@ def estimate_failure_rate(
     # what the labels alone owe to the likeness of siblings, this rate owes as well
     variance = rate * (1 - rate) / interval.effective_n
     widened = error * math.sqrt(variance) / interval.standard_error
-    degrees = interval.effective_clusters - 1
+    degrees = interval.degrees
     quantiles = t_quantile((1 + confidence) / 2, np.array([degrees + 1 - count_fitted, degrees]))
     powered = _interval(estimate, float(quantiles[0]), widened, error) if power_tuning > 0 else labels_only
     width_ratio = float(quantiles[0] * widened / (quantiles[1] * math.sqrt(variance))) if power_tuning > 0 else 1.0

@@ -39,7 +39,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
-from hcat.statistics.clustered import DOMINANT_SHARE, effective_rows, mean_bounds, rate_bounds
+from hcat.statistics.clustered import (
+    DOMINANT_SHARE,
+    degrees_of_rates,
+    design_effects,
+    effective_rows,
+    mean_bounds,
+    rate_bounds,
+)
 from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg, benjamini_yekutieli, holm
 from hcat.weakness.headline import HeadlineTests
@@ -507,15 +514,10 @@ def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
 
     The likeness of siblings is that of all rows of the metric. The rows of a cell are too few to know their own.
     """
-    effective_n = effective_rows(
-        cells.value,
-        cells.standard_error**2,
-        cells.count_scored,
-        ratio(cells.count_scored, cells.siblings),
-        cells.whole_likeness,
-        cells.clusters_carrying,
-    )
-    return rate_bounds(cells.value, effective_n, cells.clusters_effective, confidence)
+    design_effect = design_effects(cells.siblings, cells.whole_likeness, cells.clusters_carrying)
+    effective_n = effective_rows(cells.value, cells.standard_error**2, cells.count_scored, design_effect)
+    degrees = degrees_of_rates(cells.clusters_effective, cells.clusters_carrying, design_effect)
+    return rate_bounds(cells.value, effective_n, degrees, confidence)
 
 
 def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
@@ -524,7 +526,7 @@ def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
     In a cell of equal scores s_J is 0, and the standard error of a cell like all others stands in.
     """
     error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
-    return mean_bounds(cells.value, error, cells.clusters_effective, confidence)
+    return mean_bounds(cells.value, error, cells.clusters_effective - 1, confidence)
 
 
 def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, float]:

@@ -250,7 +250,7 @@ def judge_weaknesses(
     has_difference = can_be_tested(whole, 2)
     error = np.where(has_difference, whole.test_error, np.nan)
     degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
-    difference_low, difference_high = mean_bounds(whole.difference, error, degrees + 1, settings.confidence)
+    difference_low, difference_high = mean_bounds(whole.difference, error, degrees, settings.confidence)
     needed_to_flag, needed_to_confirm = interactions_needed(whole, margins, judged.cut_off, settings)
     # no two values of a scale lie further apart than its ends; few clusters would say more than that
     span = np.where(is_share, 1.0, limits[1] - limits[0])

@@ -221,7 +221,7 @@ def _compare_by_t(cell: Mapping[str, Any], confidence: float) -> tuple[float, fl
     # siblings that outweigh all others leave less than one effective cluster to spare
     degrees = max(cell["clusters_effective"] - 1, 1.0)
     error = cell["standard_error"]
-    lower, upper = mean_bounds(np.array([cell["difference"]]), np.array([error]), np.array([degrees + 1]), confidence)
+    lower, upper = mean_bounds(np.array([cell["difference"]]), np.array([error]), np.array([degrees]), confidence)
     p_value = 2 * float(t_tail(abs(cell["difference"]) / error, degrees))
     return p_value, float(lower[0]), float(upper[0])
 

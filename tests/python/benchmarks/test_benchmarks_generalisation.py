@@ -83,6 +83,31 @@ def test_a_smaller_limit_takes_a_part_of_a_larger_one(tmp_path):
     assert set(few) < set(many)
 
 
+def test_every_labelled_set_is_read_in_one_shape(tmp_path):
+    passage, reply = "A card costs 5 euros.", "It costs 7 euros."
+    turn = {"knowledge": passage, "message": "What does it cost?", "response": reply}
+    spans = '[{"start": 9, "end": 10, "label_type": "Evident Conflict"}]'
+    rag = {"query": "What does it cost?", "contexts": [passage], "answer": reply, "hallucinated": True, "spans": spans}
+    rows = {
+        "ragtruth": rag | {"task": "QA", "model": "m", "source_id": "1", "split": "test"},
+        "begin": turn | {"begin_label": "Not fully attributable", "data_source": "wow", "model_name": "m"},
+        "q2_wow": turn | {"label": 1, "model": "m"},
+        "qags": {"article": passage, "sentence": reply, "consistent": False, "dataset": "xsum"},
+        "expertqa": {"evidence": [passage], "support": "Partial", "claim": reply, "question": "q", "field": "f"}
+        | {"system": "s"},
+        "halueval": {"knowledge": passage, "question": "q", "right_answer": passage, "hallucinated_answer": reply},
+    }
+    for name, row in rows.items():
+        (tmp_path / name).mkdir()
+        parquet.write_table(pa.Table.from_pylist([row]), tmp_path / name / "part.parquet")
+    found = {answer.set_name: answer for answer in read_sets(tmp_path) if answer.is_bad}
+    assert found.keys() == rows.keys()
+    assert {(answer.contexts, answer.answer) for answer in found.values()} == {((passage,), reply)}
+    assert found.pop("ragtruth").is_contradicted is True
+    assert {answer.is_contradicted for answer in found.values()} == {None}
+    assert len(read_sets(tmp_path)) == len(rows) + 1
+
+
 def test_every_family_names_sets_of_one_family():
     names = [name for family in labelled_sets.FAMILIES.values() for name in family]
     assert len(names) == len(set(names))

@@ -52,6 +52,7 @@ def session() -> Iterator[duckdb.DuckDBPyConnection]:
                 ['text_' || n] as query_text_ids,
                 ['text_' || (n + 1), 'text_' || (n + 2)] as answer_text_ids,
                 ['text_' || (n + 2), 'text_' || (n + 3), 'text_' || (n + 4)] as context_text_ids,
+                null::varchar[] as statement_text_ids,
                 'passage_' || n as passage_id,
                 'Call us on day ' || n || '. It costs nothing.' as passage_text
             from range({COUNT_ROWS}) as numbers (n)

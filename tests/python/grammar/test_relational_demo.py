@@ -47,7 +47,7 @@ def read_lines(name: str) -> list[dict[str, Any]]:
 
 def read_seed(name: str, **kinds: Any) -> pa.Table:
     """Return a seed with its empty cells as nulls; ``kinds`` are the columns that are no text."""
-    with (REPOSITORY / "seeds" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+    with (REPOSITORY / "demo" / "seeds" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
         rows = [
             {column: kinds.get(column, str)(value) if value else None for column, value in row.items()}
             for row in csv.DictReader(lines)

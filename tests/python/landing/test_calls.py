@@ -368,14 +368,36 @@ CONVERSATION = {
 
 def test_a_conversation_is_one_interaction_per_turn_and_one_cluster() -> None:
     rows = expand(CONVERSATION, "interactions")
-    assert [(row["interaction_id"], row["query_text"], row.get("answer")) for row in rows] == [
-        ("talk_turn_1", "Hi.", "Hello, how can I help?"),
-        ("talk_turn_2", "What is\nthe fee?", "It is 5."),
-        ("talk_turn_3", "Are you sure?", None),
+    assert [(row["interaction_id"], row["query_text"], row.get("answer"), row["turn_index"]) for row in rows] == [
+        ("talk_turn_1", "Hi.", "Hello, how can I help?", 1),
+        ("talk_turn_2", "What is\nthe fee?", "It is 5.", 2),
+        ("talk_turn_3", "Are you sure?", None, 3),
     ]
-    queries = expand(CONVERSATION, "queries")
-    assert [row["query_id"] for row in queries] == [row["query_id"] for row in rows]
-    assert {(row["source_group"], row.get("reference_answer")) for row in queries} == {("talk", None)}
+    assert {row["conversation_id"] for row in rows} == {"talk"}
+    # nobody prepared these queries, and what the whole should come to is no reference answer of a turn
+    assert expand(CONVERSATION, "queries") == []
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"conversation_id": "c1", "turn_index": 2},
+        {"session_id": "c1", "turn": 2},
+        {"thread.id": "c1", "turnNumber": 2},
+        {"gen_ai.conversation.id": "c1", "metadata": {"turn_index": 2}},
+        {"metadata": {"session": "c1", "turn_idx": 2}},
+    ],
+)
+def test_a_call_names_its_conversation_and_its_turn_in_many_ways(keys: dict[str, Any]) -> None:
+    (row,) = expand({"id": "i1", "query": "And the fee?", "answer": "5."} | keys, "interactions")
+    assert (row["conversation_id"], row["turn_index"]) == ("c1", 2)
+
+
+def test_a_conversation_of_messages_keeps_the_name_that_the_log_gives_it() -> None:
+    named, again = (expand(CONVERSATION | {"id": key, "session_id": "s1"}, "interactions") for key in ("a", "b"))
+    assert {row["conversation_id"] for row in named} == {"s1"}
+    # another system that leads the same conversation answers the same queries
+    assert [row["query_id"] for row in named] == [row["query_id"] for row in again]
 
 
 def test_a_turn_has_the_contexts_of_its_reply() -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from hcat import cli
@@ -43,7 +44,7 @@ def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Pa
     assert checked.count_interactions == 1
     text = [" ".join(part.strip() for part in line).strip() for line in checked.lines]
     assert text[:7] == [
-        "files calls.jsonl",
+        "read calls.jsonl",
         "not read retrieval.jsonl: did you mean retrievals.jsonl?",
         "interactions 1 of 5 records can be used, 4 rejected",
         "rejected 4: asked_at is not an ISO 8601 timestamp",
@@ -190,3 +191,39 @@ def test_a_file_that_cannot_be_imported_leaves_nothing(
         import_into(shape, source, tmp_path / "logs")
     assert str(raised.value).startswith(problem.format(file=source))
     assert not (tmp_path / "logs").exists() or not list((tmp_path / "logs").iterdir())
+
+
+def test_tables_of_a_warehouse_take_the_place_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warehouse = tmp_path / "hcat.duckdb"
+    with duckdb.connect(str(warehouse)) as connection:
+        connection.execute("create schema raw")
+        connection.execute("create table raw.answers as select range::text as id, 'It is 5.' as response from range(3)")
+        connection.execute("create table raw.found as select '0' as interaction_id, 1 as rank, 'The fee is 5.' as text")
+    options = ["--warehouse", str(warehouse), "--table", "retrievals=raw.found"]
+    assert run(monkeypatch, "check", *options, "--table", "interactions=raw.answers") == 0
+    printed = capsys.readouterr().out
+    assert "interactions  3 of 3 records can be used" in printed
+    assert "retrievals    1 of 1 records can be used" in printed
+    wanted = "dbt build --vars '{hcat_raw_relations: {retrievals: raw.found, interactions: raw.answers}}'"
+    assert printed.rstrip().endswith(wanted)
+    # files and tables go together; without interactions in either, nothing can be checked
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    write(logs / "interactions.jsonl", {"id": "0", "answer": "5"})
+    assert run(monkeypatch, "check", str(logs), *options) == 0
+    for arguments, problem in (
+        (options, "hcat: no logs are named: set HCAT_RAW_LOGS"),
+        (
+            [*options, "--table", "interactions=raw.none"],
+            f"hcat: interactions is 'raw.none', which is no table of {warehouse}",
+        ),
+        ([*options, "--table", "answers=raw.answers"], "hcat: 'answers' is none of interactions, "),
+        ([*options, "--table", "raw.answers"], "hcat: --table must be ENTITY=TABLE, got raw.answers"),
+    ):
+        monkeypatch.delenv("HCAT_RAW_LOGS", raising=False)
+        assert run(monkeypatch, "check", *arguments) == 2
+        message = capsys.readouterr().err
+        assert message.startswith(problem)
+        assert message.count("\n") == 1

@@ -77,7 +77,8 @@ def test_samples_and_conversations_of_ragas(produced: Path, tmp_path: Path) -> N
         ("Hello.", "How can I help?"),
         (QUERY, ANSWER),
     ]
-    assert len({row["source_group"] for row in talk["queries"]}) == 1
+    assert [row["turn_index"] for row in talk["interactions"]] == ["1", "2"]
+    assert len({row["conversation_id"] for row in talk["interactions"]}) == 1
 
 
 @pytest.mark.parametrize("kind", ["json", "jsonl", "csv"])

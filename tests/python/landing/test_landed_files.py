@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hcat.landing import files
 from hcat.landing.raw_contract import ENTITIES
-from hcat.landing.reading import land, landed_schema, read_entity
+from hcat.landing.reading import land, landed_schema, read_entity, read_folder
 from hcat.landing.shapes import find_files, find_unread_files
 
 any_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -504,3 +504,41 @@ def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str
     connection = duckdb.connect()
     connection.execute("create table half as select 'i1' as interaction_id")
     assert only_problem(land_tables(connection, raw_relations)).startswith(message)
+
+
+def test_no_folder_is_no_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # the folder in which dbt runs is not the folder of logs that nobody named
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "interactions.jsonl").write_text('{"id": "i1", "answer": "Two weeks."}\n')
+    assert find_files("", "interactions") == []
+    (problem,) = [row for batch in read_entity("interactions", "") for row in batch.to_pylist()]
+    assert problem["read_error"].startswith("no logs are named: set HCAT_RAW_LOGS to a folder or hcat_raw_relations")
+
+
+def test_a_folder_read_at_once_lands_the_same_rows(tmp_path: Path) -> None:
+    call = {"question": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}
+    records = [
+        call,
+        call,
+        call | {"contexts": "none"},
+        call | {"answer": {"text": "an object"}},
+        call | {"reference_context_ids": ["c1", "c2"], "ground_truth": "14 days"},
+        {"span_id": "s1", "name": "retrieve"},
+    ]
+    lines = [json.dumps(record) for record in records]
+    (tmp_path / "calls.jsonl").write_text("\n".join([*lines, '{"question":']) + "\n")
+    (tmp_path / "interactions.jsonl").write_text('{"id": "i1", "answer": "Two\\u0000weeks."}\n')
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "Fees", "text": "The fee is 5."}\n')
+    at_once: dict[str, list[dict[str, Any]]] = {entity: [] for entity in ENTITIES}
+    for entity, batch in read_folder(tmp_path):
+        at_once[entity] += batch.to_pylist()
+    for entity, rows in at_once.items():
+        assert sorted(rows, key=str) == sorted(land_all(tmp_path, entity), key=str), entity
+    assert {entity: len(rows) for entity, rows in at_once.items() if rows} == {
+        "interactions": 8,
+        "retrievals": 4,
+        "queries": 1,
+        "documents": 1,
+        "chunks": 1,
+        "relevance_judgements": 2,
+    }

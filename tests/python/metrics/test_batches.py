@@ -62,6 +62,14 @@ def test_support_of_a_worked_interaction():
     assert rows[1]["unsupported"] == []
 
 
+def test_what_the_user_said_before_supports_an_answer_beside_the_context():
+    texts = {"q": "And abroad?", "a": "Your fee is 12 euros.", "c": "A fee is due.", "s": "I pay a fee of 12 euros."}
+    row = {"query_text_ids": ["q"], "answer_text_ids": ["a"], "context_text_ids": ["c"]}
+    batch, table = units(texts, [row, row | {"statement_text_ids": ["s"]}, row | {"context_text_ids": None}])
+    without, beside = SupportMeasure()(batch, table).to_pylist()
+    assert (without["count_numbers_supported"], beside["count_numbers_supported"]) == (0, 1)
+
+
 def test_kept_features_never_change_a_result(monkeypatch):
     texts = {f"t{number}": f"Sentence {number} costs {number * 3} euros in Paris." for number in range(12)}
     rows = [

@@ -26,6 +26,7 @@ UNITS_SCHEMA = pa.schema(
         ("query_text_ids", pa.list_(pa.string())),
         ("answer_text_ids", pa.list_(pa.string())),
         ("context_text_ids", pa.list_(pa.string())),
+        ("statement_text_ids", pa.list_(pa.string())),
         ("answer_window_ids", pa.list_(pa.string())),
         ("reference_window_ids", pa.list_(pa.string())),
         ("answer_window_characters", pa.list_(pa.int64())),
@@ -81,6 +82,22 @@ def test_a_worked_interaction():
     assert result["count_truncated_answer"] == 1
     assert result["count_truncated_context"] == 0
     assert result["reference_similarity"] is None
+
+
+def test_statements_stand_before_the_context_of_an_answer_and_nowhere_else():
+    table = embeddings_of({"q": [1, 0], "a": [0, 1], "c": [1, 1], "s": [0, 1]}, truncated=("s",))
+    row = units_of(query_text_ids=["q"], answer_text_ids=["a"], context_text_ids=["c"])
+    rows = [row, row | {"statement_text_ids": ["s"]}, units_of(answer_text_ids=["a"], statement_text_ids=["s"])]
+    batch = pa.RecordBatch.from_pylist(rows, schema=UNITS_SCHEMA)
+    without, beside, alone = compare_interactions(batch, table).to_pylist()
+    assert (without["answer_to_context_match"], beside["answer_to_context_match"]) == ([0], [0])
+    assert_allclose(without["answer_to_context_similarity"], [1 / np.sqrt(2)], atol=1e-6)
+    assert_allclose(beside["answer_to_context_similarity"], [1], atol=1e-6)
+    assert beside["count_truncated_context"] == 1
+    changed = {"answer_to_context_similarity", "count_truncated_context"}
+    assert {name for name in COMPARED_SCHEMA.names if without[name] != beside[name]} == changed
+    # nothing was retrieved: groundedness is missing
+    assert alone["answer_to_context_similarity"] is None
 
 
 def test_missing_roles_give_nulls_and_never_numbers():

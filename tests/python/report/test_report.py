@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat import report
+from hcat.report.conversations import describe_conversations
 from hcat.report.data import ENTITIES
 from hcat.report.maps import HEATMAP_PAIRS
 from hcat.report.outcomes import _describe_retrieval
@@ -616,6 +617,39 @@ def test_perfect_scores_and_scored_refusals_are_not_worst(tmp_path: Path) -> Non
     with report.open_warehouse(warehouse) as source:
         rows = describe_worst(source)["rows"]
     assert [(row["interaction_id"], row["why"]) for row in rows] == [("i00007", "refused but should have answered")]
+
+
+def test_the_conversation_that_fails_most_is_shown_turn_by_turn(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path)
+    with report.open_warehouse(warehouse) as source:
+        assert describe_conversations(source) is None
+    assert "Conversation that fails most" not in report.render_report(warehouse)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        for turn, interaction_id in ((1, "i00002"), (2, "i00000")):
+            connection.execute(
+                "update fct_interactions set conversation_key = 'k1', turn_index = ? where interaction_id = ?",
+                [turn, interaction_id],
+            )
+        common = {"cluster_id": "c", "system": "s", "count_logged_turns": 2, "count_judged": 2, "count_turns": 2}
+        rows = [
+            {"conversation_key": "k0", "conversation_id": "good", "count_failing": 0, "is_error_repeated": False},
+            {"conversation_key": "k1", "conversation_id": HOSTILE, "count_failing": 1, "is_error_repeated": True},
+            {"conversation_key": "k2", "conversation_id": "bad", "count_failing": 2, "is_error_repeated": False},
+        ]
+        shares = [common | row | {"share_failing": row["count_failing"] / 2, "count_repeating": 0} for row in rows]
+        insert(connection, "fct_conversations", [*shares, shares[0] | {"conversation_key": "one", "count_turns": 1}])
+    with report.open_warehouse(warehouse) as source:
+        described = describe_conversations(source)
+    assert described is not None
+    # a session of one turn is no conversation, and a repeated error comes before a larger share
+    assert (described["count_conversations"], described["count_failing"], described["count_repeating"]) == (3, 2, 1)
+    turns = described["worst"]["turns"]
+    assert [(turn["turn_index"], turn["interaction_id"]) for turn in turns] == [(1, "i00002"), (2, "i00000")]
+    assert turns[1]["is_failing"]
+    assert turns[1]["failing_metrics"] == "groundedness_similarity__mean"
+    text = report.render_report(warehouse)
+    assert "Conversation that fails most" in text
+    assert "<script>alert(1)" not in text
 
 
 def test_retrieval_interval_by_hand(tmp_path: Path) -> None:

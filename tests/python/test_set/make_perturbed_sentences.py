@@ -16,7 +16,7 @@ from hcat.language.text import split_sentences
 from hcat.test_set.perturbation.faults import KINDS, perturb
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-CHUNKS = REPOSITORY / "seeds" / "demo" / "chunks.jsonl"
+CHUNKS = REPOSITORY / "demo" / "logs" / "chunks.jsonl"
 CASES = Path(__file__).resolve().parent / "data" / "perturbed_sentences.jsonl"
 CASES_PER_KIND = 50
 SEED = 20260601

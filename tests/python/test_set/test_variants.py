@@ -46,7 +46,7 @@ from hcat.test_set.variants.questions import read_plan
 from hcat.test_set.variants.surroundings import swap_terms
 from hcat.test_set.variants.tables import VARIED_SCHEMA, make_canary, read_materials, vary_batch
 
-DEMO = Path(__file__).resolve().parents[3] / "seeds" / "demo" / "queries.jsonl"
+DEMO = Path(__file__).resolve().parents[3] / "demo" / "logs" / "queries.jsonl"
 SHIPPED = shipped_materials()
 RATES = shipped_rates()
 KEPT_TYPES = [name for name, kind in VARIANT_TYPES.items() if kind.meaning == KEPT]

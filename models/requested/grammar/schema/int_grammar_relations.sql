@@ -1,4 +1,4 @@
--- One row per table from which queries are made: those in hcat_grammar_relations, or the tables of the demo.
+-- One row per table from which queries are made: those in hcat_grammar_relations, or in the demo its own.
 {{ config(materialized='table') }}
 
 {%- set relations = [] -%}
@@ -13,7 +13,11 @@
 {%- endif -%}
 {%- do relations.append((table_schema, parts[-1])) -%}
 {%- endfor -%}
-{%- if not var('hcat_grammar_relations') -%}
+{%- if not var('hcat_grammar_relations') and env_var('HCAT_DEMO', '') != '1' -%}
+{%- if execute -%}
+{{ exceptions.raise_compiler_error("hcat_grammar_relations names no table: name those from which queries are made") }}
+{%- endif -%}
+{%- elif not var('hcat_grammar_relations') -%}
 {%- for table in [ref('branches'), ref('products'), ref('fees'), ref('channels'), ref('advice_desks')] -%}
 {%- do relations.append((table.schema, table.identifier)) -%}
 {%- endfor -%}

@@ -215,7 +215,7 @@ def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
     # rows that agree say no more than as many passes
     is_varying = (error > _ROUNDING * width) & (variation > 0)
     rows = np.where(is_varying, ratio(variation, ratio(error, width) ** 2), effective)
-    lower, upper = rate_bounds(np.where(is_known, share, np.nan), rows, effective, confidence)
+    lower, upper = rate_bounds(np.where(is_known, share, np.nan), rows, effective - 1, confidence)
     has_range = np.isfinite(width)
     for name, values in (
         # rounding must not push a bound past the mean

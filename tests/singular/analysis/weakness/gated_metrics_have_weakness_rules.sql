@@ -12,7 +12,7 @@ rules as (
 
 primary_metrics as (
     select metric_name
-    from {{ ref('metric_catalog') }}
+    from {{ ref('int_metric_catalog') }}
     where is_primary
 )
 

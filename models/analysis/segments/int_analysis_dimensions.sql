@@ -1,0 +1,11 @@
+-- One row per dimension of this project: those of the seed, and those that the project adds with hcat_own_dimensions.
+select dimension, source, field, rationale
+from {{ ref('analysis_dimensions') }}
+{%- for dimension in var('hcat_own_dimensions') %}
+union all
+select
+    '{{ dimension }}' as dimension,
+    'own' as source,
+    '{{ dimension }}' as field,
+    'Added by this project' as rationale
+{%- endfor %}

@@ -1,0 +1,149 @@
+with interactions as (
+    select * from {{ ref('fct_interactions') }}
+    where conversation_key is not null
+),
+
+evaluations as (
+    select * from {{ ref('fct_evaluations') }}
+),
+
+sentence_evidence as (
+    select * from {{ ref('fct_sentence_evidence') }}
+),
+
+verdicts as (
+    select
+        interaction_id,
+        bool_or(is_failing) as is_failing,
+        {{ joined_text("case when is_failing then metric_name end", "', '", 'metric_name') }} as failing_metrics,
+        max(case when metric_name = 'groundedness' then raw_score end) as groundedness
+    from evaluations
+    group by interaction_id
+),
+
+turns as (
+    select
+        interactions.conversation_key,
+        interactions.conversation_id,
+        interactions.interaction_id,
+        interactions.cluster_id,
+        interactions.system,
+        interactions.run_id,
+        interactions.turn_index,
+        interactions.count_turns,
+        interactions.asked_at,
+        verdicts.is_failing,
+        verdicts.failing_metrics,
+        verdicts.groundedness,
+        row_number() over (
+            partition by interactions.conversation_key
+            order by
+                case when verdicts.is_failing then 0 else 1 end, interactions.turn_index, interactions.interaction_id
+        ) as failing_place,
+        row_number() over (
+            partition by interactions.conversation_key
+            order by
+                round(verdicts.groundedness, {{ var('hcat_similarity_digits') }}) nulls last,
+                interactions.turn_index,
+                interactions.interaction_id
+        ) as weakness_place
+    from interactions
+    inner join verdicts on interactions.interaction_id = verdicts.interaction_id
+),
+
+sentences as (
+    select
+        turns.conversation_key,
+        turns.turn_index,
+        turns.is_failing,
+        -- the words of a sentence, whatever its case and its marks
+        {{ replace_pattern('lower(sentence_evidence.sentence_text)', '[^\\p{L}\\p{N}]+', ' ') }} as sentence,
+        coalesce(sentence_evidence.is_flagged, false)
+        or coalesce(sentence_evidence.is_contradicted, false)
+        or coalesce(sentence_evidence.count_numbers > sentence_evidence.count_numbers_supported, false)
+        or coalesce(sentence_evidence.count_entities > sentence_evidence.count_entities_supported, false)
+            as is_unsupported
+    from turns
+    inner join sentence_evidence on turns.interaction_id = sentence_evidence.interaction_id
+),
+
+errors as (
+    select conversation_key, sentence, min(turn_index) as error_turn
+    from sentences
+    where is_failing and is_unsupported
+    group by conversation_key, sentence
+),
+
+repeated as (
+    select
+        errors.conversation_key,
+        count(distinct sentences.turn_index) as count_repeating,
+        min(sentences.turn_index) as first_repeating_turn
+    from errors
+    inner join sentences
+        on
+            errors.conversation_key = sentences.conversation_key
+            and errors.sentence = sentences.sentence
+            and errors.error_turn < sentences.turn_index
+    group by errors.conversation_key
+),
+
+summed as (
+    select
+        conversation_key,
+        min(conversation_id) as conversation_id,
+        min(cluster_id) as cluster_id,
+        min(system) as system,
+        min(run_id) as run_id,
+        max(case when failing_place = 1 and is_failing then interaction_id end) as first_failing_interaction_id,
+        max(case when failing_place = 1 and is_failing then failing_metrics end) as first_failing_metrics,
+        max(case when weakness_place = 1 and groundedness is not null then interaction_id end)
+            as weakest_interaction_id,
+        max(count_turns) as count_turns,
+        count(distinct turn_index) as count_logged_turns,
+        count(is_failing) as count_judged,
+        sum(case when is_failing then 1 else 0 end) as count_failing,
+        min(case when is_failing then turn_index end) as first_failing_turn,
+        min(groundedness) as least_groundedness,
+        min(asked_at) as first_asked_at,
+        max(asked_at) as last_asked_at
+    from turns
+    group by conversation_key
+),
+
+final as (
+    select
+        -- ids
+        summed.conversation_key,
+        summed.conversation_id,
+        summed.cluster_id,
+        summed.run_id,
+        summed.first_failing_interaction_id,
+        summed.weakest_interaction_id,
+
+        -- strings
+        summed.system,
+        summed.first_failing_metrics,
+
+        -- numerics
+        summed.count_turns::integer as count_turns,
+        summed.count_logged_turns::integer as count_logged_turns,
+        summed.count_judged::integer as count_judged,
+        summed.count_failing::integer as count_failing,
+        summed.count_failing / nullif(summed.count_judged, 0)::double as share_failing,
+        summed.first_failing_turn::integer as first_failing_turn,
+        coalesce(repeated.count_repeating, 0)::integer as count_repeating,
+        repeated.first_repeating_turn::integer as first_repeating_turn,
+        summed.least_groundedness,
+
+        -- booleans
+        repeated.conversation_key is not null as is_error_repeated,
+
+        -- timestamps
+        summed.first_asked_at,
+        summed.last_asked_at
+    from summed
+    left join repeated on summed.conversation_key = repeated.conversation_key
+)
+
+select * from final

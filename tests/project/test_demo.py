@@ -1,0 +1,52 @@
+"""The demo is apart: what it decides stands in demo/seeds, and is used only when HCAT_DEMO=1 asks for it."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builds import REPOSITORY
+
+DEMO_SEEDS = sorted(path.stem for path in (REPOSITORY / "demo" / "seeds").glob("*.csv"))
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def enabled(settings: dict[str, Any], name: str, is_demo: bool) -> bool:
+    """Return what ``+enabled`` of a seed says with everything else switched on."""
+    import jinja2
+
+    text = settings.get(name, {}).get("+enabled", settings.get("+enabled", "True"))
+    rendered = jinja2.Template(text).render(
+        env_var=lambda variable, default: "1" if is_demo and variable == "HCAT_DEMO" else default,
+        var=lambda variable, default: True,
+    )
+    return rendered == "True"
+
+
+@pytest.mark.parametrize("name", DEMO_SEEDS)
+def test_a_decision_of_the_demo_and_the_shipped_one_exclude_each_other(name: str) -> None:
+    shipped = yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text(encoding="utf-8"))["seeds"]["hcat"]
+    for is_demo in (True, False):
+        assert enabled(shipped["seeds"], name, is_demo) is is_demo
+        assert enabled(shipped, name, is_demo) is not is_demo
+
+
+@pytest.mark.parametrize("name", DEMO_SEEDS)
+def test_no_shipped_decision_is_about_the_demo(name: str) -> None:
+    path = REPOSITORY / "seeds" / f"{name}.csv"
+    demo = REPOSITORY / "demo" / "seeds" / f"{name}.csv"
+    assert path.read_text(encoding="utf-8").splitlines()[0] == demo.read_text(encoding="utf-8").splitlines()[0]
+    # gates that hold for anybody hold for the demo too; other decisions nobody can take for everybody
+    shared = [row for row in read_rows(path) if row in read_rows(demo)] if name == "threshold_gates" else []
+    assert read_rows(path) == shared
+
+
+def test_the_demo_is_named_in_no_shipped_seed() -> None:
+    for path in sorted((REPOSITORY / "seeds").glob("*.csv")):
+        assert "harbourlight" not in path.read_text(encoding="utf-8").casefold(), path
+        assert " demo" not in path.read_text(encoding="utf-8").casefold(), path

@@ -1,0 +1,9 @@
+-- Two values of an own dimension would count an interaction twice.
+select
+    interaction_id,
+    dimension,
+    count(*) as count_values
+from {{ ref('int_interaction_segments') }}
+where dimension in ('{{ var("hcat_own_dimensions") | join("', '") }}')
+group by interaction_id, dimension
+having count(*) > 1

@@ -1,0 +1,4 @@
+-- A metric of hcat_own_metrics without a row in the seed own_metrics would be dropped without a word.
+select distinct metric_name
+from {{ ref('int_metrics_unioned') }}
+where metric_name not in (select catalogued.metric_name from {{ ref('int_metric_catalog') }} as catalogued)
