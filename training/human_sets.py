@@ -81,7 +81,7 @@ class _Claim(NamedTuple):
 def read_human_pairs(data: Path, reader: EvidenceReader, seed: int, kept: Path) -> list[tuple[str, Pair]]:
     """Return the family and the pair of every claim of :data:`SETS`.
 
-    The evidence of all passages takes minutes to choose, so the pairs are kept in a file for the trainings of all folds.
+    To choose the evidence takes minutes, so the pairs are kept in a file for the trainings of all folds.
 
     Parameters
     ----------
