@@ -119,7 +119,7 @@ REJECTED_INTERACTIONS: list[tuple[dict[str, Any] | bytes, str]] = [
     (b"[" * 50_000, "malformed JSON"),
     (b'{"interaction_id": "huge", "answer": ' + b"9" * 5_000 + b"}", "malformed JSON"),
     (b'["a", "list"]', "not a JSON object but list"),
-    (b"null", "not a JSON object but NoneType"),
+    (b"null", "not a JSON object but null"),
     (b'{"interaction_id": "latin_1", "answer": "caf\xe9"}', "invalid UTF-8 at byte"),
     (b'{"interaction_id": "truncated_utf_8", "answer": "\xf0\x9f\x98"}', "invalid UTF-8 at byte"),
     (_interaction("time_1", asked_at="yesterday"), "asked_at is not an ISO 8601 timestamp: yesterday"),

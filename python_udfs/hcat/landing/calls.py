@@ -18,7 +18,7 @@ from typing import Any
 
 from hcat.engine.keys import hash_text
 from hcat.landing.aliases import KEY_ALIASES, NOT_CONTENT, known_names, looks_like_content, pick, plain_name
-from hcat.landing.raw_contract import ENTITIES, RecordError, to_text
+from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 
 #: Stem of the files that hold calls.
 CALLS = "calls"
@@ -332,7 +332,7 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
     single = pick(record, "answer")
     samples = _structured(pick(record, "answers"))
     if samples is not None and not isinstance(samples, list):
-        raise RecordError(f"multi_responses must be a list, got {_kind(samples)}")
+        raise RecordError(f"multi_responses must be a list, got {json_kind(samples)}")
     if not samples:
         answer = _scalar(single, "answer")
         return [_Exchange(call_id, query_id, query_text, answer, record.get("sample_index"))]
@@ -346,12 +346,8 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
 def _scalar(value: Any, what: str) -> str | None:
     if isinstance(value, Mapping | list | tuple):
         keys = f" with the keys {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
-        raise RecordError(f"the {what} must be a text, got {_kind(value)}{keys}")
+        raise RecordError(f"the {what} must be a text, got {json_kind(value)}{keys}")
     return to_text(value)
-
-
-def _kind(value: Any) -> str:
-    return {"dict": "object", "str": "text"}.get(type(value).__name__, type(value).__name__)
 
 
 def _find_messages(record: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
@@ -450,7 +446,7 @@ def _find_contexts(record: Mapping[str, Any]) -> Any:
     if identifiers is None:
         return contexts
     if not isinstance(identifiers, list):
-        raise RecordError(f"retrieved_context_ids must be a list, got {_kind(identifiers)}")
+        raise RecordError(f"retrieved_context_ids must be a list, got {json_kind(identifiers)}")
     if contexts is None:
         return [{"chunk_id": identifier} for identifier in identifiers]
     if not isinstance(contexts, list) or len(contexts) != len(identifiers):
@@ -474,7 +470,7 @@ def _read_context(context: Any) -> dict[str, Any]:
         marked = _MARKED_SOURCE.fullmatch(context or "")
         return {"chunk_id": marked["source"], "text": marked["context"]} if marked else {"text": context}
     if not isinstance(context, Mapping):
-        raise RecordError(f"a context must be a text or an object, got {_kind(context)}")
+        raise RecordError(f"a context must be a text or an object, got {json_kind(context)}")
     record = _plain(context)
     # a LangChain document inside its serialised class, a LlamaIndex node inside its score
     for name in ("kwargs", "node", "document"):
@@ -592,7 +588,7 @@ def _expand_retrievals(record: Mapping[str, Any], exchange: _Exchange) -> Iterat
     if contexts is None:
         return
     if not isinstance(contexts, list):
-        raise RecordError(f"contexts must be a list, got {_kind(contexts)}")
+        raise RecordError(f"contexts must be a list, got {json_kind(contexts)}")
     read = [_read_context(context) for context in contexts]
     for rank, context in enumerate(read, start=1):
         yield {"interaction_id": exchange.interaction_id, "rank": rank} | context
@@ -603,7 +599,7 @@ def _expand_judgements(record: Mapping[str, Any], exchange: _Exchange) -> Iterat
     if identifiers is None or exchange.query_id is None or exchange.is_further_sample:
         return
     if not isinstance(identifiers, list):
-        raise RecordError(f"reference_context_ids must be a list, got {_kind(identifiers)}")
+        raise RecordError(f"reference_context_ids must be a list, got {json_kind(identifiers)}")
     yield from judge_relevant(exchange.query_id, identifiers)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hcat.landing.aliases import pick, plain_name
 from hcat.landing.calls import find_passage_id, judge_relevant, make_query_id
-from hcat.landing.raw_contract import ENTITIES, RecordError
+from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind
 
 #: Stems of files and the entities that they hold.
 CORPUS, QUESTIONS, JUDGEMENTS = "corpus", "qa", "qrels"
@@ -74,7 +74,7 @@ def expand_question(question: Mapping[str, Any], entity_name: str) -> Iterator[d
     if entity_name == "relevance_judgements":
         identifiers = pick(record, "reference_context_ids")
         if identifiers is not None and not isinstance(identifiers, list):
-            raise RecordError(f"the gold passages must be a list, got {type(identifiers).__name__}")
+            raise RecordError(f"the gold passages must be a list, got {json_kind(identifiers)}")
         yield from judge_relevant(query_id, identifiers or [])
         return
     reference = pick(record, "reference_answer")

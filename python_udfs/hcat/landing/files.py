@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
-from hcat.landing.raw_contract import first_line, show_record, to_text
+from hcat.landing.raw_contract import first_line, json_kind, show_record, to_text
 
 #: Endings of the files that are read.
 FORMATS = (".parquet", ".jsonl", ".csv", ".tsv")
@@ -112,7 +112,7 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
             if isinstance(record, dict):
                 yield number, record, None, None
             else:
-                yield number, None, f"not a JSON object but {type(record).__name__}", text.rstrip("\r\n")
+                yield number, None, f"not a JSON object but {json_kind(record)}", text.rstrip("\r\n")
 
 
 def _read_json(path: Path) -> Iterator[RawRecord]:
@@ -131,7 +131,7 @@ def _read_json(path: Path) -> Iterator[RawRecord]:
         if isinstance(record, dict):
             yield number, record, None, None
         else:
-            yield number, None, f"not a JSON object but {type(record).__name__}", to_text(record)
+            yield number, None, f"not a JSON object but {json_kind(record)}", to_text(record)
 
 
 def _read_lines(handle: BinaryIO) -> Iterator[tuple[bytes, int]]:

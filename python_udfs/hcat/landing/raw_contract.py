@@ -228,6 +228,20 @@ def to_text(value: Any) -> str | None:
     return str(value)
 
 
+def json_kind(value: Any) -> str:
+    """Return what JSON calls a value, for a message.
+
+    Examples
+    --------
+    >>> [json_kind(value) for value in ("a", 1.5, True, None, ["a"], {})]
+    ['text', 'number', 'true or false', 'null', 'list', 'object']
+    """
+    if value is None:
+        return "null"
+    kinds = {bool: "true or false", str: "text", int: "number", float: "number", list: "list", dict: "object"}
+    return next((name for kind, name in kinds.items() if isinstance(value, kind)), type(value).__name__)
+
+
 def show_record(record: Mapping[str, Any]) -> str:
     """Return a record for the rejects table: as JSON where JSON can hold it."""
     try:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hcat.landing.raw_contract import RecordError, to_text
+from hcat.landing.raw_contract import RecordError, json_kind, to_text
 
 #: Column -> the names of exports without case and underscores, the first one that holds a value wins.
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -241,13 +241,13 @@ def _read_list(value: Any) -> list[Any]:
 def _as_object(value: Any) -> Mapping[str, Any]:
     value = _read_json(value)
     if not isinstance(value, Mapping):
-        raise RecordError(f"a span must be an object, got {type(value).__name__}")
+        raise RecordError(f"a span must be an object, got {json_kind(value)}")
     return value
 
 
 def _as_list(value: Any) -> list[Mapping[str, Any]]:
     if not isinstance(value, list):
-        raise RecordError(f"OTLP must hold a list of spans, got {type(value).__name__}")
+        raise RecordError(f"OTLP must hold a list of spans, got {json_kind(value)}")
     return [_as_object(each) for each in value]
 
 

@@ -96,7 +96,7 @@ def test_missing_and_empty_contexts_give_no_retrieval(contexts: Any) -> None:
     [
         ("one text", "contexts must be a list, got text"),
         ({"text": "x"}, "contexts must be a list, got object"),
-        (["x", 7], "a context must be a text or an object, got int"),
+        (["x", 7], "a context must be a text or an object, got number"),
         ([["x"]], "a context must be a text or an object, got list"),
     ],
 )

@@ -131,9 +131,9 @@ def test_what_is_said_of_a_trace_is_an_attribute_of_its_root() -> None:
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        ({"resourceSpans": {}}, "OTLP must hold a list of spans, got dict"),
-        ({"resourceSpans": ["x"]}, "a span must be an object, got str"),
-        ({"spans": [1]}, "a span must be an object, got int"),
+        ({"resourceSpans": {}}, "OTLP must hold a list of spans, got object"),
+        ({"resourceSpans": ["x"]}, "a span must be an object, got text"),
+        ({"spans": [1]}, "a span must be an object, got number"),
         ({"RECORD_TYPE": "LOG", "TRACE": {}}, "record_type is LOG, not SPAN"),
     ],
 )
