@@ -29,6 +29,8 @@ final as (
         interactions.application_version,
         interactions.system,
         interactions.language,
+        interactions.answer_language,
+        interactions.language_source,
         masked.customer_group,
         topics.topic,
         topics.topic_source,

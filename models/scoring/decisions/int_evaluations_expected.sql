@@ -60,11 +60,6 @@ crossed as (
             case
                 when not classifier.has_classifier and metrics.requires like '%classifier%'
                     then 'entailment classifier'
-                when
-                    metrics.requires like '%classifier%'
-                    and split_part(lower(interactions.language), '-', 1)
-                    not in ('{{ var("hcat_classifier_languages") | join("', '") }}')
-                    then 'entailment classifier for this language'
             end,
             case
                 when samples.interaction_id is null and metrics.requires like '%samples%'
@@ -82,6 +77,19 @@ crossed as (
             end,
             case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
         ) as missing_inputs,
+        -- A text without a known language counts as one in a language that is read.
+        case
+            when
+                metrics.requires like '%classifier%'
+                and interactions.answer_language
+                not in ('{{ var("hcat_classifier_languages") | join("', '") }}')
+                then 'the entailment classifier does not read ' || interactions.answer_language
+            when
+                metrics.requires like '%encoder%'
+                and interactions.answer_language
+                not in ('{{ var("hcat_encoder_languages") | join("', '") }}')
+                then 'the encoder does not read ' || interactions.answer_language
+        end as unsupported_language,
         metrics.applies_to_behaviour <> 'any' and metrics.applies_to_behaviour <> interactions.expected_behaviour
         or (
             metrics.applies_to_answer_types is not null
@@ -105,11 +113,13 @@ final as (
         case
             when is_outside_scope then 'not_applicable'
             when missing_inputs <> '' then 'missing_input'
+            when unsupported_language is not null then 'unsupported_language'
             when is_refusal and refusal_rule = 'as_refused' then 'refused'
         end as expected_status,
         case
             when is_outside_scope then 'not for this answer type or expected behaviour'
             when missing_inputs <> '' then 'missing: ' || missing_inputs
+            when unsupported_language is not null then unsupported_language
             when is_refusal and refusal_rule = 'as_refused' then 'the answer declines'
         end as expected_detail,
         -- A refusal where an answer was expected gets the score of the catalogue. A correct refusal has no such score.

@@ -13,6 +13,10 @@ answers_classified as (
     select * from {{ ref('int_answers_classified_by_refusal') }}
 ),
 
+answer_languages as (
+    select * from {{ ref('int_answer_languages') }}
+),
+
 retrievals_graded as (
     select
         interaction_id,
@@ -39,6 +43,22 @@ final as (
     select
         interactions.*,
         answers_classified.refusal_rule,
+        -- What the logs say counts, else what the answer is written in, if it is long enough to tell.
+        case
+            when interactions.language is not null then split_part(lower(interactions.language), '-', 1)
+            when
+                answer_languages.language_probability >= {{ var('hcat_language_probability') }}
+                and answer_languages.count_letters >= {{ var('hcat_language_letters') }}
+                then answer_languages.language
+        end as answer_language,
+        case
+            when interactions.language is not null then 'logged'
+            when
+                answer_languages.language_probability >= {{ var('hcat_language_probability') }}
+                and answer_languages.count_letters >= {{ var('hcat_language_letters') }}
+                then 'detected'
+            else 'undecided'
+        end as language_source,
         coalesce(context_counts.count_contexts, 0) as count_contexts,
         length(interactions.answer) as count_answer_characters,
         interactions.query_text is not null as has_query,
@@ -50,6 +70,7 @@ final as (
     from interactions
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
     left join answers_classified on answer_passages.passage_id = answers_classified.passage_id
+    left join answer_languages on answer_passages.passage_id = answer_languages.passage_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
 )

@@ -26,7 +26,7 @@ from hcat.report.test_set import describe_test_set
 MAXIMUM_REASONS = 25
 MAXIMUM_EXAMPLES = 3
 ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements", "spans")
-SCORE_STATUSES = ("scored", "truncated", "refused", "not_applicable", "missing_input", "failed")
+SCORE_STATUSES = ("scored", "truncated", "refused", "not_applicable", "missing_input", "unsupported_language", "failed")
 
 COUNT_RECORDS_EVALUATED = """
 select
@@ -70,6 +70,14 @@ from fct_evaluations as evaluations
 inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
 group by metrics.family, metrics.metric_name, metrics.is_primary, metrics.requires, evaluations.score_status
 order by metrics.family, metrics.metric_name, evaluations.score_status
+"""
+
+COUNT_LANGUAGES = """
+select answer_language, language_source, count(*) as count_interactions
+from fct_interactions
+where is_answered
+group by answer_language, language_source
+order by count_interactions desc, answer_language nulls last, language_source
 """
 
 LIST_RECORD_COUNTS = "select * from int_records_counted order by entity"
@@ -259,7 +267,21 @@ def _describe_statuses(source: Warehouse) -> dict[str, Any]:
     described = [
         {**entry, "counts": [entry["counts"].get(status, 0) for status in present]} for entry in by_metric.values()
     ]
-    return {"statuses": present, "rows": described}
+    languages = source.rows(COUNT_LANGUAGES, ["fct_interactions"])
+    count = sum(row["count_interactions"] for row in languages)
+    return {
+        "statuses": present,
+        "rows": described,
+        "languages": [
+            {
+                "language": row["answer_language"] or "undecided",
+                "source": row["language_source"],
+                "count": row["count_interactions"],
+                "share": format_percent(row["count_interactions"] / count),
+            }
+            for row in languages
+        ],
+    }
 
 
 def _describe_representativeness(source: Warehouse) -> dict[str, Any] | None:

@@ -3,4 +3,4 @@ select evaluation_id, metric_name, score_status, raw_score
 from {{ ref('fct_evaluations') }}
 where
     (score_status in ('scored', 'truncated') and raw_score is null)
-    or (score_status in ('missing_input', 'not_applicable', 'failed') and raw_score is not null)
+    or (score_status in ('missing_input', 'unsupported_language', 'not_applicable', 'failed') and raw_score is not null)
