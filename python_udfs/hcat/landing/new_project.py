@@ -140,8 +140,8 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         inputs, metrics = checked.inputs, set(checked.metrics)
     names = {metric["metric_name"]: metric["inputs"] for metric in catalogue}
     # the demo has a gate of each kind
-    gates = [row for row in _read_seed(source / "demo" / "seeds", _GATES) if _is_measurable(row, names, inputs)]
-    shipped = _read_seed(source / "seeds", _DECISIONS)
+    possible, shipped = _read_seed(source / "demo" / "seeds", _GATES), _read_seed(source / "seeds", _DECISIONS)
+    gates = [row for row in possible if _is_measurable(row, names, inputs)]
     decisions = [row for row in shipped if row["metric_name"] not in names or row["metric_name"] in metrics]
     name = _name_of(folder)
     texts = {
@@ -155,8 +155,8 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         "profiles.yml": _PROFILES.substitute(name=name),
         "packages.yml": _PACKAGES.substitute(package=(start / source).resolve()),
         ".gitignore": _IGNORED,
-        f"seeds/{_GATES}.csv": _to_csv(gates),
-        f"seeds/{_DECISIONS}.csv": _to_csv(decisions),
+        f"seeds/{_GATES}.csv": _to_csv(gates, list(possible[0])),
+        f"seeds/{_DECISIONS}.csv": _to_csv(decisions, list(shipped[0])),
         f"seeds/{_METRICS}.csv": (source / "seeds" / f"{_METRICS}.csv").read_text(encoding="utf-8"),
         f"{_PLACE_OF_LOGS}/.gitkeep": "",
         "models/.gitkeep": "",
@@ -188,9 +188,9 @@ def _read_seed(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(handle))
 
 
-def _to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+def _to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
