@@ -13,8 +13,30 @@ answers_classified as (
     select * from {{ ref('int_answers_classified_by_refusal') }}
 ),
 
+answer_passages as (
+    select interaction_id, passage_id
+    from passages
+    where role = 'answer'
+),
+
 answer_languages as (
     select * from {{ ref('int_answer_languages') }}
+),
+
+-- What the logs say counts if it is a code (en, en-GB), else what the answer is written in, if it is long enough to tell.
+languages as (
+    select
+        interactions.interaction_id,
+        {{ array_at(all_matches('lower(interactions.language)', '^([a-z][a-z])(?:[-_]|$)'), 1) }} as logged_language,
+        case
+            when
+                answer_languages.language_probability >= {{ var('hcat_language_probability') }}
+                and answer_languages.count_letters >= {{ var('hcat_language_letters') }}
+                then answer_languages.language
+        end as detected_language
+    from interactions
+    left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
+    left join answer_languages on answer_passages.passage_id = answer_languages.passage_id
 ),
 
 retrievals_graded as (
@@ -33,30 +55,14 @@ context_counts as (
     group by interaction_id
 ),
 
-answer_passages as (
-    select interaction_id, passage_id
-    from passages
-    where role = 'answer'
-),
-
 final as (
     select
         interactions.*,
         answers_classified.refusal_rule,
-        -- What the logs say counts, else what the answer is written in, if it is long enough to tell.
+        coalesce(languages.logged_language, languages.detected_language) as answer_language,
         case
-            when interactions.language is not null then split_part(lower(interactions.language), '-', 1)
-            when
-                answer_languages.language_probability >= {{ var('hcat_language_probability') }}
-                and answer_languages.count_letters >= {{ var('hcat_language_letters') }}
-                then answer_languages.language
-        end as answer_language,
-        case
-            when interactions.language is not null then 'logged'
-            when
-                answer_languages.language_probability >= {{ var('hcat_language_probability') }}
-                and answer_languages.count_letters >= {{ var('hcat_language_letters') }}
-                then 'detected'
+            when languages.logged_language is not null then 'logged'
+            when languages.detected_language is not null then 'detected'
             else 'undecided'
         end as language_source,
         coalesce(context_counts.count_contexts, 0) as count_contexts,
@@ -70,7 +76,7 @@ final as (
     from interactions
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
     left join answers_classified on answer_passages.passage_id = answers_classified.passage_id
-    left join answer_languages on answer_passages.passage_id = answer_languages.passage_id
+    inner join languages on interactions.interaction_id = languages.interaction_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
 )
