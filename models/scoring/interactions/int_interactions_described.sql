@@ -23,7 +23,7 @@ answer_languages as (
     select * from {{ ref('int_answer_languages') }}
 ),
 
--- What the logs say counts if it is a code (en, en-GB), else what the answer is written in, if it is long enough to tell.
+-- What the logs say counts if it is a code (en, en-GB). Else the answer tells, if it is long enough.
 languages as (
     select
         interactions.interaction_id,
