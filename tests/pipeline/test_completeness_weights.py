@@ -24,7 +24,7 @@ def test_logged_weights_decide_which_context_counts(dbt: Dbt, tmp_path_factory: 
         ]
         + [{"interaction_id": "first", "rank": 3, "text": "Apples.", "completeness_weight": -1}],
     )
-    build = dbt(SCORES, raw, warehouse)
+    build = dbt(f"{SCORES} stg_retrievals__rejected", raw, warehouse)
     assert build.exit_code == 0, build.output
     scores = dict(
         build.query(
