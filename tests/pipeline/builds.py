@@ -25,7 +25,7 @@ HASHING = "hashing:32"
 #: A build of everything without its data tests, which the first build of the same logs has run.
 UNTESTED = "build --exclude-resource-type test"
 #: A build of the scores alone, without labels, analysis and gates.
-SCORES = f"{UNTESTED} --select +fct_evaluations +fct_sentence_evidence"
+SCORES = f"{UNTESTED} --select +fct_evaluations +fct_sentence_evidence +dim_metrics"
 #: Interactions of the build that other builds go on from.
 COUNT_SMALL = 12
 ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements")
