@@ -19,24 +19,13 @@ answer_passages as (
     where role = 'answer'
 ),
 
-answer_languages as (
-    select * from {{ ref('int_answer_languages') }}
-),
-
--- What the logs say counts if it is a code (en, en-GB). Else the answer tells, if it is long enough.
-languages as (
-    select
-        interactions.interaction_id,
-        {{ array_at(all_matches('lower(interactions.language)', '^([a-z][a-z])(?:[-_]|$)'), 1) }} as logged_language,
-        case
-            when
-                answer_languages.language_probability >= {{ var('hcat_language_probability') }}
-                and answer_languages.count_letters >= {{ var('hcat_language_letters') }}
-                then answer_languages.language
-        end as detected_language
-    from interactions
-    left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
-    left join answer_languages on answer_passages.passage_id = answer_languages.passage_id
+-- an answer tells its language if it is long enough
+languages_detected as (
+    select passage_id, language
+    from {{ ref('int_answer_languages') }}
+    where
+        language_probability >= {{ var('hcat_language_probability') }}
+        and count_letters >= {{ var('hcat_language_letters') }}
 ),
 
 retrievals_graded as (
@@ -59,10 +48,10 @@ final as (
     select
         interactions.*,
         answers_classified.refusal_rule,
-        coalesce(languages.logged_language, languages.detected_language) as answer_language,
+        coalesce(interactions.logged_language, languages_detected.language) as answer_language,
         case
-            when languages.logged_language is not null then 'logged'
-            when languages.detected_language is not null then 'detected'
+            when interactions.logged_language is not null then 'logged'
+            when languages_detected.language is not null then 'detected'
             else 'undecided'
         end as language_source,
         coalesce(context_counts.count_contexts, 0) as count_contexts,
@@ -76,7 +65,7 @@ final as (
     from interactions
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
     left join answers_classified on answer_passages.passage_id = answers_classified.passage_id
-    inner join languages on interactions.interaction_id = languages.interaction_id
+    left join languages_detected on answer_passages.passage_id = languages_detected.passage_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
 )

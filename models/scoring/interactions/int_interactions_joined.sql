@@ -42,6 +42,8 @@ joined as (
         {{ named("nullif(concat_ws(' ', interactions.application, interactions.application_version), '')") }}
             as system,
         interactions.language,
+        -- a code (en, en-GB), without its region; a name of a language is no code
+        {{ array_at(all_matches('lower(interactions.language)', '^([a-z][a-z])(?:[-_]|$)'), 1) }} as logged_language,
         interactions.customer_group,
         interactions.tags,
         interactions.answer,

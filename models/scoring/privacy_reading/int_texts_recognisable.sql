@@ -7,7 +7,7 @@ with interaction_passages as (
 ),
 
 interactions as (
-    select interaction_id, language, customer_group from {{ ref('int_interactions_joined') }}
+    select interaction_id, logged_language, customer_group from {{ ref('int_interactions_joined') }}
 ),
 
 queries as (
@@ -31,8 +31,8 @@ united as (
         passages.passage_text as text,
         -- Documents count as written in a known language, whatever the language of the customer.
         passages.role = 'context'
-        or interactions.language is null
-        or split_part(lower(interactions.language), '-', 1) in (
+        or interactions.logged_language is null
+        or interactions.logged_language in (
             '{{ var("hcat_tagger_languages") | join("', '") }}'
         ) as is_in_known_language
     from interaction_passages as passages

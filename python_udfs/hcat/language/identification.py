@@ -21,7 +21,7 @@ LANGUAGE_SCHEMA: Final = pa.schema(
 )
 
 #: More of a long text makes nothing surer.
-_CHARACTERS = 2_000
+_CHARACTERS = 500
 
 
 def identify_languages(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -36,7 +36,7 @@ def identify_languages(batch: pa.RecordBatch) -> pa.RecordBatch:
     -------
     RecordBatch
         Schema :data:`LANGUAGE_SCHEMA`: language is an ISO 639-1 code, language_probability lies in (0, 1], and
-        count_letters counts the letters of the first 2,000 characters.
+        count_letters counts the letters of the first 500 characters.
 
     Examples
     --------

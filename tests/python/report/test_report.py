@@ -201,6 +201,8 @@ def add_interactions(
             printf('topic %d', number % $topics) || $text as topic,
             printf('type %d', number % 3) || $text as query_type,
             'en' as language,
+            'en' as answer_language,
+            'logged' as language_source,
             'answer' as expected_behaviour,
             'short' as answer_length,
             'logged_tag' as topic_source,
