@@ -16,7 +16,7 @@
         'hcat_evidence_sentences', 'hcat_evidence_characters', 'hcat_selfcheck_samples', 'hcat_entailment_logit_bound',
         'hcat_unsupported_bound', 'hcat_lowest_sentence_share', 'hcat_answer_length_bonus',
         'hcat_classifier_languages', 'hcat_encoder_languages', 'hcat_language_probability', 'hcat_language_letters',
-        'hcat_rating_looks',
+        'hcat_label_kinds', 'hcat_rating_looks',
         'hcat_bootstrap_draws', 'hcat_cross_validation_folds', 'hcat_acceptance_probability', 'hcat_calibration_bins',
         'hcat_calibration_dimension', 'hcat_minimum_class_clusters',
         'hcat_calibration_valid_days', 'hcat_audit_level',

@@ -332,7 +332,8 @@ def read_facts(folder: Path) -> dict[str, Any]:
     """Return what a stage of training wrote of itself; a folder of shipped weights says it in its card."""
     if not (folder / "training.json").exists():
         facts: dict[str, Any] = json.loads((folder / "card.json").read_text(encoding="utf-8"))["training"]
-        return facts | {"rank": facts.get("shipped_rank", facts["rank"])}
+        # the cards of the compact classifier name no base
+        return {"base": Settings().base} | facts | {"rank": facts.get("shipped_rank", facts["rank"])}
     facts = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     return facts
 

@@ -2,7 +2,7 @@
     materialized='incremental',
     unique_key='evaluation_id',
     incremental_strategy='delete+insert',
-    on_schema_change='fail',
+    on_schema_change='append_new_columns',
     post_hook=[
         "{{ delete_rows_outside_index('int_evaluations_expected', 'evaluation_id') }}"
     ]
@@ -25,7 +25,7 @@ targets as (
 ),
 
 labels as (
-    select interaction_id, criterion, label from {{ ref('int_ratings_adjudicated') }}
+    select interaction_id, criterion, label, rater_kind from {{ ref('int_ratings_adjudicated') }}
 ),
 
 calibrated as (
@@ -55,6 +55,7 @@ joined as (
         evaluations.score_status,
         evaluations.detail,
         prediction_sets.prediction_set,
+        case when labels.label is not null then labels.rater_kind end as label_rater_kind,
         case
             when targets.metric_name is null then 'not_calibrated'
             when evaluations.raw_score is null then 'no_score'
@@ -102,7 +103,8 @@ final as (
         md5(
             concat_ws(
                 '|', score_status, coalesce(raw_score::string, ''), coalesce(threshold::string, ''),
-                coalesce(label::string, ''), coalesce(scored_count::string, ''), coalesce(detail, ''),
+                coalesce(label::string, ''), coalesce(label_rater_kind, ''), coalesce(scored_count::string, ''),
+                coalesce(detail, ''),
                 coalesce(calibrated_probability::string, ''), coalesce(prediction_set, ''), calibration_status
             )
         ) as content_key

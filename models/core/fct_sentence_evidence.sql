@@ -8,6 +8,10 @@ units as (
     select * from {{ ref('int_interaction_units') }}
 ),
 
+answer_sentences as (
+    select * from {{ ref('int_answer_sentences') }}
+),
+
 supported as (
     select * from {{ ref('int_sentences_supported') }}
 ),
@@ -47,8 +51,8 @@ located as (
         matches.sentence_index,
         matches.similarity,
         units.input_key,
+        answer_sentences.text_id,
         -- List positions start at 1, sentence numbers at 0.
-        {{ array_at('units.answer_text_ids', 'matches.sentence_index + 1') }} as text_id,
         {{ array_at('(' ~ evidence_of_turn('text_ids') ~ ')', 'matches.match_index + 1') }} as evidence_text_id,
         {{ array_at('(' ~ evidence_of_turn('ranks') ~ ')', 'matches.match_index + 1') }} as evidence_rank,
         fused.contributions,
@@ -62,6 +66,10 @@ located as (
         ) as weakness_rank
     from matches
     inner join units on matches.interaction_id = units.interaction_id
+    inner join answer_sentences
+        on
+            matches.interaction_id = answer_sentences.interaction_id
+            and matches.sentence_index = answer_sentences.sentence_index
     left join fused
         on matches.interaction_id = fused.interaction_id and matches.sentence_index = fused.sentence_index
 ),

@@ -331,6 +331,9 @@ def import_labels(
     rejects: Annotated[
         Path | None, typer.Option("--rejects", help="Rejects file; by default <sheet>_rejected.csv beside the sheet.")
     ] = None,
+    rater_kind: Annotated[
+        str | None, typer.Option("--rater-kind", help="Who filled the sheet: person or language_model.")
+    ] = None,
 ) -> None:
     """Import a review sheet that is filled in: check it and write its ratings to the raw logs for the next build."""
     from hcat.review import sheets as review_files
@@ -338,7 +341,7 @@ def import_labels(
     if raw_logs is None:
         raise ValueError("no folder of raw logs: set --raw-logs or HCAT_RAW_LOGS")
     imported = review_files.import_labels(
-        sheet, warehouse, raw_logs, review_round, skip_invalid=skip_invalid, rejects=rejects
+        sheet, warehouse, raw_logs, review_round, skip_invalid=skip_invalid, rejects=rejects, rater_kind=rater_kind
     )
     for problem in imported.problems[:SHOWN_PROBLEMS]:
         typer.echo(f"row {problem.row}: {problem.reason}", err=True)
@@ -351,6 +354,7 @@ def import_labels(
     _print_lines(
         [
             ("imported", f"{imported.count_new} ratings{raters}"),
+            *([("raters", "kind not said: use --rater-kind or the seed raters")] if raters and not rater_kind else []),
             ("known", f"{imported.count_known} ratings were imported before"),
             ("not rated", f"{imported.count_unrated} rows without a scale point"),
             *skipped,

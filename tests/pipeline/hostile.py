@@ -268,6 +268,7 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"scale_point": 9}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"scale_point": 1.5}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"scale_point": None}, "criterion and scale_point are not in the seed rating_scales"),
+    (_RATING | {"rater_kind": "robot"}, "rater_kind is not person, language_model, rule or unknown: robot"),
     (_RATING | {"rating_pass": 1.5}, "rating_pass is not an integer: 1.5"),
     (_RATING | {"rated_at": "soon"}, "rated_at is not an ISO 8601 timestamp: soon"),
     (_RATING | {"scale_point": 0}, "was sent before with other content"),

@@ -55,6 +55,7 @@ targets as (
 
 ratings as (
     select * from {{ ref('stg_ratings') }}
+    where {{ rank_of_rater_kind('rater_kind') }} is not null
 ),
 
 release_interactions as (

@@ -1,11 +1,17 @@
 with final as (
     select
         -- ids
-        md5(concat_ws('|', criterion, statistic, coalesce(rater, ''))) as rater_agreement_id,
+        md5(
+            concat_ws(
+                '|', criterion, statistic, coalesce(rater, ''), rater_kind, coalesce(other_rater_kind, '')
+            )
+        ) as rater_agreement_id,
 
         -- strings
         criterion,
         statistic,
+        rater_kind,
+        other_rater_kind,
         rater,
         status,
         interval_status,

@@ -1,11 +1,12 @@
 with final as (
     select
         -- ids
-        md5(concat_ws('|', criterion, rater)) as rater_report_id,
+        md5(concat_ws('|', criterion, rater, rater_kind)) as rater_report_id,
 
         -- strings
         criterion,
         rater,
+        rater_kind,
         status,
 
         -- numerics

@@ -1,5 +1,6 @@
 -- One row per (interaction, criterion) with the label that the rule of the criterion gives, or the reason why there is
--- none. Only the first pass of a rater counts, because a repeated pass is no second opinion.
+-- none. Only the first pass of a rater counts, because a repeated pass is no second opinion. Where raters of several
+-- kinds rated an answer, those of the first kind in hcat_label_kinds give the label.
 with ratings as (
     select * from {{ ref('stg_ratings') }}
 ),
@@ -29,7 +30,8 @@ first_passes as (
         row_number() over (
             partition by interaction_id, rater, criterion
             order by rating_pass asc, rated_at desc nulls last, guideline_version desc, record_id asc
-        ) as look
+        ) as look,
+        {{ rank_of_rater_kind('rater_kind') }} as kind_rank
     from ratings
 ),
 
@@ -37,10 +39,18 @@ votes as (
     select
         first_passes.*,
         targets.accept_from,
-        first_passes.scale_point >= targets.accept_from as is_accepting
+        first_passes.scale_point >= targets.accept_from as is_accepting,
+        min(first_passes.kind_rank) over (
+            partition by first_passes.interaction_id, first_passes.criterion
+        ) as best_kind_rank
     from first_passes
     inner join targets on first_passes.criterion = targets.criterion
     where first_passes.look = 1
+),
+
+deciding as (
+    select * from votes
+    where kind_rank = best_kind_rank
 ),
 
 counted as (
@@ -48,6 +58,7 @@ counted as (
         interaction_id,
         criterion,
         accept_from,
+        min(rater_kind) as rater_kind,
         count(*) as count_raters,
         avg(scale_point) as mean_scale_point,
         avg(is_accepting::integer) as share_accepting,
@@ -60,7 +71,7 @@ counted as (
         -- An interaction with a targeted rating no longer belongs to the random sample.
         bool_and(sampling = 'audit') as is_audit,
         min(inclusion_probability) as inclusion_probability
-    from votes
+    from deciding
     group by interaction_id, criterion, accept_from
 ),
 
@@ -103,6 +114,7 @@ final as (
             when not is_accepted then rejecting_point
         end::integer as scale_point,
         is_accepted::integer as label,
+        rater_kind,
         count_raters,
         mean_scale_point,
         share_accepting,

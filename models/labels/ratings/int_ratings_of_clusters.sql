@@ -14,13 +14,15 @@ interactions as (
 passes as (
     select
         *,
-        dense_rank() over (partition by interaction_id, rater, criterion order by rating_pass) as look
+        dense_rank() over (partition by interaction_id, rater, criterion order by rating_pass) as look,
+        {{ rank_of_rater_kind('rater_kind') }} as kind_rank
     from ratings
 ),
 
 latest as (
     select
         *,
+        min(kind_rank) over (partition by interaction_id, criterion) as best_kind_rank,
         row_number() over (
             partition by interaction_id, rater, criterion, look
             order by rated_at desc nulls last, guideline_version desc, record_id asc
@@ -35,6 +37,9 @@ final as (
         interactions.cluster_id,
         latest.criterion,
         latest.rater,
+        latest.rater_kind,
+        -- Where raters of several kinds rated an answer, those of the first kind in hcat_label_kinds give the label.
+        coalesce(latest.kind_rank = latest.best_kind_rank, false) as gives_label,
         latest.look as rating_pass,
         latest.scale_point
     from latest

@@ -7,7 +7,12 @@ with windowed as (
 ),
 
 evidence as (
-    select * from {{ ref('int_interaction_evidence') }}
+    select interaction_id, evidence_key, context_text_ids, context_ranks
+    from {{ ref('int_interaction_evidence') }}
+),
+
+answer_sentences as (
+    select * from {{ ref('int_answer_sentences') }}
 ),
 
 texts as (
@@ -17,13 +22,17 @@ texts as (
 current_rows as (
     select
         windowed.*,
-        -- List positions start at 1, sentence numbers at 0.
-        {{ array_at('evidence.answer_text_ids', 'windowed.sentence_index + 1') }} as text_id,
+        answer_sentences.text_id,
         evidence.context_text_ids,
+        -- List positions start at 1, sentence numbers at 0.
         {{ array_at('evidence.context_ranks', array_at('windowed.context_indices', 1) ~ ' + 1') }} as evidence_rank
     from windowed
     inner join evidence
         on windowed.interaction_id = evidence.interaction_id and windowed.evidence_key = evidence.evidence_key
+    inner join answer_sentences
+        on
+            windowed.interaction_id = answer_sentences.interaction_id
+            and windowed.sentence_index = answer_sentences.sentence_index
 ),
 
 positions as (

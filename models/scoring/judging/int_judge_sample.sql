@@ -12,7 +12,9 @@ with interactions as (
 ),
 
 rated as (
-    select distinct interaction_id from {{ ref('stg_ratings') }}
+    select distinct interaction_id
+    from {{ ref('stg_ratings') }}
+    where {{ rank_of_rater_kind('rater_kind') }} is not null
 ),
 
 final as (

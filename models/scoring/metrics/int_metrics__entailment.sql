@@ -5,12 +5,14 @@
 with sentences as (
     select
         sentences_entailed.*,
-        {{ array_at('units.answer_content_words', 'sentences_entailed.sentence_index + 1') }} as weight,
+        answer_sentences.count_content_words as weight,
         -- A greeting contradicts nothing.
         case when signals.claims_nothing then 0 else sentences_entailed.contradiction_probability end as contradiction
     from {{ ref('int_sentences_entailed') }} as sentences_entailed
-    inner join {{ ref('int_interaction_units') }} as units
-        on sentences_entailed.interaction_id = units.interaction_id
+    inner join {{ ref('int_answer_sentences') }} as answer_sentences
+        on
+            sentences_entailed.interaction_id = answer_sentences.interaction_id
+            and sentences_entailed.sentence_index = answer_sentences.sentence_index
     inner join {{ ref('int_sentence_signals') }} as signals
         on
             sentences_entailed.interaction_id = signals.interaction_id

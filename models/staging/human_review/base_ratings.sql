@@ -1,9 +1,9 @@
 -- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
 {%- set columns = [
-    'interaction_id', 'rater', 'criterion', 'guideline_version', 'scale_point', 'rating_pass', 'rated_at',
+    'interaction_id', 'rater', 'rater_kind', 'criterion', 'guideline_version', 'scale_point', 'rating_pass', 'rated_at',
     'review_round', 'sampling', 'inclusion_probability'
 ] %}
-{%- set folded = ['interaction_id', 'rater', 'criterion', 'scale_point', 'rated_at'] %}
+{%- set folded = ['interaction_id', 'rater', 'rater_kind', 'criterion', 'scale_point', 'rated_at'] %}
 
 with source as (
     {{ landed_and_folded('ratings', columns, folded) | indent(4) }}
@@ -11,6 +11,10 @@ with source as (
 
 rating_scales as (
     select * from {{ ref('rating_scales') }}
+),
+
+raters as (
+    select * from {{ ref('raters') }}
 ),
 
 interactions as (
@@ -30,6 +34,7 @@ renamed as (
 
         -- strings
         {{ text_or_null('rater') }} as rater,
+        lower({{ text_or_null('rater_kind') }}) as logged_rater_kind,
         {{ text_or_null('criterion') }} as criterion,
         {{ text_or_null('guideline_version') }} as guideline_version,
         {{ text_or_null('scale_point') }} as scale_point_text,
@@ -69,8 +74,11 @@ renamed as (
 located as (
     select
         renamed.*,
-        interactions.known_interaction_id is not null as is_known
+        interactions.known_interaction_id is not null as is_known,
+        -- who rated: nobody is taken for a person unless the record or the seed says so
+        coalesce(renamed.logged_rater_kind, raters.rater_kind, 'unknown') as rater_kind
     from renamed
+    left join raters on renamed.rater = raters.rater
     left join interactions on renamed.interaction_id = interactions.known_interaction_id
 ),
 
@@ -81,6 +89,8 @@ checked as (
             when read_error is not null then read_error
             when interaction_id is null then 'interaction_id is missing or blank'
             when rater is null then 'rater is missing or blank'
+            when rater_kind not in ('person', 'language_model', 'rule', 'unknown')
+                then 'rater_kind is not person, language_model, rule or unknown: ' || left(rater_kind, 80)
             when criterion is null then 'criterion is missing or blank'
             when
                 not exists (

@@ -3,6 +3,7 @@ select
     source_file,
     interaction_id,
     rater,
+    rater_kind,
     criterion,
     guideline_version,
     review_round,

@@ -93,6 +93,8 @@ final as (
         source_file,
         interaction_id,
         {{ named('annotator') }} as rater,
+        -- annotations of models and programs are left out above
+        'person' as rater_kind,
         criterion,
         scale_point,
         rated_at,

@@ -1,4 +1,7 @@
-"""Ratings of people as Arrow tables: agreement per criterion, and a report on each rater.
+"""Ratings as Arrow tables: agreement per criterion and kind of rater, and a report on each rater.
+
+People are never joined with language models or rules to one group of raters. How far two kinds agree is a figure of its
+own.
 
 The statistics are those of :mod:`hcat.calibration.agreement`; here rows become the arrays it reads, and its results
 rows.
@@ -7,11 +10,13 @@ rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hcat.calibration.agreement import (
     Agreement,
@@ -24,6 +29,8 @@ from hcat.calibration.agreement import (
 AGREEMENT_SCHEMA = pa.schema(
     [
         ("criterion", pa.string()),
+        ("rater_kind", pa.string()),
+        ("other_rater_kind", pa.string()),
         ("rater", pa.string()),
         ("statistic", pa.string()),
         ("status", pa.string()),
@@ -40,6 +47,7 @@ AGREEMENT_SCHEMA = pa.schema(
 RATER_SCHEMA = pa.schema(
     [
         ("criterion", pa.string()),
+        ("rater_kind", pa.string()),
         ("rater", pa.string()),
         ("status", pa.string()),
         ("count_ratings", pa.int64()),
@@ -68,10 +76,12 @@ RULES = ("majority", "mean", "dawid_skene")
 
 
 class _Criterion(NamedTuple):
-    """First and second looks at one criterion: ratings of shape (n_units, n_raters), NaN = not rated."""
+    """Looks of one kind of rater at one criterion: ratings of shape (n_units, n_raters), NaN = not rated."""
 
     name: str
+    kind: str
     units: list[str]
+    groups: list[str]
     raters: list[str]
     clusters: npt.NDArray[np.int64]
     first: npt.NDArray[np.float64]
@@ -79,26 +89,29 @@ class _Criterion(NamedTuple):
 
 
 def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
-    """Return the agreement between raters of every criterion, and of every rater with an own second pass.
+    """Return the agreement between raters of one kind, between kinds, and of every rater with an own second pass.
 
     Parameters
     ----------
     ratings : Table
-        interaction_id, cluster_id, criterion, rater, rating_pass (1 = first look), scale_point; one row per look.
+        interaction_id, cluster_id, criterion, rater, rater_kind, rating_pass (1 = first look), scale_point; one row per
+        look.
     count_draws, random_seed : int
         Bootstrap over whole clusters.
 
     Returns
     -------
     Table
-        Schema :data:`AGREEMENT_SCHEMA`, ordered; ``rater`` is null for figures between raters, and numbers are null
-        where the status says that there is none.
+        Schema :data:`AGREEMENT_SCHEMA`, ordered; ``rater`` is null for figures between raters, ``other_rater_kind`` is
+        null within a kind, and numbers are null where the status says that there is none. Between two kinds, each has
+        the point that most of its raters gave (the lower one of equally frequent points).
 
     Examples
     --------
     >>> looks = [("i1", "anna", 1), ("i1", "ben", 1), ("i2", "anna", 1), ("i2", "ben", 0)]
     >>> rows = [
     ...     dict(interaction_id=i, cluster_id=i, criterion="correct", rater=rater, rating_pass=1, scale_point=point)
+    ...     | dict(rater_kind="person")
     ...     for i, rater, point in looks
     ... ]
     >>> found = measure_agreement(pa.Table.from_pylist(rows), count_draws=10, random_seed=1).to_pylist()
@@ -106,9 +119,10 @@ def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> 
     0.5
     """
     rows: list[dict[str, Any]] = []
-    for criterion in _read_criteria(ratings):
+    criteria = list(_read_criteria(ratings))
+    for criterion in criteria:
         figures = agreement_statistics(criterion.first, criterion.clusters, count_draws, seed=random_seed)
-        rows += _to_rows(criterion.name, None, figures)
+        rows += _to_rows({"criterion": criterion.name, "rater_kind": criterion.kind}, figures)
         for column, rater in enumerate(criterion.raters):
             if np.isnan(criterion.second[:, column]).all():
                 continue
@@ -120,12 +134,18 @@ def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> 
                 seed=random_seed,
             )
             figures = (own.percent_agreement, own.cohen_kappa, own.cohen_kappa_quadratic)
-            rows += _to_rows(criterion.name, rater, figures)
+            rows += _to_rows({"criterion": criterion.name, "rater_kind": criterion.kind, "rater": rater}, figures)
+    for one, other in combinations(criteria, 2):
+        if one.name == other.name:
+            points, clusters = _join_kinds(one, other)
+            figures = agreement_statistics(points, clusters, count_draws, seed=random_seed)
+            between = {"criterion": one.name, "rater_kind": one.kind, "other_rater_kind": other.kind}
+            rows += _to_rows(between, figures)
     return pa.Table.from_pylist(rows, schema=AGREEMENT_SCHEMA)
 
 
 def report_raters(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
-    """Return one row per (criterion, rater) that compares the rater with the majority of the others.
+    """Return one row per (criterion, rater) that compares the rater with the majority of the others of this kind.
 
     Parameters as in :func:`measure_agreement`; schema :data:`RATER_SCHEMA`. First looks only.
     """
@@ -135,7 +155,8 @@ def report_raters(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.T
         for rater, report in zip(criterion.raters, reports, strict=True):
             kappa = None if report.kappa is None else report.kappa.value
             row = {name: getattr(report, name) for name in RATER_SCHEMA.names if hasattr(report, name)}
-            rows.append(row | {"criterion": criterion.name, "rater": rater, "kappa": kappa})
+            row |= {"criterion": criterion.name, "rater_kind": criterion.kind, "rater": rater, "kappa": kappa}
+            rows.append(row)
     return pa.Table.from_pylist(rows, schema=RATER_SCHEMA)
 
 
@@ -145,7 +166,7 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
     Parameters
     ----------
     ratings : Table
-        As in :func:`measure_agreement`. First looks only.
+        As in :func:`measure_agreement`, and gives_label. First looks only, of the ratings that give labels.
     rules : Table
         criterion, rule.
 
@@ -164,7 +185,7 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
     if unknown:
         raise ValueError(f"adjudication_rules: rule must be among {', '.join(RULES)}, got {', '.join(unknown)}")
     rows: list[dict[str, Any]] = []
-    for criterion in _read_criteria(ratings):
+    for criterion in _read_criteria(ratings.filter(pc.field("gives_label"))):
         if by_criterion.get(criterion.name) != "dawid_skene":
             continue
         found = dawid_skene(criterion.first).adjudication
@@ -175,23 +196,39 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=MODELLED_SCHEMA)
 
 
-def _to_rows(criterion: str, rater: str | None, figures: Iterable[Agreement]) -> list[dict[str, Any]]:
-    names = [name for name in AGREEMENT_SCHEMA.names if name not in ("criterion", "rater")]
+def _to_rows(subject: dict[str, Any], figures: Iterable[Agreement]) -> list[dict[str, Any]]:
     return [
-        {"criterion": criterion, "rater": rater} | {name: getattr(figure, name) for name in names} for figure in figures
+        subject | {name: getattr(figure, name) for name in AGREEMENT_SCHEMA.names if hasattr(figure, name)}
+        for figure in figures
     ]
 
 
+def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Return the point that each kind gives to the units of both, shape (n, 2), and the clusters of the units."""
+    groups = dict(zip(one.units, one.groups, strict=True))
+    first, second = (dict(zip(each.units, map(_most_frequent, each.first), strict=True)) for each in (one, other))
+    units = [unit for unit in one.units if unit in second]
+    points = np.array([(first[unit], second[unit]) for unit in units], dtype=np.float64).reshape(-1, 2)
+    clusters = np.unique([groups[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
+    return points, clusters
+
+
+def _most_frequent(points: npt.NDArray[np.float64]) -> float:
+    """Return the most frequent of the points that are not NaN, the lowest of equals; NaN without any."""
+    values, counts = np.unique(points[~np.isnan(points)], return_counts=True)
+    return float(values[counts.argmax()]) if len(values) else float("nan")
+
+
 def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:
-    """Yield the criteria in the order of their names, units and raters in the order of theirs."""
-    looks: dict[str, dict[tuple[str, str, int], float]] = {}
+    """Yield criteria and kinds in the order of their names, units and raters in the order of theirs."""
+    looks: dict[tuple[str, str], dict[tuple[str, str, int], float]] = {}
     groups: dict[str, str] = {}
     for row in ratings.to_pylist():
-        look = 1 if row["rating_pass"] == 1 else 2
-        looks.setdefault(row["criterion"], {})[row["interaction_id"], row["rater"], look] = float(row["scale_point"])
+        own = looks.setdefault((row["criterion"], row["rater_kind"]), {})
+        own[row["interaction_id"], row["rater"], 1 if row["rating_pass"] == 1 else 2] = float(row["scale_point"])
         groups[row["interaction_id"]] = row["cluster_id"]
-    for name in sorted(looks):
-        own = looks[name]
+    for name, kind in sorted(looks):
+        own = looks[name, kind]
         units = sorted({unit for unit, _, _ in own})
         raters = sorted({rater for _, rater, _ in own})
         unit_index = {unit: index for index, unit in enumerate(units)}
@@ -200,5 +237,6 @@ def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:
         second = np.full_like(first, np.nan)
         for (unit, rater, look), value in own.items():
             (first if look == 1 else second)[unit_index[unit], rater_index[rater]] = value
-        clusters = np.unique([groups[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
-        yield _Criterion(name, units, raters, clusters, first, second)
+        own_groups = [groups[unit] for unit in units]
+        clusters = np.unique(own_groups, return_inverse=True)[1].astype(np.int64)
+        yield _Criterion(name, kind, units, own_groups, raters, clusters, first, second)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,11 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from hcat.engine.keys import hash_text
+from hcat.engine.progress import Progress
 from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
 
 Result = TypeVar("Result")
-
-_PROGRESS_SECONDS = 10.0
 
 
 def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
@@ -133,7 +130,7 @@ def map_slices(
 
     def slices() -> Iterator[pa.RecordBatch]:
         kept = _read_kept_slices(folder, key, schema)
-        progress = _Progress(label, total)
+        progress = Progress(label, total)
         for batch in rebatch(read_batches(pending, slice_rows), slice_rows):
             keys = batch.column(key).to_pylist()
             missing = [index for index, value in enumerate(keys) if value not in kept]
@@ -175,28 +172,3 @@ def _take_kept(kept: dict[str, tuple[pa.Table, int]], keys: Sequence[str]) -> pa
     """Return the kept rows of some keys as one batch."""
     rows = pa.concat_tables([kept[value][0].slice(kept[value][1], 1) for value in keys])
     return rows.combine_chunks().to_batches()[0]
-
-
-class _Progress:
-    """Prints a line every ten seconds; work of less than that prints nothing."""
-
-    def __init__(self, label: str, total: int) -> None:
-        self._label, self._total, self._done, self._shown = label, total, 0, 0
-        self._started = self._printed = time.monotonic()
-
-    def advance(self, count: int) -> None:
-        self._done += count
-        now = time.monotonic()
-        if now - self._printed >= _PROGRESS_SECONDS:
-            self._print(now)
-
-    def finish(self) -> None:
-        if self._printed != self._started and self._shown < self._done:
-            self._print(time.monotonic())
-
-    def _print(self, now: float) -> None:
-        self._printed, self._shown = now, self._done
-        rate = self._done / max(now - self._started, 1e-9)
-        share = 100.0 * self._done / max(self._total, 1)
-        message = f"hcat {self._label}: {self._done:,} of {self._total:,} ({share:.0f} %), {rate:,.0f} a second"
-        print(message, file=sys.stderr, flush=True)

@@ -132,6 +132,7 @@ ENTITIES: Mapping[str, Entity] = {
             (
                 "interaction_id",
                 "rater",
+                "rater_kind",
                 "criterion",
                 "guideline_version",
                 "scale_point",

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from hcat.engine.devices import ModelError
+from hcat.engine.progress import Progress
 from hcat.language.given_names import (
     ORGANISATION_WORDS,
     all_given_names,
@@ -91,8 +92,9 @@ def tag_texts(texts: Sequence[str], model: str, batch_size: int) -> Iterator[lis
     tagged: list[Span] = []
     current = 0
     nlp = load_tagger(model)
+    progress = Progress("characters read for names", sum(end - start for _, start, end in pieces))
     documents = nlp.pipe((texts[index][start:end] for index, start, end in pieces), batch_size=batch_size)
-    for (index, offset, _), document in zip(pieces, documents, strict=True):
+    for (index, offset, end), document in zip(pieces, documents, strict=True):
         while current < index:
             yield tagged
             tagged, current = [], current + 1
@@ -101,6 +103,8 @@ def tag_texts(texts: Sequence[str], model: str, batch_size: int) -> Iterator[lis
                 tagged += _read_entity(
                     texts[index], offset + entity.start_char, offset + entity.end_char, entity.label_
                 )
+        progress.advance(end - offset)
+    progress.finish()
     while current < len(texts):
         yield tagged
         tagged, current = [], current + 1

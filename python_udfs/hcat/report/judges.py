@@ -1,4 +1,4 @@
-"""Judges: how far a language model and the other metrics agree with people, and what the judge costs."""
+"""Judges: how far a language model and the other metrics agree with raters, and what the judge costs."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ FAMILIES = {
         "A language model reads query, context and answer. Scores are the share of supported statements, similarity of"
         " generated questions, share of extracted context sentences (RAGAS), scale points by the raters' guideline, and"
         " baselines. A reply that does not match the required form gives no score.",
-        "It is only as good as its agreement with people, which the calibration evidence shows. The judge may share the"
+        "It is only as good as its agreement with raters, which the calibration evidence shows. The judge may share the"
         " faults of the model that it judges. Another judge gives other numbers.",
     ),
     "transport": (
@@ -98,7 +98,7 @@ def describe_metrics(build: Build) -> dict[str, Any]:
             Gap(
                 f"Thresholds of {len(undecided)} primary metrics: {', '.join(undecided)}. They have scores but no"
                 " failure rate.",
-                "rows in the seed threshold_decisions, decided on human labels",
+                "rows in the seed threshold_decisions, decided on labels",
             )
         )
     return {

@@ -1,4 +1,4 @@
-"""Human ratings, and the mean scores of accepted and other answers before calibration."""
+"""Ratings and who gave them, and the mean scores of accepted and other answers before calibration."""
 
 from __future__ import annotations
 
@@ -9,10 +9,28 @@ from hcat.language.display import clean_label
 from hcat.report.showing import format_number, format_percent, ratio
 
 COUNT_RATINGS = """
-select count(*) as count_ratings, count(distinct rater) as count_raters,
+select rater_kind, count(*) as count_ratings, count(distinct rater) as count_raters,
     count(distinct interaction_id) as count_interactions
 from stg_ratings
+group by rater_kind
+order by rater_kind
 """
+
+COUNT_LABELS = """
+select coalesce(label_rater_kind, 'unknown') as rater_kind, count(distinct interaction_id) as count_interactions
+from fct_evaluations
+where label is not null
+group by rater_kind
+order by rater_kind
+"""
+
+#: Kind of rater -> what the report calls one of them, several of them, and the group that gave labels.
+KINDS = {
+    "person": ("person", "people", "people"),
+    "language_model": ("language model", "language models", "a language model"),
+    "rule": ("rule of a program", "rules of a program", "rules of a program"),
+    "unknown": ("rater of unknown kind", "raters of unknown kind", "raters of unknown kind"),
+}
 
 DESCRIBE_RATINGS = """
 select
@@ -43,12 +61,13 @@ order by metric_name
 
 
 def describe_ratings(source: Warehouse) -> dict[str, Any]:
-    """Return counts of ratings, labels by criterion, and mean scores of accepted and other answers."""
-    totals = source.rows(COUNT_RATINGS, ["stg_ratings"])
+    """Return counts of ratings by kind of rater, labels by criterion, and mean scores of accepted and other answers."""
+    kinds = source.rows(COUNT_RATINGS, ["stg_ratings"])
     criteria = source.rows(DESCRIBE_RATINGS, ["int_ratings_adjudicated"])
     compared = source.rows(COMPARE_LABELS, ["fct_evaluations"])
     return {
-        "totals": totals[0] if totals and totals[0]["count_ratings"] else None,
+        "kinds": [row | {"raters": count_raters(row["rater_kind"], row["count_raters"])} for row in kinds],
+        "labels": describe_labels(source),
         "criteria": [
             {
                 **row,
@@ -69,3 +88,33 @@ def describe_ratings(source: Warehouse) -> dict[str, Any]:
             for row in compared
         ],
     }
+
+
+def describe_labels(source: Warehouse) -> dict[str, Any]:
+    """Return who gave the labels (empty without any), and a warning unless all are known to be people."""
+    rows = source.rows(COUNT_LABELS, ["fct_evaluations"])
+    counts: dict[str, int] = {row["rater_kind"]: row["count_interactions"] for row in rows}
+    sentences = [
+        f"{KINDS[kind][2][0].upper()}{KINDS[kind][2][1:]} gave the labels of {counts[kind]:,} answers: what"
+        f" rests on them says how far the scores agree with {KINDS[kind][2]}, not with people."
+        for kind in ("language_model", "rule")
+        if kind in counts
+    ]
+    if "unknown" in counts:
+        sentences.append(
+            f"Nobody says who gave the labels of {counts['unknown']:,} answers: the column rater_kind of the ratings,"
+            " or the seed raters, can say it."
+        )
+    warning = " ".join(sentences) or None
+    return {"raters": " and ".join(KINDS[kind][2] for kind in counts), "counts": counts, "warning": warning}
+
+
+def count_raters(kind: str, count: int) -> str:
+    """Return a number of raters of one kind in words.
+
+    Examples
+    --------
+    >>> count_raters("language_model", 1), count_raters("person", 3)
+    ('1 language model', '3 people')
+    """
+    return f"{count:,} {KINDS[kind][count != 1]}"

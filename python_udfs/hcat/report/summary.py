@@ -11,6 +11,7 @@ from hcat.language.display import clean_label
 from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
 from hcat.report.ledger import read_build
 from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
+from hcat.report.ratings import KINDS, describe_labels
 from hcat.report.showing import format_number, format_percent, format_period, format_time
 from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import rank_segments
@@ -42,6 +43,7 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
             if row["dimension"] == "all"
         }
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
+        labels = describe_labels(source)
     verdict = describe_verdict(run)
     lines = [
         (
@@ -52,6 +54,7 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
         *_summarise_metrics(measured),
         ("gates", _summarise_gates(gates)),
         ("rejected records", _summarise_records(records, run)),
+        ("labels", _summarise_labels(labels["counts"])),
         ("weakest segment", _summarise_weakness(weak)),
         ("warehouse", str(path)),
     ]
@@ -108,6 +111,11 @@ def _summarise_records(records: Sequence[Row], run: Row | None) -> str:
         rejected = sum(row["count_rejected"] for row in records)
         return f"{rejected:,} of {sum(row['count_landed'] for row in records):,} landed records"
     return f"{run['count_rejected']:,} of {run['count_landed']:,} landed records" if run else "unknown"
+
+
+def _summarise_labels(counts: Mapping[str, int]) -> str:
+    given = [f"{count:,} answers by {KINDS[kind][2]}" for kind, count in counts.items()]
+    return ", ".join(given) or "none: `hcat labels export` writes a sheet for raters"
 
 
 def _summarise_weakness(weak: Sequence[Row]) -> str:

@@ -55,6 +55,8 @@ CELL_CHARACTERS: Final = 32_000
 #: A longer cell is read as a broken file: what a spreadsheet writes is not above 32,767 characters.
 READ_CHARACTERS: Final = 100_000
 SEPARATORS: Final = (",", ";")
+#: Who can fill a sheet; rules write ratings themselves.
+RATER_KINDS: Final = ("person", "language_model")
 
 # full-width forms count too: spreadsheets with an East Asian setting take them for the plain ones
 _FORMULA_STARTS = tuple("=+-@＝＋－＠")
@@ -314,6 +316,7 @@ def import_labels(
     *,
     skip_invalid: bool = False,
     rejects: Path | None = None,
+    rater_kind: str | None = None,
 ) -> Imported:
     """Land the ratings of a filled sheet in the raw logs; the next build reads them.
 
@@ -335,14 +338,18 @@ def import_labels(
         Write what can be used and reject the rest.
     rejects : Path, optional
         CSV of rejected rows; by default ``<sheet>_rejected.csv`` beside the sheet.
+    rater_kind : str, optional
+        Who filled the sheet, one of :data:`RATER_KINDS`; without it, the seed ``raters`` says it.
 
     Raises
     ------
     ValueError
-        If there is no such round or folder, or the file is no sheet.
+        If there is no such round, folder or kind, or the file is no sheet.
     WarehouseError
         If the warehouse cannot be read.
     """
+    if rater_kind not in (None, *RATER_KINDS):
+        raise ValueError(f"rater kind must be one of {', '.join(RATER_KINDS)}, got {rater_kind}")
     if not raw_logs.is_dir():
         raise ValueError(f"raw logs must be a folder, got {raw_logs}: name it with --raw-logs or HCAT_RAW_LOGS")
     rows = read_sheet(sheet)
@@ -384,7 +391,8 @@ def import_labels(
         rejected = rejects or sheet.with_name(f"{sheet.stem}_rejected.csv")
         _write_rejects(rejected, problems)
     if records:
-        lines = [json.dumps(records[key], ensure_ascii=False, sort_keys=True) for key in sorted(records)]
+        said = {"rater_kind": rater_kind} if rater_kind else {}
+        lines = [json.dumps(records[key] | said, ensure_ascii=False, sort_keys=True) for key in sorted(records)]
         content = "".join(line + "\n" for line in lines)
         path = raw_logs / f"ratings_{found.name}_{hash_text(content)[:12]}.jsonl"
         _write(path, content)

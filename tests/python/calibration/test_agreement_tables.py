@@ -19,17 +19,17 @@ from hcat.calibration.agreement_tables import (
 DRAWS = 50
 
 
-def make_ratings(count: int = 30) -> pa.Table:
+def make_ratings(count: int = 30, kind: str = "person") -> pa.Table:
     """Three raters; anna is always right, ben errs on every fifth, cleo says the opposite; anna looks twice at ten."""
     rows = []
     for unit in range(count):
         truth = 2 * (unit % 2)
         looks = {"anna": truth, "ben": truth if unit % 5 else 2 - truth, "cleo": 2 - truth}
         for rater, value in looks.items():
-            rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", rater, 1, value))
+            rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", rater, kind, 1, value))
         if unit < 10:
-            rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", "anna", 2, truth if unit else 1))
-    names = ("interaction_id", "cluster_id", "criterion", "rater", "rating_pass", "scale_point")
+            rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", "anna", kind, 2, truth if unit else 1))
+    names = ("interaction_id", "cluster_id", "criterion", "rater", "rater_kind", "rating_pass", "scale_point")
     return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
 
 
@@ -97,6 +97,8 @@ def test_a_model_labels_only_the_criteria_that_ask_for_it() -> None:
                         "cluster_id": f"s{number}",
                         "criterion": criterion,
                         "rater": rater,
+                        "rater_kind": "person",
+                        "gives_label": True,
                         "rating_pass": 1,
                         "scale_point": point,
                     }
@@ -115,4 +117,30 @@ def test_a_model_labels_only_the_criteria_that_ask_for_it() -> None:
 def test_an_unknown_rule_is_named() -> None:
     rules = pa.table({"criterion": ["faithfulness"], "rule": ["vote"]})
     with pytest.raises(ValueError, match="majority, mean, dawid_skene, got vote"):
-        adjudicate_by_model(pa.table({"criterion": pa.array([], pa.string())}), rules)
+        adjudicate_by_model(make_ratings(), rules)
+
+
+def test_kinds_of_raters_are_compared_and_never_joined() -> None:
+    people = make_ratings()
+    rules = [
+        row | {"rater": "planted", "rater_kind": "rule"}
+        for row in people.to_pylist()
+        if row["rater"] == "ben" and row["rating_pass"] == 1 and row["interaction_id"] < "i20"
+    ]
+    both = pa.concat_tables([people, pa.Table.from_pylist(rules, people.schema)])
+    found = measure_agreement(both, DRAWS, 1).to_pylist()
+    alone = measure_agreement(people, DRAWS, 1).to_pylist()
+    assert [row for row in found if row["rater_kind"] == "person" and row["other_rater_kind"] is None] == alone
+    # a single rater agrees with nobody of its kind
+    assert {row["status"] for row in found if row["rater_kind"] == "rule"} == {"no_pairable_values"}
+    (between,) = (row for row in found if row["other_rater_kind"] == "rule" and row["statistic"] == "percent_agreement")
+    # the majority of the three people is ben's point: anna and cleo contradict each other
+    assert (between["rater_kind"], between["value"], between["count_units"]) == ("person", 1.0, 20)
+    assert {row["rater_kind"] for row in report_raters(both, DRAWS, 1).to_pylist()} == {"person", "rule"}
+
+
+def test_ratings_that_give_no_label_are_not_adjudicated() -> None:
+    rules = pa.table({"criterion": ["faithfulness"], "rule": ["dawid_skene"]})
+    rows = [row | {"gives_label": row["interaction_id"] < "i20"} for row in make_ratings().to_pylist()]
+    found = adjudicate_by_model(pa.Table.from_pylist(rows), rules)
+    assert found["interaction_id"].to_pylist() == [f"i{unit:02}" for unit in range(20)]

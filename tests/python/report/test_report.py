@@ -44,7 +44,9 @@ OTHER_TABLES = """
 create table int_records_counted (
     entity varchar, count_landed bigint, count_staged bigint, count_repeated bigint, count_rejected bigint
 );
-create table stg_ratings (interaction_id varchar, rater varchar, criterion varchar, scale_point integer);
+create table stg_ratings (
+    interaction_id varchar, rater varchar, rater_kind varchar, criterion varchar, scale_point integer
+);
 create table int_ratings_adjudicated (
     interaction_id varchar, criterion varchar, count_raters bigint, mean_scale_point double, share_accepting double,
     label integer
@@ -360,7 +362,15 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
     insert(
         connection,
         "stg_ratings",
-        [{"interaction_id": "i00000", "rater": f"r{text}", "criterion": "faithfulness", "scale_point": 2}],
+        [
+            {
+                "interaction_id": "i00000",
+                "rater": f"r{text}",
+                "rater_kind": "person",
+                "criterion": "faithfulness",
+                "scale_point": 2,
+            }
+        ],
     )
     rated = {
         "interaction_id": "i00000",
@@ -709,8 +719,7 @@ def test_weak_segments_leave_out_what_a_metric_defines_itself(tmp_path: Path) ->
 def test_rejects_ratings_and_statuses_are_shown(page: str) -> None:
     assert "interaction_id is empty" in page
     assert "interactions.jsonl, row 7" in page
-    assert "Ratings: 1; rated interactions: 1; raters: 1." in page
-    assert "With one rater, agreement between raters cannot be measured." in page
+    assert '<th scope="row">1 person</th><td class="number">1</td><td class="number">1</td>' in page
 
 
 # What is not there
@@ -736,7 +745,7 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
         "No interaction has a score of groundedness, support or agreement with a reference.",
         "Retrieval quality: no retrieval metric has a score. What would supply it:",
         "No evaluation row: without interactions there is nothing to score.",
-        "No human ratings:",
+        "No ratings:",
     )
 
 
@@ -768,7 +777,7 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
         "no queries in the logs; query texts come from the interactions",
         "interactions time not logged",
         "Retrieval quality: no retrieval metric has a score. What would supply it:",
-        "No human ratings:",
+        "No ratings:",
     )
     assert ">missing_input</th>" in text
 

@@ -355,7 +355,7 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
         ],
     )
     agreement = {"criterion": f"faithfulness{text}", "count_units": 0, "count_ratings": 0, "count_clusters": 0}
-    agreement |= {"status": "no_pairable_values", "interval_status": "no_estimate"}
+    agreement |= {"status": "no_pairable_values", "interval_status": "no_estimate", "rater_kind": "person"}
     insert(
         connection,
         "fct_rater_agreement",
@@ -374,6 +374,18 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
                 "count_ratings": 96,
                 "count_clusters": 42,
             },
+            {
+                **agreement,
+                "rater_agreement_id": "a3",
+                "statistic": "percent_agreement",
+                "other_rater_kind": "language_model",
+                "status": "estimated",
+                "interval_status": "estimated",
+                "agreement": 0.9,
+                "agreement_low": 0.8,
+                "agreement_high": 0.95,
+                "count_units": 40,
+            },
         ],
     )
     insert(
@@ -384,6 +396,7 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
                 "rater_report_id": "r0",
                 "criterion": "faithfulness",
                 "rater": f"rater_2{text}",
+                "rater_kind": "person",
                 "status": "estimated",
                 "count_ratings": 100,
                 "count_shared_units": 90,
@@ -482,8 +495,8 @@ def test_every_figure_and_table_is_there(section: str) -> None:
         "No threshold: no threshold keeps the promise: it would accept none.",
         "5.00 % [1.00, 9.00] %",
         "n 20, tolerated 10 %",
-        "from 0.500 people failed 3 of 41 2.00 % to 19.0 % 18",
-        "below 0.500 people failed 20 of 40",
+        "from 0.500 raters failed 3 of 41 2.00 % to 19.0 % 18",
+        "below 0.500 raters failed 20 of 40",
         "conformal: the promise",
         "4.00 % 30.0 % 12.5",
         "because of",
@@ -494,8 +507,9 @@ def test_every_figure_and_table_is_there(section: str) -> None:
         "325 labels missing",
         "Agreement between raters: no interaction has two raters, so agreement is unknown.",
         "two passes of one rater, percent agreement (rater_1)",
+        "faithfulness: people compared with language models percent agreement 0.900 [0.800, 0.950] 40",
         "no interval: all pairs agree",
-        "rater_2 (faithfulness): agrees with the majority of the other raters on 40.0 % of 90 shared interactions",
+        "rater_2 (faithfulness): agrees with the majority of the other people on 40.0 % of 90 shared interactions",
     ):
         assert sentence in text, sentence
     # one sentence for all figures between people, and not one per statistic
@@ -521,6 +535,29 @@ def test_expired_and_approved_decisions_are_marked(tmp_path: Path) -> None:
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("update dim_metrics set is_provisional = false, is_decision_expired = true")
     assert "2027-05-01 ✗ expired" in re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", render(warehouse)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("person", None),
+        ("language_model", "A language model gave the labels of 2 answers: what rests on them says how far the scores"),
+        ("rule", "Rules of a program gave the labels of 2 answers"),
+        ("unknown", "Nobody says who gave the labels of 2 answers"),
+    ],
+)
+def test_the_first_page_says_who_gave_the_labels(tmp_path: Path, kind: str, words: str | None) -> None:
+    warehouse = make_calibrated(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update fct_evaluations set label = null")
+        connection.execute(
+            "update fct_evaluations set label = 1, label_rater_kind = ? where interaction_id in ('i00000', 'i00001')",
+            [kind],
+        )
+    first_page = read_text(report.render_report(warehouse).split("<nav")[0])
+    assert ("NOT LABELLED BY PEOPLE ALONE." in first_page) == (words is not None)
+    assert words is None or words in first_page
+    assert dict(report.summarise(warehouse))["labels"].startswith("2 answers by ")
 
 
 # Hostile text
@@ -549,7 +586,7 @@ def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> No
         connection.execute("delete from fct_rater_agreement")
     section = render(tmp_path)
     text = read_text(section)
-    assert "No answer has a human label yet" in text
+    assert "No answer has a label yet" in text
     assert "hcat labels export" in text
     assert "385 labels are needed. Target: failure rate within ± 5 percentage points" in text
     # the other paragraph counts ratings
@@ -562,7 +599,7 @@ def test_a_warehouse_from_before_calibration_says_so_in_one_line(tmp_path: Path)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("drop table fct_calibrators")
     section = render(warehouse)
-    assert "this warehouse was built before hcat calibrated scores with human labels" in read_text(section)
+    assert "this warehouse was built before hcat calibrated scores with labels" in read_text(section)
     # the other paragraph counts ratings
     assert section.count("<p") == 2
 
@@ -600,7 +637,7 @@ def test_without_a_calibrator_in_force_thresholds_and_rates_remain(tmp_path: Pat
         connection.execute("update fct_evaluations set calibrated_probability = null, prediction_set = null")
     section = render(warehouse)
     text = read_text(section)
-    assert "No calibrator: people accepted all labelled answers or none: only one verdict." in text
+    assert "No calibrator: raters accepted all labelled answers or none: only one verdict." in text
     assert "No figure of a calibrator: no metric has a calibrator in force." in text
     assert f"Thresholds of {METRIC}" in text
     assert section.count("<svg") == 1
@@ -628,7 +665,7 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
     text = read_text(section)
     assert_reads_well(section)
     assert "– too few labels" in text
-    assert "The calibration error cannot be judged: people accepted all of them or none." in text
+    assert "The calibration error cannot be judged: raters accepted all of them or none." in text
     assert "not measured: no audit labels" in text
     assert "No reliability diagram: nothing was measured for this metric." in text
 

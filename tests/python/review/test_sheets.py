@@ -275,6 +275,14 @@ def test_ratings_land_with_the_sampling_of_the_warehouse(warehouse: Path, raw_lo
         assert (record["guideline_version"], record["scale_point"], record["rating_pass"]) == ("1.0", 2, 1)
 
 
+def test_ratings_say_who_filled_the_sheet(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    sheet = fill(warehouse, tmp_path / "sheet.csv")
+    with pytest.raises(ValueError, match="rater kind must be one of person, language_model, got robot"):
+        run(sheet, warehouse, raw_logs, rater_kind="robot")
+    run(sheet, warehouse, raw_logs, rater_kind="language_model")
+    assert {each["rater_kind"] for each in landed(raw_logs)} == {"language_model"}
+
+
 def test_the_same_sheet_twice_writes_nothing_and_a_fuller_one_what_is_new(
     warehouse: Path, raw_logs: Path, tmp_path: Path
 ) -> None:

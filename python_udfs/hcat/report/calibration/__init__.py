@@ -1,4 +1,4 @@
-"""The section on calibration: how far the scores agree with people, and how many labels are still needed.
+"""The section on calibration: how far the scores agree with raters, and how many labels are still needed.
 
 :func:`hcat.report.calibration.section.describe_calibration` puts the section together from one module per figure or
 table. All figures come from the marts, so that a published copy shows the same. Two tables of the full warehouse add

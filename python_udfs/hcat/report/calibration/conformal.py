@@ -84,7 +84,7 @@ def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | No
     )
     panels = []
     for label, title in ((1, "answers accepted by people"), (0, "answers failed by people")):
-        # 1 - P(label given by people): 0 where the probability agrees with them fully
+        # 1 - P(label given by raters): 0 where the probability agrees with them fully
         scores = [
             1 - row["calibrated_probability"] if label else row["calibrated_probability"]
             for row in rows
@@ -92,7 +92,7 @@ def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | No
         ]
         panels.append((f"{title} (n {len(scores):,})", scores, _find_cuts(quantiles, label, alpha)))
     text = f"Conformity scores of {name} for accepted and failed answers with the quantiles that cut prediction sets"
-    chart = charts.draw_conformity(panels, "1 − probability of the label that people gave", text)
+    chart = charts.draw_conformity(panels, "1 − probability of the label that raters gave", text)
     return {
         "chart": as_markup(chart),
         "rows": [
@@ -241,9 +241,9 @@ def describe_risk_controls(source: Warehouse, chosen: Row | None) -> list[Row]:
         else source.rows(LIST_RISK_CONTROLS, ["fct_risk_controls"], metric_name=chosen["metric_name"])
     )
     promises = {
-        "share_bad_and_accepted": "share of all answers that are accepted without review although people fail them",
-        "share_accepted_among_bad": "share of the answers failed by people that are accepted without review",
-        "share_bad_among_accepted": "share of the answers accepted without review that people fail",
+        "share_bad_and_accepted": "share of all answers that are accepted without review although raters fail them",
+        "share_accepted_among_bad": "share of the answers failed by raters that are accepted without review",
+        "share_bad_among_accepted": "share of the answers accepted without review that raters fail",
     }
     reasons = {
         "insufficient": "too few labelled clusters: no answer may be accepted without review",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import LABEL_CHARACTERS, clean_label
+from hcat.report.ratings import KINDS
 from hcat.report.showing import format_interval, format_number, format_percent, group_by
 
 MAXIMUM_RATERS = 20
@@ -34,16 +35,18 @@ INTERVAL_REASONS = {
     "no_spread": "no interval: all pairs agree",
     "no_estimate": "",
 }
-LIST_AGREEMENT = "select * from fct_rater_agreement order by criterion, rater nulls first, statistic"
-LIST_RATER_REPORTS = "select * from fct_rater_reports order by criterion, rater"
+LIST_AGREEMENT = """
+select * from fct_rater_agreement
+order by criterion, rater_kind, other_rater_kind nulls first, rater nulls first, statistic
+"""
+LIST_RATER_REPORTS = "select * from fct_rater_reports order by criterion, rater_kind, rater"
 
 
 def describe_agreement(source: Warehouse) -> list[Row]:
-    """Return one row per criterion and statistic; a criterion without an estimate has one row with the reason."""
+    """Return one row per criterion, kind of rater and statistic; a kind without an estimate has one with the reason."""
     described = []
-    rows = source.rows(LIST_AGREEMENT, ["fct_rater_agreement"])
-    for criterion, figures in group_by(rows, "criterion").items():
-        name = clean_label(criterion)
+    rows = [row | {"subject": _name_subject(row)} for row in source.rows(LIST_AGREEMENT, ["fct_rater_agreement"])]
+    for name, figures in group_by(rows, "subject").items():
         between = [row for row in figures if row["rater"] is None]
         within = [row for row in figures if row["rater"] is not None]
         estimated = [row for row in between if row["status"] == "estimated"]
@@ -76,12 +79,18 @@ def describe_agreement(source: Warehouse) -> list[Row]:
     return described
 
 
+def _name_subject(row: Row) -> str:
+    """Return the criterion with those whose ratings are compared."""
+    kinds = [KINDS[kind][1] for kind in (row["rater_kind"], row["other_rater_kind"]) if kind is not None]
+    return f"{clean_label(row['criterion'])}: {' compared with '.join(kinds)}"
+
+
 def describe_disagreeing_raters(source: Warehouse) -> list[str]:
     """Return one sentence per rater who disagrees with all other raters."""
     return [
         f"{clean_label(row['rater'])} ({clean_label(row['criterion'])}): agrees with the majority of the other "
-        f"raters on {format_percent(row['agreement'])} of {row['count_shared_units']:,} shared interactions; the "
-        f"others agree with each other on {format_percent(row['agreement_of_others'])}."
+        f"{KINDS[row['rater_kind']][1]} on {format_percent(row['agreement'])} of {row['count_shared_units']:,} shared "
+        f"interactions; the others agree with each other on {format_percent(row['agreement_of_others'])}."
         for row in source.rows(LIST_RATER_REPORTS, ["fct_rater_reports"])
         if row["disagrees_with_everyone"]
     ][:MAXIMUM_RATERS]

@@ -36,7 +36,7 @@ def describe_rates(source: Warehouse, chosen: Row | None, names: Sequence[str]) 
     chosen : dict or None
         Row of fct_calibrators that is in force; its metric comes first.
     names : sequence of str
-        Metrics that human labels can calibrate.
+        Metrics that labels can calibrate.
     """
     rows = [row for row in source.rows(LIST_RATES, ["fct_failure_rates"]) if row["metric_name"] in names]
     labels = distinct_labels(list(dict.fromkeys(row["system"] for row in rows)))
@@ -91,7 +91,7 @@ def _draw_rates(rows: Sequence[Row], labels: Mapping[str, str]) -> Any:
     systems = list(dict.fromkeys(estimate.position for estimate in estimates))
     label = "Failure rate by system with intervals; see the table"
     return as_markup(
-        charts.draw_estimates(estimates, systems, ["failure rate"], "share of answers that people fail", label)
+        charts.draw_estimates(estimates, systems, ["failure rate"], "share of answers that raters fail", label)
     )
 
 

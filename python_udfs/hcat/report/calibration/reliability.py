@@ -1,4 +1,4 @@
-"""Predicted probability compared with the share that people accept, by bin and by system."""
+"""Predicted probability compared with the share that raters accept, by bin and by system."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def describe_reliability(source: Warehouse, chosen: Row | None, quality: Sequenc
 
 
 def describe_systems(source: Warehouse, chosen: Row | None) -> dict[str, Any]:
-    """Return predicted probability against the share that people accept, one row per system.
+    """Return predicted probability against the share that raters accept, one row per system.
 
     Parameters
     ----------

@@ -20,11 +20,11 @@ from hcat.report.showing import Gap, format_level
 CALIBRATION_MARTS = ("fct_calibrators", "fct_calibration_quality")
 
 NOT_BUILT = Gap(
-    "Calibration with human labels (fct_calibrators, fct_calibration_quality).",
+    "Calibration with labels of raters (fct_calibrators, fct_calibration_quality).",
     "`dbt build` with the current version of hcat",
 )
 NOT_LABELLED = Gap(
-    "Human labels: no score is a probability, and no error rate of a threshold is known.",
+    "Labels of answers: no score is a probability, and no error rate of a threshold is known.",
     "a review sheet from `hcat labels export`, filled in by raters and imported with `hcat labels import`",
 )
 

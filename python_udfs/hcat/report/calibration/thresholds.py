@@ -22,7 +22,7 @@ from hcat.report.showing import (
 
 THRESHOLD_REASONS = {
     "insufficient": "too few labels",
-    "one_class": "people accepted all labelled answers or none",
+    "one_class": "raters accepted all labelled answers or none",
     "constant_score": "all labelled answers have the same score",
     "no_unique_crossing": "the densities do not cross exactly once",
     "not_monotone": "the share accepted does not rise with the score",
@@ -85,7 +85,7 @@ def choose_threshold_metric(chosen: Row | None, labelled: Mapping[str, int], nam
     labelled : mapping of str to int
         Number of labelled interactions by metric.
     names : sequence of str
-        Metrics that human labels can calibrate.
+        Metrics that labels can calibrate.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
 
 
 def _show_band(row: Row) -> dict[str, str]:
-    """Return how many labelled answers of a band people failed, in words."""
+    """Return how many labelled answers of a band raters failed, in words."""
     low, high = row["lower_bound"], row["upper_bound"]
     if low is not None and high is not None:
         band = f"from {format_number(low)} to below {format_number(high)}"
@@ -154,7 +154,7 @@ def _show_band(row: Row) -> dict[str, str]:
         band = "all scores" if high is None else f"below {format_number(high)}"
     return {
         "band": band,
-        "words": f"people failed {row['count_failed']:,} of {row['count_labels']:,}",
+        "words": f"raters failed {row['count_failed']:,} of {row['count_labels']:,}",
         "interval": f"{format_percent(row['failure_rate_low'])} to {format_percent(row['failure_rate_high'])}",
         "count_clusters": row["count_clusters"],
     }
@@ -250,7 +250,7 @@ def describe_decisions(names: Sequence[str], metrics: Mapping[str, Row]) -> dict
     Parameters
     ----------
     names : sequence of str
-        Metrics that human labels can calibrate.
+        Metrics that labels can calibrate.
     metrics : mapping of str to dict
         Rows of dim_metrics by name.
     """

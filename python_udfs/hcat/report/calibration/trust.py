@@ -10,17 +10,17 @@ from hcat.report.showing import EXCERPT_CHARACTERS, format_interval, format_numb
 
 CALIBRATOR_REASONS = {
     "no_labels": "no answer has a label for it yet",
-    "one_class": "people accepted all labelled answers or none",
+    "one_class": "raters accepted all labelled answers or none",
     "insufficient": "too few labels",
     "constant_score": "all labelled answers have the same score",
-    "wrong_direction": "people do not accept more often where the score is better",
+    "wrong_direction": "raters do not accept more often where the score is better",
     "not_converged": "the fit did not converge",
     "out_of_range": "scores lie outside the range in the catalogue",
 }
 
 MEASURE_REASONS = {
     "insufficient": "too few labels",
-    "one_class": "people accepted all of them or none",
+    "one_class": "raters accepted all of them or none",
     "constant_score": "all probabilities are equal",
     "separated": "accepted and failed answers do not overlap",
     "no_threshold": "no threshold",

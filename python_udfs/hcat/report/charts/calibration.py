@@ -42,7 +42,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Mean predicted probability of a bin, the share that people accept with its interval, and the labels behind it."""
+    """Mean predicted probability of a bin, the share that raters accept with its interval, and the labels behind it."""
 
     mean_prediction: float
     share: float
@@ -141,7 +141,7 @@ def draw_score_against_label(
         line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
         layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
     height = 270 + 24 * len(groups)
-    heading = alt.TitleParams("probability that people accept", fontSize=11.5, fontWeight="normal", anchor="start")
+    heading = alt.TitleParams("probability that raters accept", fontSize=11.5, fontWeight="normal", anchor="start")
     picture = alt.layer(*layers).properties(width=390 if groups else 430, height=height, title=heading)
     return finish(picture, label)
 
@@ -182,7 +182,7 @@ def draw_reliability(bins: Sequence[ReliabilityBin], label: str) -> str:
         axis=alt.Axis(title="mean calibrated probability of the bin", values=ticks, format=".0%", domain=False),
     )
     y_scale = alt.Scale(domain=[floor, 1.02], nice=False)
-    axis = alt.Axis(title="share that people accept", values=ticks, format=".0%", domain=False)
+    axis = alt.Axis(title="share that raters accept", values=ticks, format=".0%", domain=False)
     y = alt.Y("y:Q", scale=y_scale, axis=axis)
     diagonal = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
     layers = [
