@@ -30,7 +30,13 @@ final as (
         measurements.comparison,
         coalesce(validated.verdict, 'not_evaluated') as verdict,
         concat_ws(
-            '; ', coalesce(validated.reason, 'the gate has no validation result'), measurements.decision_note
+            '; ',
+            coalesce(validated.reason, 'the gate has no validation result'),
+            -- a note that is the cause stands in the reason already
+            case
+                when not contains(coalesce(validated.reason, ''), measurements.decision_note)
+                    then measurements.decision_note
+            end
         ) as reason,
         validated.expectation_results,
         measurements.rationale,

@@ -81,6 +81,13 @@ _BATCH_SCHEMA = pa.schema(
 _OBSERVED_ARGUMENTS = ("column", "column_A", "column_B")
 _SHOWN_ARGUMENTS = (*_OBSERVED_ARGUMENTS, "min_value", "max_value", "value_set", "value")
 
+#: Where nothing was measured, n is small, and neither value nor interval can be there.
+_CONSEQUENCES = {
+    "n_is_present": ("n_is_positive", "n_reaches_minimum_n", "measured_value_is_present", "tested_value_is_present"),
+    "n_is_positive": ("n_reaches_minimum_n", "measured_value_is_present", "tested_value_is_present"),
+    "measured_value_is_present": ("tested_value_is_present",),
+}
+
 # Names in the measurements come from logs and seeds; the reason stays one short line.
 _LONGEST_NAME = 80
 
@@ -145,7 +152,8 @@ def validate_gates(measurements: pa.Table) -> pa.Table:
         ("prove_safe" or "prove_harm"), comparison ("at_least" or "at_most"), threshold (float, in the unit of the
         measurement), minimum_n (int, >= 0), measured_value, lower_bound, upper_bound (float, in the unit of the
         measurement; an exact count has three equal values; an end of the interval that does not exist may be
-        infinite) and n (int, observations behind the measurement).
+        infinite) and n (int, observations behind the measurement). A further column decision_note (string) may say why
+        the threshold of a decision is not in force.
 
     Returns
     -------
@@ -456,7 +464,7 @@ def _verdict(row: dict[str, Any], bound_meets: bool, measured_meets: bool) -> tu
 
 
 def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
-    """Return what keeps a gate from being decided, as one line."""
+    """Return what keeps a gate from being decided, as one line: causes, and none of their consequences."""
     n, minimum_n = _number_text(row["n"]), _number_text(row["minimum_n"])
     texts = {
         "all_gates_are_read": "the batch lost rows",
@@ -466,21 +474,27 @@ def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
             f"{column}_is_known": f"{column} must be one of {', '.join(values)}, got '{_name(row[column])}'"
             for column, values in (("severity", SEVERITIES), ("burden", BURDENS), ("comparison", COMPARISONS))
         },
-        "threshold_is_present": "threshold is not a finite number",
-        "measured_value_is_present": "measured_value is not a finite number",
-        "tested_value_is_present": f"{row['tested_bound']} is missing",
-        "interval_is_ordered": "lower_bound is above upper_bound",
+        "threshold_is_present": "there is no threshold",
         "minimum_n_is_present": "minimum_n is missing",
-        "n_is_present": "n is missing",
+        "n_is_present": "nothing was measured",
         "n_is_positive": "nothing was measured",
         "n_reaches_minimum_n": f"n = {n} is below minimum_n = {minimum_n}",
+        "measured_value_is_present": "there is no measured value",
+        "tested_value_is_present": f"{row['tested_bound']} is missing",
+        "interval_is_ordered": "lower_bound is above upper_bound",
         "all_gates_of_the_rule_are_read": "the batch of its rule lost rows",
     }
     if row["tested_bound"] is None:
         del texts["tested_value_is_present"]  # follows from the unknown burden or comparison
-    return (
-        "; ".join(text for name, text in texts.items() if not holds.get(name, True)) or "no expectation was evaluated"
-    )
+    causes = {name: text for name, text in texts.items() if not holds.get(name, True)}
+    # A decision that is void gives no threshold, and without one nothing fails.
+    if row.get("decision_note") and causes.keys() & {"threshold_is_present", "measured_value_is_present"}:
+        return str(row["decision_note"])
+    for cause in ("n_is_present", "n_is_positive", "measured_value_is_present"):
+        if cause in causes:
+            for consequence in _CONSEQUENCES[cause]:
+                causes.pop(consequence, None)
+    return "; ".join(dict.fromkeys(causes.values())) or "no expectation was evaluated"
 
 
 def _sentence(row: dict[str, Any]) -> str:

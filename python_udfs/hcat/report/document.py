@@ -144,7 +144,7 @@ def _describe_build(build: Build, sections: dict[str, Any]) -> dict[str, Any]:
         "period": data["period"],
         "count_metrics": len(build.metrics),
         "count_primary": len(build.primary),
-        "verdict": describe_verdict(run),
+        "verdict": describe_verdict(run, sections["outcomes"]["gates"]),
         "count_open_findings": None if findings is None else findings["count_open"],
         "count_open_confirmed": None if findings is None else findings["count_open_confirmed"],
         "count_drifting": None if drift is None else drift["count_drifting"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
@@ -277,6 +278,7 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         "rows": shown,
         "count_left_out": max(0, len(rows) - MAXIMUM_GATES),
         "count_passing": sum(1 for row in rows if row["is_passing"]),
+        "count_by_verdict": Counter(row["verdict"] for row in rows if not row["is_passing"]),
         "count_all": len(rows),
     }
 

@@ -44,7 +44,7 @@ def summarise(warehouse: Path) -> list[tuple[str, str]]:
         }
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
         labels = describe_labels(source)
-    verdict = describe_verdict(run)
+    verdict = describe_verdict(run, gates)
     lines = [
         (
             "build",

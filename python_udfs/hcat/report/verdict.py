@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from hcat.engine.warehouse import Row
 
+#: Verdict of a gate that does not pass -> what the report calls one gate and several.
+_WORDS = {
+    "failed": ("fails", "fail"),
+    "undecided": ("is undecided", "are undecided"),
+    "not_evaluated": ("was not evaluated", "were not evaluated"),
+}
 
-def describe_verdict(run: Row | None) -> dict[str, str]:
+
+def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str]:
     """Return the verdict of a build: a word, its state (a class of the style sheet) and a sentence.
+
+    Parameters
+    ----------
+    run : dict or None
+        Row of dim_runs.
+    gates : mapping
+        count_all, count_passing and count_by_verdict of the gates that do not pass, of
+        :func:`hcat.report.outcomes.describe_gates`.
 
     Examples
     --------
-    >>> counts = {"count_gates": 3, "count_gates_not_passing": 1, "count_error_gates_not_passing": 0}
-    >>> describe_verdict({**counts, "is_passing": True})["text"]
-    'No gate of severity error fails; 1 of severity warn does not pass.'
+    >>> run = {"count_gates": 3, "count_error_gates_not_passing": 0, "is_passing": True}
+    >>> gates = {"count_all": 3, "count_passing": 1, "count_by_verdict": {"failed": 1, "not_evaluated": 1}}
+    >>> verdict = describe_verdict(run, gates)
+    >>> verdict["word"], verdict["text"]
+    ('1 of 3 gates passes', '1 fails, 1 was not evaluated. None of these is of severity error.')
     """
     if run is None:
         return {
@@ -20,23 +40,24 @@ def describe_verdict(run: Row | None) -> dict[str, str]:
             "state": "not_evaluated",
             "text": "The warehouse holds no build: dim_runs has no row.",
         }
-    warned = run["count_gates_not_passing"] - run["count_error_gates_not_passing"]
-    warnings = f"{warned} of severity warn {'does' if warned == 1 else 'do'} not pass" if warned else ""
     if run["count_gates"] == 0:
         return {
             "word": "Failed",
             "state": "failed",
             "text": "No gate was evaluated. A build without gates proves nothing.",
         }
+    count, passing = gates["count_all"], gates["count_passing"]
+    if passing == count and run["is_passing"]:
+        return {"word": "Passed", "state": "passed", "text": f"All {count} gates pass."}
+    share = f"{passing} of {count} gates {'passes' if passing == 1 else 'pass'}"
+    by_verdict = gates["count_by_verdict"]
+    others = ", ".join(
+        f"{by_verdict[verdict]} {words[by_verdict[verdict] != 1]}"
+        for verdict, words in _WORDS.items()
+        if verdict in by_verdict
+    )
     if run["is_passing"]:
-        text = (
-            f"All {run['count_gates']} gates pass." if not warned else f"No gate of severity error fails; {warnings}."
-        )
-        return {
-            "word": "Passed with warnings" if warned else "Passed",
-            "state": "warned" if warned else "passed",
-            "text": text,
-        }
+        return {"word": share, "state": "warned", "text": f"{others}. None of these is of severity error."}
     errors = run["count_error_gates_not_passing"]
-    text = f"Of {run['count_gates']} gates, {errors} of severity error {'does' if errors == 1 else 'do'} not pass"
-    return {"word": "Failed", "state": "failed", "text": f"{text}{'; ' + warnings if warnings else ''}."}
+    stopping = f"{errors} of severity error {'does' if errors == 1 else 'do'} not pass"
+    return {"word": "Failed", "state": "failed", "text": f"{share}: {others}. {stopping}: nothing was published."}

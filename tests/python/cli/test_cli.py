@@ -204,6 +204,7 @@ def test_labels_go_out_and_come_back(
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
     assert lines == [
         f"imported 3 ratings by 1 raters into {written}",
+        "raters kind not said: use --rater-kind or the seed raters",
         "known 0 ratings were imported before",
         "not rated 5 rows without a scale point",
         "round round_1, faithfulness: 2 of 4 interactions rated",

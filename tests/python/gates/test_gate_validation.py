@@ -132,14 +132,14 @@ def test_one_unit_in_the_last_place_decides(threshold: float, comparison: str) -
 
 
 NOT_EVALUATED = [
-    ({"n": None}, "n is missing"),
+    ({"n": None}, "nothing was measured"),
     ({"n": 29}, "n = 29 is below minimum_n = 30"),
     ({"n": 0, "minimum_n": 0}, "nothing was measured"),
     ({"n": -5, "minimum_n": -9}, "nothing was measured"),
     ({"minimum_n": None}, "minimum_n is missing"),
-    ({"measured_value": None}, "measured_value is not a finite number"),
-    ({"measured_value": math.nan}, "measured_value is not a finite number"),
-    ({"measured_value": -math.inf}, "measured_value is not a finite number"),
+    ({"measured_value": None}, "there is no measured value"),
+    ({"measured_value": math.nan}, "there is no measured value"),
+    ({"measured_value": -math.inf}, "there is no measured value"),
     ({"upper_bound": None}, "upper_bound is missing"),
     ({"upper_bound": math.nan}, "upper_bound is missing"),
     ({"upper_bound": -math.inf}, "upper_bound is missing"),
@@ -147,9 +147,9 @@ NOT_EVALUATED = [
     ({"lower_bound": math.inf, **SAFE_AT_LEAST}, "lower_bound is missing"),
     ({"upper_bound": None, **HARM_AT_LEAST}, "upper_bound is missing"),
     ({"lower_bound": math.nan, **HARM_AT_MOST}, "lower_bound is missing"),
-    ({"threshold": None}, "threshold is not a finite number"),
-    ({"threshold": math.nan}, "threshold is not a finite number"),
-    ({"threshold": math.inf}, "threshold is not a finite number"),
+    ({"threshold": None}, "there is no threshold"),
+    ({"threshold": math.nan}, "there is no threshold"),
+    ({"threshold": math.inf}, "there is no threshold"),
     ({"comparison": "equals"}, "comparison must be one of at_least, at_most, got 'equals'"),
     ({"comparison": None}, "comparison must be one of at_least, at_most, got ''"),
     ({"comparison": "AT_MOST"}, "comparison must be one of at_least, at_most, got 'AT_MOST'"),
@@ -183,9 +183,26 @@ def test_the_bound_that_is_not_tested_may_be_missing() -> None:
 def test_every_cause_is_named() -> None:
     reason = decide(n=None, threshold=None, severity="fatal")["reason"]
     assert reason.endswith(
-        "not_evaluated, severity must be one of error, warn, got 'fatal'; "
-        "threshold is not a finite number; n is missing"
+        "not_evaluated, severity must be one of error, warn, got 'fatal'; there is no threshold; nothing was measured"
     )
+
+
+def test_the_cause_is_said_and_not_what_follows_from_it() -> None:
+    nothing = dict.fromkeys(("measured_value", "lower_bound", "upper_bound", "n"))
+    assert decide(**nothing)["reason"].endswith("not_evaluated, nothing was measured")
+    assert decide(**nothing | {"n": 0})["reason"].endswith("not_evaluated, nothing was measured")
+    # few answers, and none with a score
+    assert decide(**nothing | {"n": 6})["reason"].endswith(
+        "not_evaluated, n = 6 is below minimum_n = 30; there is no measured value"
+    )
+    note = "decision groundedness is void: made on scores of another encoder"
+    gates_with_note = table(nothing | {"n": 60}, {"gate_name": "decided"})
+    gates_with_note = gates_with_note.append_column(
+        "decision_note", pa.array([note, "decision x expired on 2000-01-01"])
+    )
+    by_name = {row["gate_name"]: row["reason"] for row in gates.validate_gates(gates_with_note).to_pylist()}
+    assert by_name["groundedness_failures"].endswith(f"not_evaluated, {note}")
+    assert by_name["decided"].endswith(": passed")
 
 
 def test_gates_of_the_same_name_are_all_undone() -> None:
