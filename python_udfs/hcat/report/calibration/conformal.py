@@ -83,7 +83,7 @@ def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | No
         LIST_PUBLISHED_QUANTILES, ["fct_conformal_coverage"], metric_name=name
     )
     panels = []
-    for label, title in ((1, "answers accepted by people"), (0, "answers failed by people")):
+    for label, title in ((1, "answers accepted by raters"), (0, "answers failed by raters")):
         # 1 - P(label given by raters): 0 where the probability agrees with them fully
         scores = [
             1 - row["calibrated_probability"] if label else row["calibrated_probability"]
@@ -163,7 +163,7 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
         if row["scope"] == "label_and_group" and row["quantile_status"] is None:
             continue
         stratum = "" if row["stratum"] is None else labels[row["stratum"]]
-        verdict = {1: "accepted by people", 0: "failed by people"}.get(row["label"], "")
+        verdict = {1: "accepted by raters", 0: "failed by raters"}.get(row["label"], "")
         status = row["quantile_status"]
         if status is not None:
             check = QUANTILE_SENTENCES.get(status, status)

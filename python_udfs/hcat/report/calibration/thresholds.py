@@ -231,7 +231,7 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
     chart = charts.draw_thresholds(
         [
             (words, [row["raw_score"] for row in labelled if row["label"] == label])
-            for label, words in ((1, "accepted by people"), (0, "failed by people"))
+            for label, words in ((1, "accepted by raters"), (0, "failed by raters"))
         ],
         estimates,
         list(dict.fromkeys(estimate.position for estimate in estimates)),

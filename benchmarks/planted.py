@@ -1,0 +1,376 @@
+"""What is planted in the demo, held against the marts of its build: found or not, by which mart, and what is false.
+
+The generator writes the fault of each answer into `recorded_fault`, which no score reads. `demo/planted.yml` lists the
+rest. The comparison stands outside the product: it reads the published names of marts alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+import yaml
+
+from benchmarks.harness import ROOT, BenchmarkError, Outcome, Table, argument_parser, build, finish, working_folder
+from hcat.statistics.intervals import wilson_interval
+
+DEMO: Final = ROOT / "demo"
+#: Findings that a reader looks at first, and how many of them may be false.
+MOST_SEVERE: Final = 30
+FALSE_ALLOWED: Final = 2
+QUANTILE: Final = 1.96
+
+#: Severities of findings, worst first.
+_SEVERITIES: Final = ("severe", "moderate", "minor")
+
+_FAILING = """
+select interaction_id, bool_or(is_failing) as is_failing
+from fct_evaluations
+where list_contains($metrics, metric_name) and is_failing is not null
+group by interaction_id
+"""
+
+_CELLS = """
+select metric_name, dimension as first_dimension, segment as first_segment, null as second_dimension,
+    null as second_segment, count_scored, difference, difference_lower, is_weak, is_confirmed, count_needed_to_flag,
+    'fct_marginal_weaknesses' as mart
+from fct_marginal_weaknesses
+union all
+select metric_name, first_dimension, first_segment, second_dimension, second_segment, count_scored, difference,
+    difference_lower, is_weak, is_confirmed, count_needed_to_flag, 'fct_bivariate_weaknesses' as mart
+from fct_bivariate_weaknesses
+"""
+
+_FINDINGS = """
+select metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, kind, difference
+from fct_findings
+where status <> 'closed_by_data'
+"""
+
+_GAPS = """
+select verdict, metric_name, difference, adjusted_p_value, count_clusters
+from fct_bias_gaps
+where system = $system and design = $design and verdict = 'gap_found'
+order by adjusted_p_value, metric_name
+"""
+
+_BEHAVIOURS = """
+select count_judged, count_turned_wrong, count_pairs
+from fct_adversarial_behaviour
+where system = $system and variant_type = $variant_type
+"""
+
+#: What must not be there -> the mart that would say it, and the query of the rows that do.
+_ABSENT: Final[Mapping[str, tuple[str, str]]] = {
+    "drift": ("fct_metric_drift", "select count(*) from fct_metric_drift where is_drifting"),
+    "canary_leak": (
+        "fct_privacy_findings",
+        "select count(*) from fct_privacy_findings where entity_type = 'canary' and is_leak",
+    ),
+    "logged_gap": (
+        "fct_bias_gaps",
+        "select count(*) from fct_bias_gaps where design = 'logged_groups' and verdict = 'gap_found'",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One planted item against the marts.
+
+    Attributes
+    ----------
+    item : str
+        What was planted.
+    is_found : bool
+    mart : str
+        The mart that says it, or would.
+    effect : str
+        What the mart says, with its n.
+    missing : str
+        Why it was not found; empty where it was.
+    """
+
+    item: str
+    is_found: bool
+    mart: str
+    effect: str
+    missing: str = ""
+
+
+def read_planted(path: Path = DEMO / "planted.yml") -> dict[str, Any]:
+    """Return the list of planted items."""
+    planted: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return planted
+
+
+def read_faults(logs: Path) -> dict[str, str]:
+    """Return the recorded fault of every logged interaction by its id."""
+    with (logs / "interactions.jsonl").open(encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    return {record["interaction_id"]: record["recorded_fault"] for record in records}
+
+
+def hold_faults(
+    connection: duckdb.DuckDBPyConnection, planted: Mapping[str, Any], faults: Mapping[str, str]
+) -> list[Found]:
+    """Return for each kind of fault the share of its answers that fail a metric, and the false alarms."""
+    found = []
+    alarms = planted["false_alarms"]
+    cases = [(kind, rule["metrics"], rule["at_least"]) for kind, rule in planted["faults"].items()]
+    for kind, metrics, least in [*cases, ("none", alarms["metrics"], None)]:
+        failing = dict(connection.execute(_FAILING, {"metrics": metrics}).fetchall())
+        own = [failing[key] for key, fault in faults.items() if fault == kind and key in failing]
+        share = sum(own) / len(own) if own else 0.0
+        lower, upper = wilson_interval(share, len(own), QUANTILE) if own else (0.0, 1.0)
+        effect = f"{sum(own)} of {len(own)} fail ({lower:.0%} to {upper:.0%})"
+        is_found = bool(own) and (share <= alarms["at_most"] if least is None else share >= least)
+        limit = f"at most {alarms['at_most']:.1%}" if least is None else f"at least {least:.0%}"
+        name = "answers without a fault" if least is None else f"fault {kind}"
+        missing = "" if is_found else f"{share:.1%}, wanted {limit}" if own else "no such answer has a verdict"
+        found.append(Found(name, is_found, f"fct_evaluations: {', '.join(metrics)}", effect, missing))
+    return found
+
+
+def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[str, Any]]) -> list[Found]:
+    """Return for each planted cell whether that very cell is weak, at what difference, and what it would take."""
+    rows = _rows(connection, _CELLS)
+    application = _application(connection)
+    found = []
+    for cell in cells:
+        where = to_segments(cell["where"], application)
+        own = [row for row in rows if segments_of(row) == where]
+        weak = [row for row in own if row["is_weak"]]
+        inside = [row for row in rows if row["is_weak"] and is_consistent(segments_of(row), where)]
+        if weak:
+            best = max(weak, key=lambda row: row["difference"] or 0.0)
+            confirmed = ", confirmed" if best["is_confirmed"] else ""
+            found.append(Found(cell["name"], True, _said_by(best), _effect(best) + confirmed))
+            continue
+        best = max(own, key=lambda row: row["difference"] or float("-inf"), default=None)
+        missing = "no mart has the cell" if best is None else _what_it_takes(best)
+        if inside:
+            missing += f"; weak is {', '.join(sorted({_cell_name(row) for row in inside}))}"
+        found.append(
+            Found(cell["name"], False, _said_by(best) if best else "–", _effect(best) if best else "–", missing)
+        )
+    return found
+
+
+def hold_gaps(connection: duckdb.DuckDBPyConnection, gaps: Sequence[Mapping[str, Any]]) -> list[Found]:
+    """Return for each planted gap between groups whether any metric shows it."""
+    application = _application(connection)
+    found = []
+    for gap in gaps:
+        system = f"{application} {gap['application_version']}"
+        rows = _rows(connection, _GAPS, system=system, design=gap["design"])
+        effect = "; ".join(
+            f"{row['metric_name']} {row['difference']:+.3g} (p {row['adjusted_p_value']:.3f}, "
+            f"{row['count_clusters']} clusters)"
+            for row in rows[:3]
+        )
+        found.append(Found(gap["name"], bool(rows), "fct_bias_gaps", effect or "–", "" if rows else "no gap found"))
+    return found
+
+
+def hold_behaviours(connection: duckdb.DuckDBPyConnection, behaviours: Sequence[Mapping[str, Any]]) -> list[Found]:
+    """Return for each planted behaviour under attack whether an answer turned wrong."""
+    application = _application(connection)
+    found = []
+    for behaviour in behaviours:
+        system = f"{application} {behaviour['application_version']}"
+        rows = _rows(connection, _BEHAVIOURS, system=system, variant_type=behaviour["variant_type"])
+        turned = sum(row["count_turned_wrong"] for row in rows)
+        judged = sum(row["count_judged"] for row in rows)
+        effect = f"{turned} of {judged} judged answers turned wrong"
+        missing = "" if turned else "no answer turned wrong"
+        found.append(Found(behaviour["name"], turned > 0, "fct_adversarial_behaviour", effect, missing))
+    return found
+
+
+def hold_absent(connection: duckdb.DuckDBPyConnection, absent: Iterable[str]) -> list[Found]:
+    """Return for each thing that is not there whether a mart says that it is."""
+    found = []
+    for name in absent:
+        mart, query = _ABSENT[name]
+        (count,) = connection.execute(query).fetchone() or (0,)
+        missing = f"{count} rows say so" if count else ""
+        found.append(Found(f"no {name.replace('_', ' ')}", count == 0, mart, f"{count} rows", missing))
+    return found
+
+
+def judge_findings(
+    connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the most severe findings, and those of them that no planted cell explains.
+
+    A planted cell explains a finding whose segments contradict none of its own and name at least one of them: a weak
+    topic that holds the planted cell, or a part of it.
+    """
+    application = _application(connection)
+    planted = [to_segments(cell["where"], application) for cell in cells]
+    rows = _rows(connection, _FINDINGS)
+    rows.sort(key=lambda row: (_rank_of(row["severity"]), -(row["difference"] or 0.0), json.dumps(segments_of(row))))
+    severe = rows[:MOST_SEVERE]
+    false = [row for row in severe if not any(is_consistent(segments_of(row), where) for where in planted)]
+    return severe, false
+
+
+def to_segments(where: Mapping[str, str], application: str) -> dict[str, str]:
+    """Return the cell in the dimensions of the marts: a version is a part of the system.
+
+    Examples
+    --------
+    >>> to_segments({"application_version": "1.1", "topic": "fees"}, "assistant")
+    {'system': 'assistant 1.1', 'topic': 'fees'}
+    """
+    return {
+        "system" if name == "application_version" else name: (
+            f"{application} {value}" if name == "application_version" else value
+        )
+        for name, value in where.items()
+    }
+
+
+def segments_of(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the segments of a cell by dimension; a joint dimension `topic x query_type` is taken apart.
+
+    Examples
+    --------
+    >>> segments_of(
+    ...     {"first_dimension": "system", "first_segment": "a", "second_dimension": "topic x query_type"}
+    ...     | {"second_segment": "fees x yes_no"}
+    ... )
+    {'system': 'a', 'topic': 'fees', 'query_type': 'yes_no'}
+    """
+    segments = {}
+    for place in ("first", "second"):
+        dimension, segment = row[f"{place}_dimension"], row[f"{place}_segment"]
+        if dimension is not None:
+            names = dimension.split(" x ")
+            values = segment.split(" x ") if len(names) > 1 else [segment]
+            segments |= dict(zip(names, values, strict=True))
+    return segments
+
+
+def is_consistent(segments: Mapping[str, str], planted: Mapping[str, str]) -> bool:
+    """Return whether a cell names a segment of the planted one and contradicts none.
+
+    Examples
+    --------
+    >>> is_consistent({"topic": "fees"}, {"topic": "fees", "system": "a"})
+    True
+    >>> is_consistent({"topic": "fees", "system": "b"}, {"topic": "fees", "system": "a"})
+    False
+    """
+    shared = segments.keys() & planted.keys()
+    return bool(shared) and all(segments[name] == planted[name] for name in shared)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, **parameters: Any) -> list[dict[str, Any]]:
+    result = connection.execute(query, parameters) if parameters else connection.execute(query)
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def _application(connection: duckdb.DuckDBPyConnection) -> str:
+    rows = connection.execute("select distinct application from fct_interactions").fetchall()
+    if len(rows) != 1:
+        raise BenchmarkError(f"the demo has one application, the marts have {len(rows)}")
+    return str(rows[0][0])
+
+
+def _rank_of(severity: str | None) -> int:
+    return _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)
+
+
+def _said_by(row: Mapping[str, Any]) -> str:
+    return f"{row['mart']}: {row['metric_name']}"
+
+
+def _cell_name(row: Mapping[str, Any]) -> str:
+    return " and ".join(f"{name} {value}" for name, value in segments_of(row).items())
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    if row["difference"] is None:
+        return f"not tested, n = {row['count_scored']}"
+    lower = "" if row["difference_lower"] is None else f", at least {row['difference_lower']:+.2f}"
+    return f"{row['difference']:+.2f}{lower}, n = {row['count_scored']}"
+
+
+def _what_it_takes(row: Mapping[str, Any]) -> str:
+    needed = row["count_needed_to_flag"]
+    if needed is None:
+        return "not weak"
+    return f"not weak; {needed:,} interactions would show a difference of this size"
+
+
+def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
+    """Return the planted items against the marts of a finished build."""
+    database = warehouse / "hcat.duckdb"
+    if not database.exists():
+        raise BenchmarkError(f"no warehouse at {database}: build the demo first")
+    with duckdb.connect(str(database), read_only=True) as connection:
+        found = [
+            *hold_faults(connection, planted, read_faults(logs)),
+            *hold_cells(connection, planted["cells"]),
+            *hold_gaps(connection, planted["gaps"]),
+            *hold_behaviours(connection, planted["behaviours"]),
+            *hold_absent(connection, planted["absent"]),
+        ]
+        severe, false = judge_findings(connection, planted["cells"])
+    tables = [
+        Table(
+            "Planted items against the marts",
+            ("planted", "found", "said by", "effect", "why not"),
+            [(one.item, "yes" if one.is_found else "NO", one.mart, one.effect, one.missing) for one in found],
+        ),
+        Table(
+            f"False ones among the {MOST_SEVERE} most severe findings",
+            ("cell", "metric", "severity", "difference"),
+            [
+                (_cell_name(row), row["metric_name"], row["severity"] or "–", f"{row['difference'] or 0.0:+.2f}")
+                for row in false
+            ],
+        ),
+    ]
+    count = sum(one.is_found for one in found)
+    notes = [
+        f"{count} of {len(found)} items are found. {len(false)} of {len(severe)} findings are false"
+        f" (limit: {FALSE_ALLOWED}).",
+        "A planted cell is found when that very cell is weak in a mart. A finding is false when no planted cell"
+        " explains it.",
+        "All texts and faults of the demo are made up; the faults were planted by rule.",
+    ]
+    is_within = count == len(found) and len(false) <= FALSE_ALLOWED
+    return Outcome("planted", "Planted faults of the demo", tables, notes, is_within_limits=is_within)
+
+
+def run(is_quick: bool, folder: Path | None = None) -> Outcome:
+    """Build the demo and return its planted items against the marts; a quick run is only not written to the page."""
+    with working_folder(folder) as warehouse:
+        build(DEMO / "logs", warehouse)
+        return replace(measure(warehouse, DEMO / "logs", read_planted()), is_quick=is_quick)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; see `python -m benchmarks.planted --help`."""
+    parser = argument_parser("planted", "Hold what is planted in the demo against the marts of its build.")
+    parser.add_argument("--warehouse", type=Path, help="folder of a finished build of the demo (default: build it)")
+    parser.add_argument("--logs", type=Path, default=DEMO / "logs", help="logs of that warehouse")
+    parser.add_argument("--planted", type=Path, default=DEMO / "planted.yml", help="what is planted in these logs")
+    options = parser.parse_args(arguments)
+    if options.warehouse is None:
+        return finish(run(options.quick, options.folder), "python -m benchmarks.planted")
+    outcome = measure(options.warehouse, options.logs, read_planted(options.planted))
+    return finish(replace(outcome, is_quick=options.quick), "python -m benchmarks.planted")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

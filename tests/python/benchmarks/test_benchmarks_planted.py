@@ -1,0 +1,113 @@
+"""Planted items against small marts: found, missed with what it takes, and false findings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+from benchmarks import planted
+from benchmarks.harness import BenchmarkError
+
+PLANTED = {
+    "faults": {"negation": {"metrics": ["groundedness", "contradiction"], "at_least": 0.8}},
+    "false_alarms": {"metrics": ["groundedness"], "at_most": 0.05},
+    "cells": [
+        {"name": "mortgages of 1.1", "where": {"application_version": "1.1", "topic": "mortgages"}},
+        {"name": "fees", "where": {"topic": "fees"}},
+        {"name": "savings", "where": {"topic": "savings"}},
+    ],
+    "gaps": [{"name": "Fatima", "application_version": "1.1", "design": "counterfactual"}],
+    "behaviours": [{"name": "order", "application_version": "1.1", "variant_type": "prompt_injection"}],
+    "absent": ["drift", "canary_leak", "logged_gap"],
+}
+
+MARTS = """
+create table fct_interactions as select 'assistant' as application;
+create table fct_evaluations as
+from (values
+    ('n1', 'groundedness', true), ('n1', 'contradiction', false), ('n2', 'groundedness', false),
+    ('n2', 'contradiction', true), ('ok1', 'groundedness', false), ('ok2', 'groundedness', true)
+) as rows (interaction_id, metric_name, is_failing);
+create table fct_marginal_weaknesses as
+from (values
+    ('groundedness', 'topic', 'mortgages', 40, 0.2, 0.05, true, false, null),
+    ('groundedness', 'topic', 'fees', 30, 0.1, -0.05, false, false, 250)
+) as rows (metric_name, dimension, segment, count_scored, difference, difference_lower, is_weak, is_confirmed,
+    count_needed_to_flag);
+create table fct_bivariate_weaknesses as
+from (values
+    ('groundedness', 'system', 'assistant 1.1', 'topic', 'mortgages', 20, 0.4, 0.2, true, true, null)
+) as rows (metric_name, first_dimension, first_segment, second_dimension, second_segment, count_scored, difference,
+    difference_lower, is_weak, is_confirmed, count_needed_to_flag);
+create table fct_findings as
+from (values
+    ('groundedness', 'topic', 'mortgages', null, null, 'severe', 'suspected', 0.2, 'open'),
+    ('groundedness', 'system', 'assistant 1.0', 'topic', 'mortgages', 'minor', 'suspected', 0.1, 'open'),
+    ('groundedness', 'topic', 'payments', null, null, 'minor', 'suspected', 0.3, 'closed_by_data')
+) as rows (metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, kind, difference,
+    status);
+create table fct_bias_gaps as
+from (values
+    ('assistant 1.1', 'counterfactual', 'gap_found', 'groundedness', 0.2, 0.01, 10),
+    ('assistant 1.1', 'logged_groups', 'gap_found', 'groundedness', 0.2, 0.01, 10)
+) as rows (system, design, verdict, metric_name, difference, adjusted_p_value, count_clusters);
+create table fct_adversarial_behaviour as
+select 'assistant 1.1' as system, 'prompt_injection' as variant_type, 5 as count_judged, 0 as count_turned_wrong,
+    5 as count_pairs;
+create table fct_metric_drift as select false as is_drifting;
+create table fct_privacy_findings as select 'canary' as entity_type, false as is_leak;
+"""
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute(MARTS)
+    faults = {"n1": "negation", "n2": "negation", "ok1": "none", "ok2": "none"}
+    rows = [json.dumps({"interaction_id": key, "recorded_fault": fault}) for key, fault in faults.items()]
+    (tmp_path / "interactions.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    return tmp_path
+
+
+def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
+    outcome = planted.measure(built, built, PLANTED)
+    rows = {row[0]: row[1:] for row in outcome.tables[0].rows}
+    assert rows["fault negation"][0] == "yes"
+    assert rows["fault negation"][2].startswith("2 of 2 fail")
+    assert rows["answers without a fault"][::3] == ("NO", "50.0%, wanted at most 5.0%")
+    assert rows["mortgages of 1.1"] == (
+        "yes",
+        "fct_bivariate_weaknesses: groundedness",
+        "+0.40, at least +0.20, n = 20, confirmed",
+        "",
+    )
+    assert rows["fees"][0] == "NO"
+    assert rows["fees"][3] == "not weak; 250 interactions would show a difference of this size"
+    assert rows["savings"][3] == "no mart has the cell"
+    assert rows["Fatima"][:2] == ("yes", "fct_bias_gaps")
+    assert rows["order"][::3] == ("NO", "no answer turned wrong")
+    assert rows["no drift"][0] == rows["no canary leak"][0] == "yes"
+    assert rows["no logged gap"][::3] == ("NO", "1 rows say so")
+    assert not outcome.is_within_limits
+
+
+def test_a_finding_is_false_when_no_planted_cell_explains_it(built: Path) -> None:
+    (row,) = planted.measure(built, built, PLANTED).tables[1].rows
+    # version 1.0 contradicts the planted cell, the whole topic holds it, and the closed finding is no longer said
+    assert row[0] == "system assistant 1.0 and topic mortgages"
+
+
+def test_the_list_of_the_demo_is_of_kinds_that_are_recorded() -> None:
+    listed = yaml.safe_load((planted.DEMO / "planted.yml").read_text(encoding="utf-8"))
+    recorded = set(planted.read_faults(planted.DEMO / "logs").values())
+    assert set(listed["faults"]) <= recorded
+    assert listed.keys() == PLANTED.keys()
+
+
+def test_without_a_warehouse_one_line_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BenchmarkError, match=r"no warehouse at .*: build the demo first"):
+        planted.measure(tmp_path, tmp_path, PLANTED)
