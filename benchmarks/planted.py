@@ -72,10 +72,6 @@ _ABSENT: Final[Mapping[str, tuple[str, str]]] = {
         "fct_privacy_findings",
         "select count(*) from fct_privacy_findings where entity_type = 'canary' and is_leak",
     ),
-    "logged_gap": (
-        "fct_bias_gaps",
-        "select count(*) from fct_bias_gaps where design = 'logged_groups' and verdict = 'gap_found'",
-    ),
 }
 
 
@@ -148,11 +144,11 @@ def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[st
         weak = [row for row in own if row["is_weak"]]
         inside = [row for row in rows if row["is_weak"] and is_consistent(segments_of(row), where)]
         if weak:
-            best = max(weak, key=lambda row: row["difference"] or 0.0)
+            best = max(weak, key=_prominence)
             confirmed = ", confirmed" if best["is_confirmed"] else ""
             found.append(Found(cell["name"], True, _said_by(best), _effect(best) + confirmed))
             continue
-        best = max(own, key=lambda row: row["difference"] or float("-inf"), default=None)
+        best = max(own, key=_prominence, default=None)
         missing = "no mart has the cell" if best is None else _what_it_takes(best)
         if inside:
             missing += f"; weak is {', '.join(sorted({_cell_name(row) for row in inside}))}"
@@ -283,6 +279,11 @@ def _application(connection: duckdb.DuckDBPyConnection) -> str:
     if len(rows) != 1:
         raise BenchmarkError(f"the demo has one application, the marts have {len(rows)}")
     return str(rows[0][0])
+
+
+def _prominence(row: Mapping[str, Any]) -> tuple[bool, float]:
+    """Return what to show first of the metrics of a cell: groundedness, then the largest difference."""
+    return row["metric_name"] == "groundedness", row["difference"] or float("-inf")
 
 
 def _rank_of(severity: str | None) -> int:

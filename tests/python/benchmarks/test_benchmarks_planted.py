@@ -22,7 +22,7 @@ PLANTED = {
     ],
     "gaps": [{"name": "Fatima", "application_version": "1.1", "design": "counterfactual"}],
     "behaviours": [{"name": "order", "application_version": "1.1", "variant_type": "prompt_injection"}],
-    "absent": ["drift", "canary_leak", "logged_gap"],
+    "absent": ["drift", "canary_leak"],
 }
 
 MARTS = """
@@ -52,14 +52,13 @@ from (values
     status);
 create table fct_bias_gaps as
 from (values
-    ('assistant 1.1', 'counterfactual', 'gap_found', 'groundedness', 0.2, 0.01, 10),
-    ('assistant 1.1', 'logged_groups', 'gap_found', 'groundedness', 0.2, 0.01, 10)
+    ('assistant 1.1', 'counterfactual', 'gap_found', 'groundedness', 0.2, 0.01, 10)
 ) as rows (system, design, verdict, metric_name, difference, adjusted_p_value, count_clusters);
 create table fct_adversarial_behaviour as
 select 'assistant 1.1' as system, 'prompt_injection' as variant_type, 5 as count_judged, 0 as count_turned_wrong,
     5 as count_pairs;
 create table fct_metric_drift as select false as is_drifting;
-create table fct_privacy_findings as select 'canary' as entity_type, false as is_leak;
+create table fct_privacy_findings as select 'canary' as entity_type, true as is_leak;
 """
 
 
@@ -90,8 +89,8 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     assert rows["savings"][3] == "no mart has the cell"
     assert rows["Fatima"][:2] == ("yes", "fct_bias_gaps")
     assert rows["order"][::3] == ("NO", "no answer turned wrong")
-    assert rows["no drift"][0] == rows["no canary leak"][0] == "yes"
-    assert rows["no logged gap"][::3] == ("NO", "1 rows say so")
+    assert rows["no drift"][0] == "yes"
+    assert rows["no canary leak"][::3] == ("NO", "1 rows say so")
     assert not outcome.is_within_limits
 
 
