@@ -11,6 +11,7 @@ from hcat.language.display import clean_label
 from hcat.report.calibration.section import describe_calibration
 from hcat.report.conversations import describe_conversations
 from hcat.report.data import describe_data
+from hcat.report.decision import describe_decision
 from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build, describe_ledger, read_build
 from hcat.report.limitations import describe_limitations
@@ -119,16 +120,19 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
     # query groups are a part of the section on robustness, which lists their missing evidence
     query_groups = describe_query_groups(source)
     sections["robustness"]["gaps"] += query_groups["gaps"]
+    limitations = describe_limitations(source, build, sections)
+    ratings = describe_ratings(source)
     return {
         **sections,
+        "decision": describe_decision(sections, limitations, ratings["labels"]),
         "query_groups": query_groups,
         "conversations": describe_conversations(source),
         "sections": [{"id": name, "title": title} for name, title in SECTIONS],
         "header": _describe_build(build, sections),
         "confidence": "–" if build.confidence is None else f"{build.confidence * 100:g} %",
         "lengths": {"query": QUERY_CHARACTERS, "answer": ANSWER_CHARACTERS, "sentence": SENTENCE_CHARACTERS},
-        "ratings": describe_ratings(source),
-        "limitations": describe_limitations(source, build, sections),
+        "ratings": ratings,
+        "limitations": limitations,
         "ledger": describe_ledger(build),
     }
 

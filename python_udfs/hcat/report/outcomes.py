@@ -264,11 +264,14 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "segment": ""
                 if row["dimension"] in (None, "all")
                 else f"{row['dimension']} = {clean_label(row['segment'])}",
-                "value": format_number(row["measured_value"], unit),
-                "interval": format_interval(row["lower_bound"], row["upper_bound"], unit),
+                "value": _show(row["measured_value"], row["measurement"]),
+                # a count of all rows is exact
+                "interval": ""
+                if row["lower_bound"] == row["upper_bound"] == row["measured_value"]
+                else format_interval(row["lower_bound"], row["upper_bound"], unit),
                 "n": row["n"],
                 "minimum_n": row["minimum_n"],
-                "limit": f"{sign} {format_number(row['threshold'], unit)}",
+                "limit": f"{sign} {_show(row['threshold'], row['measurement'])}",
                 "burden": str(row["burden"]).replace("_", " "),
                 "reason": clean_label(row["reason"], SENTENCE_CHARACTERS),
                 "rationale": clean_label(row["rationale"], SENTENCE_CHARACTERS) if row["rationale"] else "",
@@ -281,6 +284,13 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         "count_by_verdict": Counter(row["verdict"] for row in rows if not row["is_passing"]),
         "count_all": len(rows),
     }
+
+
+def _show(value: float | None, measurement: str) -> str:
+    """Return a measured value: a share in percent, a count without decimals."""
+    if measurement.startswith("count") and value is not None and value.is_integer():
+        return format_number(int(value))
+    return format_number(value, "share" if measurement.startswith("share") else None)
 
 
 def _describe_violins(source: Warehouse, build: Build, dimension: str) -> dict[str, Any]:

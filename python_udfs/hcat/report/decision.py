@@ -1,0 +1,138 @@
+"""What a reader must know to decide: gates that do not pass, findings that matter, what is missing, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+#: Lines of each list on the first page; the sections hold the rest.
+MAXIMUM_LINES = 5
+MAXIMUM_FINDINGS = 3
+
+
+class Line(NamedTuple):
+    """A line of the first page: what is said, and the section that proves it."""
+
+    text: str
+    section: str
+
+
+def describe_decision(
+    sections: Mapping[str, Any], limitations: Mapping[str, Any], labels: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the lists of the first page; each line names the section that holds its evidence.
+
+    Parameters
+    ----------
+    sections : mapping
+        The sections of the report by id.
+    limitations, labels : mapping
+        Of :func:`hcat.report.limitations.describe_limitations` and :func:`hcat.report.ratings.describe_labels`.
+    """
+    failing = [row for row in sections["outcomes"]["gates"]["rows"] if not row["is_passing"]]
+    findings, missing = _list_findings(sections), _list_missing(limitations, labels)
+    return {
+        "gates": [_describe_gate(row) for row in failing[:MAXIMUM_LINES]],
+        "count_gates_left_out": max(0, len(failing) - MAXIMUM_LINES),
+        "findings": findings[:MAXIMUM_FINDINGS],
+        "missing": missing[:MAXIMUM_LINES],
+        "count_missing_left_out": max(0, len(missing) - MAXIMUM_LINES),
+        "next": _list_next(failing, findings, limitations, labels),
+        "signers": _list_signers(sections["scope"]["applications"]),
+    }
+
+
+def _describe_gate(row: Mapping[str, Any]) -> Line:
+    if row["verdict"] == "not_evaluated":
+        return Line(f"{row['gate_name']} was not evaluated{_cause_of(row['reason'])}.", "outcomes")
+    subject = f" of {row['subject']}" if row["subject"] else ""
+    verdict = "fails" if row["verdict"] == "failed" else "is undecided"
+    measured = " ".join(part for part in (row["value"], row["interval"]) if part)
+    return Line(
+        f"{row['gate_name']} {verdict}: {str(row['measurement']).replace('_', ' ')}{subject} is {measured},"
+        f" n = {row['n']:,}, and must be {row['limit']}.",
+        "outcomes",
+    )
+
+
+def _cause_of(reason: str) -> str:
+    _, found, cause = reason.partition(": not_evaluated, ")
+    return f": {cause}" if found else ""
+
+
+def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
+    """Return open findings first, then what only a list without a claim names."""
+    weaknesses, lines = sections["weaknesses"], []
+    if weaknesses["findings"] is not None:
+        for row in weaknesses["findings"]["rows"]:
+            if row["status"] in ("open", "in_progress"):
+                proof = (
+                    "confirmed on other questions"
+                    if row["kind"] == "confirmed"
+                    else f"suspected; {row['confirmation']}"
+                )
+                lines.append(
+                    Line(
+                        f"{row['segment']} is worse than the rest in {row['measurement']} of {row['metric_name']}:"
+                        f" {row['difference']} {row['interval']} ({proof}).",
+                        "weaknesses",
+                    )
+                )
+    for pair in sections["robustness"]["pairs"]:
+        headline = pair["headline"]
+        if headline is not None and headline["words"] == "worse":
+            lines.append(
+                Line(
+                    f"Version {pair['candidate']} is worse than {pair['baseline']} in {headline['measurement']} of"
+                    f" {headline['metric_name']}: {headline['difference']} {headline['interval']}.",
+                    "robustness",
+                )
+            )
+    named = {line.text for line in lines}
+    lines += [
+        Line(
+            f"To read, without a claim: {row['segment']} ({row['metric_name']}: {row['outcome']}, {row['rest']} of the"
+            " rest).",
+            "weaknesses",
+        )
+        for row in weaknesses["to_read"]
+        if not any(row["segment"] in text for text in named)
+    ]
+    return lines
+
+
+def _list_missing(limitations: Mapping[str, Any], labels: Mapping[str, Any]) -> list[Line]:
+    lines = []
+    if limitations["provisional"]:
+        count = len(limitations["provisional"])
+        lines.append(Line(f"Approval of the thresholds of {count} metric{'' if count == 1 else 's'}.", "outcomes"))
+    if "person" not in labels["counts"]:
+        lines.append(Line("Labels by people.", "calibration"))
+    lines += [Line(str(gap["what"]), str(gap["section"])) for gap in limitations["gaps"]]
+    return lines
+
+
+def _list_next(
+    failing: Sequence[Mapping[str, Any]],
+    findings: Sequence[Line],
+    limitations: Mapping[str, Any],
+    labels: Mapping[str, Any],
+) -> list[Line]:
+    lines = []
+    if any(row["severity"] == "error" for row in failing):
+        lines.append(Line("Do not release: a gate of severity error does not pass.", "outcomes"))
+    if findings:
+        lines.append(Line("Read the worst answers of the findings, with their evidence.", "weaknesses"))
+    if limitations["provisional"]:
+        lines.append(Line("Decide the thresholds in the seed threshold_decisions, with a name and a date.", "outcomes"))
+    if "person" not in labels["counts"]:
+        lines.append(
+            Line("Have people rate a review round: hcat labels export, then hcat labels import.", "calibration")
+        )
+    lines.append(Line("Sign, or state what must change first.", "sign_off"))
+    return lines[:MAXIMUM_LINES]
+
+
+def _list_signers(applications: Sequence[Mapping[str, Any]]) -> list[str]:
+    owners = dict.fromkeys(str(row["owner_role"]) for row in applications if row["owner_role"])
+    return [*owners, "an independent validator"]

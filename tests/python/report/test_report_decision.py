@@ -1,0 +1,122 @@
+"""The first page: what does not pass, what matters, what is missing, and what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hcat.report.decision import MAXIMUM_FINDINGS, MAXIMUM_LINES, describe_decision
+
+GATE = {
+    "gate_name": "release",
+    "verdict": "failed",
+    "severity": "warn",
+    "is_passing": False,
+    "measurement": "share_passing",
+    "subject": "groundedness",
+    "value": "72.4 %",
+    "interval": "[67.2, 77.0] %",
+    "n": 1391,
+    "limit": "≥ 80.0 %",
+    "reason": "share_passing is null; must be at least 0.8 (prove_safe): not_evaluated, nothing was measured",
+}
+FINDING = {
+    "segment": "topic = fees",
+    "status": "open",
+    "kind": "suspected",
+    "confirmation": "needs 40 new interactions to be confirmed",
+    "measurement": "share failing",
+    "metric_name": "groundedness",
+    "difference": "+20.0",
+    "interval": "[+5.0, +35.0]",
+}
+READING = {"segment": "topic = cards", "metric_name": "groundedness", "outcome": "4 of 9 failed", "rest": "20.0 %"}
+PAIR = {"baseline": "1.0", "candidate": "1.1"}
+HEADLINE = {
+    "metric_name": "groundedness",
+    "measurement": "share failing",
+    "difference": "+8.0",
+    "interval": "[+2.0, +14.0]",
+}
+NOTHING: dict[str, Any] = {"provisional": [], "gaps": []}
+PEOPLE = {"counts": {"person": 100}}
+
+
+def describe(
+    gates: Any = (),
+    findings: Any = (),
+    to_read: Any = (),
+    pairs: Any = (),
+    limitations: Any = NOTHING,
+    labels: Any = PEOPLE,
+) -> dict[str, Any]:
+    sections = {
+        "outcomes": {"gates": {"rows": list(gates)}},
+        "weaknesses": {"findings": {"rows": list(findings)}, "to_read": list(to_read)},
+        "robustness": {"pairs": list(pairs)},
+        "scope": {"applications": [{"owner_role": "Head of service"}, {"owner_role": "Head of service"}]},
+    }
+    return describe_decision(sections, limitations, labels)
+
+
+def test_a_build_without_faults_only_waits_for_signatures() -> None:
+    decision = describe(gates=[GATE | {"is_passing": True, "verdict": "passed"}])
+    assert (decision["gates"], decision["findings"], decision["missing"]) == ([], [], [])
+    assert [line.text for line in decision["next"]] == ["Sign, or state what must change first."]
+    assert decision["signers"] == ["Head of service", "an independent validator"]
+
+
+def test_a_gate_says_what_was_measured_or_why_it_was_not() -> None:
+    gates = [
+        GATE,
+        GATE | {"gate_name": "count", "measurement": "count_leaks", "subject": "", "value": "3", "interval": ""},
+        GATE | {"gate_name": "empty", "verdict": "not_evaluated"},
+    ]
+    assert [line.text for line in describe(gates=gates)["gates"]] == [
+        "release fails: share passing of groundedness is 72.4 % [67.2, 77.0] %, n = 1,391, and must be ≥ 80.0 %.",
+        "count fails: count leaks is 3, n = 1,391, and must be ≥ 80.0 %.",
+        "empty was not evaluated: nothing was measured.",
+    ]
+    many = describe(gates=[GATE] * 9)
+    assert (len(many["gates"]), many["count_gates_left_out"]) == (MAXIMUM_LINES, 9 - MAXIMUM_LINES)
+
+
+def test_findings_come_before_worse_versions_and_cells_to_read() -> None:
+    decision = describe(
+        findings=[FINDING, FINDING | {"status": "closed_by_data"}],
+        to_read=[READING, READING | {"segment": "topic = fees"}, READING | {"segment": "topic = loans"}],
+        pairs=[
+            PAIR | {"headline": HEADLINE | {"words": "worse"}},
+            PAIR | {"headline": None},
+            PAIR | {"headline": HEADLINE | {"words": "no significant difference"}},
+        ],
+    )
+    texts = [line.text for line in decision["findings"]]
+    assert len(texts) == MAXIMUM_FINDINGS
+    assert texts[0].startswith("topic = fees is worse than the rest in share failing of groundedness: +20.0")
+    assert "(suspected; needs 40 new interactions to be confirmed)" in texts[0]
+    assert texts[1].startswith("Version 1.1 is worse than 1.0 in share failing of groundedness")
+    # the finding is not named twice
+    assert texts[2] == "To read, without a claim: topic = cards (groundedness: 4 of 9 failed, 20.0 % of the rest)."
+
+
+def test_what_is_missing_and_what_to_do_follow_from_the_build() -> None:
+    limitations = {
+        "provisional": ["groundedness", "privacy"],
+        "gaps": [{"what": f"gap {n}", "section": "data"} for n in range(6)],
+    }
+    decision = describe(
+        [GATE | {"severity": "error"}], [FINDING], limitations=limitations, labels={"counts": {"unknown": 3}}
+    )
+    assert [line.text for line in decision["missing"]][:3] == [
+        "Approval of the thresholds of 2 metrics.",
+        "Labels by people.",
+        "gap 0",
+    ]
+    assert decision["count_missing_left_out"] == 3
+    assert [line.text.split(":")[0].split(",")[0] for line in decision["next"]] == [
+        "Do not release",
+        "Read the worst answers of the findings",
+        "Decide the thresholds in the seed threshold_decisions",
+        "Have people rate a review round",
+        "Sign",
+    ]
