@@ -44,7 +44,7 @@ def describe_decision(
 
 def _describe_gate(row: Mapping[str, Any]) -> Line:
     if row["verdict"] == "not_evaluated":
-        return Line(f"{row['gate_name']} was not evaluated{_cause_of(row['reason'])}.", "outcomes")
+        return Line(f"{row['gate_name']} was not evaluated: {row['cause'] or 'no reason is given'}.", "outcomes")
     subject = f" of {row['subject']}" if row["subject"] else ""
     verdict = "fails" if row["verdict"] == "failed" else "is undecided"
     measured = " ".join(part for part in (row["value"], row["interval"]) if part)
@@ -53,11 +53,6 @@ def _describe_gate(row: Mapping[str, Any]) -> Line:
         f" n = {row['n']:,}, and must be {row['limit']}.",
         "outcomes",
     )
-
-
-def _cause_of(reason: str) -> str:
-    _, found, cause = reason.partition(": not_evaluated, ")
-    return f": {cause}" if found else ""
 
 
 def _list_findings(sections: Mapping[str, Any]) -> list[Line]:

@@ -274,6 +274,8 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "limit": f"{sign} {_show(row['threshold'], row['measurement'])}",
                 "burden": str(row["burden"]).replace("_", " "),
                 "reason": clean_label(row["reason"], SENTENCE_CHARACTERS),
+                # what stands behind the figures: why there is no verdict, or what the decision lacks
+                "cause": clean_label(cause, SENTENCE_CHARACTERS) if (cause := cause_of(row)) else "",
                 "rationale": clean_label(row["rationale"], SENTENCE_CHARACTERS) if row["rationale"] else "",
             }
         )
@@ -284,6 +286,20 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         "count_by_verdict": Counter(row["verdict"] for row in rows if not row["is_passing"]),
         "count_all": len(rows),
     }
+
+
+def cause_of(row: Row) -> str:
+    """Return what the reason of a gate says beside its figures; empty where the figures say all.
+
+    Examples
+    --------
+    >>> cause_of({"verdict": "not_evaluated", "reason": "must be at least 1: not_evaluated, nothing was measured"})
+    'nothing was measured'
+    >>> cause_of({"verdict": "passed", "reason": "share is 0.9, n = 9; must be at least 0.8: passed"})
+    ''
+    """
+    _, _, cause = str(row["reason"]).partition(f": {row['verdict']}")
+    return cause.lstrip(",; ")
 
 
 def _show(value: float | None, measurement: str) -> str:

@@ -145,7 +145,8 @@ def describe_bias(source: Warehouse) -> dict[str, Any]:
             | {"similarity": format_number(row["answer_similarity"])}
             for row in source.rows(LIST_SIMILARITIES, ["fct_bias_gaps"])
         ],
-        "claims": [row for row in shown if row["state"] in ("failed", "passed")],
+        "found": [row for row in shown if row["state"] == "failed"],
+        "equivalent": [row for row in shown if row["state"] == "passed"],
         "others": [row for row in shown if row["state"] not in ("failed", "passed")],
         "count_left_out": max(0, len(rows) - MAXIMUM_GAPS),
         "unmeasured": [

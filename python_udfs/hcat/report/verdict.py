@@ -32,7 +32,7 @@ def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str
     >>> gates = {"count_all": 3, "count_passing": 1, "count_by_verdict": {"failed": 1, "not_evaluated": 1}}
     >>> verdict = describe_verdict(run, gates)
     >>> verdict["word"], verdict["text"]
-    ('1 of 3 gates passes', '1 fails, 1 was not evaluated. None of these is of severity error.')
+    ('1 of 3 gates passes', '1 fails, 1 was not evaluated. No gate of severity error is among these.')
     """
     if run is None:
         return {
@@ -57,7 +57,7 @@ def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str
         if verdict in by_verdict
     )
     if run["is_passing"]:
-        return {"word": share, "state": "warned", "text": f"{others}. None of these is of severity error."}
+        return {"word": share, "state": "warned", "text": f"{others}. No gate of severity error is among these."}
     errors = run["count_error_gates_not_passing"]
     stopping = f"{errors} of severity error {'does' if errors == 1 else 'do'} not pass"
     return {"word": "Failed", "state": "failed", "text": f"{share}: {others}. {stopping}: nothing was published."}

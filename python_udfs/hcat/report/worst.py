@@ -15,8 +15,9 @@ from hcat.report.showing import (
     group_by,
 )
 
-#: Interactions that are shown, and sentences of each.
+#: Interactions that are shown, those of them that are not folded away, and sentences of each.
 MAXIMUM_WORST = 15
+COUNT_OPEN = 3
 MAXIMUM_SENTENCES = 3
 
 #: Metrics whose worst scores are listed: groundedness, numbers, agreement with a reference, words, and refusals.
@@ -212,7 +213,7 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
         }
         for row in rows
     ]
-    return {"rows": shown, "metric_names": names}
+    return {"rows": shown, "count_open": COUNT_OPEN, "metric_names": names}
 
 
 def _explain_listing(row: Row) -> str:

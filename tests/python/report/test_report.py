@@ -555,7 +555,7 @@ def test_writing_does_not_change_the_warehouse(tmp_path: Path) -> None:
 
 def test_header_gates_and_ledger_say_what_was_decided(page: str) -> None:
     assert "Verdict of the build: 1 of 2 gates passes." in page
-    assert "1 is undecided. None of these is of severity error." in page
+    assert "1 is undecided. No gate of severity error is among these." in page
     first_page = page.split("<nav")[0]
     assert first_page.index("Gates that do not pass") < first_page.index("What to do next")
     assert "Decide the thresholds in the seed threshold_decisions" in first_page

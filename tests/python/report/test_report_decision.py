@@ -17,7 +17,7 @@ GATE = {
     "interval": "[67.2, 77.0] %",
     "n": 1391,
     "limit": "≥ 80.0 %",
-    "reason": "share_passing is null; must be at least 0.8 (prove_safe): not_evaluated, nothing was measured",
+    "cause": "",
 }
 FINDING = {
     "segment": "topic = fees",
@@ -69,7 +69,7 @@ def test_a_gate_says_what_was_measured_or_why_it_was_not() -> None:
     gates = [
         GATE,
         GATE | {"gate_name": "count", "measurement": "count_leaks", "subject": "", "value": "3", "interval": ""},
-        GATE | {"gate_name": "empty", "verdict": "not_evaluated"},
+        GATE | {"gate_name": "empty", "verdict": "not_evaluated", "cause": "nothing was measured"},
     ]
     assert [line.text for line in describe(gates=gates)["gates"]] == [
         "release fails: share passing of groundedness is 72.4 % [67.2, 77.0] %, n = 1,391, and must be ≥ 80.0 %.",
