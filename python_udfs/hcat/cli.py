@@ -148,13 +148,17 @@ def report(
     metric: Annotated[
         str | None, typer.Option("--metric", help="Primary metric of the maps of pairs, for instance support_words.")
     ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Print it as a PDF beside the HTML file; needs Chromium.")] = False,
 ) -> None:
     """Write the report of the last build as one HTML file that needs no network."""
     from hcat.engine.warehouse import find_folder
     from hcat.report import write_report
+    from hcat.report.pdf import print_pdf
 
     path = write_report(warehouse, output or find_folder(warehouse) / "report.html", metric)
     typer.echo(str(path))
+    if pdf:
+        typer.echo(str(print_pdf(path, path.with_suffix(".pdf"))))
 
 
 @app.command()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,6 +22,7 @@ from test_report_evidence import add_evidence
 
 from hcat import report
 from hcat.report.document import SECTIONS
+from hcat.report.pdf import print_pdf
 
 SEEDS = Path(__file__).resolve().parents[3] / "seeds"
 PAIRS = (("topic", "query_type"), ("topic", "system"), ("query_type", "system"), ("topic", "language"))
@@ -125,3 +127,29 @@ def test_the_policy_of_the_report_stops_what_asks(large_report: Path, tmp_path: 
     seen = visit(page, tmp_path)
     assert seen.requests == []
     assert "Content Security Policy" in "".join(seen.complaints)
+
+
+def test_the_pdf_leaves_out_what_is_folded(tmp_path: Path) -> None:
+    if shutil.which("chromium") is None:
+        pytest.skip("chromium is not installed: nothing prints the report")
+    lines = "<p>line</p>" * 300
+    pages = {}
+    for name, attribute in (("open", " open"), ("folded", "")):
+        page = tmp_path / f"{name}.html"
+        page.write_text(f"<html><body><details{attribute}>{lines}</details></body></html>", encoding="utf-8")
+        printed = print_pdf(page, page.with_suffix(".pdf"))
+        pages[name] = len(re.findall(rb"/Type /Page\b", printed.read_bytes()))
+    assert pages["folded"] == 1
+    assert pages["open"] > 5
+    assert not list(tmp_path.glob("*.writing"))
+
+
+def test_without_a_browser_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ValueError, match=r"^no browser prints the PDF: install Chromium"):
+        print_pdf(tmp_path / "page.html", tmp_path / "page.pdf")
+    browser = tmp_path / "chromium"
+    browser.write_text("#!/bin/sh\necho cannot start >&2\n", encoding="utf-8")
+    browser.chmod(0o755)
+    with pytest.raises(ValueError, match=r"chromium printed no PDF, it said: cannot start$"):
+        print_pdf(tmp_path / "page.html", tmp_path / "page.pdf")

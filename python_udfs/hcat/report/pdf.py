@@ -1,0 +1,50 @@
+"""The report as a PDF, printed by a headless Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+#: Names under which Chromium and its relatives are installed.
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_SECONDS: Final = 120
+
+
+def print_pdf(page: Path, output: Path) -> Path:
+    """Print a page as A4 and return the path of the PDF. What is folded on the page is not printed.
+
+    Parameters
+    ----------
+    page : Path
+        HTML file.
+    output : Path
+        PDF file, replaced atomically.
+
+    Raises
+    ------
+    ValueError
+        If no browser is installed, or if it prints nothing.
+    """
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if browser is None:
+        raise ValueError(f"no browser prints the PDF: install Chromium (one of {', '.join(BROWSERS)})")
+    temporary = output.with_name(f".{output.name}.writing")
+    with tempfile.TemporaryDirectory(prefix="hcat-pdf-") as profile:
+        command = [browser, "--headless", "--disable-gpu", f"--user-data-dir={profile}", "--no-pdf-header-footer"]
+        # Chromium refuses to run as root inside its sandbox; the page runs no script and loads nothing
+        if os.geteuid() == 0:
+            command.append("--no-sandbox")
+        command += [f"--print-to-pdf={temporary}", page.resolve().as_uri()]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            raise ValueError(f"{browser} printed nothing within {_SECONDS} seconds") from None
+    if not temporary.exists():
+        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        raise ValueError(f"{browser} printed no PDF, it said: {said}")
+    os.replace(temporary, output)
+    return output
