@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import duckdb
+import numpy as np
 import yaml
 
 from benchmarks.harness import ROOT, BenchmarkError, Outcome, Table, argument_parser, build, finish, working_folder
@@ -33,6 +34,12 @@ select interaction_id, bool_or(is_failing) as is_failing
 from fct_evaluations
 where list_contains($metrics, metric_name) and is_failing is not null
 group by interaction_id
+"""
+
+_SCORES = """
+select interaction_id, raw_score
+from fct_evaluations
+where metric_name = $metric and raw_score is not null
 """
 
 _CELLS = """
@@ -118,7 +125,8 @@ def hold_faults(
     """Return for each kind of fault the share of its answers that fail a metric, and the false alarms."""
     found = []
     alarms = planted["false_alarms"]
-    cases = [(kind, rule["metrics"], rule["at_least"]) for kind, rule in planted["faults"].items()]
+    flagged = {kind: rule for kind, rule in planted["faults"].items() if "metrics" in rule}
+    cases = [(kind, rule["metrics"], rule["at_least"]) for kind, rule in flagged.items()]
     for kind, metrics, least in [*cases, ("none", alarms["metrics"], None)]:
         failing = dict(connection.execute(_FAILING, {"metrics": metrics}).fetchall())
         own = [failing[key] for key, fault in faults.items() if fault == kind and key in failing]
@@ -130,7 +138,28 @@ def hold_faults(
         name = "answers without a fault" if least is None else f"fault {kind}"
         missing = "" if is_found else f"{share:.1%}, wanted {limit}" if own else "no such answer has a verdict"
         found.append(Found(name, is_found, f"fct_evaluations: {', '.join(metrics)}", effect, missing))
+    for kind, rule in planted["faults"].items():
+        if "ranked_by" in rule:
+            found.append(_hold_ranking(connection, kind, rule["ranked_by"], rule["at_least"], faults))
     return found
+
+
+def _hold_ranking(
+    connection: duckdb.DuckDBPyConnection, kind: str, metric: str, least: float, faults: Mapping[str, str]
+) -> Found:
+    """Return how often an answer with the fault scores lower than one without, ties counted half."""
+    scores = dict(connection.execute(_SCORES, {"metric": metric}).fetchall())
+    own, others = (
+        np.array([scores[key] for key, fault in faults.items() if fault == wanted and key in scores])
+        for wanted in (kind, "none")
+    )
+    mart = f"fct_evaluations: {metric}"
+    if not len(own) or not len(others):
+        return Found(f"fault {kind}", False, mart, "–", "no such answer has a score")
+    lower = (own[:, None] < others[None, :]).mean() + (own[:, None] == others[None, :]).mean() / 2
+    effect = f"AUROC {lower:.3f}, {len(own)} against {len(others)} without a fault"
+    is_found = bool(lower >= least)
+    return Found(f"fault {kind}", is_found, mart, effect, "" if is_found else f"wanted at least {least:.2f}")
 
 
 def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[str, Any]]) -> list[Found]:

@@ -17,6 +17,10 @@ joined as (
         overlapped.bleu_2,
         overlapped.rouge_l,
         overlapped.exact_match,
+        overlapped.reference_recall,
+        overlapped.reference_precision,
+        overlapped.count_reference_items,
+        overlapped.count_answer_items,
         compared.reference_similarity,
         compared.count_truncated_windows,
         {{ array_length('units.answer_window_ids') }} as count_windows
@@ -44,6 +48,16 @@ unpivoted as (
         0 as count_truncated
     from joined
     {%- endfor %}
+    {%- for metric_name, items in [('reference_recall', 'reference'), ('reference_precision', 'answer')] %}
+    union all
+    select
+        interaction_id,
+        '{{ metric_name }}' as metric_name,
+        {{ metric_name }} as raw_score,
+        count_{{ items }}_items as scored_count,
+        0 as count_truncated
+    from joined
+    {%- endfor %}
 ),
 
 final as (
@@ -52,7 +66,12 @@ final as (
         interaction_id,
         metric_name,
         raw_score,
-        case when count_truncated > 0 then 'truncated' else 'scored' end as score_status,
+        case
+            -- a text without a content word, number or name has no share of them
+            when scored_count = 0 then 'not_applicable'
+            when count_truncated > 0 then 'truncated'
+            else 'scored'
+        end as score_status,
         scored_count,
         null::string as detail
     from unpivoted

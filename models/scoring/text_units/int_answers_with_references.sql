@@ -2,6 +2,7 @@
 select
     interactions.interaction_id,
     units.input_key,
+    interactions.query_text,
     interactions.answer,
     interactions.reference_answer
 from {{ ref('int_interactions_joined') }} as interactions

@@ -18,7 +18,7 @@ from hcat.metrics.placement import Placed, Places, find_displaced, place_mention
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import explain_refusal, only_declines
-from hcat.metrics.support import Evidence, Offer, measure_support
+from hcat.metrics.support import Evidence, Offer, measure_support, share_supported
 
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
@@ -63,6 +63,10 @@ OVERLAP_SCHEMA = pa.schema(
         ("bleu_2", pa.float64()),
         ("rouge_l", pa.float64()),
         ("exact_match", pa.float64()),
+        ("reference_recall", pa.float64()),
+        ("reference_precision", pa.float64()),
+        ("count_reference_items", pa.int32()),
+        ("count_answer_items", pa.int32()),
     ]
 )
 
@@ -233,16 +237,23 @@ class SupportMeasure:
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return BLEU-2, ROUGE-L and exact match of each answer with its reference (schema :data:`OVERLAP_SCHEMA`).
+    """Return how each answer agrees with its reference (schema :data:`OVERLAP_SCHEMA`).
 
     Parameters
     ----------
     batch : RecordBatch
-        Columns interaction_id, input_key, answer, reference_answer.
+        Columns interaction_id, input_key, query_text (may be null), answer, reference_answer.
     """
-    answers = batch.column("answer").to_pylist()
-    references = batch.column("reference_answer").to_pylist()
+    queries, answers, references = (
+        batch.column(name).to_pylist() for name in ("query_text", "answer", "reference_answer")
+    )
     pairs = list(zip(answers, references, strict=True))
+    recalls = [share_supported(reference, [answer]) for answer, reference in pairs]
+    # what the query says already is no claim of the answer
+    precisions = [
+        share_supported(answer, [reference, query or ""])
+        for query, answer, reference in zip(queries, answers, references, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(
         [
             batch.column("interaction_id").cast(pa.string()),
@@ -250,6 +261,10 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
             pa.array([bleu_2(answer, reference) for answer, reference in pairs], pa.float64()),
             pa.array([rouge_l(answer, reference) for answer, reference in pairs], pa.float64()),
             pa.array([exact_match(answer, reference) for answer, reference in pairs], pa.float64()),
+            pa.array([each.share for each in recalls], pa.float64()),
+            pa.array([each.share for each in precisions], pa.float64()),
+            pa.array([each.count for each in recalls], pa.int32()),
+            pa.array([each.count for each in precisions], pa.int32()),
         ],
         schema=OVERLAP_SCHEMA,
     )

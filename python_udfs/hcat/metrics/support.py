@@ -4,12 +4,13 @@ The features of a sentence are extracted once (:mod:`hcat.language.features`). T
 union of the features of its context sentences and its query, and measuring is a lookup in sets.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hcat.language.features import TextFeatures
+from hcat.language.features import TextFeatures, extract_features
 from hcat.language.mentions import Mention
+from hcat.language.verbalisation import verbalise_sentences
 
 
 class Offer(NamedTuple):
@@ -148,3 +149,38 @@ def _surfaces_without_nesting(mentions: list[Mention]) -> tuple[str, ...]:
             shown.append(mention.surface)
             position = mention.end
     return tuple(shown)
+
+
+class SupportedShare(NamedTuple):
+    """Share of the words, numbers and names of a text that other texts support, and how many the text has."""
+
+    share: float | None
+    count: int
+
+
+def share_supported(text: str, evidence: Sequence[str]) -> SupportedShare:
+    """Return the share of the words, numbers and names of a text that some texts support; None without any.
+
+    Of a reference against an answer it is the recall: what the answer leaves out. Of an answer against a reference it
+    is the precision: what the answer adds.
+
+    Parameters
+    ----------
+    text : str
+    evidence : sequence of str
+
+    Examples
+    --------
+    The answer names the fee and the amount and leaves out when it is due.
+
+    >>> share_supported("The fee of 5 euros is due in June.", ["The fee is 5 euros."])
+    SupportedShare(share=0.5, count=4)
+    """
+    offers = [extract_features(unit.text) for each in evidence for unit in verbalise_sentences(each)]
+    known = Evidence.from_features(offers)
+    counts = [measure_support(extract_features(unit.text), known) for unit in verbalise_sentences(text)]
+    total = sum(each.count_words + each.count_numbers + each.count_entities for each in counts)
+    supported = sum(
+        each.count_words_supported + each.count_numbers_supported + each.count_entities_supported for each in counts
+    )
+    return SupportedShare(supported / total if total else None, total)

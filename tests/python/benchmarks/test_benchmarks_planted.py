@@ -13,7 +13,11 @@ from benchmarks import planted
 from benchmarks.harness import BenchmarkError
 
 PLANTED = {
-    "faults": {"negation": {"metrics": ["groundedness", "contradiction"], "at_least": 0.8}},
+    "faults": {
+        "negation": {"metrics": ["groundedness", "contradiction"], "at_least": 0.8},
+        "omitted_part": {"ranked_by": "reference_recall", "at_least": 0.75},
+        "off_topic_answer": {"ranked_by": "reference_recall", "at_least": 0.75},
+    },
     "false_alarms": {"metrics": ["groundedness"], "at_most": 0.05},
     "cells": [
         {"name": "mortgages of 1.1", "where": {"application_version": "1.1", "topic": "mortgages"}},
@@ -29,9 +33,11 @@ MARTS = """
 create table fct_interactions as select 'assistant' as application;
 create table fct_evaluations as
 from (values
-    ('n1', 'groundedness', true), ('n1', 'contradiction', false), ('n2', 'groundedness', false),
-    ('n2', 'contradiction', true), ('ok1', 'groundedness', false), ('ok2', 'groundedness', true)
-) as rows (interaction_id, metric_name, is_failing);
+    ('n1', 'groundedness', true, null), ('n1', 'contradiction', false, null), ('n2', 'groundedness', false, null),
+    ('n2', 'contradiction', true, null), ('ok1', 'groundedness', false, null), ('ok2', 'groundedness', true, null),
+    ('o1', 'reference_recall', null, 0.2), ('ok1', 'reference_recall', null, 0.9),
+    ('ok2', 'reference_recall', null, 0.2)
+) as rows (interaction_id, metric_name, is_failing, raw_score);
 create table fct_marginal_weaknesses as
 from (values
     ('groundedness', 'topic', 'mortgages', 40, 0.2, 0.05, true, false, null),
@@ -66,7 +72,7 @@ create table fct_privacy_findings as select 'canary' as entity_type, true as is_
 def built(tmp_path: Path) -> Path:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         connection.execute(MARTS)
-    faults = {"n1": "negation", "n2": "negation", "ok1": "none", "ok2": "none"}
+    faults = {"n1": "negation", "n2": "negation", "o1": "omitted_part", "ok1": "none", "ok2": "none"}
     rows = [json.dumps({"interaction_id": key, "recorded_fault": fault}) for key, fault in faults.items()]
     (tmp_path / "interactions.jsonl").write_text("\n".join(rows), encoding="utf-8")
     return tmp_path
@@ -77,6 +83,10 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     rows = {row[0]: row[1:] for row in outcome.tables[0].rows}
     assert rows["fault negation"][0] == "yes"
     assert rows["fault negation"][2].startswith("2 of 2 fail")
+    # lower than one of two, and equal to the other
+    assert rows["fault omitted_part"][0] == "yes"
+    assert rows["fault omitted_part"][2] == "AUROC 0.750, 1 against 2 without a fault"
+    assert rows["fault off_topic_answer"][::3] == ("NO", "no such answer has a score")
     assert rows["answers without a fault"][::3] == ("NO", "50.0%, wanted at most 5.0%")
     assert rows["mortgages of 1.1"] == (
         "yes",
