@@ -157,7 +157,7 @@ def check_logs(
         staging.add(f"landed_{entity}", pa.Table.from_batches(batches, landed_schema(entity)))
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
-    for seed in ("rating_scales", "span_dialects", "span_annotations"):
+    for seed in ("rating_scales", "raters", "span_dialects", "span_annotations"):
         staging.add_seed(_find_seed(seed, start, project))
     for entity in _ORDER:
         staging.run(f"base_{entity}")
