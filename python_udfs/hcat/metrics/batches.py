@@ -263,8 +263,8 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
             pa.array([exact_match(answer, reference) for answer, reference in pairs], pa.float64()),
             pa.array([each.share for each in recalls], pa.float64()),
             pa.array([each.share for each in precisions], pa.float64()),
-            pa.array([each.count for each in recalls], pa.int32()),
-            pa.array([each.count for each in precisions], pa.int32()),
+            pa.array([each.count_items for each in recalls], pa.int32()),
+            pa.array([each.count_items for each in precisions], pa.int32()),
         ],
         schema=OVERLAP_SCHEMA,
     )

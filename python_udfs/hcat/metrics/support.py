@@ -155,7 +155,7 @@ class SupportedShare(NamedTuple):
     """Share of the words, numbers and names of a text that other texts support, and how many the text has."""
 
     share: float | None
-    count: int
+    count_items: int
 
 
 def share_supported(text: str, evidence: Sequence[str]) -> SupportedShare:
@@ -174,7 +174,7 @@ def share_supported(text: str, evidence: Sequence[str]) -> SupportedShare:
     The answer names the fee and the amount and leaves out when it is due.
 
     >>> share_supported("The fee of 5 euros is due in June.", ["The fee is 5 euros."])
-    SupportedShare(share=0.5, count=4)
+    SupportedShare(share=0.5, count_items=4)
     """
     offers = [extract_features(unit.text) for each in evidence for unit in verbalise_sentences(each)]
     known = Evidence.from_features(offers)
