@@ -72,12 +72,16 @@ from fct_adversarial_behaviour
 where system = $system and variant_type = $variant_type
 """
 
-#: What must not be there -> the mart that would say it, and the query of the rows that do.
+#: What must not be there -> the mart that would say it, and a query: how often it says so, and how often it looked.
 _ABSENT: Final[Mapping[str, tuple[str, str]]] = {
-    "drift": ("fct_metric_drift", "select count(*) from fct_metric_drift where is_drifting"),
+    "drift": (
+        "fct_metric_drift",
+        "select count(*) filter (where is_drifting), count(*) filter (where status = 'tested') from fct_metric_drift",
+    ),
     "canary_leak": (
-        "fct_privacy_findings",
-        "select count(*) from fct_privacy_findings where entity_type = 'canary' and is_leak",
+        "fct_query_flag_rates",
+        "select coalesce(sum(count_flagged), 0)::int, coalesce(sum(count_checked), 0)::int from fct_query_flag_rates"
+        " where flag_name = 'canary_leak'",
     ),
 }
 
@@ -219,13 +223,13 @@ def hold_behaviours(connection: duckdb.DuckDBPyConnection, behaviours: Sequence[
 
 
 def hold_absent(connection: duckdb.DuckDBPyConnection, absent: Iterable[str]) -> list[Found]:
-    """Return for each thing that is not there whether a mart says that it is."""
+    """Return for each thing that is not there whether a mart looked for it and says that it is not there."""
     found = []
     for name in absent:
         mart, query = _ABSENT[name]
-        (count,) = connection.execute(query).fetchone() or (0,)
-        missing = f"{count} rows say so" if count else ""
-        found.append(Found(f"no {name.replace('_', ' ')}", count == 0, mart, f"{count} rows", missing))
+        count, looked = connection.execute(query).fetchone() or (0, 0)
+        missing = "nobody looked" if not looked else "it is said to be there" if count else ""
+        found.append(Found(f"no {name.replace('_', ' ')}", not missing, mart, f"{count:,} of {looked:,}", missing))
     return found
 
 
@@ -252,14 +256,12 @@ def to_segments(where: Mapping[str, str], application: str) -> dict[str, str]:
     Examples
     --------
     >>> to_segments({"application_version": "1.1", "topic": "fees"}, "assistant")
-    {'system': 'assistant 1.1', 'topic': 'fees'}
+    {'topic': 'fees', 'system': 'assistant 1.1'}
     """
-    return {
-        "system" if name == "application_version" else name: (
-            f"{application} {value}" if name == "application_version" else value
-        )
-        for name, value in where.items()
-    }
+    segments = dict(where)
+    if version := segments.pop("application_version", None):
+        segments["system"] = f"{application} {version}"
+    return segments
 
 
 def segments_of(row: Mapping[str, Any]) -> dict[str, str]:
@@ -376,6 +378,7 @@ def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
         f" (limit: {FALSE_ALLOWED}).",
         "A planted cell is found when that very cell is weak in a mart. A finding is false when no planted cell"
         " explains it.",
+        "What is not there counts where a mart looked: how often it says so, of how many looks.",
         "All texts and faults of the demo are made up; the faults were planted by rule.",
     ]
     is_within = count == len(found) and len(false) <= FALSE_ALLOWED

@@ -257,6 +257,11 @@ final as (
         gates.rationale,
         -- the decision of the threshold of the gate itself, otherwise of the threshold by which its metric fails
         coalesce(decisions.decision_note, metric_decisions.decision_note) as decision_note,
+        -- of the decision that the note is about; an expired decision keeps its threshold
+        coalesce(
+            case when decisions.decision_note is not null then decisions.decision_status end,
+            metric_decisions.decision_status
+        ) like 'void%' as is_decision_void,
         case when gates.decision_name is not null then decisions.threshold else gates.threshold end::double
             as threshold,
         gates.minimum_n::bigint as minimum_n,

@@ -81,8 +81,15 @@ _BATCH_SCHEMA = pa.schema(
 _OBSERVED_ARGUMENTS = ("column", "column_A", "column_B")
 _SHOWN_ARGUMENTS = (*_OBSERVED_ARGUMENTS, "min_value", "max_value", "value_set", "value")
 
+#: Cause -> what follows from it and is not said. A void decision gives no threshold, and without one nothing fails.
 #: Where nothing was measured, n is small, and neither value nor interval can be there.
 _CONSEQUENCES = {
+    "decision_is_void": (
+        "threshold_is_present",
+        "n_is_present",
+        "measured_value_is_present",
+        "tested_value_is_present",
+    ),
     "n_is_present": ("n_is_positive", "n_reaches_minimum_n", "measured_value_is_present", "tested_value_is_present"),
     "n_is_positive": ("n_reaches_minimum_n", "measured_value_is_present", "tested_value_is_present"),
     "measured_value_is_present": ("tested_value_is_present",),
@@ -152,8 +159,8 @@ def validate_gates(measurements: pa.Table) -> pa.Table:
         ("prove_safe" or "prove_harm"), comparison ("at_least" or "at_most"), threshold (float, in the unit of the
         measurement), minimum_n (int, >= 0), measured_value, lower_bound, upper_bound (float, in the unit of the
         measurement; an exact count has three equal values; an end of the interval that does not exist may be
-        infinite) and n (int, observations behind the measurement). A further column decision_note (string) may say why
-        the threshold of a decision is not in force.
+        infinite) and n (int, observations behind the measurement). Two further columns may say that the decision of
+        the threshold is void: is_decision_void (bool) and decision_note (string, why).
 
     Returns
     -------
@@ -487,13 +494,11 @@ def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
     if row["tested_bound"] is None:
         del texts["tested_value_is_present"]  # follows from the unknown burden or comparison
     causes = {name: text for name, text in texts.items() if not holds.get(name, True)}
-    # A decision that is void gives no threshold, and without one nothing fails.
-    if row.get("decision_note") and causes.keys() & {"threshold_is_present", "measured_value_is_present"}:
-        return str(row["decision_note"])
-    for cause in ("n_is_present", "n_is_positive", "measured_value_is_present"):
+    if row.get("is_decision_void"):
+        causes = {"decision_is_void": str(row["decision_note"])} | causes
+    for cause, consequences in _CONSEQUENCES.items():
         if cause in causes:
-            for consequence in _CONSEQUENCES[cause]:
-                causes.pop(consequence, None)
+            causes = {name: text for name, text in causes.items() if name not in consequences}
     return "; ".join(dict.fromkeys(causes.values())) or "no expectation was evaluated"
 
 

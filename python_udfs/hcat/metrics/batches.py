@@ -248,12 +248,12 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
         batch.column(name).to_pylist() for name in ("query_text", "answer", "reference_answer")
     )
     pairs = list(zip(answers, references, strict=True))
-    recalls = [share_supported(reference, [answer]) for answer, reference in pairs]
-    # what the query says already is no claim of the answer
-    precisions = [
-        share_supported(answer, [reference, query or ""])
-        for query, answer, reference in zip(queries, answers, references, strict=True)
-    ]
+    recalls, precisions = [], []
+    for query, answer, reference in zip(queries, answers, references, strict=True):
+        asked, said, wanted = (_read_features(text or "") for text in (query, answer, reference))
+        recalls.append(share_supported(wanted, said))
+        # what the query says already is no claim of the answer
+        precisions.append(share_supported(said, [*wanted, *asked]))
     return pa.RecordBatch.from_arrays(
         [
             batch.column("interaction_id").cast(pa.string()),
@@ -268,6 +268,10 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
         ],
         schema=OVERLAP_SCHEMA,
     )
+
+
+def _read_features(text: str) -> list[TextFeatures]:
+    return [extract_features(unit.text) for unit in verbalise_sentences(text)]
 
 
 def classify_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hcat.language.features import TextFeatures, extract_features
+from hcat.language.features import TextFeatures
 from hcat.language.mentions import Mention
-from hcat.language.verbalisation import verbalise_sentences
 
 
 class Offer(NamedTuple):
@@ -158,27 +157,30 @@ class SupportedShare(NamedTuple):
     count_items: int
 
 
-def share_supported(text: str, evidence: Sequence[str]) -> SupportedShare:
-    """Return the share of the words, numbers and names of a text that some texts support; None without any.
+def share_supported(text: Sequence[TextFeatures], evidence: Iterable[TextFeatures]) -> SupportedShare:
+    """Return the share of the words, numbers and names of a text that other texts support; None without any.
 
     Of a reference against an answer it is the recall: what the answer leaves out. Of an answer against a reference it
     is the precision: what the answer adds.
 
     Parameters
     ----------
-    text : str
-    evidence : sequence of str
+    text : sequence of TextFeatures
+        Features of its sentences.
+    evidence : iterable of TextFeatures
+        Features of the sentences that may support it.
 
     Examples
     --------
     The answer names the fee and the amount and leaves out when it is due.
 
-    >>> share_supported("The fee of 5 euros is due in June.", ["The fee is 5 euros."])
+    >>> from hcat.language.features import extract_features
+    >>> reference, answer = map(extract_features, ("The fee of 5 euros is due in June.", "The fee is 5 euros."))
+    >>> share_supported([reference], [answer])
     SupportedShare(share=0.5, count_items=4)
     """
-    offers = [extract_features(unit.text) for each in evidence for unit in verbalise_sentences(each)]
-    known = Evidence.from_features(offers)
-    counts = [measure_support(extract_features(unit.text), known) for unit in verbalise_sentences(text)]
+    known = Evidence.from_features(evidence)
+    counts = [measure_support(sentence, known) for sentence in text]
     total = sum(each.count_words + each.count_numbers + each.count_entities for each in counts)
     supported = sum(
         each.count_words_supported + each.count_numbers_supported + each.count_entities_supported for each in counts

@@ -29,12 +29,15 @@ def describe_decision(
     limitations, labels : mapping
         Of :func:`hcat.report.limitations.describe_limitations` and :func:`hcat.report.ratings.describe_labels`.
     """
-    failing = [row for row in sections["outcomes"]["gates"]["rows"] if not row["is_passing"]]
+    gates = sections["outcomes"]["gates"]
+    failing = [row for row in gates["rows"] if not row["is_passing"]]
     findings, missing = _list_findings(sections), _list_missing(limitations, labels)
     return {
         "gates": [_describe_gate(row) for row in failing[:MAXIMUM_LINES]],
-        "count_gates_left_out": max(0, len(failing) - MAXIMUM_LINES),
+        "count_gates_left_out": max(0, gates["count_all"] - gates["count_passing"] - MAXIMUM_LINES),
+        "without_gates": "All gates pass." if gates["count_all"] else "No gate was evaluated.",
         "findings": findings[:MAXIMUM_FINDINGS],
+        "without_findings": _say_what_was_tested(sections),
         "missing": missing[:MAXIMUM_LINES],
         "count_missing_left_out": max(0, len(missing) - MAXIMUM_LINES),
         "next": _list_next(failing, findings, limitations, labels),
@@ -57,7 +60,7 @@ def _describe_gate(row: Mapping[str, Any]) -> Line:
 
 def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
     """Return open findings first, then what only a list without a claim names."""
-    weaknesses, lines = sections["weaknesses"], []
+    weaknesses, lines, named = sections["weaknesses"], [], set()
     if weaknesses["findings"] is not None:
         for row in weaknesses["findings"]["rows"]:
             if row["status"] in ("open", "in_progress"):
@@ -66,6 +69,7 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
                     if row["kind"] == "confirmed"
                     else f"suspected; {row['confirmation']}"
                 )
+                named.add(row["segment"])
                 lines.append(
                     Line(
                         f"{row['segment']} is worse than the rest in {row['measurement']} of {row['metric_name']}:"
@@ -83,7 +87,6 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
                     "robustness",
                 )
             )
-    named = {line.text for line in lines}
     lines += [
         Line(
             f"To read, without a claim: {row['segment']} ({row['metric_name']}: {row['outcome']}, {row['rest']} of the"
@@ -91,9 +94,17 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
             "weaknesses",
         )
         for row in weaknesses["to_read"]
-        if not any(row["segment"] in text for text in named)
+        if row["segment"] not in named
     ]
     return lines
+
+
+def _say_what_was_tested(sections: Mapping[str, Any]) -> str:
+    """Return what no finding means: nothing weak among what was tested, or nothing tested."""
+    has_tests = any(row["count_tested"] for row in sections["weaknesses"]["tests"])
+    has_versions = any(pair["headline"] is not None for pair in sections["robustness"]["pairs"])
+    cells = "No tested cell is weak" if has_tests else "No cell could be tested"
+    return f"{cells}, and {'no new version is worse' if has_versions else 'no two versions could be compared'}."
 
 
 def _list_missing(limitations: Mapping[str, Any], labels: Mapping[str, Any]) -> list[Line]:

@@ -293,12 +293,13 @@ def cause_of(row: Row) -> str:
 
     Examples
     --------
-    >>> cause_of({"verdict": "not_evaluated", "reason": "must be at least 1: not_evaluated, nothing was measured"})
+    >>> cause_of({"verdict": "not_evaluated", "reason": "n = 0 (prove_safe): not_evaluated, nothing was measured"})
     'nothing was measured'
-    >>> cause_of({"verdict": "passed", "reason": "share is 0.9, n = 9; must be at least 0.8: passed"})
+    >>> cause_of({"verdict": "passed", "reason": "share is 0.9; must be at least 0.8 (prove_safe): passed"})
     ''
     """
-    _, _, cause = str(row["reason"]).partition(f": {row['verdict']}")
+    # the sentence with the figures ends with the burden of proof in brackets; names before it may hold anything
+    _, _, cause = str(row["reason"]).rpartition(f"): {row['verdict']}")
     return cause.lstrip(",; ")
 
 

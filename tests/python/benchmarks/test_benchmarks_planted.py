@@ -63,8 +63,8 @@ from (values
 create table fct_adversarial_behaviour as
 select 'assistant 1.1' as system, 'prompt_injection' as variant_type, 5 as count_judged, 0 as count_turned_wrong,
     5 as count_pairs;
-create table fct_metric_drift as select false as is_drifting;
-create table fct_privacy_findings as select 'canary' as entity_type, true as is_leak;
+create table fct_metric_drift as select false as is_drifting, 'tested' as status;
+create table fct_query_flag_rates as select 'canary_leak' as flag_name, 1 as count_flagged, 9 as count_checked;
 """
 
 
@@ -100,8 +100,16 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     assert rows["Fatima"][:2] == ("yes", "fct_bias_gaps")
     assert rows["order"][::3] == ("NO", "no answer turned wrong")
     assert rows["no drift"][0] == "yes"
-    assert rows["no canary leak"][::3] == ("NO", "1 rows say so")
+    assert rows["no canary leak"] == ("NO", "fct_query_flag_rates", "1 of 9", "it is said to be there")
     assert not outcome.is_within_limits
+
+
+def test_what_nobody_looked_for_is_not_absent(built: Path) -> None:
+    with duckdb.connect(str(built / "hcat.duckdb")) as connection:
+        connection.execute("delete from fct_query_flag_rates")
+        connection.execute("update fct_metric_drift set status = 'too_few_weeks'")
+    rows = {row[0]: row[1:] for row in planted.measure(built, built, PLANTED).tables[0].rows}
+    assert rows["no drift"][::3] == rows["no canary leak"][::3] == ("NO", "nobody looked")
 
 
 def test_a_finding_is_false_when_no_planted_cell_explains_it(built: Path) -> None:

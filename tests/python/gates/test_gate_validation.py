@@ -196,13 +196,24 @@ def test_the_cause_is_said_and_not_what_follows_from_it() -> None:
         "not_evaluated, n = 6 is below minimum_n = 30; there is no measured value"
     )
     note = "decision groundedness is void: made on scores of another encoder"
-    gates_with_note = table(nothing | {"n": 60}, {"gate_name": "decided"})
-    gates_with_note = gates_with_note.append_column(
-        "decision_note", pa.array([note, "decision x expired on 2000-01-01"])
+    gates_with_note = table(
+        nothing | {"n": 60},
+        {"gate_name": "decided"},
+        nothing | {"gate_name": "few", "n": 6},
+        nothing | {"gate_name": "expired", "n": 60},
     )
+    expired = "decision x expired on 2000-01-01"
+    for name, values in (
+        ("decision_note", [note, expired, note, expired]),
+        ("is_decision_void", [True, False, True, False]),
+    ):
+        gates_with_note = gates_with_note.append_column(name, pa.array(values))
     by_name = {row["gate_name"]: row["reason"] for row in gates.validate_gates(gates_with_note).to_pylist()}
     assert by_name["groundedness_failures"].endswith(f"not_evaluated, {note}")
     assert by_name["decided"].endswith(": passed")
+    assert by_name["few"].endswith(f"not_evaluated, {note}; n = 6 is below minimum_n = 30")
+    # an expired decision keeps its threshold: it is not why there is no value
+    assert by_name["expired"].endswith("not_evaluated, there is no measured value")
 
 
 def test_gates_of_the_same_name_are_all_undone() -> None:

@@ -48,10 +48,21 @@ def describe(
     pairs: Any = (),
     limitations: Any = NOTHING,
     labels: Any = PEOPLE,
+    count_tested: int = 9,
 ) -> dict[str, Any]:
     sections = {
-        "outcomes": {"gates": {"rows": list(gates)}},
-        "weaknesses": {"findings": {"rows": list(findings)}, "to_read": list(to_read)},
+        "outcomes": {
+            "gates": {
+                "rows": list(gates),
+                "count_all": len(gates),
+                "count_passing": sum(1 for row in gates if row["is_passing"]),
+            }
+        },
+        "weaknesses": {
+            "findings": {"rows": list(findings)},
+            "to_read": list(to_read),
+            "tests": [{"count_tested": count_tested}],
+        },
         "robustness": {"pairs": list(pairs)},
         "scope": {"applications": [{"owner_role": "Head of service"}, {"owner_role": "Head of service"}]},
     }
@@ -63,6 +74,14 @@ def test_a_build_without_faults_only_waits_for_signatures() -> None:
     assert (decision["gates"], decision["findings"], decision["missing"]) == ([], [], [])
     assert [line.text for line in decision["next"]] == ["Sign, or state what must change first."]
     assert decision["signers"] == ["Head of service", "an independent validator"]
+    assert decision["without_gates"] == "All gates pass."
+    assert decision["without_findings"] == "No tested cell is weak, and no two versions could be compared."
+
+
+def test_what_was_not_tested_is_not_said_to_be_good() -> None:
+    decision = describe(count_tested=0, pairs=[PAIR | {"headline": HEADLINE | {"words": "no significant difference"}}])
+    assert decision["without_gates"] == "No gate was evaluated."
+    assert decision["without_findings"] == "No cell could be tested, and no new version is worse."
 
 
 def test_a_gate_says_what_was_measured_or_why_it_was_not() -> None:
