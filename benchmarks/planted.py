@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import duckdb
 import numpy as np
@@ -144,26 +144,42 @@ def hold_faults(
         found.append(Found(name, is_found, f"fct_evaluations: {', '.join(metrics)}", effect, missing))
     for kind, rule in planted["faults"].items():
         if "ranked_by" in rule:
-            found.append(_hold_ranking(connection, kind, rule["ranked_by"], rule["at_least"], faults))
+            found.append(_hold_ranking(connection, kind, rule, faults))
     return found
 
 
 def _hold_ranking(
-    connection: duckdb.DuckDBPyConnection, kind: str, metric: str, least: float, faults: Mapping[str, str]
+    connection: duckdb.DuckDBPyConnection, kind: str, rule: Mapping[str, Any], faults: Mapping[str, str]
 ) -> Found:
-    """Return how often an answer with the fault scores lower than one without, ties counted half."""
+    """Return how well a metric ranks answers with the fault below those without, beside the metrics of the rule."""
+    ranked = _rank(connection, kind, rule["ranked_by"], faults)
+    mart = f"fct_evaluations: {rule['ranked_by']}"
+    if ranked is None:
+        return Found(f"fault {kind}", False, mart, "–", "no such answer has a score")
+    others = [f"{name} {one.auroc:.3f}" for name in rule["beside"] if (one := _rank(connection, kind, name, faults))]
+    beside = f" ({', '.join(others)})" if others else ""
+    effect = f"AUROC {ranked.auroc:.3f}{beside}, {ranked.count_faulty} against {ranked.count_others} without a fault"
+    is_found = ranked.auroc >= rule["at_least"]
+    return Found(f"fault {kind}", is_found, mart, effect, "" if is_found else f"wanted at least {rule['at_least']:.2f}")
+
+
+class _Ranked(NamedTuple):
+    auroc: float
+    count_faulty: int
+    count_others: int
+
+
+def _rank(connection: duckdb.DuckDBPyConnection, kind: str, metric: str, faults: Mapping[str, str]) -> _Ranked | None:
+    """Return how often an answer with the fault scores lower than one without (ties count half); None without scores."""
     scores = dict(connection.execute(_SCORES, {"metric": metric}).fetchall())
     own, others = (
         np.array([scores[key] for key, fault in faults.items() if fault == wanted and key in scores])
         for wanted in (kind, "none")
     )
-    mart = f"fct_evaluations: {metric}"
     if not len(own) or not len(others):
-        return Found(f"fault {kind}", False, mart, "–", "no such answer has a score")
+        return None
     lower = (own[:, None] < others[None, :]).mean() + (own[:, None] == others[None, :]).mean() / 2
-    effect = f"AUROC {lower:.3f}, {len(own)} against {len(others)} without a fault"
-    is_found = bool(lower >= least)
-    return Found(f"fault {kind}", is_found, mart, effect, "" if is_found else f"wanted at least {least:.2f}")
+    return _Ranked(float(lower), len(own), len(others))
 
 
 def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[str, Any]]) -> list[Found]:

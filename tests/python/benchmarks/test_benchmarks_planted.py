@@ -15,8 +15,8 @@ from benchmarks.harness import BenchmarkError
 PLANTED = {
     "faults": {
         "negation": {"metrics": ["groundedness", "contradiction"], "at_least": 0.8},
-        "omitted_part": {"ranked_by": "reference_recall", "at_least": 0.75},
-        "off_topic_answer": {"ranked_by": "reference_recall", "at_least": 0.75},
+        "omitted_part": {"ranked_by": "reference_recall", "beside": ["reference_recall", "rouge_l"], "at_least": 0.75},
+        "off_topic_answer": {"ranked_by": "reference_recall", "beside": [], "at_least": 0.75},
     },
     "false_alarms": {"metrics": ["groundedness"], "at_most": 0.05},
     "cells": [
@@ -85,7 +85,7 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     assert rows["fault negation"][2].startswith("2 of 2 fail")
     # lower than one of two, and equal to the other
     assert rows["fault omitted_part"][0] == "yes"
-    assert rows["fault omitted_part"][2] == "AUROC 0.750, 1 against 2 without a fault"
+    assert rows["fault omitted_part"][2] == "AUROC 0.750 (reference_recall 0.750), 1 against 2 without a fault"
     assert rows["fault off_topic_answer"][::3] == ("NO", "no such answer has a score")
     assert rows["answers without a fault"][::3] == ("NO", "50.0%, wanted at most 5.0%")
     assert rows["mortgages of 1.1"] == (
