@@ -170,7 +170,7 @@ class _Ranked(NamedTuple):
 
 
 def _rank(connection: duckdb.DuckDBPyConnection, kind: str, metric: str, faults: Mapping[str, str]) -> _Ranked | None:
-    """Return how often an answer with the fault scores lower than one without (ties count half); None if none scores."""
+    """Return how often a faulty answer scores lower than one without a fault (ties count half); None without scores."""
     scores = dict(connection.execute(_SCORES, {"metric": metric}).fetchall())
     own, others = (
         np.array([scores[key] for key, fault in faults.items() if fault == wanted and key in scores])
