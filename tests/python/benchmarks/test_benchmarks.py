@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 # benchmarks is no installed package: it is run from the root of the repository
-from benchmarks import accuracy, contents, growth, harness, ragtruth, scale, swaps, transfer, verdicts
+from benchmarks import accuracy, contents, growth, harness, logs_read, ragtruth, scale, swaps, transfer, verdicts
 from benchmarks.discrimination import auroc, average_precision
 
 SUMMARY = harness.ROOT / "docs" / "benchmarks.md"
@@ -438,6 +438,21 @@ def test_time_and_memory_of_processes_that_a_build_starts_are_its_own() -> None:
     assert used.cpu_seconds >= spent - 2 / harness._TICKS_PER_SECOND
     assert used.peak_mebibytes > 50
     assert harness._use_of(process.pid) == (0.0, 0.0)
+
+
+def test_written_spans_are_traces_of_five_and_a_long_answer_has_its_length(tmp_path: Path) -> None:
+    logs_read.write_spans(tmp_path / "spans", 3)
+    requests = [json.loads(line) for line in (tmp_path / "spans" / "spans.jsonl").read_text("utf-8").splitlines()]
+    spans = [span for each in requests for span in each["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+    assert len({span["spanId"] for span in spans}) == 15
+    assert [span["traceId"] for span in spans if not span["parentSpanId"]] == [f"{number:032x}" for number in (1, 2, 3)]
+    scale.write_raw_logs(tmp_path / "long", 3, 100)
+    logs_read.lengthen_an_answer(tmp_path / "long", 5_000)
+    lengths = [
+        len(text) for text in parquet.read_table(tmp_path / "long" / "interactions.parquet")["answer"].to_pylist()
+    ]
+    assert 5_000 <= lengths[0] + 1 <= 5_100
+    assert max(lengths[1:]) < 1_000
 
 
 def _grown(count: int, cpu_seconds: float) -> growth.Grown:
