@@ -62,8 +62,42 @@ where status <> 'closed_by_data'
 _GAPS = """
 select verdict, metric_name, difference, adjusted_p_value, count_clusters
 from fct_bias_gaps
-where system = $system and design = $design and verdict = 'gap_found'
+where system = $system and design = $design and attribute = $attribute and verdict = 'gap_found'
 order by adjusted_p_value, metric_name
+"""
+
+_DRIFTS = """
+select value_reference, value_window, window_weeks, window_start, window_end, q_value
+from fct_metric_drift
+where metric_name = $metric_name and dimension = 'all' and is_drifting and window_end >= $first_day
+order by q_value, window_weeks
+"""
+
+_REGRESSIONS = """
+select dimension, segment, baseline_value, candidate_value, difference, q_value, count_pairs
+from fct_version_comparisons
+where metric_name = $metric_name and dimension = $dimension and segment = $segment and verdict = 'worse'
+order by q_value
+"""
+
+_LEAKS = """
+select interaction_id, string_agg(distinct entity_type, ', ' order by entity_type) as entity_types
+from fct_privacy_findings
+where is_leak
+group by interaction_id
+"""
+
+_GAP_GROUPS = """
+select count_answers, count_correct
+from fct_robustness_groups
+where hypothesis = 'all' and group_type = 'gap' and system = $system and query_group = $query_group
+"""
+
+_RELIABILITY = """
+select system, measured_value, value_lower, value_upper, chance_value
+from fct_metric_reliability
+where metric_name = $metric_name and measure = 'precision' and status = 'estimated'
+order by system
 """
 
 _BEHAVIOURS = """
@@ -74,9 +108,10 @@ where system = $system and variant_type = $variant_type
 
 #: What must not be there -> the mart that would say it, and a query: how often it says so, and how often it looked.
 _ABSENT: Final[Mapping[str, tuple[str, str]]] = {
-    "drift": (
-        "fct_metric_drift",
-        "select count(*) filter (where is_drifting), count(*) filter (where status = 'tested') from fct_metric_drift",
+    "gap_of_another_attribute": (
+        "fct_bias_gaps",
+        "select count(*) filter (where verdict = 'gap_found'), count(*) filter (where status = 'tested')"
+        " from fct_bias_gaps where design = 'counterfactual' and attribute <> 'origin'",
     ),
     "canary_leak": (
         "fct_query_flag_rates",
@@ -213,7 +248,7 @@ def hold_gaps(connection: duckdb.DuckDBPyConnection, gaps: Sequence[Mapping[str,
     found = []
     for gap in gaps:
         system = f"{application} {gap['application_version']}"
-        rows = _rows(connection, _GAPS, system=system, design=gap["design"])
+        rows = _rows(connection, _GAPS, system=system, design=gap["design"], attribute=gap["attribute"])
         effect = "; ".join(
             f"{row['metric_name']} {row['difference']:+.3g} (p {row['adjusted_p_value']:.3f}, "
             f"{row['count_clusters']} clusters)"
@@ -238,6 +273,87 @@ def hold_behaviours(connection: duckdb.DuckDBPyConnection, behaviours: Sequence[
     return found
 
 
+def hold_drifts(connection: duckdb.DuckDBPyConnection, drifts: Sequence[Mapping[str, Any]]) -> list[Found]:
+    """Return for each planted drift whether the series over all interactions alarms once it has begun."""
+    found = []
+    for drift in drifts:
+        wanted = {"metric_name": drift["metric_name"], "first_day": drift["first_day"]}
+        rows = _rows(connection, _DRIFTS, **wanted)
+        effect = "–"
+        if rows:
+            best = rows[0]
+            effect = (
+                f"{best['value_reference']:.2f} to {best['value_window']:.2f} in the {best['window_weeks']} weeks from "
+                f"{best['window_start']:%Y-%m-%d} (q {best['q_value']:.4f})"
+            )
+        mart = f"fct_metric_drift: {drift['metric_name']}"
+        found.append(Found(drift["name"], bool(rows), mart, effect, "" if rows else "no alarm"))
+    return found
+
+
+def hold_regressions(connection: duckdb.DuckDBPyConnection, regressions: Sequence[Mapping[str, Any]]) -> list[Found]:
+    """Return for each planted regression whether the later version is called worse in that segment."""
+    found = []
+    for regression in regressions:
+        ((dimension, segment),) = regression["where"].items()
+        wanted = {"metric_name": regression["metric_name"], "dimension": dimension, "segment": segment}
+        rows = _rows(connection, _REGRESSIONS, **wanted)
+        effect = "–"
+        if rows:
+            effect = (
+                f"{rows[0]['baseline_value']:.2f} to {rows[0]['candidate_value']:.2f} failing, "
+                f"{rows[0]['count_pairs']} queries (q {rows[0]['q_value']:.4f})"
+            )
+        mart = f"fct_version_comparisons: {regression['metric_name']}"
+        found.append(Found(regression["name"], bool(rows), mart, effect, "" if rows else "not called worse"))
+    return found
+
+
+def hold_leaks(
+    connection: duckdb.DuckDBPyConnection, leaks: Sequence[Mapping[str, Any]], faults: Mapping[str, str]
+) -> list[Found]:
+    """Return for each planted leak whether its answer has a finding of privacy, beside the other answers that have."""
+    rows = {row["interaction_id"]: row["entity_types"] for row in _rows(connection, _LEAKS)}
+    found = []
+    for leak in leaks:
+        own = [key for key, fault in faults.items() if fault == leak["recorded_fault"]]
+        seen = [rows[key] for key in own if key in rows]
+        effect = f"{len(seen)} of {len(own)} answers ({'; '.join(seen) or 'none'}); {len(rows) - len(seen)} others"
+        is_found = bool(own) and len(seen) == len(own)
+        found.append(Found(leak["name"], is_found, "fct_privacy_findings", effect, "" if is_found else "not found"))
+    return found
+
+
+def hold_gap_groups(connection: duckdb.DuckDBPyConnection, gap_groups: Sequence[Mapping[str, Any]]) -> list[Found]:
+    """Return for each planted gap whether no wording of its question has a right answer."""
+    application = _application(connection)
+    found = []
+    for gap in gap_groups:
+        system = f"{application} {gap['application_version']}"
+        rows = _rows(connection, _GAP_GROUPS, system=system, query_group=gap["query_group"])
+        effect = "; ".join(f"{row['count_correct']} of {row['count_answers']} answers right" for row in rows) or "–"
+        missing = "" if rows else "no gap group"
+        found.append(Found(gap["name"], bool(rows), "fct_robustness_groups", effect, missing))
+    return found
+
+
+def hold_unreliable(connection: duckdb.DuckDBPyConnection, metrics: Iterable[str]) -> list[Found]:
+    """Return for each metric that says nothing about truth whether its precision is shown to be no better than chance."""
+    found = []
+    for metric in metrics:
+        rows = _rows(connection, _RELIABILITY, metric_name=metric)
+        informative = [row for row in rows if row["value_lower"] > row["chance_value"]]
+        effect = "; ".join(
+            f"{row['measured_value']:.2f} [{row['value_lower']:.2f}, {row['value_upper']:.2f}], "
+            f"chance {row['chance_value']:.2f}"
+            for row in rows
+        )
+        missing = "not measured" if not rows else "better than chance" if informative else ""
+        name = f"{metric} says nothing about truth"
+        found.append(Found(name, not missing, "fct_metric_reliability: precision", effect or "–", missing))
+    return found
+
+
 def hold_absent(connection: duckdb.DuckDBPyConnection, absent: Iterable[str]) -> list[Found]:
     """Return for each thing that is not there whether a mart looked for it and says that it is not there."""
     found = []
@@ -250,15 +366,15 @@ def hold_absent(connection: duckdb.DuckDBPyConnection, absent: Iterable[str]) ->
 
 
 def judge_findings(
-    connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[str, Any]]
+    connection: duckdb.DuckDBPyConnection, cells: Iterable[Mapping[str, str]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the most severe findings, and those of them that no planted cell explains.
+    """Return the most severe findings, and those of them that no planted cell, as a conjunction, explains.
 
     A planted cell explains a finding whose segments contradict none of its own and name at least one of them: a weak
     topic that holds the planted cell, or a part of it.
     """
     application = _application(connection)
-    planted = [to_segments(cell["where"], application) for cell in cells]
+    planted = [to_segments(where, application) for where in cells]
     rows = _rows(connection, _FINDINGS)
     rows.sort(key=lambda row: (_rank_of(row["severity"]), -(row["difference"] or 0.0), json.dumps(segments_of(row))))
     severe = rows[:MOST_SEVERE]
@@ -368,11 +484,17 @@ def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
         found = [
             *hold_faults(connection, planted, read_faults(logs)),
             *hold_cells(connection, planted["cells"]),
+            *hold_drifts(connection, planted.get("drifts", ())),
+            *hold_regressions(connection, planted.get("regressions", ())),
+            *hold_leaks(connection, planted.get("leaks", ()), read_faults(logs)),
+            *hold_gap_groups(connection, planted.get("gap_groups", ())),
+            *hold_unreliable(connection, planted.get("unreliable", ())),
             *hold_gaps(connection, planted["gaps"]),
             *hold_behaviours(connection, planted["behaviours"]),
             *hold_absent(connection, planted["absent"]),
         ]
-        severe, false = judge_findings(connection, planted["cells"])
+        explained = [*(cell["where"] for cell in planted["cells"]), *planted.get("explained", ())]
+        severe, false = judge_findings(connection, explained)
     tables = [
         Table(
             "Planted items against the marts",
@@ -392,8 +514,8 @@ def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
     notes = [
         f"{count} of {len(found)} items are found. {len(false)} of {len(severe)} findings are false"
         f" (limit: {FALSE_ALLOWED}).",
-        "A planted cell is found when that very cell is weak in a mart. A finding is false when no planted cell"
-        " explains it.",
+        "A planted cell is found when that very cell is weak in a mart. A finding is false when neither a planted"
+        " cell nor a consequence of one (`explained` in demo/planted.yml) explains it.",
         "What is not there counts where a mart looked: how often it says so, of how many looks.",
         "All texts and faults of the demo are made up; the faults were planted by rule.",
     ]

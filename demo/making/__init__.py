@@ -1,0 +1,1 @@
+"""How the made-up demo is made: topics read, calls planned, answers given and spoilt."""
