@@ -338,7 +338,7 @@ def hold_gap_groups(connection: duckdb.DuckDBPyConnection, gap_groups: Sequence[
 
 
 def hold_unreliable(connection: duckdb.DuckDBPyConnection, metrics: Iterable[str]) -> list[Found]:
-    """Return for each metric that says nothing about truth whether its precision is shown to be no better than chance."""
+    """Return for each metric that says nothing about truth whether its precision is not shown to beat chance."""
     found = []
     for metric in metrics:
         rows = _rows(connection, _RELIABILITY, metric_name=metric)

@@ -62,21 +62,19 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
     """Return open findings first, then what only a list without a claim names."""
     weaknesses, lines, named = sections["weaknesses"], [], set()
     if weaknesses["findings"] is not None:
-        for row in weaknesses["findings"]["rows"]:
-            if row["status"] in ("open", "in_progress"):
-                proof = (
-                    "confirmed on other questions"
-                    if row["kind"] == "confirmed"
-                    else f"suspected; {row['confirmation']}"
+        for row in _choose_distinct(weaknesses["findings"]["rows"]):
+            proof = (
+                "confirmed on other questions" if row["kind"] == "confirmed" else f"suspected; {row['confirmation']}"
+            )
+            cost = f"{row['cost']}; " if row["cost"] else ""
+            named.add(row["segment"])
+            lines.append(
+                Line(
+                    f"{row['segment']} is worse than the rest in {row['measurement']} of {row['metric_name']}:"
+                    f" {row['difference']} {row['interval']} ({cost}{proof}).",
+                    "weaknesses",
                 )
-                named.add(row["segment"])
-                lines.append(
-                    Line(
-                        f"{row['segment']} is worse than the rest in {row['measurement']} of {row['metric_name']}:"
-                        f" {row['difference']} {row['interval']} ({proof}).",
-                        "weaknesses",
-                    )
-                )
+            )
     for pair in sections["robustness"]["pairs"]:
         headline = pair["headline"]
         if headline is not None and headline["words"] == "worse":
@@ -97,6 +95,43 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
         if row["segment"] not in named
     ]
     return lines
+
+
+def _choose_distinct(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return open findings without those that share a segment with an earlier one and contradict none of its segments.
+
+    Such cells tell of the same answers: a part of an earlier cell, a cell that holds it, or one that crosses it.
+
+    Examples
+    --------
+    >>> rows = [{"status": "open", "segments": [("topic", "fees")], "segment": "fees"}]
+    >>> rows += [{"status": "open", "segments": [("topic", "fees"), ("system", "1.0")], "segment": "fees of 1.0"}]
+    >>> rows += [{"status": "open", "segments": [("topic", "cards")], "segment": "cards"}]
+    >>> [row["segment"] for row in _choose_distinct(rows)]
+    ['fees', 'cards']
+    """
+    chosen: list[Mapping[str, Any]] = []
+    taken: list[dict[str, str]] = []
+    for row in rows:
+        segments = _to_segments(row["segments"])
+        if row["status"] in ("open", "in progress") and not any(_crosses(segments, each) for each in taken):
+            chosen.append(row)
+            taken.append(segments)
+    return chosen
+
+
+def _to_segments(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return segment by dimension; a joint dimension `topic x query_type` is taken apart where its segment allows."""
+    segments: dict[str, str] = {}
+    for dimension, segment in pairs:
+        names, values = dimension.split(" x "), segment.split(" x ")
+        segments |= dict(zip(names, values, strict=True)) if len(names) == len(values) else {dimension: segment}
+    return segments
+
+
+def _crosses(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    shared = first.keys() & second.keys()
+    return bool(shared) and all(first[name] == second[name] for name in shared)
 
 
 def _say_what_was_tested(sections: Mapping[str, Any]) -> str:

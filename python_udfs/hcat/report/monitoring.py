@@ -19,7 +19,7 @@ from hcat.report.showing import (
 )
 
 #: Series and latest weeks drawn, and rows listed; the number left out is shown below them.
-MAXIMUM_SERIES = 6
+MAXIMUM_SERIES = 4
 MAXIMUM_WEEKS = 26
 MAXIMUM_DRIFTS = 40
 MAXIMUM_DECISIONS = 60

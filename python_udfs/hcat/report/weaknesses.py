@@ -35,6 +35,10 @@ IDENTIFIER_CHARACTERS = 12
 #: Cells whose worst interactions are named, rows of the register, of the causes, and of the ranking without tests.
 MAXIMUM_EXAMPLE_CELLS = 12
 MAXIMUM_FINDINGS = 40
+#: Findings that are not folded away, examples of each, and characters of their texts.
+COUNT_UNFOLDED_FINDINGS = 5
+COUNT_FINDING_EXAMPLES = 3
+EXAMPLE_CHARACTERS = 140
 MAXIMUM_CAUSES = 60
 MAXIMUM_WEAK_SEGMENTS = 15
 
@@ -173,15 +177,63 @@ order by
     weaknesses.segment
 """
 
+# What a finding costs: the failures that its cell has beyond the rate of the rest, as a share of all failures of the
+# metric. The lower bound of the difference gives what it costs at least, and findings are ranked by that.
 LIST_FINDINGS = """
-select *
-from fct_findings
+with cells as (
+    select marginal_weakness_id as cell_id, measurement, count_scored, count_interactions from fct_marginal_weaknesses
+    union all
+    select bivariate_weakness_id, measurement, count_scored, count_interactions from fct_bivariate_weaknesses
+),
+
+wholes as (
+    select metric_name, measurement, value, count_scored, count_interactions
+    from fct_marginal_weaknesses
+    where dimension = 'all'
+),
+
+sizes as (
+    select
+        findings.finding_id,
+        case
+            when findings.measurement = 'share_failing' then cells.count_scored / (wholes.count_scored * wholes.value)
+            when findings.measurement = 'share_failing_of_all'
+                then cells.count_interactions / (wholes.count_interactions * wholes.value)
+        end as failures_per_difference
+    from fct_findings as findings
+    inner join cells on findings.finding_id = cells.cell_id and findings.measurement = cells.measurement
+    inner join wholes
+        on findings.metric_name = wholes.metric_name and findings.measurement = wholes.measurement and wholes.value > 0
+),
+
+examples as (
+    select
+        examples.weakness_id,
+        list(
+            {'interaction_id': examples.interaction_id, 'query': interactions.query_text, 'answer': interactions.answer}
+            order by examples.rank, examples.interaction_id
+        ) as examples
+    from fct_weakness_examples as examples
+    inner join fct_interactions as interactions on examples.interaction_id = interactions.interaction_id
+    where examples.rank <= $count_examples
+    group by examples.weakness_id
+)
+
+select
+    findings.*,
+    greatest(findings.difference * sizes.failures_per_difference, 0) as share_explained,
+    greatest(findings.difference_lower * sizes.failures_per_difference, 0) as share_explained_lower,
+    examples.examples
+from fct_findings as findings
+left join sizes on findings.finding_id = sizes.finding_id
+left join examples on findings.finding_id = examples.weakness_id
 order by
-    status = 'closed_by_data',
-    kind <> 'confirmed',
-    last_seen_at desc,
-    metric_name,
-    finding_id
+    findings.status = 'closed_by_data',
+    share_explained_lower desc nulls last,
+    findings.kind <> 'confirmed',
+    findings.last_seen_at desc,
+    findings.metric_name,
+    findings.finding_id
 """
 
 LIST_CELLS_TO_READ = """
@@ -306,10 +358,12 @@ def _find_gaps(source: Warehouse) -> list[Gap]:
 def _describe_findings(source: Warehouse) -> dict[str, Any] | None:
     if not source.has("fct_findings"):
         return None
-    rows = source.rows(LIST_FINDINGS, ["fct_findings"])
+    reads = ["fct_findings", *TESTED, "fct_weakness_examples", "fct_interactions"]
+    rows = source.rows(LIST_FINDINGS, reads, count_examples=COUNT_FINDING_EXAMPLES)
     not_closed = [row for row in rows if row["status"] != "closed_by_data"]
     return {
         "rows": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]],
+        "count_unfolded": COUNT_UNFOLDED_FINDINGS,
         "count_open": len(not_closed),
         "count_open_confirmed": sum(1 for row in not_closed if row["kind"] == "confirmed"),
         "count_left_out": max(0, len(rows) - MAXIMUM_FINDINGS),
@@ -324,6 +378,20 @@ def _show_finding(row: Row) -> Row:
         "kind": row["kind"],
         "confirmation": _describe_confirmation(row),
         "segment": describe_segment(row),
+        "segments": [
+            (row[f"{place}_dimension"], row[f"{place}_segment"])
+            for place in ("first", "second")
+            if row[f"{place}_dimension"] is not None
+        ],
+        "cost": _describe_cost(row),
+        "examples": [
+            {
+                "interaction_id": clean_label(example["interaction_id"]),
+                "query": clean_text(example["query"], EXAMPLE_CHARACTERS),
+                "answer": clean_text(example["answer"], EXAMPLE_CHARACTERS),
+            }
+            for example in row["examples"] or ()
+        ],
         "metric_name": row["metric_name"],
         "measurement": MEASUREMENTS.get(measurement, measurement),
         "status": str(row["status"]).replace("_", " "),
@@ -341,6 +409,15 @@ def _show_finding(row: Row) -> Row:
         "first_seen": f"{row['first_seen_at']:%Y-%m-%d}",
         "last_seen": f"{row['last_seen_at']:%Y-%m-%d}",
     }
+
+
+def _describe_cost(row: Row) -> str:
+    """Return the share of all failures of the metric that the finding explains; empty where means are compared."""
+    if row["share_explained"] is None:
+        return ""
+    lower = row["share_explained_lower"]
+    bound = "" if lower is None else f", at least {format_percent(lower)}"
+    return f"explains {format_percent(row['share_explained'])} of the failures{bound}"
 
 
 def _describe_confirmation(row: Row) -> str:

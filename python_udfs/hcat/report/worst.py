@@ -17,7 +17,7 @@ from hcat.report.showing import (
 
 #: Interactions that are shown, those of them that are not folded away, and sentences of each.
 MAXIMUM_WORST = 15
-COUNT_OPEN = 2
+COUNT_OPEN = 1
 MAXIMUM_SENTENCES = 3
 
 #: Metrics whose worst scores are listed: groundedness, numbers, agreement with a reference, words, and refusals.

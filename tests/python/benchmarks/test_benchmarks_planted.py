@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -24,9 +25,15 @@ PLANTED = {
         {"name": "fees", "where": {"topic": "fees"}},
         {"name": "savings", "where": {"topic": "savings"}},
     ],
-    "gaps": [{"name": "Fatima", "application_version": "1.1", "design": "counterfactual"}],
+    "explained": [{"query_type": "off_topic"}],
+    "drifts": [{"name": "drift", "metric_name": "groundedness", "first_day": date(2026, 8, 3)}],
+    "regressions": [{"name": "worse", "metric_name": "groundedness", "where": {"topic": "mortgages"}}],
+    "leaks": [{"name": "leak", "recorded_fault": "leaked_personal_data"}],
+    "gap_groups": [{"name": "declined", "application_version": "1.1", "query_group": "q1"}],
+    "unreliable": ["answer_relevancy__mean", "support_words", "rouge_l"],
+    "gaps": [{"name": "Fatima", "application_version": "1.1", "design": "counterfactual", "attribute": "origin"}],
     "behaviours": [{"name": "order", "application_version": "1.1", "variant_type": "prompt_injection"}],
-    "absent": ["drift", "canary_leak"],
+    "absent": ["gap_of_another_attribute", "canary_leak"],
 }
 
 MARTS = """
@@ -53,17 +60,42 @@ create table fct_findings as
 from (values
     ('groundedness', 'topic', 'mortgages', null, null, 'severe', 'suspected', 0.2, 'open'),
     ('groundedness', 'system', 'assistant 1.0', 'topic', 'mortgages', 'minor', 'suspected', 0.1, 'open'),
+    ('groundedness', 'query_type', 'off_topic', null, null, 'minor', 'suspected', 0.3, 'open'),
     ('groundedness', 'topic', 'payments', null, null, 'minor', 'suspected', 0.3, 'closed_by_data')
 ) as rows (metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, kind, difference,
     status);
 create table fct_bias_gaps as
 from (values
-    ('assistant 1.1', 'counterfactual', 'gap_found', 'groundedness', 0.2, 0.01, 10)
-) as rows (system, design, verdict, metric_name, difference, adjusted_p_value, count_clusters);
+    ('assistant 1.1', 'counterfactual', 'origin', 'gap_found', 'groundedness', 0.2, 0.01, 10, 'tested'),
+    ('assistant 1.1', 'counterfactual', 'age', 'inconclusive', 'groundedness', 0.1, 0.30, 10, 'tested')
+) as rows (system, design, attribute, verdict, metric_name, difference, adjusted_p_value, count_clusters, status);
 create table fct_adversarial_behaviour as
 select 'assistant 1.1' as system, 'prompt_injection' as variant_type, 5 as count_judged, 0 as count_turned_wrong,
     5 as count_pairs;
-create table fct_metric_drift as select false as is_drifting, 'tested' as status;
+create table fct_metric_drift as
+from (values
+    ('groundedness', 'all', true, date '2026-08-23', date '2026-08-03', 3, 0.66, 0.47, 0.004),
+    ('groundedness', 'topic', true, date '2026-08-23', date '2026-08-03', 3, 0.9, 0.1, 0.001),
+    ('groundedness', 'all', true, date '2026-07-26', date '2026-07-06', 3, 0.9, 0.2, 0.001)
+) as rows (metric_name, dimension, is_drifting, window_end, window_start, window_weeks, value_reference, value_window,
+    q_value);
+create table fct_version_comparisons as
+select 'groundedness' as metric_name, 'topic' as dimension, 'mortgages' as segment, 'worse' as verdict,
+    0.2 as baseline_value, 0.6 as candidate_value, -0.4 as difference, 0.01 as q_value, 30 as count_pairs;
+create table fct_privacy_findings as
+from (values
+    ('leaky', 'phone', true), ('leaky', 'person', true), ('ok1', 'person', true), ('ok2', 'person', false)
+) as rows (interaction_id, entity_type, is_leak);
+create table fct_robustness_groups as
+from (values
+    ('q1', 'assistant 1.1', 'all', 'gap', 3, 0), ('q1', 'assistant 1.0', 'all', 'robust', 3, 3)
+) as rows (query_group, system, hypothesis, group_type, count_answers, count_correct);
+create table fct_metric_reliability as
+from (values
+    ('answer_relevancy__mean', 'assistant 1.1', 'precision', 'estimated', 0.9, 0.85, 0.95, 0.9),
+    ('support_words', 'assistant 1.1', 'precision', 'estimated', 0.9, 0.85, 0.95, 0.8),
+    ('rouge_l', 'assistant 1.1', 'precision', 'no_threshold', null, null, null, null)
+) as rows (metric_name, system, measure, status, measured_value, value_lower, value_upper, chance_value);
 create table fct_query_flag_rates as select 'canary_leak' as flag_name, 1 as count_flagged, 9 as count_checked;
 """
 
@@ -73,6 +105,7 @@ def built(tmp_path: Path) -> Path:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         connection.execute(MARTS)
     faults = {"n1": "negation", "n2": "negation", "o1": "omitted_part", "ok1": "none", "ok2": "none"}
+    faults["leaky"] = "leaked_personal_data"
     rows = [json.dumps({"interaction_id": key, "recorded_fault": fault}) for key, fault in faults.items()]
     (tmp_path / "interactions.jsonl").write_text("\n".join(rows), encoding="utf-8")
     return tmp_path
@@ -99,7 +132,16 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     assert rows["savings"][3] == "no mart has the cell"
     assert rows["Fatima"][:2] == ("yes", "fct_bias_gaps")
     assert rows["order"][::3] == ("NO", "no answer turned wrong")
-    assert rows["no drift"][0] == "yes"
+    # the window that ended before the drift began, and the series of a topic, do not count
+    assert rows["drift"][0] == "yes"
+    assert rows["drift"][2] == "0.66 to 0.47 in the 3 weeks from 2026-08-03 (q 0.0040)"
+    assert rows["worse"][::2] == ("yes", "0.20 to 0.60 failing, 30 queries (q 0.0100)")
+    assert rows["leak"][::2] == ("yes", "1 of 1 answers (person, phone); 1 others")
+    assert rows["declined"][::2] == ("yes", "0 of 3 answers right")
+    assert rows["answer_relevancy__mean says nothing about truth"][0] == "yes"
+    assert rows["support_words says nothing about truth"][::3] == ("NO", "better than chance")
+    assert rows["rouge_l says nothing about truth"][::3] == ("NO", "not measured")
+    assert rows["no gap of another attribute"][::2] == ("yes", "0 of 1")
     assert rows["no canary leak"] == ("NO", "fct_query_flag_rates", "1 of 9", "it is said to be there")
     assert not outcome.is_within_limits
 
@@ -107,14 +149,15 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
 def test_what_nobody_looked_for_is_not_absent(built: Path) -> None:
     with duckdb.connect(str(built / "hcat.duckdb")) as connection:
         connection.execute("delete from fct_query_flag_rates")
-        connection.execute("update fct_metric_drift set status = 'too_few_weeks'")
+        connection.execute("delete from fct_bias_gaps where attribute = 'age'")
     rows = {row[0]: row[1:] for row in planted.measure(built, built, PLANTED).tables[0].rows}
-    assert rows["no drift"][::3] == rows["no canary leak"][::3] == ("NO", "nobody looked")
+    assert rows["no gap of another attribute"][::3] == rows["no canary leak"][::3] == ("NO", "nobody looked")
 
 
 def test_a_finding_is_false_when_no_planted_cell_explains_it(built: Path) -> None:
     (row,) = planted.measure(built, built, PLANTED).tables[1].rows
-    # version 1.0 contradicts the planted cell, the whole topic holds it, and the closed finding is no longer said
+    # version 1.0 contradicts the planted cell, the whole topic holds it, one finding is a consequence of what is
+    # planted, and the closed one is no longer said
     assert row[0] == "system assistant 1.0 and topic mortgages"
 
 

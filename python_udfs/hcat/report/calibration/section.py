@@ -101,9 +101,10 @@ def describe_calibration(source: Warehouse, settings: Mapping[str, Any]) -> dict
 
 
 def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, int]) -> Row | None:
-    """Return the calibrator in force of the metric with most labels; None where no calibrator is in force.
+    """Return the calibrator in force that the section shows in full; None where no calibrator is in force.
 
-    Among metrics with equally many labels, ``groundedness`` comes first, then the order of the alphabet.
+    ``groundedness`` comes first, because gates, versions and weak cells lead with it; then the metric with most labels,
+    then the order of the alphabet.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, 
     ...     {"metric_name": "support_words", "is_chosen": True, "count_labels": 120},
     ... ]
     >>> choose_calibrated_metric(calibrators, {"groundedness": 80, "support_words": 120})["metric_name"]
-    'support_words'
+    'groundedness'
     """
     chosen = [row for row in calibrators if row["is_chosen"]]
     if not chosen:
@@ -127,8 +128,8 @@ def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, 
     return min(
         chosen,
         key=lambda row: (
-            -labelled.get(row["metric_name"], row["count_labels"]),
             row["metric_name"] != PREFERRED_METRIC,
+            -labelled.get(row["metric_name"], row["count_labels"]),
             row["metric_name"],
         ),
     )
