@@ -53,7 +53,10 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
 
 def to_table(rows: list[dict[str, Any]]) -> pa.Table:
     """Return typed columns, as a warehouse has them: timestamps, integers, lists, maps."""
-    table = pa.Table.from_pylist([{"": None} | row for row in rows]).drop_columns([""])
+    # pyarrow takes the columns of the first row alone
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = pa.Table.from_pylist([{"": None} | {name: row.get(name) for name in names} for row in rows])
+    table = table.drop_columns([""])
     for name in table.column_names:
         values = table.column(name).to_pylist()
         if name in ("asked_at", "rated_at"):

@@ -25,18 +25,36 @@ def test_a_gate_says_what_was_measured_against_what(tmp_path: Path, server: Serv
             gate(gate_name="no_decision", verdict="not_evaluated", threshold=None, severity="warn"),
             gate(gate_name="small", verdict="not_evaluated", n=12, severity="warn"),
             gate(gate_name="nothing", verdict="not_evaluated", measured_value=None, severity="warn", n=None),
+            gate(
+                gate_name="gaps",
+                measurement="count_bias_gaps",
+                metric_name=None,
+                dimension=None,
+                segment=None,
+                n=38,
+                measured_value=7.0,
+                lower_bound=7.0,
+                upper_bound=7.0,
+                threshold=0.0,
+                comparison="at_most",
+                burden="prove_harm",
+                severity="warn",
+            ),
+            gate(gate_name="unknown", measurement="a_new_one", metric_name=None, severity="warn"),
         ],
     )
     send(tmp_path)
     texts = dict(zip(server.titles(), [payload["text"] for payload in server.received], strict=True))
     assert texts["Gate groundedness_release: failed (error)"].splitlines() == [
         "Gate groundedness_release: failed (error)",
-        "`share_passing` of `groundedness`: 0.75 [0.7, 0.8], n = 1,234",
-        "must be at least 0.8 (`prove_safe`)",
+        "Answers that pass `groundedness`: 75 % (between 70 % and 80 %), of 1,234; it must be at least 80 %.",
         "The measured value misses the threshold.",
         "hcat, build run_1",
     ]
     assert "where `topic` is `cards`" in texts["Gate a_segment: undecided (warn)"]
+    assert texts["Gate gaps: failed (warn)"].splitlines()[1] == "Gaps between people: 7, of 38; it must be at most 0."
+    assert texts["Gate unknown: failed (warn)"].splitlines()[1].startswith("A new one: 0.75 (between 0.7 and 0.8)")
+    assert "it must be at least not known" in texts["Gate no_decision: not_evaluated (warn)"]
     assert "Safety is not proven" in texts["Gate a_segment: undecided (warn)"]
     assert "The whole interval lies on the wrong side" in texts["Gate harm: failed (warn)"]
     assert "there is no threshold" in texts["Gate no_decision: not_evaluated (warn)"]
@@ -72,12 +90,13 @@ def test_series_that_drift_in_one_week_share_a_message(tmp_path: Path, server: S
     assert server.titles() == ["Drift up to 2026-11-15: 31 series", "Drift up to 2026-11-08"]
     last, before = (payload["text"].splitlines() for payload in server.received)
     assert (
-        before[1] == "`support_words` of `all`: moved further than the weeks of the reference differ (n 90 against 800)"
+        before[1] == "`support_words` of `all`: moved, more than the weeks of the reference differ"
+        " (90 interactions against 800)"
     )
     # the most certain first
-    further = "further than the weeks of the reference differ (n 90 against 800)"
-    assert last[1] == f"the mix of `topic`: moved by 0.25, {further}"
-    assert last[2] == f"`support_words` of `topic` is `topic 07`: moved by -0.5, {further}"
+    further = "more than the weeks of the reference differ (90 interactions against 800)"
+    assert last[1] == f"the mix of `topic`: rose by 0.25, {further}"
+    assert last[2] == f"`support_words` of `topic` is `topic 07`: fell by 0.5, {further}"
     assert len(last) == MAXIMUM_SERIES + 3
     assert last[-2] == "and 19 more: see fct_metric_drift"
     assert dict(alerted.lines)["drift"] == "34 series up to 2026-11-15: 32 drift"
@@ -90,8 +109,8 @@ def test_series_that_drift_in_one_week_share_a_message(tmp_path: Path, server: S
     send(tmp_path)
     assert server.titles() == ["Drift up to 2026-11-15: 2 series", "No drift any more up to 2026-11-15"]
     assert server.received[0]["text"].splitlines()[1:-1] == [
-        f"`support_words` of `topic` is `late`: moved by -0.125, {further}",
-        f"`support_words` of `topic` is `topic 00`: moved by 0.125, {further}",
+        f"`support_words` of `topic` is `late`: fell by 0.125, {further}",
+        f"`support_words` of `topic` is `topic 00`: rose by 0.125, {further}",
         "before: drifting down, 2026-11-20 03:30 UTC",
     ]
     assert "`topic 01`" in server.received[1]["text"]
@@ -101,24 +120,39 @@ def test_a_finding_says_where_and_how_much(tmp_path: Path, server: Server) -> No
     marginal = finding(
         finding_id="beef", second_dimension=None, second_segment=None, severity=None, confirmed_difference=None
     )
-    suspected = finding(finding_id="cafe", kind="suspected", confirmed_difference=None)
+    suspected = [
+        finding(finding_id=name, kind="suspected", confirmed_difference=None, severity=severity, **changes)
+        for name, severity, changes in (
+            ("cafe", "minor", {}),
+            ("0123456789", "severe", {}),
+            ("bead", "severe", {"measurement": "mean_score", "difference": 0.125}),
+        )
+    ]
     taken_up = [finding(finding_id=name, status=name) for name in ("accepted", "in_progress")]
-    publish(tmp_path, [passing()], [], [finding(), marginal, suspected, *taken_up])
+    publish(tmp_path, [passing()], [], [finding(), marginal, *suspected, *taken_up])
     alerted = send(tmp_path)
-    assert server.titles() == [
+    texts = dict(zip(server.titles(), [payload["text"].splitlines() for payload in server.received], strict=True))
+    assert texts.keys() == {
         "Confirmed weakness in support_words (info)",
         "Confirmed weakness in support_words (high)",
+        "2 severe weaknesses that are not yet confirmed",
+    }
+    assert texts["Confirmed weakness in support_words (info)"][1] == (
+        "`support_words` where `topic` is `mortgages`: 50 more answers in a hundred fail than elsewhere; "
+        "on all clusters, confirmed by an earlier build (finding beef)"
+    )
+    cell = "`support_words` where `topic` is `mortgages` and `system` is `assistant 2`"
+    assert texts["Confirmed weakness in support_words (high)"][1] == (
+        f"{cell}: 25 more answers in a hundred fail than elsewhere; "
+        "on clusters held back from the search (finding f00d)"
+    )
+    # a minor one is no alert, and an id of digits is no number of a person
+    not_confirmed = "suspected on all clusters, not yet confirmed on new ones"
+    assert texts["2 severe weaknesses that are not yet confirmed"][1:3] == [
+        f"{cell}: 50 more answers in a hundred fail than elsewhere; {not_confirmed} (finding 0123456789)",
+        f"{cell}: the mean is worse by 0.125 than elsewhere; {not_confirmed} (finding bead)",
     ]
-    assert server.received[0]["text"].splitlines()[1:3] == [
-        "`support_words` where `topic` is `mortgages`",
-        "worse than the rest by 0.5 (`share_failing`) on all clusters, confirmed by an earlier build",
-    ]
-    assert server.received[1]["text"].splitlines()[1:4] == [
-        "`support_words` where `topic` is `mortgages` and `system` is `assistant 2`",
-        "worse than the rest by 0.25 (`share_failing`) on clusters held back from the search",
-        "finding `f00d`",
-    ]
-    assert dict(alerted.lines)["findings"] == "4 confirmed: 2 open and not taken up"
+    assert dict(alerted.lines)["findings"] == "6 confirmed or severe: 4 open and not taken up"
 
 
 def test_missing_tables_are_named(tmp_path: Path, server: Server) -> None:

@@ -700,16 +700,16 @@ def test_a_failed_calibration_also_says_that_it_does_not_beat_the_base_rate() ->
     assert "the interval contains 0" in sentence
 
 
-def test_the_metric_with_most_labels_is_drawn_and_groundedness_among_equals() -> None:
+def test_groundedness_is_drawn_and_else_the_metric_with_most_labels() -> None:
     rows = [
         {"metric_name": name, "is_chosen": is_chosen, "count_labels": 1}
         for name, is_chosen in [("answer_relevancy__mean", True), ("groundedness", True), ("support_words", False)]
     ]
-    equal = {"answer_relevancy__mean": 50, "groundedness": 50, "support_words": 90}
-    assert choose_calibrated_metric(rows, equal)["metric_name"] == "groundedness"  # type: ignore[index]
-    more = {**equal, "answer_relevancy__mean": 51}
-    assert choose_calibrated_metric(rows, more)["metric_name"] == "answer_relevancy__mean"  # type: ignore[index]
-    assert choose_calibrated_metric(rows[2:], more) is None
+    labelled = {"answer_relevancy__mean": 50, "groundedness": 40, "support_words": 90, "query_coverage__mean": 60}
+    assert choose_calibrated_metric(rows, labelled)["metric_name"] == "groundedness"  # type: ignore[index]
+    others = [rows[0], {**rows[0], "metric_name": "query_coverage__mean"}]
+    assert choose_calibrated_metric(others, labelled)["metric_name"] == "query_coverage__mean"  # type: ignore[index]
+    assert choose_calibrated_metric(rows[2:], labelled) is None
 
 
 def test_a_staircase_rises_half_way_between_two_scores() -> None:

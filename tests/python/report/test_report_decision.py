@@ -21,6 +21,8 @@ GATE = {
 }
 FINDING = {
     "segment": "topic = fees",
+    "segments": [("topic", "fees")],
+    "cost": "explains 12.0 % of the failures, at least 4.00 %",
     "status": "open",
     "kind": "suspected",
     "confirmation": "needs 40 new interactions to be confirmed",
@@ -101,7 +103,12 @@ def test_a_gate_says_what_was_measured_or_why_it_was_not() -> None:
 
 def test_findings_come_before_worse_versions_and_cells_to_read() -> None:
     decision = describe(
-        findings=[FINDING, FINDING | {"status": "closed_by_data"}],
+        findings=[
+            FINDING,
+            # a part of the first, named with a joint dimension
+            FINDING | {"segments": [("system", "1.0"), ("topic x query_type", "fees x yes_no")], "segment": "part"},
+            FINDING | {"status": "closed_by_data"},
+        ],
         to_read=[READING, READING | {"segment": "topic = fees"}, READING | {"segment": "topic = loans"}],
         pairs=[
             PAIR | {"headline": HEADLINE | {"words": "worse"}},
@@ -112,7 +119,7 @@ def test_findings_come_before_worse_versions_and_cells_to_read() -> None:
     texts = [line.text for line in decision["findings"]]
     assert len(texts) == MAXIMUM_FINDINGS
     assert texts[0].startswith("topic = fees is worse than the rest in share failing of groundedness: +20.0")
-    assert "(suspected; needs 40 new interactions to be confirmed)" in texts[0]
+    assert "(explains 12.0 % of the failures, at least 4.00 %; suspected; needs 40 new" in texts[0]
     assert texts[1].startswith("Version 1.1 is worse than 1.0 in share failing of groundedness")
     # the finding is not named twice
     assert texts[2] == "To read, without a claim: topic = cards (groundedness: 4 of 9 failed, 20.0 % of the rest)."

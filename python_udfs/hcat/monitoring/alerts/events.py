@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, WarehouseError, open_warehouse, published_database
-from hcat.monitoring.alerts.naming import Names, as_code, escape, format_interval, format_number
+from hcat.monitoring.alerts.naming import Names, as_code, escape, escape_id, format_number
 
 #: What an event is about: the last build, a gate, a drifting series or a confirmed finding.
 KINDS: Final = ("build", "gate", "drift", "finding")
@@ -35,11 +35,37 @@ order by q_value nulls last, metric_name, dimension, segment, test, window_weeks
 
 _LIST_FINDINGS = """
 select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, status,
-    measurement, difference, confirmed_difference
+    measurement, difference, confirmed_difference, kind
 from fct_findings
-where kind = 'confirmed'
-order by finding_id
+where kind = 'confirmed' or severity = 'severe'
+order by kind, difference desc, finding_id
 """
+
+#: Measurement of a gate -> what is measured, in words, and whether it is a share. ``{metric}`` is its metric.
+_MEASURED: Final = {
+    "share_passing": ("answers that pass {metric}", True),
+    "share_not_failed": ("scores that were computed or have a stated reason", True),
+    "share_records_accepted": ("records that could be read", True),
+    "mean_score": ("the mean of {metric}", False),
+    "count_leaked_values": ("personal data in answers that neither query nor context held", False),
+    "count_bias_gaps": ("gaps between people", False),
+    "count_canary_leaks": ("answers that say a planted word", False),
+    "share_toxic_answers": ("toxic answers", True),
+    "toxicity_false_alarms": ("harmless sentences about a group that are called toxic, the worst group", True),
+    "answered_when_due_to_refuse": ("questions that were answered and should have been declined", True),
+    "system_overconfidence": ("probability of {metric} beyond what the labels show, the worst system", True),
+    "version_difference": ("failing {metric}: gain of the latest version over the one before", True),
+    "robustness": ("right answers whatever the wording, the worst system", True),
+    "count_drifting_series": ("series whose latest weeks left their reference", False),
+    "count_drifting_mixes": ("dimensions whose latest weeks have another mix", False),
+}
+_COMPARISONS: Final = {"at_least": "must be at least", "at_most": "must be at most"}
+#: Measurement of a finding -> what is worse in the cell than elsewhere; a share is said in points of a hundred.
+_WORSE: Final = {
+    "share_failing": "{points} more answers in a hundred fail",
+    "share_failing_of_all": "{points} more answers in a hundred fail or are missing",
+    "mean_score": "the mean is worse by {number}",
+}
 
 _VERDICT_SAYS: Final = {
     ("failed", "prove_safe"): "The measured value misses the threshold.",
@@ -156,7 +182,7 @@ def read_events(
     said = {
         "gates": f"{len(gates)} of build {run_id}, {evaluated_at:%Y-%m-%d %H:%M} UTC: {active['gate']} do not pass",
         "drift": f"{count_series} series{period}: {active['drift']} drift",
-        "findings": f"{len(findings)} confirmed: {active['finding']} open and not taken up",
+        "findings": f"{len(findings)} confirmed or severe: {active['finding']} open and not taken up",
     }
     lines = [("published copy", str(path))]
     for kind, text in said.items():
@@ -188,11 +214,15 @@ def _gate_event(row: Row, name: Names) -> Event:
     key = hash_subject("gate", row["gate_name"])
     gate, verdict, severity = escape(row["gate_name"]), str(row["verdict"]), str(row["severity"])
     is_active = not row["is_passing"]
-    where = f" where {name.segments([(row['dimension'], row['segment'])])}" if row["dimension"] != "all" else ""
-    of = f" of {as_code(row['metric_name'])}" if row["metric_name"] else ""
-    measured = f"{as_code(row['measurement'])}{of}{where}: {format_number(row['measured_value'])}"
-    interval = format_interval(row["lower_bound"], row["upper_bound"])
-    comparison = str(row["comparison"]).replace("_", " ")
+    where = f", where {name.segments([(row['dimension'], row['segment'])])}" if _has_segment(row) else ""
+    words, is_share = _MEASURED.get(row["measurement"], (escape(row["measurement"]).replace("_", " "), False))
+    metric = as_code(row["metric_name"]) if row["metric_name"] else "all metrics"
+    said = words.replace("{metric}", metric) + where
+    value, interval = _format(row["measured_value"], is_share), ""
+    if row["lower_bound"] is not None and row["lower_bound"] != row["upper_bound"]:
+        interval = f" (between {_format(row['lower_bound'], is_share)} and {_format(row['upper_bound'], is_share)})"
+    count = "" if row["n"] is None else f", of {format_number(row['n'])}"
+    limit = f"it {_COMPARISONS[row['comparison']]} {_format(row['threshold'], is_share)}"
     return Event(
         kind="gate",
         key=key,
@@ -201,12 +231,28 @@ def _gate_event(row: Row, name: Names) -> Event:
         group=key,
         title=f"Gate {gate}: {verdict} ({severity})" if is_active else f"Gate {gate} passes again ({severity})",
         lines=(
-            f"{measured}{interval}, n = {format_number(row['n'])}",
-            f"must be {comparison} {format_number(row['threshold'])} ({as_code(row['burden'])})",
+            f"{said[0].upper()}{said[1:]}: {value}{interval}{count}; {limit}.",
             *((_explain_verdict(row),) if is_active else ()),
         ),
         severity=severity,
     )
+
+
+def _has_segment(row: Row) -> bool:
+    return bool(row["dimension"]) and bool(row["segment"]) and row["segment"] != "all"
+
+
+def _format(value: float | None, is_share: bool) -> str:
+    """Return a share in percent, another number as it is, and words where there is none.
+
+    Examples
+    --------
+    >>> _format(0.7372, True), _format(5.0, False), _format(None, True)
+    ('73.7 %', '5', 'not known')
+    """
+    if value is None or value != value:
+        return "not known"
+    return f"{100 * value:.3g} %" if is_share else format_number(value)
 
 
 def _explain_verdict(row: Row) -> str:
@@ -239,8 +285,8 @@ def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
         facts = []
         if drifting:
             now, before = (format_number(drifting[0][name]) for name in ("count_window", "count_reference"))
-            way_moved = "moved" if moved is None else f"moved by {format_number(moved)},"
-            facts = [f"{way_moved} further than the weeks of the reference differ (n {now} against {before})"]
+            verb = "moved" if not moved else f"{'rose' if moved > 0 else 'fell'} by {format_number(abs(moved))}"
+            facts = [f"{verb}, more than the weeks of the reference differ ({now} interactions against {before})"]
         yield Event(
             kind="drift",
             key=hash_subject("drift", metric, dimension, segment),
@@ -263,28 +309,34 @@ def _finding_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
         severity = escape(row["severity"]) if row["severity"] else "info"
         cell = [(row["first_dimension"], row["first_segment"]), (row["second_dimension"], row["second_segment"])]
         metric = escape(row["metric_name"])
+        is_confirmed = row["kind"] == "confirmed"
         # null when the last build that found it could not confirm it once more
         confirmed = row["confirmed_difference"]
-        worse = format_number(row["difference"] if confirmed is None else confirmed)
-        where = (
-            "clusters held back from the search"
-            if confirmed is not None
-            else "all clusters, confirmed by an earlier build"
-        )
+        difference = row["difference"] if confirmed is None else confirmed
+        words = _WORSE[row["measurement"]]
+        worse = words.replace("{points}", f"{100 * difference:.3g}").replace("{number}", format_number(difference))
+        if not is_confirmed:
+            proof = "suspected on all clusters, not yet confirmed on new ones"
+        elif confirmed is None:
+            proof = "on all clusters, confirmed by an earlier build"
+        else:
+            proof = "on clusters held back from the search"
+        kind = "Confirmed" if is_confirmed else "Suspected"
+        fact = f"{as_code(row['metric_name'])} where {name.segments(cell)}"
+        identifier = f"finding {escape_id(row['finding_id'])}"
         yield Event(
             kind="finding",
             key=key,
             state=f"{row['status']} ({severity})",
             is_active=is_active,
-            group=key,
-            title=f"Confirmed weakness in {metric} ({severity})"
+            # suspected ones share a message: a build can bring many
+            group=key if is_confirmed else f"suspected findings {is_active}",
+            title=f"{kind} weakness in {metric} ({severity})"
             if is_active
             else f"Weakness in {metric} closed by the data",
-            lines=(
-                f"{as_code(row['metric_name'])} where {name.segments(cell)}",
-                *((f"worse than the rest by {worse} ({as_code(row['measurement'])}) on {where}",) if is_active else ()),
-                f"finding {as_code(row['finding_id'])}",
-            ),
+            lines=(f"{fact}: {worse} than elsewhere; {proof} ({identifier})",)
+            if is_active
+            else (f"{fact} ({identifier})",),
             severity=severity,
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hcat.monitoring.alerts.events import Event
-from hcat.monitoring.alerts.naming import escape
+from hcat.monitoring.alerts.naming import escape_id
 
 #: Series that a message about drift lists; the others are counted.
 MAXIMUM_SERIES: Final = 12
@@ -64,10 +64,15 @@ def _compose(events: Sequence[Event], run_id: str) -> dict[str, Any]:
     """Return the JSON of one group: a header, the facts as whole lines, and the build."""
     first = events[0]
     shown = events[:MAXIMUM_SERIES]
-    title = first.title if len(events) == 1 else f"{first.title}: {len(events)} series"
+    title, mart = first.title, "fct_metric_drift"
+    if first.kind == "finding":
+        mart = "fct_findings"
+        title = title if len(events) == 1 else f"{len(events)} severe weaknesses that are not yet confirmed"
+    elif len(events) > 1:
+        title = f"{title}: {len(events)} series"
     lines = [line for event in shown for line in event.lines]
     if len(events) > len(shown):
-        lines.append(f"and {len(events) - len(shown)} more: see fct_metric_drift")
+        lines.append(f"and {len(events) - len(shown)} more: see {mart}")
     kept: list[str] = []
     for line in lines:
         if sum(len(one) + 1 for one in (*kept, line)) > SECTION_CHARACTERS:
@@ -75,7 +80,7 @@ def _compose(events: Sequence[Event], run_id: str) -> dict[str, Any]:
             kept.append("…")
             break
         kept.append(line)
-    source = f"hcat, build {escape(run_id)}"
+    source = f"hcat, build {escape_id(run_id)}"
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": {"type": "plain_text", "text": _fit(title, HEADER_CHARACTERS), "emoji": False}}
     ]

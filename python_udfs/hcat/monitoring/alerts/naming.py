@@ -85,6 +85,17 @@ def escape(text: object) -> str:
     return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def escape_id(text: object) -> str:
+    """Return an id that hcat made, of letters, digits, `-` and `_` alone: it may look like a number and names nobody.
+
+    Examples
+    --------
+    >>> escape_id("4567890123<@U1>")
+    '4567890123U1'
+    """
+    return re.sub(r"[^A-Za-z0-9_-]", "", str(text))
+
+
 def as_code(text: object) -> str:
     """Return a name as code: nothing in it is markup."""
     return f"`{escape(text)}`"
@@ -95,10 +106,3 @@ def format_number(value: float | None) -> str:
     if value is None or value != value:
         return "nothing"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
-
-
-def format_interval(lower: float | None, upper: float | None) -> str:
-    """Return an interval with a space before it; an empty text where an end is missing or both ends are equal."""
-    if lower is None or upper is None or lower == upper:
-        return ""
-    return f" [{format_number(lower)}, {format_number(upper)}]"
