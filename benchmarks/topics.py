@@ -63,6 +63,7 @@ def shipped_settings() -> TopicSettings:
         method=variables["hcat_topic_method"],
         reduction=variables["hcat_topic_reduction"],
         count_dimensions=variables["hcat_topic_dimensions"],
+        document_share=variables["hcat_topic_document_share"],
         count_neighbours=variables["hcat_topic_neighbours"],
         count_topics=variables["hcat_topic_count"],
         count_bounds=variables["hcat_topic_count_bounds"],

@@ -69,6 +69,8 @@ class TopicSettings:
         One of :data:`REDUCTIONS`.
     count_dimensions : int
         Dimensions after the reduction, at least 1.
+    document_share : float
+        Share of the mean of its document in the vector of a chunk, from 0 to 1 (:func:`pull_to_documents`).
     count_neighbours : int
         Nearest neighbours that a vector is averaged with, at least 0; 0 = none.
     count_topics : int
@@ -76,7 +78,8 @@ class TopicSettings:
     count_bounds : sequence of int
         Smallest and largest k that is tried, at least 2.
     minimum_texts : int
-        Texts of a dense region, at least 2: smallest cluster of HDBSCAN, neighbours of a core point of DBSCAN.
+        Texts of a dense region, at least 2: smallest cluster of HDBSCAN, neighbours of a core point of DBSCAN, and what
+        a topic of k-means must have on average if their number is chosen.
     neighbourhood_distance : float
         Radius of DBSCAN in the reduced space, at least 0; 0 = :func:`knee_distance`.
     random_seed : int
@@ -91,6 +94,7 @@ class TopicSettings:
     method: str
     reduction: str
     count_dimensions: int
+    document_share: float
     count_neighbours: int
     count_topics: int
     count_bounds: Sequence[int]
@@ -112,6 +116,8 @@ class TopicSettings:
         ):
             if not getattr(self, name) >= least:
                 raise TopicError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if not 0 <= self.document_share <= 1:
+            raise TopicError(f"document_share must lie in [0, 1], got {self.document_share}")
         if len(self.count_bounds) != 2 or not 2 <= self.count_bounds[0] <= self.count_bounds[1]:
             raise TopicError(f"count_bounds must be two rising numbers from 2, got {list(self.count_bounds)}")
 
@@ -172,6 +178,39 @@ def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int 
     with one_thread():
         space = reduce_vectors(smooth_vectors(vectors, settings.count_neighbours), settings, seed)
         return Clustering(_order_labels(_label(space, settings, seed)), space)
+
+
+def pull_to_documents(vectors: Vectors, documents: Sequence[str | None], share: float) -> Vectors:
+    """Return each unit vector moved towards the mean of its document, at unit length again.
+
+    The chunks of one document are mostly about one subject, which a single chunk does not always name. A chunk without
+    a document stays where it is.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n, d)
+        Unit vectors.
+    documents : sequence of str or None, length n
+        The document of each.
+    share : float
+        Share of the mean, from 0 (nothing moves) to 1 (all chunks of a document meet).
+
+    Examples
+    --------
+    >>> pair = np.array([[1, 0], [0, 1]], dtype=np.float32)
+    >>> np.round(pull_to_documents(pair, ["a", "a"], 0.5), 3)
+    array([[0.949, 0.316],
+           [0.316, 0.949]], dtype=float32)
+    >>> pull_to_documents(pair, ["a", None], 0.5).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if share == 0 or not len(vectors):
+        return vectors
+    names, numbers = np.unique([name or f" {row}" for row, name in enumerate(documents)], return_inverse=True)
+    sums = np.zeros((len(names), vectors.shape[1]))
+    np.add.at(sums, numbers, vectors.astype(np.float64))
+    means = (sums / np.bincount(numbers)[:, None])[numbers]
+    return unit_rows(((1 - share) * vectors + share * means).astype(np.float32))
 
 
 def smooth_vectors(vectors: Vectors, count_neighbours: int) -> Vectors:
@@ -246,8 +285,10 @@ def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) 
     return np.asarray(model.fit_transform(vectors), dtype=np.float64)
 
 
-def choose_count(space: Floats, bounds: Sequence[int], random_seed: int) -> int:
+def choose_count(space: Floats, bounds: Sequence[int], minimum_texts: int, random_seed: int) -> int:
     """Return the number of k-means clusters with the largest silhouette (Rousseeuw 1987), the smallest of equals.
+
+    On a small corpus the silhouette alone prefers topics of a handful of texts, which no test set can sample.
 
     Parameters
     ----------
@@ -255,10 +296,13 @@ def choose_count(space: Floats, bounds: Sequence[int], random_seed: int) -> int:
         Reduced vectors.
     bounds : sequence of int
         Smallest and largest number; up to :data:`COUNT_TRIED` numbers between them are tried.
+    minimum_texts : int
+        Texts that a topic must have on average, where that leaves more topics than the smallest number.
     random_seed : int
         Seed of k-means and of the rows from which the silhouette is computed.
     """
-    largest = min(bounds[1], len(np.unique(space.round(6), axis=0)) - 1)
+    affordable = max(bounds[0], len(space) // minimum_texts)
+    largest = min(bounds[1], affordable, len(np.unique(space.round(6), axis=0)) - 1)
     if largest <= bounds[0]:
         return min(bounds[0], max(largest + 1, 1))
     tried = np.unique(np.geomspace(bounds[0], largest, COUNT_TRIED).round().astype(int)).tolist()
@@ -516,7 +560,7 @@ def _label(space: Floats, settings: TopicSettings, random_seed: int) -> Labels:
     if not len(space):
         return np.empty(0, dtype=np.int64)
     if settings.method == "k_means":
-        count = settings.count_topics or choose_count(space, settings.count_bounds, random_seed)
+        count = settings.count_topics or choose_count(space, settings.count_bounds, settings.minimum_texts, random_seed)
         return _k_means(space, count, random_seed, COUNT_STARTS)
     if len(space) < settings.minimum_texts:
         return np.full(len(space), NOISE, dtype=np.int64)

@@ -31,6 +31,7 @@ from hcat.topics.models import (
     match_centres,
     measure_silhouette,
     measure_stability,
+    pull_to_documents,
     unit_rows,
     weigh_words,
 )
@@ -107,7 +108,8 @@ def fit_topics(
     Parameters
     ----------
     sample : relation
-        text_id, topic_text, embedding; one row per distinct text, ordered by text_id. It is read only if a fit is due.
+        text_id, document_id, topic_text, embedding; one row per distinct text, ordered by text_id. It is read only if a
+        fit is due.
     fits : Table or None
         Rows of all earlier fits.
     settings : mapping
@@ -134,7 +136,8 @@ def fit_topics(
     if not rows.num_rows:
         return FITTED_SCHEMA.empty_table()
     text_ids, vectors = rows["text_id"].to_pylist(), read_vectors(rows["embedding"])
-    clustering = cluster_vectors(vectors, chosen)
+    pulled = pull_to_documents(vectors, rows["document_id"].to_pylist(), chosen.document_share)
+    clustering = cluster_vectors(pulled, chosen)
     centres = find_centres(vectors, clustering.labels)
     earlier = last.filter(pc.not_equal(last["topic_id"], NOISE_TOPIC))
     # texts of one corpus have much in common, and topics differ by the rest
@@ -248,8 +251,10 @@ def measure_topics(
     chosen = TopicSettings.from_mapping(settings)
     if chosen.method == "k_means":
         chosen = replace(chosen, count_topics=last["count_topics"][0].as_py())
-    vectors = read_vectors(read_rows(sample)["embedding"])
-    measured = measure_stability(vectors, chosen, count_fits)
+    rows = read_rows(sample)
+    vectors = read_vectors(rows["embedding"])
+    pulled = pull_to_documents(vectors, rows["document_id"].to_pylist(), chosen.document_share)
+    measured = measure_stability(pulled, chosen, count_fits)
     columns = list(zip(*((last["fit_id"][0].as_py(), *row) for row in measured), strict=True))
     return pa.table(dict(zip(MEASURED_SCHEMA.names, map(list, columns), strict=True)), schema=MEASURED_SCHEMA)
 

@@ -27,6 +27,7 @@ SETTINGS: dict[str, Any] = {
     "method": "k_means",
     "reduction": "pca",
     "count_dimensions": 4,
+    "document_share": 0.0,
     "count_neighbours": 2,
     "count_topics": 3,
     "count_bounds": [2, 6],
@@ -56,6 +57,7 @@ def make_texts(sizes: dict[int, int], encoder: int = 0) -> pa.Table:
     return pa.table(
         {
             "text_id": [row[0] for row in rows],
+            "document_id": [None] * len(rows),
             "topic_text": [row[1] for row in rows],
             "embedding": pa.array([row[2].astype(np.float32).tolist() for row in rows], pa.list_(pa.float32())),
         }
@@ -66,13 +68,27 @@ def shift(texts: pa.Table) -> pa.Table:
     """Return texts whose vectors share a long common part, as those of one corpus do."""
     vectors = np.array(texts["embedding"].to_pylist()) + 5 * np.eye(6)[5]
     column = pa.array(unit_rows(vectors).astype(np.float32).tolist(), pa.list_(pa.float32()))
-    return texts.set_column(2, "embedding", column)
+    return texts.set_column(3, "embedding", column)
 
 
 def fit(connection: Any, texts: pa.Table, fits: pa.Table | None = None, **changes: Any) -> pa.Table:
     identity = IDENTITY | {key: value for key, value in changes.items() if key in IDENTITY}
     settings = SETTINGS | {key: value for key, value in changes.items() if key in SETTINGS}
     return fit_topics(order_by(connection.from_arrow(texts), "text_id"), fits, settings, identity, 0.9)
+
+
+def test_a_document_draws_its_chunks_into_one_topic(connection: Any) -> None:
+    texts = make_texts({0: 8, 1: 8, 2: 8})
+    # the last chunk of the first group belongs to the document of the second
+    names = [name.split("_")[0] for name in texts["text_id"].to_pylist()]
+    names[7] = "t1"
+    texts = texts.set_column(1, "document_id", pa.array(names))
+
+    def group_of(fits: pa.Table) -> set[str]:
+        return next(set(row["text_ids"]) for row in fits.to_pylist() if "t0_07" in row["text_ids"])
+
+    assert "t0_00" in group_of(fit(connection, texts))
+    assert "t1_00" in group_of(fit(connection, texts, document_share=0.9))
 
 
 def assign(connection: Any, texts: pa.Table, fits: pa.Table) -> list[dict[str, Any]]:

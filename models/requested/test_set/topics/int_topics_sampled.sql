@@ -31,6 +31,7 @@ numbered as (
 final as (
     select
         numbered.text_id,
+        embeddings.document_id,
         windows.topic_text,
         embeddings.embedding
     from numbered
