@@ -27,7 +27,9 @@ def write_logs(folder: Path, count_interactions: int) -> None:
             records = [record for record in map(json.loads, lines) if record["interaction_id"] in kept]
             # all of them are turns of one conversation in one run, in the order of their times
             lines = [
-                json.dumps(record | {"conversation_id": "talk", "run_id": "smoke"} if path.stem == "interactions" else record)
+                json.dumps(
+                    record | {"conversation_id": "talk", "run_id": "smoke"} if path.stem == "interactions" else record
+                )
                 for record in records
             ]
         (folder / f"{path.stem}_{count_interactions}.jsonl").write_text("\n".join(lines) + "\n")
