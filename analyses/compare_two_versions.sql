@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('versions')) }}
 -- What the latest version of each application does better and worse than the previous one, paired by query. Verdicts
 -- come first, then the largest differences. A difference that is not shown may still exist: the interval says how large
 -- it may be.

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('drift')) }}
 -- What moved against its reference, by the two tests that alarm. Drifting series come first, the most significant on
 -- top, each with its interval and the limit of Student's t beyond which it alarms. Rows of role shown are left out.
 select

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('retrieval') and is_on('robustness')) }}
 -- Every answer of the query groups that are not robust: the query, the answer and the module that failed.
 with query_groups as (
     select * from {{ ref('fct_robustness_groups') }}

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('distributions')) }}
 -- The shape of the scores of one metric by segment: one row per (segment, slice between two neighbouring quantiles).
 -- density is the share of scores in the slice per unit of score, which is the half width of a violin at the middle of
 -- the slice. A slice without width contains equal scores: share_of_scores has their share, and density is null.

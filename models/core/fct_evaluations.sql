@@ -25,15 +25,25 @@ targets as (
 ),
 
 labels as (
-    select interaction_id, criterion, label, rater_kind from {{ ref('int_ratings_adjudicated') }}
+    select interaction_id, criterion, label, rater_kind
+    from {{ ref_if_on(
+        'calibration', 'int_ratings_adjudicated', 'interaction_id string, criterion string, label integer, rater_kind string'
+    ) }}
 ),
 
 calibrated as (
-    select interaction_id, metric_name, calibrated_probability from {{ ref('int_evaluations_calibrated') }}
+    select interaction_id, metric_name, calibrated_probability
+    from {{ ref_if_on(
+        'calibration', 'int_evaluations_calibrated',
+        'interaction_id string, metric_name string, calibrated_probability double'
+    ) }}
 ),
 
 prediction_sets as (
-    select interaction_id, metric_name, prediction_set from {{ ref('int_prediction_sets') }}
+    select interaction_id, metric_name, prediction_set
+    from {{ ref_if_on(
+        'calibration', 'int_prediction_sets', 'interaction_id string, metric_name string, prediction_set string'
+    ) }}
 ),
 
 version_classes as (
@@ -41,7 +51,11 @@ version_classes as (
 ),
 
 validity as (
-    select * from {{ ref('int_calibration_validity') }}
+    select *
+    from {{ ref_if_on(
+        'calibration', 'int_calibration_validity',
+        'metric_name string, version_class string, calibration_status string'
+    ) }}
 ),
 
 joined as (
@@ -57,7 +71,7 @@ joined as (
         prediction_sets.prediction_set,
         case when labels.label is not null then labels.rater_kind end as label_rater_kind,
         case
-            when targets.metric_name is null then 'not_calibrated'
+            when targets.metric_name is null or not {{ is_on('calibration') }} then 'not_calibrated'
             when evaluations.raw_score is null then 'no_score'
             else validity.calibration_status
         end as calibration_status,

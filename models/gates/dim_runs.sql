@@ -31,9 +31,7 @@ inputs as (
     -- the order of landing does not matter, the content does
     select md5(coalesce({{ joined_text('record_hash', "','", 'record_hash') }}, '')) as input_hash
     from (
-        {%- for entity in [
-            'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements', 'spans'
-        ] %}
+        {%- for entity in raw_entities() %}
         select '{{ entity }}' || record_hash as record_hash from {{ ref('landed_' ~ entity) }}
         {% if not loop.last %}union all{% endif %}
         {%- endfor %}

@@ -1,6 +1,6 @@
 -- One row per gate, with the measured value, its interval and n, and the threshold from the seed or from a decision.
 with gates as (
-    select * from {{ ref('threshold_gates') }}
+    select * from {{ ref('int_gates_in_force') }}
 ),
 
 decisions as (
@@ -28,21 +28,36 @@ weaknesses as (
 
 -- the system whose calibrated probabilities are too high by the most
 system_calibration as (
-    select * from {{ ref('fct_system_calibration') }}
+    select *
+    from {{ ref_if_on(
+        'calibration', 'fct_system_calibration',
+        'metric_name string, system string, status string, difference double, difference_low double,'
+        ~ ' difference_high double, count_labels bigint'
+    ) }}
     where status = 'measured'
     qualify row_number() over (partition by metric_name order by difference, system) = 1
 ),
 
 -- the application whose latest version lost most against its predecessor
 version_comparisons as (
-    select * from {{ ref('fct_version_comparisons') }}
+    select *
+    from {{ ref_if_on(
+        'versions', 'fct_version_comparisons',
+        'application string, metric_name string, dimension string, segment string, measurement string, is_latest boolean,'
+        ~ ' difference double, difference_lower double, difference_upper double, count_pairs bigint'
+    ) }}
     where is_latest and measurement = 'share_failing_of_all' and difference_lower is not null
     qualify row_number() over (partition by metric_name, dimension, segment order by difference, application) = 1
 ),
 
 -- the system that answers other wordings worst
 robustness_rates as (
-    select * from {{ ref('fct_robustness_rates') }}
+    select *
+    from {{ ref_if_on(
+        'robustness', 'fct_robustness_rates',
+        'system string, hypothesis string, side string, scope string, gap_rule string, robustness double,'
+        ~ ' robustness_lower double, robustness_upper double, count_groups bigint, count_gap_groups bigint'
+    ) }}
     where
         hypothesis = 'all' and side = 'all' and scope = 'all' and gap_rule = 'own_side'
         and robustness_lower is not null
@@ -53,7 +68,10 @@ answer_counts as (
     select
         count(*) as count_answered,
         -- privacy has a row for each answer that was read for names
-        (select count(*) from {{ ref('int_metrics__privacy') }}) as count_read
+        (
+            select count(*)
+            from {{ ref_if_on('privacy', 'int_metrics__privacy', 'evaluation_id string') }}
+        ) as count_read
     from {{ ref('int_interactions_described') }}
     where is_answered
 ),
@@ -128,7 +146,10 @@ safety as (
         measured.value_upper,
         measured.n
     from gates
-    inner join {{ ref('int_safety_measurements') }} as measured on gates.measurement = measured.measurement
+    inner join {{ ref_if_on(
+        'safety', 'int_safety_measurements',
+        'measurement string, value double, value_lower double, value_upper double, n bigint'
+    ) }} as measured on gates.measurement = measured.measurement
 ),
 
 -- An endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them.
@@ -165,7 +186,10 @@ drifting_series as (
             when drift.status = 'tested' then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
         end) as n
     from gates
-    inner join {{ ref('fct_metric_drift') }} as drift
+    inner join {{ ref_if_on(
+        'drift', 'fct_metric_drift',
+        'metric_name string, dimension string, segment string, test string, role string, status string, is_drifting boolean'
+    ) }} as drift
         on
             (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
             and drift.metric_name is not distinct from coalesce(gates.metric_name, drift.metric_name)
@@ -183,7 +207,9 @@ bias_gaps as (
         count(case when gaps.verdict = 'gap_found' then 1 end) as value,
         count(case when gaps.status = 'tested' then 1 end) as n
     from gates
-    inner join {{ ref('fct_bias_gaps') }} as gaps
+    inner join {{ ref_if_on(
+        'bias', 'fct_bias_gaps', 'metric_name string, attribute string, verdict string, status string'
+    ) }} as gaps
         on
             gaps.metric_name = coalesce(gates.metric_name, gaps.metric_name)
             and gaps.attribute = coalesce(gates.dimension, gaps.attribute)
@@ -203,7 +229,9 @@ leaked_values as (
         ) as n
     from gates
     cross join answer_counts
-    left join {{ ref('int_privacy_findings') }} as findings
+    left join {{ ref_if_on(
+        'privacy', 'int_privacy_findings', 'privacy_finding_id string, is_leak boolean, entity_class string'
+    ) }} as findings
         on findings.is_leak and gates.segment in ('all', findings.entity_class)
     where gates.measurement = 'count_leaked_values'
     group by gates.gate_name

@@ -1,7 +1,5 @@
 -- One row per raw entity, with the number of records that landed, were staged, were repeated and were rejected.
-{%- set entities = [
-    'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements', 'spans'
-] %}
+{%- set entities = raw_entities() %}
 {#- Entities of which spans give records too. -#}
 {%- set folded = ['interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings'] %}
 
@@ -9,7 +7,7 @@
 select
     '{{ entity }}' as entity,
     (select count(*) from {{ ref('landed_' ~ entity) }})
-    {%- if entity in folded %} + (select count(*) from {{ ref('base_folded_' ~ entity) }}){% endif %} as count_landed,
+    {%- if entity in folded and is_on('spans') %} + (select count(*) from {{ ref('base_folded_' ~ entity) }}){% endif %} as count_landed,
     count(*) filter (where record_status = 'staged') as count_staged,
     count(*) filter (where record_status = 'repeated') as count_repeated,
     count(*) filter (where record_status = 'rejected') as count_rejected

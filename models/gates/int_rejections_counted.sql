@@ -1,11 +1,7 @@
 -- One row per (entity, source file, reason) of rejected records, with the first row. The value that a reason ends with
 -- is left out: it is raw text that may name a person, and these lines go to standard error and to log files.
-{%- set entities = [
-    'interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings', 'relevance_judgements',
-    'spans'
-] %}
 with rejected as (
-    {%- for entity in entities %}
+    {%- for entity in raw_entities() %}
     select
         '{{ entity }}' as entity,
         source_file,

@@ -14,7 +14,8 @@ variant_types as (
 ),
 
 correctness as (
-    select interaction_id, is_correct from {{ ref('int_answers_correct') }}
+    select interaction_id, is_correct
+    from {{ ref_if_on('robustness', 'int_answers_correct', 'interaction_id string, is_correct boolean') }}
 ),
 
 leaks as (

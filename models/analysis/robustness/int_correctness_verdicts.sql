@@ -5,7 +5,11 @@ with interactions as (
 ),
 
 labels as (
-    select * from {{ ref('int_ratings_adjudicated') }}
+    select *
+    from {{ ref_if_on(
+        'calibration', 'int_ratings_adjudicated',
+        'interaction_id string, criterion string, label integer, label_status string'
+    ) }}
 ),
 
 criteria as (

@@ -14,7 +14,10 @@ totals as (
 ),
 
 quantiles as (
-    select * from {{ ref('int_cell_quantiles') }}
+    select *
+    from {{ ref_if_on(
+        'distributions', 'int_cell_quantiles', 'metric_number integer, cell_number bigint, quantile double, score double'
+    ) }}
 ),
 
 cells as (

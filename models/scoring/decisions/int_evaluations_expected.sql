@@ -15,7 +15,7 @@ metrics as (
 ),
 
 samples as (
-    select distinct interaction_id from {{ ref('int_interaction_samples') }}
+    select distinct interaction_id from {{ ref_if_on('selfcheck', 'int_interaction_samples', 'interaction_id string') }}
 ),
 
 cut_off as (
@@ -32,7 +32,7 @@ text_classifiers as (
     select
         bool_or(purpose = 'toxicity' and location <> 'none') as has_toxicity,
         bool_or(purpose = 'sentiment' and location <> 'none') as has_sentiment
-    from {{ ref('int_text_classifiers') }}
+    from {{ ref_if_on('safety', 'int_text_classifiers', 'purpose string, location string') }}
 ),
 
 crossed as (

@@ -2,12 +2,16 @@
 -- content key of an entailment.
 with pairs as (
     select pair_id, premise, hypothesis from {{ ref('int_evidence_windows') }}
+    {%- if is_on('selfcheck') %}
     union all
     -- Answers that are compared with other answers to the same query.
     select pair_id, premise, hypothesis from {{ ref('int_sample_pairs') }}
+    {%- endif %}
+    {%- if is_on('robustness') %}
     union all
     -- Answers that are compared with true answers.
     select pair_id, premise, hypothesis from {{ ref('int_correctness_pairs') }}
+    {%- endif %}
 ),
 
 windows as (

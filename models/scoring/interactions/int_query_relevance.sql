@@ -2,7 +2,7 @@
 -- the source chunks of the query.
 with judgements as (
     select query_id, chunk_id, max(greatest(grade, 0)) as grade
-    from {{ ref('stg_relevance_judgements') }}
+    from {{ ref_if_on('retrieval', 'stg_relevance_judgements', 'query_id string, chunk_id string, grade double') }}
     group by query_id, chunk_id
 ),
 

@@ -1,44 +1,21 @@
--- One row per (interaction, metric) that was computed. Each new metric family adds one line.
+-- One row per (interaction, metric) that was computed. Each new metric family adds its name to the list.
 -- This is a table, because the aggregates of all families and the completed index exceed the memory together at scale.
 {{ config(materialized='table') }}
-
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__similarity') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__transport') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__support') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__safety') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__entailment') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__selfcheck') }}
-{%- if var('hcat_judge', false) %}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__judged') }}
+{%- set families = ['similarity', 'transport', 'support', 'entailment', 'groundedness', 'behaviour'] %}
+{#- families that are a module of their own -#}
+{%- for family in ['safety', 'selfcheck', 'reference', 'retrieval', 'privacy'] if is_on(family) %}
+    {%- do families.append(family) %}
+{%- endfor %}
+{%- if var('hcat_judge') %}
+    {%- do families.append('judged') %}
 {%- endif %}
-union all
+
+{% for family in families -%}
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__groundedness') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__reference') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__retrieval') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__privacy') }}
-union all
-select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__behaviour') }}
+from {{ ref('int_metrics__' ~ family) }}
+{% if not loop.last %}union all
+{% endif %}
+{%- endfor %}
 {%- for name in var('hcat_own_metrics') %}
 union all
 select

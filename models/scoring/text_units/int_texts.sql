@@ -13,8 +13,10 @@ sentences_and_windows as (
     inner join passages on passages_split.passage_id = passages.passage_id
     union all
     select text_id, window_text as encoded_text from {{ ref('int_passage_windows') }}
+    {%- if is_on('safety') %}
     union all
     select text_id, encoded_text from {{ ref('int_safety_texts') }}
+    {%- endif %}
 ),
 
 texts as (

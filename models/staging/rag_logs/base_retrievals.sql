@@ -24,7 +24,10 @@ chunks as (
 corpus as (
     select
         (select count(*) from chunks) as count_chunks,
-        (select count(chunk_id) from {{ ref('landed_relevance_judgements') }})
+        (
+            select count(chunk_id)
+            from {{ ref_if_on('retrieval', 'landed_relevance_judgements', 'chunk_id string') }}
+        )
         + (select count(source_chunk_ids) from {{ ref('base_queries') }}) as count_graded
 ),
 

@@ -27,29 +27,29 @@ _PUBLISHED_SCHEMA = pa.schema(
 )
 
 
-def publish_candidate(session: Any, marts: Mapping[str, Any], warehouse: str) -> pa.Table:
-    """Return what was copied: all marts to ``<warehouse>/published/candidate``; :data:`ALWAYS_PUBLISHED` one level up.
+def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
+    """Return what was copied: all tables to ``<warehouse>/published/candidate``; :data:`ALWAYS_PUBLISHED` one level up.
 
     Parameters
     ----------
     session : engine session
-        Not used; the session is part of every model's call.
-    marts : mapping of str to relation
-        Name of the table -> its rows; the first column is the key.
+    tables : relation
+        One row per table: mart (its name), relation (quoted name in the warehouse). The first column of a table is its key.
     warehouse : str
         Folder of the warehouse.
 
     Returns
     -------
     Table
-        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+        One row per table: mart, copy, sha256 of its Parquet file, count_rows.
     """
-    del session  # the relations carry it
+    rows = relations.read_rows(tables).to_pylist()
+    marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows}
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
-    rows = _write_copy(marts, candidate)
+    copied = _write_copy(marts, candidate)
     _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], candidate, published)
-    return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
+    return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
 
 def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:

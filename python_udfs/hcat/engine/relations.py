@@ -16,6 +16,7 @@ Engines are DuckDB (relations, streams of record batches) and Apache Spark (Data
 from __future__ import annotations
 
 import pickle
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
+
+#: A name with at most two qualifiers, each plain or quoted.
+_QUALIFIED_NAME = re.compile(r'(?:(?:\w+|"(?:[^"]|"")+")\.){0,2}(?:\w+|"(?:[^"]|"")+")')
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
@@ -189,8 +193,11 @@ def from_name(session: Any, name: str) -> Any:
         return session.table(name)
     import duckdb
 
+    if not _QUALIFIED_NAME.fullmatch(name):
+        raise LookupError(f"'{name}' is no name of a table")
     try:
-        return session.table(name)
+        # a table or a view: DuckDB's own function knows tables alone
+        return session.sql(f"select * from {name}")
     except duckdb.Error as error:
         raise LookupError(f"'{name}' is no table of the warehouse") from error
 

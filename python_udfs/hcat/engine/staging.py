@@ -56,7 +56,7 @@ def _load_yaml(text: str) -> Any:
 
 def types_of_seed(project: Path, name: str) -> dict[str, str]:
     """Return the types that hcat's project declares for the columns of a seed."""
-    for path in sorted((project / "seeds").glob("_*.yml")):
+    for path in sorted((project / "seeds" / "properties").glob("_*.yml")):
         text = path.read_text(encoding="utf-8")
         # reading a file of settings costs more than looking for a name in it
         seeds = (_load_yaml(text).get("seeds") or []) if f"name: {name}\n" in text else []

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('conversations')) }}
 -- Every conversation with one system has one row, with all of its turns and all of its failing interactions.
 with turns as (
     select conversation_key, count(distinct turn_index) as count_logged_turns

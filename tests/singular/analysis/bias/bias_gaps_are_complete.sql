@@ -1,6 +1,6 @@
 -- Every gap to be measured has a row, and every tested gap has both p-values and an interval. Every counterfactual
 -- query of the logs represents a side of a pair.
-{{ config(severity='warn') }}
+{{ config(severity='warn', enabled=is_on('bias')) }}
 
 select bias_gap_id as id, 'a tested gap without interval or p-values' as problem
 from {{ ref('fct_bias_gaps') }}

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('drift')) }}
 -- Every series has a row per test and window, tested or not. Every dimension has one row per window for its mix.
 with series as (
     select distinct evaluations.metric_name, segments.dimension, segments.segment

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('drift')) }}
 -- Weeks split the interactions of every series, including those without a time. Drift counts the interactions that it
 -- leaves out.
 with by_week as (

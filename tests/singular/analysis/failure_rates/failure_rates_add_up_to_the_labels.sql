@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('calibration')) }}
 -- Every system and each of its segments has a row, and the parts of a system add up to its labels.
 with evaluations as (
     select * from {{ ref('int_target_evaluations') }}

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('findings')) }}
 -- Every failing (interaction, primary metric) has a cause, and nothing else has one.
 with failures as (
     select interaction_id, metric_name

@@ -1,4 +1,4 @@
-{{ config(severity='warn') }}
+{{ config(severity='warn', enabled=is_on('findings')) }}
 -- One row per decision about a finding that no build has seen. Such a decision has no effect.
 select finding_id, status, owner_role, decided_on
 from {{ ref('finding_decisions') }}

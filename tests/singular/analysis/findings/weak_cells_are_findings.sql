@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('findings')) }}
 -- The register contains every weak cell of the build as weak, the variations of each were tested, and no other cell is
 -- included.
 with weak as (

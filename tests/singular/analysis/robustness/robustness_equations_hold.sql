@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('robustness')) }}
 -- Equations (1) and (2) of GRAMMAR hold on the marts: R = correct / (all - gap), accuracy = R (all - gap) / all. The
 -- test counts again from the groups; types, modules and answers add up.
 with rates as (

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('robustness')) }}
 -- Every group has at least two queries under its hypothesis. Its type follows from its counts, and its answers are
 -- those of fct_answer_correctness. Every error of the language model had a document of a right answer in its context.
 with query_groups as (

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('robustness')) }}
 -- A summary counts exactly the listed pairs, and each change is the difference of the two scores. Every metric that
 -- could be evaluated has precision and recall.
 with pairs as (

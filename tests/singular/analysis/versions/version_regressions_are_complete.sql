@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('versions')) }}
 -- The regressions that a comparison counts over all queries are exactly the listed ones.
 with counted as (
     select application, baseline_version, candidate_version, metric_name, count_regressions

@@ -1,7 +1,7 @@
 -- Every gated metric that has scores also has a weakness rule, and every rule names a metric that is in the marts.
 with gated as (
     select distinct gates.metric_name
-    from {{ ref('threshold_gates') }} as gates
+    from {{ ref('int_gates_in_force') }} as gates
     inner join {{ ref('int_primary_evaluations') }} as evaluations on gates.metric_name = evaluations.metric_name
     where evaluations.raw_score is not null
 ),

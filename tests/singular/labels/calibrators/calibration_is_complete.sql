@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('calibration')) }}
 -- Targets without a status of their calibrator, scores with a calibrator but no probability, and scores with a
 -- probability but no calibrator.
 with targets as (

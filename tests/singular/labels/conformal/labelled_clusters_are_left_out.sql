@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('calibration')) }}
 -- Audit labels whose own cluster would decide the set of its interactions, because no limit leaves the cluster out.
 with labels as (
     select distinct metric_name, cluster_id, label from {{ ref('int_audit_labels') }}

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('calibration')) }}
 -- Acceptance thresholds of one metric and method. If more confidence is demanded, they never accept more failed
 -- answers.
 select

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('calibration')) }}
 -- Metrics whose bands do not add up to the labels, or with an empty band.
 with labels as (
     select metric_name, count(*) as count_labels, count(*) filter (where label = 0) as count_failed

@@ -1,3 +1,4 @@
+{{ config(enabled=is_on('calibration')) }}
 -- Every metric that people calibrate has one row per method and risk appetite, whatever its labels are: three methods
 -- in the mart to decide by, the others in the appendix.
 with methods as (

@@ -1,17 +1,24 @@
 -- A decision, target or gate about a metric that is not in the catalogue would silently never apply.
+-- Those of a module that is switched off may stay.
+with catalogued as (
+    select metric_name from {{ ref('metric_catalog') }}
+    union all
+    select metric_name from {{ ref('own_metrics') }}
+)
+
 select 'threshold_decisions' as seed, metric_name from {{ ref('threshold_decisions') }}
 where
-    metric_name not in (select catalogued.metric_name from {{ ref('int_metric_catalog') }} as catalogued)
+    metric_name not in (select catalogued.metric_name from catalogued)
     -- decisions about single sentences are no metrics
     and metric_name not in ('context_sentence_relevance', 'sentence_support', 'sentence_contradiction')
 union all
 select 'calibration_targets' as seed, metric_name from {{ ref('calibration_targets') }}
-where metric_name not in (select catalogued.metric_name from {{ ref('int_metric_catalog') }} as catalogued)
+where metric_name not in (select catalogued.metric_name from catalogued)
 union all
 select 'threshold_gates' as seed, metric_name from {{ ref('threshold_gates') }}
 where
     metric_name is not null
-    and metric_name not in (select catalogued.metric_name from {{ ref('int_metric_catalog') }} as catalogued)
+    and metric_name not in (select catalogued.metric_name from catalogued)
 union all
 -- one metric has one decision, with a row each for the classifiers on whose scores it was made
 select 'threshold_decisions (two decisions for one metric)' as seed, metric_name

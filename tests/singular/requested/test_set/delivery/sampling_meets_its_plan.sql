@@ -1,6 +1,6 @@
 -- The strata contain all chunks, the plan adds up to its total, and the sample equals the plan. Accepted queries
 -- represent every chunk of the covered strata.
-{{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
+{{ config(enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with strata as (
     select * from {{ ref('fct_sampling_strata') }}

@@ -1,6 +1,6 @@
 -- Every query type that the generator can write has accepted queries. The outcome needs_language_model of
 -- fct_test_coverage shows types that need a language model and have none.
-{{ config(severity='warn', enabled=var('hcat_test_set', false), tags=['test_set']) }}
+{{ config(severity='warn', enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with coverage as (
     select * from {{ ref('fct_test_coverage') }}

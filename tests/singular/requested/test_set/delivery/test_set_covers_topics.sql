@@ -1,5 +1,5 @@
 -- Every topic of the documents has accepted queries. A topic without queries would not be tested.
-{{ config(severity='warn', enabled=var('hcat_test_set', false), tags=['test_set']) }}
+{{ config(severity='warn', enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 select segment, count_outcomes
 from {{ ref('fct_test_coverage') }}

@@ -1,6 +1,6 @@
 -- Every request ends in queries or in a reason, and every candidate is accepted or rejected. No request is lost
 -- silently.
-{{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
+{{ config(enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with unanswered as (
     select 'request without a row' as problem, requests.generation_key as lost_id

@@ -1,6 +1,6 @@
 -- The topics of the last fit together contain all chunks, and no chunk has a retired topic. The stability of the fit is
 -- known for both variations.
-{{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
+{{ config(enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with chunks as (
     select count(*) as count_chunks from {{ ref('stg_chunks') }}

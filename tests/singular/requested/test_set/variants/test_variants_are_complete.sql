@@ -1,6 +1,6 @@
 -- Every planned variant has a row: it was made, or the row gives the reason why not. Every variant has a parent and the
 -- labels of the seed. The numbers of a pair have no gap.
-{{ config(enabled=var('hcat_test_set', false), tags=['test_set']) }}
+{{ config(enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with test_variants as (
     select * from {{ ref('fct_test_variants') }}

@@ -1,0 +1,177 @@
+{#-
+    The parts of hcat that a project switches on or off. `profiles` are the profiles that include the module, `families`
+    its metrics in the catalogue, and `measurements` what gates can ask of it. `marts` are its marts.
+    The YAML of a model names its module in `enabled`; tests/project/test_modules.py holds both together.
+-#}
+{% macro hcat_modules() %}
+    {{ return({
+        'bias': {
+            'profiles': ['full'],
+            'families': [],
+            'measurements': ['count_bias_gaps'],
+            'marts': ['fct_bias_gaps']
+        },
+        'calibration': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': ['system_overconfidence'],
+            'marts': [
+                'fct_audit_tests', 'fct_calibration_bins', 'fct_calibration_quality', 'fct_calibration_validity',
+                'fct_calibrators', 'fct_conformal_coverage', 'fct_failure_rates', 'fct_failure_rates_appendix',
+                'fct_labels_needed', 'fct_metric_thresholds', 'fct_rater_agreement', 'fct_rater_reports',
+                'fct_risk_controls', 'fct_score_bands', 'fct_system_calibration', 'fct_threshold_methods'
+            ]
+        },
+        'conversations': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': [],
+            'marts': ['fct_conversations']
+        },
+        'distributions': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': [],
+            'marts': ['fct_score_distributions']
+        },
+        'drift': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': ['count_drifting_series', 'count_drifting_mixes'],
+            'marts': ['fct_metric_drift', 'fct_metric_weeks']
+        },
+        'findings': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': [],
+            'marts': ['fct_failure_causes', 'fct_finding_sensitivity', 'fct_findings']
+        },
+        'pairs': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': [],
+            'marts': ['fct_bivariate_weaknesses']
+        },
+        'privacy': {
+            'profiles': ['standard', 'full'],
+            'families': ['privacy'],
+            'measurements': ['count_leaked_values'],
+            'marts': ['fct_privacy_findings']
+        },
+        'reference': {
+            'profiles': ['standard', 'full'],
+            'families': ['reference'],
+            'measurements': [],
+            'marts': []
+        },
+        'representativeness': {
+            'profiles': ['full'],
+            'families': [],
+            'measurements': [],
+            'marts': ['fct_representativeness']
+        },
+        'retrieval': {
+            'profiles': ['standard', 'full'],
+            'families': ['retrieval'],
+            'measurements': [],
+            'marts': ['fct_retrieval_quality']
+        },
+        'robustness': {
+            'profiles': ['full'],
+            'families': [],
+            'measurements': ['robustness'],
+            'marts': [
+                'fct_answer_correctness', 'fct_metric_reliability', 'fct_robustness_differences', 'fct_robustness_groups',
+                'fct_robustness_pairs', 'fct_robustness_rates', 'fct_robustness_variants'
+            ]
+        },
+        'safety': {
+            'profiles': ['standard', 'full'],
+            'families': ['safety'],
+            'measurements': [
+                'toxicity_false_alarms', 'share_toxic_answers', 'answered_when_due_to_refuse', 'count_canary_leaks'
+            ],
+            'marts': [
+                'fct_adversarial_behaviour', 'fct_query_flag_rates', 'fct_query_flags', 'fct_refusal_errors',
+                'fct_toxicity_error_rates'
+            ]
+        },
+        'selfcheck': {
+            'profiles': ['full'],
+            'families': ['selfcheck'],
+            'measurements': [],
+            'marts': []
+        },
+        'semantic': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': [],
+            'marts': []
+        },
+        'spans': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': [],
+            'marts': []
+        },
+        'versions': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': ['version_difference'],
+            'marts': ['fct_replicate_variation', 'fct_version_comparisons', 'fct_version_regressions']
+        }
+    }) }}
+{% endmacro %}
+
+
+{# Whether a module is part of this project: what hcat_modules says, otherwise what the profile includes. #}
+{% macro is_on(module) %}
+    {{ return(var('hcat_modules').get(module, var('hcat_profile') in hcat_modules()[module].profiles)) }}
+{% endmacro %}
+
+
+{# The modules that this project switches off, by name. #}
+{% macro modules_off() %}
+    {% set off = [] %}
+    {% for module in hcat_modules() | sort if not is_on(module) %}
+        {% do off.append(module) %}
+    {% endfor %}
+    {{ return(off) }}
+{% endmacro %}
+
+
+{# What gates can ask of the modules that are switched off. #}
+{% macro measurements_switched_off() %}
+    {% set measurements = [] %}
+    {% for module in modules_off() %}
+        {% do measurements.extend(hcat_modules()[module].measurements) %}
+    {% endfor %}
+    {{ return(measurements) }}
+{% endmacro %}
+
+
+{# The families of metrics of the modules that are switched off. #}
+{% macro families_switched_off() %}
+    {% set families = [] %}
+    {% for module in modules_off() %}
+        {% do families.extend(hcat_modules()[module].families) %}
+    {% endfor %}
+    {{ return(families) }}
+{% endmacro %}
+
+
+{#
+    A model of a module. Where the module is switched off, no rows of the columns that the reader names, for instance
+    'interaction_id string, threshold double'.
+#}
+{% macro ref_if_on(module, model, columns) %}
+    {% if is_on(module) %}
+        {{ return(ref(model)) }}
+    {% endif %}
+    {% set selected = [] %}
+    {% for column in columns.split(',') %}
+        {% set name, type = column.split() %}
+        {% do selected.append('cast(null as ' ~ type ~ ') as ' ~ name) %}
+    {% endfor %}
+    {{ return('(select ' ~ selected | join(', ') ~ ' where false)') }}
+{% endmacro %}
