@@ -4,7 +4,7 @@
 -#}
 {% macro hcat_settings() %}
     {% set names = [
-        'hcat_encoder_revision', 'hcat_dtype', 'hcat_batch_tokens', 'hcat_window_characters', 'hcat_random_seed',
+        'hcat_profile', 'hcat_modules', 'hcat_encoder_revision', 'hcat_dtype', 'hcat_batch_tokens', 'hcat_window_characters', 'hcat_random_seed',
         'hcat_scoring_revision', 'hcat_count_topics', 'hcat_future_tolerance_hours', 'hcat_timestamp_format',
         'hcat_confidence',
         'hcat_tool_outputs_are_evidence', 'hcat_missing_parents',
@@ -55,7 +55,7 @@
         'hcat_grammar_templates', 'hcat_grammar_texts_per_style', 'hcat_grammar_fillings', 'hcat_grammar_hypotheses',
         'hcat_grammar_requirements', 'hcat_grammar_enumerated', 'hcat_grammar_rows'
     ] %}
-    {% set settings = {} %}
+    {% set settings = {'modules_off': modules_off()} %}
     {% for name in names %}
         {% do settings.update({name: var(name)}) %}
     {% endfor %}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +34,18 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
     ----------
     session : engine session
     tables : relation
-        One row per table: mart (its name), relation (quoted name in the warehouse). The first column of a table is its key.
+        One row per table: mart (its name), relation (quoted name in the warehouse; null if its module is switched off).
+        The first column of a table is its key.
     warehouse : str
         Folder of the warehouse.
 
     Returns
     -------
     Table
-        One row per table: mart, copy, sha256 of its Parquet file, count_rows.
+        One row per table that has a relation: mart, copy, sha256 of its Parquet file, count_rows.
     """
     rows = relations.read_rows(tables).to_pylist()
-    marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows}
+    marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows if row["relation"]}
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
     copied = _write_copy(marts, candidate)
@@ -75,6 +76,7 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
         path = published / f"{row['mart']}.parquet"
         _copy(published / "candidate" / path.name, path)
         rows.append({**row, "copy": "published", "sha256": hash_file(path)})
+    _remove_others(published, {str(row["mart"]) for row in rows})
     _copy(published / "candidate" / DATABASE_FILE, published / DATABASE_FILE)
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
@@ -129,10 +131,18 @@ def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
         )
         _temporary(path).replace(path)
         rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count})
+    _remove_others(folder, marts)
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
     relations.write_database(files, _temporary(folder / DATABASE_FILE))
     _temporary(folder / DATABASE_FILE).replace(folder / DATABASE_FILE)
     return rows
+
+
+def _remove_others(folder: Path, names: Collection[str]) -> None:
+    """Remove the Parquet files of tables that are no longer published: their module was switched off."""
+    for path in folder.glob("*.parquet"):
+        if path.stem not in names:
+            path.unlink()
 
 
 def _publish_always(names: Sequence[str], candidate: Path, published: Path) -> None:

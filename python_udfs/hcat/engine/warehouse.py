@@ -23,6 +23,9 @@ order by table_name, ordinal_position
 """
 
 
+#: Tables that an earlier build made and whose module this build switched off.
+_LEFT_BEHIND: Final = "select mart from int_tables_to_publish where relation is null"
+
 # of one second, an end belongs to an earlier build than a start
 _LAST_BUILD_EVENT: Final = "select event, logged_at from hcat_builds order by logged_at desc, event desc limit 1"
 
@@ -40,7 +43,7 @@ class Warehouse:
     connection : DuckDBPyConnection
         Read-only connection.
     columns : mapping of str to frozenset of str
-        Columns of every table and view that exists.
+        Columns of every table and view that exists and that the last build did not switch off.
     """
 
     connection: Any
@@ -160,6 +163,9 @@ def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
         columns: dict[str, set[str]] = {}
         for table, column in connection.execute(LIST_COLUMNS).fetchall():
             columns.setdefault(table, set()).add(column)
+        if "int_tables_to_publish" in columns:
+            for (table,) in connection.execute(_LEFT_BEHIND).fetchall():
+                columns.pop(table, None)
         yield Warehouse(connection, {table: frozenset(names) for table, names in columns.items()})
     except duckdb.Error as error:
         raise WarehouseError(f"{path} does not fit this version of hcat: {_first_line(error)}") from error

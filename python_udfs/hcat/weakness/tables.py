@@ -172,7 +172,8 @@ def judge_weaknesses(
         difference, difference_standard_error.
         Each metric has the cell `all`, `all` of all its rows.
     rules : Table
-        The seed weakness_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null).
+        The seed weakness_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null). A rule
+        for a metric without cells changes nothing.
     severities : Table
         The seed weakness_severities: measurement, severity, difference_from.
     catalog : Table
@@ -215,7 +216,7 @@ def judge_weaknesses(
     >>> [(row["first_segment"], row["test_status"], row["severity"]) for row in found.to_pylist()]
     [('all', 'no_rest', None), ('app', 'tested', 'high')]
     """
-    _check_seeds(rules, severities, catalog)
+    _check_seeds(rules, severities)
     keys = _read_cells(estimates)
     parts = {half: _read_half(estimates, keys, half) for half in ("all", "first", "second")}
     rule_of = {row["metric_name"]: row for row in rules.to_pylist()}
@@ -552,11 +553,8 @@ def _indicators(codes: Integers) -> Floats:
     return np.eye(len(distinct))[positions]
 
 
-def _check_seeds(rules: pa.Table, severities: pa.Table, catalog: pa.Table) -> None:
-    known = set(catalog["metric_name"].to_pylist())
+def _check_seeds(rules: pa.Table, severities: pa.Table) -> None:
     for row in rules.to_pylist():
-        if row["metric_name"] not in known:
-            raise ValueError(f"metric_name of weakness_rules must be in metric_catalog, got {row['metric_name']}")
         if not (row["margin"] is not None and row["margin"] >= 0):
             raise ValueError(
                 f"margin of weakness_rules must be at least 0, got {row['margin']} for {row['metric_name']}"

@@ -13,12 +13,20 @@ def session():
     connection.close()
 
 
-def marts_of(session, run: str, value: int):
-    return {
-        "dim_runs": session.sql(f"select '{run}' as run_id"),
-        "fct_threshold_gates": session.sql(f"select '{run}' as run_id, 'gate' as gate_name"),
-        "fct_evaluations": session.sql(f"select {value} as raw_score"),
+def marts_to_publish(session, run: str, value: int, is_drifting: str | None = None):
+    """Return what int_tables_to_publish is: three or four tables and one of a module that is switched off."""
+    selects = {
+        "dim_runs": f"select '{run}' as run_id",
+        "fct_threshold_gates": f"select '{run}' as run_id, 'gate' as gate_name",
+        "fct_evaluations": f"select {value} as raw_score",
+        "fct_metric_drift": f"select {is_drifting} as is_drifting" if is_drifting else None,
     }
+    for mart, select in selects.items():
+        if select:
+            session.execute(f"create or replace table {mart} as {select}")
+    names = {mart: f"'{mart}'" if select else "null" for mart, select in selects.items()}
+    rows = [f"('{mart}', {relation})" for mart, relation in names.items()]
+    return session.sql(f"select * from (values {', '.join(rows)}) as listed (mart, relation)")
 
 
 def read(path, query):
@@ -29,7 +37,7 @@ def read(path, query):
 def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
     build_passing(session, "first", 1, tmp_path)
     # the second build fails its gates: dbt never reaches publish_passing
-    publish_candidate(session, marts_of(session, "second", 2), str(tmp_path))
+    publish_candidate(session, marts_to_publish(session, "second", 2), str(tmp_path))
     published = tmp_path / "published" / "hcat.duckdb"
     candidate = tmp_path / "published" / "candidate" / "hcat.duckdb"
     assert read(published, "select raw_score from fct_evaluations") == [(1,)]
@@ -38,23 +46,30 @@ def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
 
 
 def test_drift_is_published_whatever_the_gates_say(session, tmp_path):
-    first = marts_of(session, "first", 1) | {"fct_metric_drift": session.sql("select false as is_drifting")}
-    publish_passing(publish_candidate(session, first, str(tmp_path)), str(tmp_path))
-    second = marts_of(session, "second", 2) | {"fct_metric_drift": session.sql("select true as is_drifting")}
-    publish_candidate(session, second, str(tmp_path))
+    publish_passing(publish_candidate(session, marts_to_publish(session, "first", 1, "false"), str(tmp_path)), str(tmp_path))
+    publish_candidate(session, marts_to_publish(session, "second", 2, "true"), str(tmp_path))
     published = tmp_path / "published" / "hcat.duckdb"
     assert read(published, "select is_drifting, raw_score from fct_metric_drift, fct_evaluations") == [(True, 1)]
     assert duckdb.read_parquet(str(tmp_path / "published" / "fct_metric_drift.parquet")).fetchall() == [(True,)]
 
 
 def test_a_first_build_that_fails_publishes_no_scores(session, tmp_path):
-    publish_candidate(session, marts_of(session, "first", 1), str(tmp_path))
+    publish_candidate(session, marts_to_publish(session, "first", 1), str(tmp_path))
     tables = read(tmp_path / "published" / "hcat.duckdb", "select table_name from information_schema.tables order by 1")
     assert tables == [("dim_runs",), ("fct_threshold_gates",)]
 
 
+def test_a_table_whose_module_is_switched_off_leaves_the_copies(session, tmp_path):
+    publish_passing(publish_candidate(session, marts_to_publish(session, "first", 1, "true"), str(tmp_path)), str(tmp_path))
+    build_passing(session, "second", 2, tmp_path)
+    for folder in (tmp_path / "published", tmp_path / "published" / "candidate"):
+        assert not (folder / "fct_metric_drift.parquet").exists()
+        names = read(folder / "hcat.duckdb", "select table_name from information_schema.tables order by 1")
+        assert names == [("dim_runs",), ("fct_evaluations",), ("fct_threshold_gates",)]
+
+
 def build_passing(session, run, value, folder):
-    return publish_passing(publish_candidate(session, marts_of(session, run, value), str(folder)), str(folder))
+    return publish_passing(publish_candidate(session, marts_to_publish(session, run, value), str(folder)), str(folder))
 
 
 def test_a_reader_of_the_old_copy_is_not_disturbed(session, tmp_path):

@@ -1,4 +1,5 @@
--- Every gated metric that has scores also has a weakness rule, and every rule names a metric that is in the marts.
+-- Every gated metric that has scores also has a weakness rule, and every rule names a primary metric; that of a module
+-- which is switched off may stay.
 with gated as (
     select distinct gates.metric_name
     from {{ ref('int_gates_in_force') }} as gates
@@ -11,8 +12,10 @@ rules as (
 ),
 
 primary_metrics as (
-    select metric_name
-    from {{ ref('int_metric_catalog') }}
+    select metric_name from {{ ref('metric_catalog') }}
+    where is_primary
+    union all
+    select metric_name from {{ ref('own_metrics') }}
     where is_primary
 )
 

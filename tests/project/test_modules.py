@@ -1,0 +1,98 @@
+"""Modules: what a project switches on and off, said once in macros/hcat_modules.sql and held by every model."""
+
+import ast
+import contextlib
+import io
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builds import REPOSITORY
+from dbt.cli.main import dbtRunner
+
+PROFILES = ("minimal", "standard", "full")
+
+
+def read_modules() -> dict[str, dict[str, list[str]]]:
+    """Return the table of modules that the macro holds."""
+    text = (REPOSITORY / "macros" / "hcat_modules.sql").read_text(encoding="utf-8")
+    found = re.search(r"return\((\{.*?\n    \})\)", text, re.DOTALL)
+    assert found
+    return ast.literal_eval(found[1])
+
+
+def read_conditions() -> dict[str, tuple[str, str]]:
+    """Return model or seed -> (module, condition that its YAML states)."""
+    conditions = {}
+    for folder in ("models", "seeds"):
+        for path in sorted((REPOSITORY / folder).rglob("*.yml")):
+            text = path.read_text(encoding="utf-8")
+            described = yaml.safe_load(text) if "hcat_modules" in text else {}
+            for entry in [*described.get("models", []), *described.get("seeds", [])]:
+                condition = str(entry.get("config", {}).get("enabled", ""))
+                module = re.search(r"hcat_modules'\)\.get\('(\w+)', ", condition)
+                if module:
+                    conditions[entry["name"]] = (module[1], condition)
+    return conditions
+
+
+MODULES = read_modules()
+CONDITIONS = read_conditions()
+
+
+def list_nodes(variables: str, target: Path) -> list[str]:
+    """Return the names of the models, seeds and tests of the project, as dbt parses it with these variables."""
+    arguments = ["--quiet", "ls", "--vars", variables, "--target-path", str(target), "--output", "name"]
+    kinds = [part for kind in ("model", "seed", "test") for part in ("--resource-type", kind)]
+    paths = ["--project-dir", str(REPOSITORY), "--profiles-dir", str(REPOSITORY)]
+    with contextlib.redirect_stdout(io.StringIO()):
+        result = dbtRunner().invoke([*arguments, *kinds, *paths])
+    assert result.success, str(result.exception)
+    names: Any = result.result
+    return list(names)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def outside_of_the_demo():
+    """The shipped seeds, and no other setting of the machine."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name in [name for name in os.environ if name.startswith("HCAT_")]:
+            patched.delenv(name)
+        yield
+
+
+@pytest.mark.parametrize("name", sorted(CONDITIONS))
+def test_a_model_states_the_profiles_of_its_module(name: str) -> None:
+    import jinja2
+
+    module, condition = CONDITIONS[name]
+    for profile in PROFILES:
+        for said in ({}, {module: True}, {module: False}):
+            settings: Mapping[str, Any] = {"hcat_modules": said, "hcat_profile": profile}
+            rendered = jinja2.Template(condition).render(var=settings.__getitem__)
+            assert rendered == str(said.get(module, profile in MODULES[module]["profiles"])), (profile, said)
+
+
+def test_the_marts_of_a_module_are_switched_with_it() -> None:
+    of_marts = {mart: module for module, described in MODULES.items() for mart in described["marts"]}
+    assert {mart: CONDITIONS[mart][0] for mart in of_marts} == of_marts
+    published = {name: module for name, (module, _) in CONDITIONS.items() if name.startswith(("dim_", "fct_"))}
+    assert published == of_marts
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_each_module_can_be_switched_off_alone(module: str, tmp_path: Path) -> None:
+    names = set(list_nodes(f"{{hcat_modules: {{{module}: false}}}}", tmp_path))
+    assert not {name for name, (of, _) in CONDITIONS.items() if of == module} & names
+    assert {name for name, (of, _) in CONDITIONS.items() if of != module} <= names
+
+
+def test_the_minimal_profile_is_small(tmp_path: Path) -> None:
+    names = list_nodes("{hcat_profile: minimal}", tmp_path)
+    assert not set(CONDITIONS) & set(names)
+    assert {"fct_evaluations", "fct_marginal_weaknesses", "fct_threshold_gates", "published_passing"} <= set(names)
+    assert len(names) <= 200
