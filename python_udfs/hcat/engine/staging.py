@@ -7,7 +7,7 @@ own. Only what staging uses of dbt is here: ``ref``, ``var``, the macros of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,7 @@ class Staging:
 
         known |= {
             "adapter": Adapter,
-            "return": lambda value: value,
+            "return": _return,
             "ref": self._refer,
             "var": lambda name, default=None: self._variables.get(name, default),
             "run_started_at": datetime.now(UTC),
@@ -162,5 +162,29 @@ class Staging:
                 self._define(macros)
                 module = self._environment.from_string(macros).module
                 self._environment.globals |= {
-                    name: value for name, value in vars(module).items() if not name.startswith("_")
+                    name: _returning(value) for name, value in vars(module).items() if not name.startswith("_")
                 }
+
+
+class _ReturnedError(Exception):
+    """Carries the value that a macro returns out of the macro, as in dbt."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
+def _return(value: Any) -> None:
+    raise _ReturnedError(value)
+
+
+def _returning(macro: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a macro whose call gives what it returns, otherwise its text. A file holds one macro that returns."""
+
+    def call(*values: Any, **named: Any) -> Any:
+        try:
+            return macro(*values, **named)
+        except _ReturnedError as returned:
+            return returned.value
+
+    return call

@@ -196,7 +196,7 @@ def read_table(
 
 
 def land(
-    entity_name: str, session: Any, folder: str, raw_relations: Mapping[str, str] | None, landed: str | None
+    entity_name: str, session: Any, folder: str, inputs: Any, landed: str | None
 ) -> relations.Streamed:
     """Return the records of an entity that are not landed yet, from its files or from a warehouse table.
 
@@ -208,22 +208,24 @@ def land(
         The connection of the dbt model.
     folder : str
         Folder of raw logs.
-    raw_relations : mapping or None
-        Entity -> name of a warehouse table that replaces its files.
+    inputs : relation
+        One row per entity whose rows a relation of the warehouse gives instead of files: entity, relation_name (for people
+        and in the ids of records), relation (for SQL).
     landed : str or None
         Name of the landed table of earlier builds; None on a first build.
     """
     schema = landed_schema(entity_name)
-    relation_name = (raw_relations or {}).get(entity_name)
+    named = {str(row["entity"]): row for row in relations.read_rows(inputs).to_pylist()}
     # which build landed a row decides which of two conflicting records came first
     landing_number = relations.read_maximum(session, landed, "landing_number") + 1
-    unknown = sorted(set(raw_relations or {}) - set(ENTITIES))
+    unknown = sorted(set(named) - set(ENTITIES))
     if unknown:
         message = f"hcat_raw_relations names '{unknown[0]}', which is none of {', '.join(ENTITIES)}"
         streamed = _stream_problem(session, entity_name, "hcat_raw_relations", message, landing_number)
-    elif relation_name:
+    elif entity_name in named:
+        relation_name = str(named[entity_name]["relation_name"])
         try:
-            relation = relations.from_name(session, relation_name)
+            relation = relations.from_name(session, named[entity_name]["relation"])
         except LookupError:
             message = f"hcat_raw_relations: {entity_name} is '{relation_name}', which is no table of the warehouse"
             streamed = _stream_problem(session, entity_name, relation_name, message, landing_number)
@@ -233,9 +235,7 @@ def land(
     else:
         done = relations.read_pairs(session, landed, "source_file", "source_file_hash")
         # without files, one part still says what is missing, unless interactions come from a table of spans
-        shares = [[path] for path in find_files(folder, entity_name)] or (
-            [] if SPANS in (raw_relations or {}) else [[]]
-        )
+        shares = [[path] for path in find_files(folder, entity_name)] or ([] if SPANS in named else [[]])
         parts = [partial(_number_files, entity_name, folder, done, landing_number, share) for share in shares]
         streamed = relations.read_parts(session, parts, schema)
     return relations.stream_pending(session, streamed, landed, "record_id")

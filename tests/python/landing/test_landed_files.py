@@ -460,8 +460,15 @@ def test_an_unreadable_call_is_rejected_once(tmp_path: Path) -> None:
     assert land_all(tmp_path, "documents") == []
 
 
+def inputs(relations: dict[str, str]) -> duckdb.DuckDBPyRelation:
+    """Return what the model raw_relations holds."""
+    schema = pa.schema([(name, pa.string()) for name in ("entity", "relation_name", "relation")])
+    rows = [{"entity": entity, "relation_name": name, "relation": name} for entity, name in relations.items()]
+    return duckdb.from_arrow(pa.Table.from_pylist(rows, schema=schema))
+
+
 def land_tables(connection: Any, raw_relations: dict[str, str], landed: str | None = None) -> list[dict[str, Any]]:
-    return land("interactions", connection, "no folder", raw_relations, landed).read_all().to_pylist()
+    return land("interactions", connection, "no folder", inputs(raw_relations), landed).read_all().to_pylist()
 
 
 def test_a_warehouse_table_is_landed_and_landed_once() -> None:
@@ -496,13 +503,17 @@ def test_a_warehouse_table_is_landed_and_landed_once() -> None:
             {"interactions": "no; table"},
             "hcat_raw_relations: interactions is 'no; table', which is no table of the warehouse",
         ),
+        (
+            {"interactions": "(select 1)"},
+            "hcat_raw_relations: interactions is '(select 1)', which is no table of the warehouse",
+        ),
         ({"interactions": "half"}, "warehouse table 'half' has no column 'answer' (found: interaction_id)"),
         ({"interaction": "half"}, "hcat_raw_relations names 'interaction', which is none of interactions, retrievals,"),
     ],
 )
 def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str, str], message: str) -> None:
     connection = duckdb.connect()
-    connection.execute("create table half as select 'i1' as interaction_id")
+    connection.execute("create view half as select 'i1' as interaction_id")
     assert only_problem(land_tables(connection, raw_relations)).startswith(message)
 
 
