@@ -11,12 +11,18 @@ not be delivered, or some queries were not answered.
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, get_type_hints
 
 import typer
+
+from hcat.engine.warehouse import Place, find_folder, place_of
 
 app = typer.Typer(
     help="Evaluate RAG systems in the data warehouse: `dbt build` evaluates, and these commands show the results.",
@@ -31,12 +37,68 @@ app.add_typer(labels, name="labels")
 #: Unusable rows of a sheet that are printed; the rejects file holds all of them.
 SHOWN_PROBLEMS = 40
 
-WarehouseOption = Annotated[
-    Path,
-    typer.Option(
-        "--warehouse", envvar="HCAT_WAREHOUSE", help="Folder that holds hcat.duckdb; a published copy works too."
-    ),
-]
+#: Options that name the build to read: by default that of the dbt project in which the command runs.
+_PLACE_OPTIONS: Final[dict[str, Any]] = {
+    "project_dir": Annotated[
+        Path | None,
+        typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
+    ],
+    "target": Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")],
+    "database": Annotated[
+        Path | None, typer.Option("--database", help="DuckDB file to read instead of that of the project.")
+    ],
+    "schema": Annotated[
+        str | None, typer.Option("--schema", help="Schema of hcat's tables; by default the one that holds them.")
+    ],
+    "warehouse": Annotated[
+        Path | None, typer.Option("--warehouse", help="Folder that holds hcat.duckdb; a published copy works too.")
+    ],
+}
+
+
+def reads_a_build(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options that name a build; its parameter ``place`` is what they find."""
+
+    def run(**values: Any) -> None:
+        place = _find_place(**{name: values.pop(name) for name in _PLACE_OPTIONS})
+        command(place=place, **values)
+        if place.database.is_file():
+            where = ", ".join(
+                part for part in (str(place.database), place.schema and f"schema {place.schema}", place.named) if part
+            )
+            typer.echo(f"hcat read {where}", err=True)
+
+    named = {name: kind for name, kind in get_type_hints(command, include_extras=True).items() if name != "place"}
+    parameters = [one for one in inspect.signature(command).parameters.values() if one.name != "place"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in _PLACE_OPTIONS.items()
+    ]
+    run.__doc__, run.__name__ = command.__doc__, command.__name__
+    run.__annotations__ = named | _PLACE_OPTIONS
+    signature = inspect.Signature(
+        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=named[one.name]) for one in parameters] + added
+    )
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    return run
+
+
+def _find_place(
+    project_dir: Path | None, target: str | None, database: Path | None, schema: str | None, warehouse: Path | None
+) -> Place:
+    """Return the build that the options name."""
+    from hcat.engine.project import find_place, is_project
+
+    project = project_dir or Path.cwd()
+    if database is not None:
+        place = Place(database, database.parent)
+    elif warehouse is not None:
+        place = place_of(warehouse)
+    elif is_project(project) or project_dir is not None or target is not None:
+        place = find_place(project, target)
+    else:
+        place = place_of(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
+    return replace(place, schema=schema or place.schema)
 
 
 RoundOption = Annotated[
@@ -68,7 +130,9 @@ def check(
         list[str] | None,
         typer.Option("--table", metavar="ENTITY=TABLE", help="Table that replaces the files of an entity; repeatable."),
     ] = None,
-    warehouse: WarehouseOption = Path("warehouse"),
+    warehouse: Annotated[
+        Path, typer.Option("--warehouse", envvar="HCAT_WAREHOUSE", help="Folder of the file that holds the tables.")
+    ] = Path("warehouse"),
 ) -> None:
     """Look at raw logs before a build: what is recognised, what is rejected and why, and what can be measured.
 
@@ -139,8 +203,9 @@ def import_file(
 
 
 @app.command()
+@reads_a_build
 def report(
-    warehouse: WarehouseOption = Path("warehouse"),
+    place: Place,
     output: Annotated[
         Path | None,
         typer.Option("--output", help="HTML file to write; by default report.html in the warehouse folder."),
@@ -151,27 +216,28 @@ def report(
     pdf: Annotated[bool, typer.Option("--pdf", help="Print it as a PDF beside the HTML file; needs Chromium.")] = False,
 ) -> None:
     """Write the report of the last build as one HTML file that needs no network."""
-    from hcat.engine.warehouse import find_folder
     from hcat.report import write_report
     from hcat.report.pdf import print_pdf
 
-    path = write_report(warehouse, output or find_folder(warehouse) / "report.html", metric)
+    path = write_report(place, output or find_folder(place) / "report.html", metric)
     typer.echo(str(path))
     if pdf:
         typer.echo(str(print_pdf(path, path.with_suffix(".pdf"))))
 
 
 @app.command()
-def summary(warehouse: WarehouseOption = Path("warehouse")) -> None:
+@reads_a_build
+def summary(place: Place) -> None:
     """Print the results of the last build in about ten lines."""
     from hcat.report import summarise
 
-    _print_lines(summarise(warehouse))
+    _print_lines(summarise(place))
 
 
 @app.command()
+@reads_a_build
 def alert(
-    warehouse: WarehouseOption = Path("warehouse"),
+    place: Place,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -201,7 +267,7 @@ def alert(
     from hcat.monitoring.alerts.sending import send_alerts
 
     alerted = send_alerts(
-        warehouse,
+        place,
         record_path=file,
         reminder_days=reminder_days,
         maximum_age_hours=maximum_age_hours,
@@ -217,7 +283,9 @@ def alert(
 
 
 @app.command()
+@reads_a_build
 def collect(
+    place: Place,
     endpoint: Annotated[Path, typer.Argument(help="YAML file that describes the REST endpoint.")],
     output: Annotated[
         Path, typer.Option("--output", help="Separate folder for interactions, retrievals, failures and journal.")
@@ -226,7 +294,6 @@ def collect(
         Path | None,
         typer.Option("--queries", help="Test set, .jsonl or .csv; by default stg_queries in the warehouse."),
     ] = None,
-    warehouse: WarehouseOption = Path("warehouse"),
     samples: Annotated[int, typer.Option("--samples", help="Answers per query.")] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the first request without sending or writing anything.")
@@ -243,7 +310,7 @@ def collect(
     from hcat.collection.endpoint import read_endpoint
 
     described = read_endpoint(endpoint, os.environ)
-    test_set = test_sets.read_queries(queries) if queries else test_sets.read_warehouse(warehouse)
+    test_set = test_sets.read_queries(queries) if queries else test_sets.read_warehouse(place)
     if dry_run:
         _print_lines(run.describe_first_request(described, test_set, output, samples))
         return
@@ -254,8 +321,9 @@ def collect(
 
 
 @app.command("test-set")
+@reads_a_build
 def export_test_set(
-    warehouse: WarehouseOption = Path("warehouse"),
+    place: Place,
     output: Annotated[
         Path | None,
         typer.Option("--output", help="File to write; by default test_set/queries.jsonl in the warehouse folder."),
@@ -271,13 +339,14 @@ def export_test_set(
     """Write the test set of the last build, queries and variants, to a file for `hcat collect` and `dbt build`."""
     from hcat.test_set.export import write_test_set
 
-    written = write_test_set(warehouse, output, file_format=file_format, only=only, is_replacing=replace)
+    written = write_test_set(place, output, file_format=file_format, only=only, is_replacing=replace)
     _print_lines(written.describe())
 
 
 @app.command("grammar")
+@reads_a_build
 def export_grammar_queries(
-    warehouse: WarehouseOption = Path("warehouse"),
+    place: Place,
     output: Annotated[
         Path | None,
         typer.Option("--output", help="File to write; by default grammar/queries.jsonl in the warehouse folder."),
@@ -287,12 +356,13 @@ def export_grammar_queries(
     """Write the queries made from tables, with true answers, to a file for `hcat collect` and `dbt build`."""
     from hcat.grammar.export import write_queries
 
-    _print_lines(write_queries(warehouse, output, is_replacing=replace).describe())
+    _print_lines(write_queries(place, output, is_replacing=replace).describe())
 
 
 @labels.command("export")
+@reads_a_build
 def export_labels(
-    warehouse: WarehouseOption = Path("warehouse"),
+    place: Place,
     output: Annotated[
         Path | None,
         typer.Option("--output", help="CSV file to write; by default review_<round>.csv in the warehouse folder."),
@@ -308,7 +378,7 @@ def export_labels(
     """Export the review sheet of a round for raters: query, contexts, answer and guideline, without scores."""
     from hcat.review import sheets as review_files
 
-    exported = review_files.export_labels(warehouse, output, review_round, separator)
+    exported = review_files.export_labels(place, output, review_round, separator)
     cut = f"; {exported.count_cut} cells cut" if exported.count_cut else ""
     _print_lines(
         [
@@ -321,9 +391,10 @@ def export_labels(
 
 
 @labels.command("import")
+@reads_a_build
 def import_labels(
+    place: Place,
     sheet: Annotated[Path, typer.Argument(help="CSV file that raters have filled in.")],
-    warehouse: WarehouseOption = Path("warehouse"),
     raw_logs: Annotated[
         Path | None,
         typer.Option("--raw-logs", envvar="HCAT_RAW_LOGS", help="Folder of raw logs that receives the ratings."),
@@ -345,7 +416,7 @@ def import_labels(
     if raw_logs is None:
         raise ValueError("no folder of raw logs: set --raw-logs or HCAT_RAW_LOGS")
     imported = review_files.import_labels(
-        sheet, warehouse, raw_logs, review_round, skip_invalid=skip_invalid, rejects=rejects, rater_kind=rater_kind
+        sheet, place, raw_logs, review_round, skip_invalid=skip_invalid, rejects=rejects, rater_kind=rater_kind
     )
     for problem in imported.problems[:SHOWN_PROBLEMS]:
         typer.echo(f"row {problem.row}: {problem.reason}", err=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.warehouse import Place
 from hcat.landing.raw_contract import ENTITIES, QUERY_FILES, canonical_columns
 
 CARRIED: Final = ("language", "customer_group")
@@ -81,7 +82,7 @@ def read_queries(path: Path) -> list[Query]:
     return _check(str(path), ((f"row {number}", record) for number, record in records))
 
 
-def read_warehouse(warehouse: Path) -> list[Query]:
+def read_warehouse(warehouse: Path | Place) -> list[Query]:
     """Return the staged queries of a warehouse in the order of their ids; a published copy has masked texts.
 
     Parameters

@@ -15,6 +15,45 @@ from typing import Any, Final
 
 Row = dict[str, Any]
 
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a build lies.
+
+    Parameters
+    ----------
+    database : Path
+        The DuckDB file.
+    folder : Path
+        Folder of the report, of sheets and of the published copies.
+    schema : str or None
+        Schema of hcat's tables; None = the one that holds them.
+    target_schema : str or None
+        Schema of the dbt target: it decides where several schemas hold a build.
+    named : str
+        How the place was found, in words.
+    published : Path or None
+        The published copy; None = that of the folder.
+    """
+
+    database: Path
+    folder: Path
+    schema: str | None = None
+    target_schema: str | None = None
+    named: str = ""
+    published: Path | None = None
+
+
+#: Tables by which a schema of hcat is known: each kind of build writes one of them.
+_SIGNS: Final = ("dim_runs", "hcat_builds", "fct_test_queries", "fct_grammar_queries")
+
+_LIST_SCHEMAS: Final = f"""
+select distinct table_schema
+from information_schema.tables
+where table_catalog = current_database() and table_name in {_SIGNS}
+order by table_schema
+"""
+
 LIST_COLUMNS: Final = """
 select table_name, column_name
 from information_schema.columns
@@ -88,7 +127,7 @@ DATABASE_FILE: Final = "hcat.duckdb"
 _DATABASES: Final = (Path(DATABASE_FILE), Path("published", "candidate", DATABASE_FILE))
 
 
-def find_database(warehouse: Path) -> Path:
+def find_database(warehouse: Path | Place) -> Path:
     """Return the database file of ``warehouse``: the folder of a warehouse or of a published copy, or the file itself.
 
     Raises
@@ -96,6 +135,11 @@ def find_database(warehouse: Path) -> Path:
     WarehouseError
         If there is none.
     """
+    if isinstance(warehouse, Place):
+        if warehouse.database.is_file():
+            return warehouse.database
+        found_by = f" ({warehouse.named})" if warehouse.named else ""
+        raise WarehouseError(f"no warehouse at {warehouse.database}{found_by}: run `dbt build` first")
     for path in (warehouse, *(warehouse / name for name in _DATABASES)):
         if path.is_file():
             return path
@@ -104,7 +148,22 @@ def find_database(warehouse: Path) -> Path:
     )
 
 
-def find_folder(warehouse: Path) -> Path:
+def place_of(warehouse: Path) -> Place:
+    """Return the place of a folder of a warehouse or of a published copy, or of a database file; it need not exist yet.
+
+    Examples
+    --------
+    >>> place_of(Path("nowhere")).database.as_posix()
+    'nowhere/hcat.duckdb'
+    """
+    try:
+        found = find_database(warehouse)
+        return Place(found, find_folder(warehouse), published=published_database(warehouse))
+    except WarehouseError:
+        return Place(warehouse / DATABASE_FILE, warehouse)
+
+
+def find_folder(warehouse: Path | Place) -> Path:
     """Return the folder beside whose database a report or a sheet is written.
 
     Raises
@@ -113,10 +172,12 @@ def find_folder(warehouse: Path) -> Path:
         If there is no database.
     """
     path = find_database(warehouse)
+    if isinstance(warehouse, Place):
+        return warehouse.folder
     return path.parent if warehouse.is_file() else warehouse
 
 
-def published_database(warehouse: Path) -> Path:
+def published_database(warehouse: Path | Place) -> Path:
     """Return where the published copy of ``warehouse`` lies, the folder of a warehouse or a database file itself.
 
     The file need not exist yet.
@@ -126,11 +187,13 @@ def published_database(warehouse: Path) -> Path:
     >>> published_database(Path("warehouse")).as_posix()
     'warehouse/published/hcat.duckdb'
     """
+    if isinstance(warehouse, Place):
+        return warehouse.published or warehouse.folder / "published" / DATABASE_FILE
     return warehouse if warehouse.is_file() else warehouse / "published" / DATABASE_FILE
 
 
 @contextmanager
-def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
+def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
     """Open the warehouse read-only and yield it; what DuckDB cannot do becomes a :class:`WarehouseError`.
 
     Raises
@@ -160,6 +223,9 @@ def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
     except duckdb.Error as error:
         raise WarehouseError(_explain_connection(path, error)) from error
     try:
+        schema = _find_schema(connection, path, warehouse)
+        if schema is not None:
+            connection.execute("set schema = " + "'" + schema.replace("'", "''") + "'")
         columns: dict[str, set[str]] = {}
         for table, column in connection.execute(LIST_COLUMNS).fetchall():
             columns.setdefault(table, set()).add(column)
@@ -174,12 +240,14 @@ def open_warehouse(warehouse: Path) -> Iterator[Warehouse]:
 
 
 def check_finished(warehouse: Warehouse) -> None:
-    """Raise an error if the last build was killed: its tables are those of two builds.
+    """Raise an error if there is no whole build: none was made here, or the last one was killed.
+
+    The tables of a build that was killed are those of two builds.
 
     Raises
     ------
     WarehouseError
-        If the last build started and did not end.
+        If there is no ledger of builds, or if the last build started and did not end.
 
     Examples
     --------
@@ -196,6 +264,28 @@ def check_finished(warehouse: Warehouse) -> None:
     if last and last[0]["event"] == "started":
         started = f"{last[0]['logged_at']:%Y-%m-%d %H:%M} UTC"
         raise WarehouseError(f"the last build, started at {started}, was killed: run it again")
+    if not warehouse.has("dim_runs"):
+        raise WarehouseError("the warehouse holds no build of hcat: run `dbt build`, or name another with --database")
+
+
+def _find_schema(connection: Any, path: Path, warehouse: Path | Place) -> str | None:
+    """Return the schema of hcat's tables; None if no schema has any of them."""
+    place = warehouse if isinstance(warehouse, Place) else Place(path, path.parent)
+    schemas = [row[0] for row in connection.execute(_LIST_SCHEMAS).fetchall()]
+    if place.schema is not None:
+        if place.schema not in schemas:
+            raise WarehouseError(f"{path} holds no build of hcat in schema {place.schema} (has: {_list(schemas)})")
+        return place.schema
+    # of several developers or targets, those of this one: their schemas start alike
+    own = [name for name in schemas if place.target_schema and name.startswith(place.target_schema)]
+    candidates = own if len(schemas) > 1 and own else schemas
+    if len(candidates) > 1:
+        raise WarehouseError(f"{path} holds several builds of hcat: name one of {_list(candidates)} with --schema")
+    return candidates[0] if candidates else None
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
 
 
 def prepare_database(path: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.warehouse import Place
 from hcat.test_set.export import to_jsonl, write_whole
 
 COLUMNS: Final = (
@@ -81,7 +82,7 @@ class WrittenQueries:
         return lines
 
 
-def write_queries(warehouse: Path, output: Path | None = None, *, is_replacing: bool = False) -> WrittenQueries:
+def write_queries(warehouse: Path | Place, output: Path | None = None, *, is_replacing: bool = False) -> WrittenQueries:
     """Write the queries of ``fct_grammar_queries`` to a JSON Lines file.
 
     Parameters

@@ -195,9 +195,7 @@ def read_table(
     yield from _to_batches(entity, table_name, table_name, records)
 
 
-def land(
-    entity_name: str, session: Any, folder: str, inputs: Any, landed: str | None
-) -> relations.Streamed:
+def land(entity_name: str, session: Any, folder: str, inputs: Any, landed: str | None) -> relations.Streamed:
     """Return the records of an entity that are not landed yet, from its files or from a warehouse table.
 
     Parameters
@@ -209,8 +207,8 @@ def land(
     folder : str
         Folder of raw logs.
     inputs : relation
-        One row per entity whose rows a relation of the warehouse gives instead of files: entity, relation_name (for people
-        and in the ids of records), relation (for SQL).
+        One row per entity whose rows a relation of the warehouse gives instead of files: entity, relation_name (for
+        people and in the ids of records), relation (for SQL).
     landed : str or None
         Name of the landed table of earlier builds; None on a first build.
     """

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hcat.engine.warehouse import Warehouse, check_finished, open_warehouse
+from hcat.engine.warehouse import Place, Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.calibration.section import describe_calibration
 from hcat.report.conversations import describe_conversations
@@ -55,7 +55,7 @@ SECTIONS = (
 )
 
 
-def write_report(warehouse: Path, output: Path, metric_name: str | None = None) -> Path:
+def write_report(warehouse: Path | Place, output: Path, metric_name: str | None = None) -> Path:
     """Write the report of the last build as one HTML file and return its path.
 
     Parameters
@@ -83,7 +83,7 @@ def write_report(warehouse: Path, output: Path, metric_name: str | None = None) 
     return output
 
 
-def render_report(warehouse: Path, metric_name: str | None = None) -> str:
+def render_report(warehouse: Path | Place, metric_name: str | None = None) -> str:
     """Return the report as HTML text; parameters and errors as in :func:`write_report`."""
     import jinja2
 

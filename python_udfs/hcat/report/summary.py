@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hcat.engine.warehouse import Row, Warehouse, check_finished, find_database, find_folder, open_warehouse
+from hcat.engine.warehouse import Place, Row, Warehouse, check_finished, find_database, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
 from hcat.report.ledger import read_build
@@ -17,7 +17,7 @@ from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import rank_segments
 
 
-def summarise(warehouse: Path) -> list[tuple[str, str]]:
+def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
     """Return about ten lines (name, text) on the last build, without control characters.
 
     Parameters

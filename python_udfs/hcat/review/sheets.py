@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.keys import hash_text
-from hcat.engine.warehouse import Row, Warehouse, find_folder, open_warehouse
+from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.language.text import clean_text
 
@@ -242,7 +242,7 @@ def cut(text: str, length: int = CELL_CHARACTERS) -> str:
 
 
 def export_labels(
-    warehouse: Path, output: Path | None = None, review_round: str | None = None, separator: str = ","
+    warehouse: Path | Place, output: Path | None = None, review_round: str | None = None, separator: str = ","
 ) -> Exported:
     """Write the sheet of a review round: one row per (interaction, criterion), no scores, in random order.
 
@@ -310,7 +310,7 @@ def export_labels(
 
 def import_labels(
     sheet: Path,
-    warehouse: Path,
+    warehouse: Path | Place,
     raw_logs: Path,
     review_round: str | None = None,
     *,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.warehouse import Place
 from hcat.landing.raw_contract import QUERY_FILES
 
 COLUMNS: Final = (
@@ -99,7 +100,7 @@ class WrittenTestSet:
 
 
 def write_test_set(
-    warehouse: Path, output: Path | None = None, *, file_format: str | None = None, only: str | None = None,
+    warehouse: Path | Place, output: Path | None = None, *, file_format: str | None = None, only: str | None = None,
     is_replacing: bool = False,
 ) -> WrittenTestSet:  # fmt: skip
     """Write the test set of a warehouse to a file of the raw contract, whole or not at all.
@@ -167,7 +168,7 @@ def write_test_set(
     )
 
 
-def read_test_set(warehouse: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the rows of ``int_test_queries`` and ``int_test_variants``, in the order of their ids.
 
     The marts of the same queries show personal data masked; what is asked must stand as it was made.
@@ -188,7 +189,7 @@ def read_test_set(warehouse: Path) -> tuple[list[dict[str, Any]], list[dict[str,
         return queries, variants
 
 
-def _count_rejected(warehouse: Path) -> dict[str, int]:
+def _count_rejected(warehouse: Path | Place) -> dict[str, int]:
     """Return the rows of the tables of rejected records that have any."""
     from hcat.engine.warehouse import open_warehouse
 

@@ -46,7 +46,9 @@ def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
 
 
 def test_drift_is_published_whatever_the_gates_say(session, tmp_path):
-    publish_passing(publish_candidate(session, marts_to_publish(session, "first", 1, "false"), str(tmp_path)), str(tmp_path))
+    publish_passing(
+        publish_candidate(session, marts_to_publish(session, "first", 1, "false"), str(tmp_path)), str(tmp_path)
+    )
     publish_candidate(session, marts_to_publish(session, "second", 2, "true"), str(tmp_path))
     published = tmp_path / "published" / "hcat.duckdb"
     assert read(published, "select is_drifting, raw_score from fct_metric_drift, fct_evaluations") == [(True, 1)]
@@ -60,7 +62,9 @@ def test_a_first_build_that_fails_publishes_no_scores(session, tmp_path):
 
 
 def test_a_table_whose_module_is_switched_off_leaves_the_copies(session, tmp_path):
-    publish_passing(publish_candidate(session, marts_to_publish(session, "first", 1, "true"), str(tmp_path)), str(tmp_path))
+    publish_passing(
+        publish_candidate(session, marts_to_publish(session, "first", 1, "true"), str(tmp_path)), str(tmp_path)
+    )
     build_passing(session, "second", 2, tmp_path)
     for folder in (tmp_path / "published", tmp_path / "published" / "candidate"):
         assert not (folder / "fct_metric_drift.parquet").exists()

@@ -62,6 +62,7 @@ def test_a_build_that_was_killed_is_told_from_one_that_ended(
     tmp_path: Path, events: list[tuple[str, int]], is_finished: bool
 ) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute("create table dim_runs (run_id varchar)")
         connection.execute("create table hcat_builds (run_id varchar, event varchar, logged_at timestamp)")
         for event, second in events:
             connection.execute(f"insert into hcat_builds values ('r', '{event}', '2026-05-01 10:00:0{second}')")

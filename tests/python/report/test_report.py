@@ -753,8 +753,13 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
     )
 
 
-def test_database_without_any_table(tmp_path: Path) -> None:
-    duckdb.connect(str(tmp_path / "hcat.duckdb")).close()
+def test_ledger_without_any_build(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        create_tables(connection)
+        for (table,) in connection.execute(
+            "select table_name from duckdb_tables() where table_name <> 'dim_runs'"
+        ).fetchall():
+            connection.execute(f"drop table {table}")
     assert_says_what_is_missing(
         report.render_report(tmp_path),
         "Verdict of the build: unknown.",

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.warehouse import Row, WarehouseError, open_warehouse, published_database
+from hcat.engine.warehouse import Place, Row, WarehouseError, open_warehouse, published_database
 from hcat.monitoring.alerts.naming import Names, as_code, escape, escape_id, format_number
 
 #: What an event is about: the last build, a gate, a drifting series or a confirmed finding.
@@ -131,7 +131,7 @@ class Looked:
 
 
 def read_events(
-    warehouse: Path,
+    warehouse: Path | Place,
     *,
     maximum_age_hours: float | None,
     is_hiding_segments: bool,

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from hcat.engine.warehouse import Place, place_of
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE, Patience, open_client, post, read_webhook
 from hcat.monitoring.alerts.events import Looked, read_events
 from hcat.monitoring.alerts.messages import Message, compose_messages
@@ -58,7 +59,7 @@ class Alerted:
 
 
 def send_alerts(
-    warehouse: Path,
+    warehouse: Path | Place,
     *,
     record_path: Path | None = None,
     reminder_days: float = 7.0,
@@ -127,8 +128,8 @@ def send_alerts(
         raise ValueError(f"maximum age in hours must lie in (0, {LONGEST_DAYS}], got {maximum_age_hours}")
     now = now or datetime.now(UTC)
     webhook = read_webhook(os.environ)
-    folder = warehouse.parent if warehouse.is_file() else warehouse
-    record_path = record_path or folder / "alerts.jsonl"
+    place = warehouse if isinstance(warehouse, Place) else place_of(warehouse)
+    record_path = record_path or place.folder / "alerts.jsonl"
     looked = read_events(
         warehouse,
         maximum_age_hours=maximum_age_hours,

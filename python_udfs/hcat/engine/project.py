@@ -1,0 +1,124 @@
+"""Where the build of a dbt project lies: target, database file and schema, as dbt itself finds them.
+
+The commands of ``hcat`` read what ``dbt build`` wrote. This module reads ``dbt_project.yml`` and ``profiles.yml`` as
+dbt does, without starting dbt, which takes seconds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError, published_database
+
+#: Folder of the reports and of the published copies, where a project names none.
+_DEFAULT_FOLDER: Final = "warehouse"
+
+
+def find_place(project: Path, target: str | None = None) -> Place:
+    """Return where the build of a project lies.
+
+    Parameters
+    ----------
+    project : Path
+        Folder that holds ``dbt_project.yml``.
+    target : str or None
+        Target of the profile; by default the one that the profile names.
+
+    Raises
+    ------
+    WarehouseError
+        If the project, its profile or the target is not found, or if hcat does not build on its type.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> profile = "own: {target: dev, outputs: {dev: {type: duckdb, path: data/own.duckdb, schema: rag}}}"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "dbt_project.yml").write_text("name: own")
+    ...     _ = Path(folder, "profiles.yml").write_text(profile)
+    ...     place = find_place(Path(folder))
+    ...     place.database.relative_to(folder).as_posix(), place.target_schema, place.named
+    ('data/own.duckdb', 'rag', 'target dev of profile own')
+    """
+    settings = _read_yaml(project / "dbt_project.yml")
+    profile_name = str(_render(settings.get("profile") or settings.get("name")))
+    path = _find_profiles(project)
+    profile = _read_yaml(path).get(profile_name)
+    if not isinstance(profile, Mapping):
+        raise WarehouseError(f"{path} has no profile {profile_name}, which {project / 'dbt_project.yml'} names")
+    chosen = target or str(_render(profile.get("target", "default")))
+    outputs = profile.get("outputs") or {}
+    if chosen not in outputs:
+        raise WarehouseError(f"profile {profile_name} has no target {chosen} (has: {', '.join(map(str, outputs))})")
+    output = {name: _render(value) for name, value in outputs[chosen].items() if name in ("type", "path", "schema")}
+    folder = project / _find_folder(settings)
+    named = f"target {chosen} of profile {profile_name}"
+    if output["type"] == "duckdb":
+        # a build that names no file is in memory, and nothing of it can be read
+        database = project / str(output.get("path", ":memory:"))
+        return Place(database, folder, target_schema=str(output.get("schema", "main")), named=named)
+    if output["type"] == "sparksession":
+        candidate = published_database(folder).parent / "candidate" / DATABASE_FILE
+        return Place(candidate, folder, target_schema="main", named=named)
+    raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
+
+
+def is_project(folder: Path) -> bool:
+    """Return whether a folder is that of a dbt project."""
+    return (folder / "dbt_project.yml").is_file()
+
+
+def _find_profiles(project: Path) -> Path:
+    """Return the profiles file that dbt would read: of DBT_PROFILES_DIR, of the project, or of the user."""
+    named = os.environ.get("DBT_PROFILES_DIR")
+    folders = [Path(named)] if named else [project, Path.home() / ".dbt"]
+    for folder in folders:
+        if (folder / "profiles.yml").is_file():
+            return folder / "profiles.yml"
+    raise WarehouseError(f"no profiles.yml in {' or '.join(map(str, folders))}: name the file with --database")
+
+
+def _find_folder(settings: Mapping[str, Any]) -> str:
+    """Return the folder of reports and copies: HCAT_WAREHOUSE, the var hcat_warehouse, or the default."""
+    variables = settings.get("vars") or {}
+    own = variables.get("hcat") if isinstance(variables.get("hcat"), Mapping) else {}
+    found = os.environ.get("HCAT_WAREHOUSE") or {**variables, **(own or {})}.get("hcat_warehouse") or _DEFAULT_FOLDER
+    return str(_render(found))
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WarehouseError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise WarehouseError(f"{path} is no YAML: {str(error).splitlines()[0]}") from error
+    if not isinstance(found, dict):
+        raise WarehouseError(f"{path} holds no settings")
+    return found
+
+
+def _render(value: Any) -> Any:
+    """Return a setting with the environment variables that it names."""
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    import jinja2
+
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
+    environment.filters |= dict.fromkeys(("as_number", "as_bool", "as_native", "as_text"), lambda text: text)
+    try:
+        return environment.from_string(value).render(env_var=_env_var)
+    except jinja2.TemplateError as error:
+        raise WarehouseError(f"{value} cannot be read: {error}") from error
+
+
+def _env_var(name: str, default: str | None = None) -> str:
+    found = os.environ.get(name, default)
+    if found is None:
+        raise WarehouseError(f"the environment variable {name} is not set, and the profile or project needs it")
+    return found
