@@ -42,7 +42,7 @@
         'hcat_topic_windows', 'hcat_topic_method', 'hcat_topic_reduction', 'hcat_topic_dimensions',
         'hcat_topic_document_share', 'hcat_topic_neighbours', 'hcat_topic_count', 'hcat_topic_count_bounds',
         'hcat_topic_minimum_texts', 'hcat_topic_neighbourhood_distance', 'hcat_topic_fit_texts', 'hcat_topic_revision',
-        'hcat_topic_match_similarity', 'hcat_topic_stability_fits',
+        'hcat_topic_naming_texts', 'hcat_topic_match_similarity', 'hcat_topic_stability_fits',
         'hcat_sampling_total', 'hcat_sampling_allocation', 'hcat_sampling_within', 'hcat_sampling_minimum',
         'hcat_sampling_length_of', 'hcat_sampling_length_bounds', 'hcat_sampling_length_quantiles',
         'hcat_sampling_metric', 'hcat_sampling_prior_evaluations', 'hcat_sampling_half_widths',
