@@ -51,7 +51,7 @@
         'hcat_generation_partners', 'hcat_test_language', 'hcat_imported_queries', 'hcat_query_words',
         'hcat_query_copied_share', 'hcat_query_chunk_similarity', 'hcat_query_duplicate_similarity',
         'hcat_query_duplicate_overlap', 'hcat_test_minimum_per_topic', 'hcat_test_minimum_per_query_type',
-        'hcat_variant_revision',
+        'hcat_variant_revision', 'hcat_variant_entailment',
         'hcat_grammar_templates', 'hcat_grammar_texts_per_style', 'hcat_grammar_fillings', 'hcat_grammar_hypotheses',
         'hcat_grammar_requirements', 'hcat_grammar_enumerated', 'hcat_grammar_rows'
     ] %}

@@ -166,10 +166,10 @@ def weigh_phrases(
     Examples
     --------
     >>> rate = [[("exchange", True), ("rate", True)]]
-    >>> card = [[("new", False), ("card", True)], [("cards", True)], [("cards", True)]]
+    >>> card = [[("lost", False), ("card", True)], [("cards", True)], [("cards", True)]]
     >>> found = weigh_phrases([rate, rate, card, card], np.array([0, 0, 1, 1]), 2)
     >>> [[phrase for phrase, _ in phrases] for phrases in found]
-    [['exchange rate'], ['cards', 'new card']]
+    [['exchange rate'], ['lost card', 'cards']]
     """
     counts = [Counter[str]() for _ in range(count_topics)]
     texts_with = [Counter[str]() for _ in range(count_topics)]

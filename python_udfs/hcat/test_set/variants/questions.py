@@ -140,6 +140,11 @@ def split_lead(text: str) -> tuple[str, str]:
     return match["lead"], main[:1].upper() + main[1:]
 
 
+def is_predicate(word: str) -> bool:
+    """Return whether a word in small letters can say something of a subject with "is": "valid", "open", "charged"."""
+    return _PREDICATE.fullmatch(word) is not None and word not in _NO_PREDICATE
+
+
 def starts_with_auxiliary(text: str) -> bool:
     """Return whether the text opens as a question of yes or no does."""
     return _OPENING.match(text) is not None
@@ -178,7 +183,7 @@ def read_plan(text: str) -> Plan | None:
             continue
         behind = " ".join(words[position + 1 :])
         if auxiliary in _TO_BE | _TO_HAVE:
-            found = _PREDICATE.fullmatch(word) is not None and word not in _NO_PREDICATE
+            found = is_predicate(word)
         else:
             found = word in VERBS and (word not in _AMBIGUOUS or _AFTER_VERB.match(behind) is not None)
             # a noun as well ends a question of yes or no: "does the account include breakdown cover"
