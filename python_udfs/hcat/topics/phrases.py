@@ -34,6 +34,8 @@ NAMINGS: Final = (NOUN_PHRASES, WORDS, NO_NAME)
 PACKAGED: Final = "packaged"
 """Setting of the tagger that is installed with hcat; any other setting names topics by words."""
 
+#: Version of the rules below. Another one names the topics of a warehouse again.
+RULES: Final = 1
 #: Words that describe a topic, and the first of them that make its name.
 COUNT_WORDS: Final = 10
 COUNT_NAME_WORDS: Final = 3
@@ -99,7 +101,7 @@ def describe_naming(tagger: str) -> str:
     if tagger != PACKAGED:
         return WORDS
     try:
-        return f"{NOUN_PHRASES}, {DEFAULT_MODEL} {metadata.version(DEFAULT_MODEL)}, spacy {metadata.version('spacy')}"
+        return f"{NOUN_PHRASES} {RULES}, {DEFAULT_MODEL} {metadata.version(DEFAULT_MODEL)}, spacy {metadata.version('spacy')}"
     except metadata.PackageNotFoundError:
         return WORDS
 

@@ -27,6 +27,8 @@ from hcat.test_set.variants.drafts import (
 from hcat.test_set.variants.facts import is_protected
 from hcat.test_set.variants.questions import (
     VERBS,
+    is_auxiliary,
+    is_finite,
     is_predicate,
     read_plan,
     split_lead,
@@ -242,7 +244,7 @@ def _tell(text: str) -> tuple[str, str]:
             return "", ""
         return f"{match['asked'].lower()} {rest} {match['verb'].lower()}", "indirect"
     plan = read_plan(text)
-    if plan is None:
+    if plan is None or plan.is_request:
         return "", ""
     return (plan.tell(), "whether") if plan.is_yes_no else (plan.tell(), "indirect")
 
@@ -286,6 +288,9 @@ def _is_loose(word: str, phrase: str, main: str) -> bool:
         The question before the phrase.
     """
     words, last = main.lower().split(), phrase.split()[-1].lower()
+    # "which planet in the solar system has": the verb must stand before the phrase and not in it
+    if not any(map(is_finite, words)) or any(map(is_auxiliary, phrase.lower().split())):
+        return False
     # "an agreement in principle valid", "the internet for it yesterday": what follows the phrase has come along
     if is_predicate(last) or last in _TIMES:
         return False
