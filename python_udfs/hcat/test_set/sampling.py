@@ -15,8 +15,8 @@ from hcat.statistics.intervals import normal_quantile, wilson_interval
 #: What a row plans for: the share of the whole collection, of one stratum, or of each stratum at once.
 SCOPES = ("overall", "stratum", "every_stratum")
 
-#: reached: the plan holds as many; all_chunks_taken: every chunk of the scope, so nothing is drawn; not_reached: the plan
-#: holds fewer; not_reachable: more than there are chunks. From the best to the worst.
+#: reached: the plan holds as many; all_chunks_taken: every chunk of the scope, so nothing is drawn; not_reached: the
+#: plan holds fewer; not_reachable: more than there are chunks. From the best to the worst.
 PLAN_STATUSES = ("reached", "all_chunks_taken", "not_reached", "not_reachable")
 
 SAMPLE_PLAN_SCHEMA = pa.schema(

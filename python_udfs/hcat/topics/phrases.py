@@ -51,6 +51,7 @@ LEAST_SHARE_READ: Final = 0.5
 BATCH_TEXTS: Final = 64
 
 _UNUSED_PIPES: Final = ("ner", "parser", "lemmatizer", "attribute_ruler", "senter")
+_PROPER_NOUNS: Final = frozenset({"NNP", "NNPS"})
 _ADJECTIVES: Final = frozenset({"JJ", "JJR", "JJS"})
 _PHRASE_WORD: Final = re.compile(r"[^\W\d_][\w'\u2019-]+")
 # how much, how long and how often: measures of anything, so a phrase that ends in one names no subject
@@ -101,9 +102,10 @@ def describe_naming(tagger: str) -> str:
     if tagger != PACKAGED:
         return WORDS
     try:
-        return f"{NOUN_PHRASES} {RULES}, {DEFAULT_MODEL} {metadata.version(DEFAULT_MODEL)}, spacy {metadata.version('spacy')}"
+        versions = ", ".join(f"{package} {metadata.version(package)}" for package in (DEFAULT_MODEL, "spacy"))
     except metadata.PackageNotFoundError:
         return WORDS
+    return f"{NOUN_PHRASES} {RULES}, {versions}"
 
 
 def name_topics(
@@ -139,9 +141,7 @@ def name_topics(
     runs = [list(_find_runs(words, people)) for words in tagged]
     by_phrases = [_name(weighed, NOUN_PHRASES) for weighed in weigh_phrases(runs, labels[chosen], count_topics)]
     return [
-        phrases
-        if phrases.words and read[labels == topic].mean() >= LEAST_SHARE_READ
-        else by_words[topic]
+        phrases if phrases.words and read[labels == topic].mean() >= LEAST_SHARE_READ else by_words[topic]
         for topic, phrases in enumerate(by_phrases)
     ]
 
@@ -232,13 +232,21 @@ def _tag(texts: Sequence[str]) -> list[list[tuple[str, str]]]:
 
 
 def _find_runs(words: Sequence[tuple[str, str]], people: Collection[str]) -> Iterator[list[_Word]]:
-    """Yield unbroken rows of adjectives and nouns, case-folded; a person's name, a number or a stop word breaks one."""
+    """Yield unbroken rows of adjectives and nouns, case-folded.
+
+    A number or a stop word breaks a row. So does a measure together with what stands before it ("working days"), and a
+    person's name together with the proper nouns behind it, because no list holds all surnames.
+    """
     run: list[_Word] = []
+    is_person = False
     for surface, tag in [*words, ("", "")]:
         is_noun = tag.startswith("NN")
         word = fold_word(surface) if surface else ""
+        is_person = word in people or (is_person and tag in _PROPER_NOUNS)
         is_part = (is_noun or tag in _ADJECTIVES) and _PHRASE_WORD.fullmatch(surface) is not None
-        if is_part and word not in STOP_WORDS and is_telling(word, people):
+        if is_noun and stem_word(word) in _MEASURES:
+            run = []
+        elif is_part and not is_person and word not in STOP_WORDS and is_telling(word, people):
             run.append((word, is_noun))
         elif run:
             yield run
@@ -246,10 +254,9 @@ def _find_runs(words: Sequence[tuple[str, str]], people: Collection[str]) -> Ite
 
 
 def _find_phrases(run: Sequence[_Word]) -> Iterator[tuple[str, ...]]:
-    """Yield each row of at most :data:`LONGEST_PHRASE` words that ends in a noun which is no measure."""
+    """Yield each row of at most :data:`LONGEST_PHRASE` words that ends in a noun."""
     for end in range(1, len(run) + 1):
-        word, is_noun = run[end - 1]
-        if is_noun and stem_word(word) not in _MEASURES:
+        if run[end - 1][1]:
             for start in range(max(0, end - LONGEST_PHRASE), end):
                 yield tuple(part for part, _ in run[start:end])
 

@@ -152,7 +152,10 @@ def test_records_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("strata", "said"),
     [
-        ([(60, 60), (8, 8)], "all 68 chunks taken: nothing was drawn, every weight is 1, and there is no sampling error"),
+        (
+            [(60, 60), (8, 8)],
+            "all 68 chunks taken: nothing was drawn, every weight is 1, and there is no sampling error",
+        ),
         ([(1200, 40), (8, 8)], "48 of 1,208 chunks, from 2 strata; all chunks taken in 1 of these"),
         ([(1200, 40), (80, 8)], "48 of 1,280 chunks, from 2 strata"),
     ],

@@ -159,7 +159,9 @@ _TAKES: Final = {
     for form in (verb, f"{verb}s", f"{verb}ed", f"{verb}d")
 }
 _TIMES: Final = frozenset({"yesterday", "today", "tomorrow", "now", "tonight", "again", "too", "anymore"})
-_NEEDS_VERB = re.compile(r"\A(?:\S+\s+){0,6}?(?:do|does|did|can|could|will|would|should|must|may|might)\s", re.IGNORECASE)
+_NEEDS_VERB = re.compile(
+    r"\A(?:\S+\s+){0,6}?(?:do|does|did|can|could|will|would|should|must|may|might)\s", re.IGNORECASE
+)
 _BORDER = re.compile(r"[.?!:;,]\s|\b(?:and|or|before|after|when|if|because|while|until|since|that)\b", re.IGNORECASE)
 _PREPOSITIONS: Final = frozenset(
     {"on", "in", "for", "with", "at", "under", "during", "of", "to", "by", "from", "between"}
