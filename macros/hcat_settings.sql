@@ -42,7 +42,7 @@
         'hcat_topic_windows', 'hcat_topic_method', 'hcat_topic_reduction', 'hcat_topic_dimensions',
         'hcat_topic_document_share', 'hcat_topic_neighbours', 'hcat_topic_count', 'hcat_topic_count_bounds',
         'hcat_topic_minimum_texts', 'hcat_topic_neighbourhood_distance', 'hcat_topic_fit_texts', 'hcat_topic_revision',
-        'hcat_topic_match_similarity', 'hcat_topic_stability_fits',
+        'hcat_topic_naming_texts', 'hcat_topic_match_similarity', 'hcat_topic_stability_fits',
         'hcat_sampling_total', 'hcat_sampling_allocation', 'hcat_sampling_within', 'hcat_sampling_minimum',
         'hcat_sampling_length_of', 'hcat_sampling_length_bounds', 'hcat_sampling_length_quantiles',
         'hcat_sampling_metric', 'hcat_sampling_prior_evaluations', 'hcat_sampling_half_widths',
@@ -51,7 +51,7 @@
         'hcat_generation_partners', 'hcat_test_language', 'hcat_imported_queries', 'hcat_query_words',
         'hcat_query_copied_share', 'hcat_query_chunk_similarity', 'hcat_query_duplicate_similarity',
         'hcat_query_duplicate_overlap', 'hcat_test_minimum_per_topic', 'hcat_test_minimum_per_query_type',
-        'hcat_variant_revision',
+        'hcat_variant_revision', 'hcat_variant_entailment',
         'hcat_grammar_templates', 'hcat_grammar_texts_per_style', 'hcat_grammar_fillings', 'hcat_grammar_hypotheses',
         'hcat_grammar_requirements', 'hcat_grammar_enumerated', 'hcat_grammar_rows'
     ] %}

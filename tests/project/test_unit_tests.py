@@ -85,6 +85,7 @@ MODELS_WITH_LOGIC = {
     "int_generated_candidates",
     "fct_test_coverage",
     "int_variants_planned",
+    "int_test_variant_pairs",
     "int_test_variants",
     "int_grammar_constraints",
     "fct_grammar_queries",

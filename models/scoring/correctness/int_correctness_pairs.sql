@@ -57,7 +57,7 @@ final as (
     select
         interaction_id,
         direction,
-        md5(md5(premise) || '|' || md5(hypothesis)) as pair_id,
+        {{ text_pair_id('premise', 'hypothesis') }} as pair_id,
         premise,
         hypothesis
     from directed

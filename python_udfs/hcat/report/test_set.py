@@ -40,7 +40,7 @@ order by variation
 
 LIST_STRATA = """
 select stratum_label, count_population, share_population, count_planned, count_sampled, allocation, allocation_status,
-    weighting_status, count_accepted, count_accepted_effective
+    weighting_status, count_accepted, count_accepted_effective, plan_status
 from fct_sampling_strata
 order by count_population desc, stratum_label
 """
@@ -106,9 +106,14 @@ def describe_test_set(source: Warehouse) -> dict[str, Any] | None:
             }
             for row in source.rows(LIST_STABILITY, ["fct_topic_stability"])
         ],
+        # nothing was drawn: shares of a draw, effective numbers and weights would mean nothing
+        "count_all_taken": sum(row["count_population"] for row in strata)
+        if strata and all(row["plan_status"] == "all_chunks" for row in strata)
+        else None,
         "strata": [
             {
                 **row,
+                "allocation_text": _describe_allocation(row),
                 "stratum_label": _name_stratum(row["stratum_label"], names),
                 "share": format_percent(row["share_population"]),
                 "effective": format_number(row["count_accepted_effective"]),
@@ -135,6 +140,12 @@ def describe_test_set(source: Warehouse) -> dict[str, Any] | None:
 def _name_stratum(label: str, names: Mapping[str, str]) -> str:
     """Return the label of a stratum with the names of topics in place of their ids."""
     return clean_label(" | ".join(names.get(segment, segment) for segment in label.split(" | ")))
+
+
+def _describe_allocation(row: Row) -> str:
+    if row["allocation_status"] == "all_taken":
+        return "all chunks taken"
+    return f"{row['allocation']}, {row['allocation_status']}".replace("_", " ")
 
 
 def _describe_topic(number: int, row: Row) -> Row:

@@ -76,6 +76,8 @@ class WrittenTestSet:
         Why variants were not made -> how many.
     rejected : mapping of str to int
         Table of rejected records -> rows: what was to be read and could not.
+    sampling : str
+        How the chunks were chosen; empty where the warehouse does not say.
     """
 
     path: Path
@@ -84,10 +86,13 @@ class WrittenTestSet:
     counts: Mapping[str, Mapping[str, int]]
     missing: Mapping[str, int]
     rejected: Mapping[str, int]
+    sampling: str
 
     def describe(self) -> list[tuple[str, str]]:
         """Return names and texts to print."""
         lines = [("test set", f"{self.path}{'' if self.is_new else ', as it was'}"), ("sha256", self.sha256)]
+        if self.sampling:
+            lines.append(("sampling", self.sampling))
         for part, counts in self.counts.items():
             total = sum(counts.values())
             lines.append((part, f"{total:,}: {_enumerate(counts)}" if counts else "none"))
@@ -165,6 +170,7 @@ def write_test_set(
         },
         missing=missing if VARIANTS in parts else {},
         rejected=_count_rejected(warehouse),
+        sampling=_describe_sampling(warehouse),
     )
 
 
@@ -196,6 +202,34 @@ def _count_rejected(warehouse: Path | Place) -> dict[str, int]:
     with open_warehouse(warehouse) as opened:
         counted = {table: opened.rows(f"select count(*) as n from {table}", (table,)) for table in _REJECTED}
     return {table: rows[0]["n"] for table, rows in counted.items() if rows and rows[0]["n"]}
+
+
+_COUNT_SAMPLED: Final = """
+select
+    sum(count_population)::bigint as count_population,
+    sum(count_sampled)::bigint as count_sampled,
+    count(*) as count_strata,
+    count(*) filter (where count_sampled = count_population) as count_whole
+from fct_sampling_strata
+having count(*) > 0
+"""
+
+
+def _describe_sampling(warehouse: Path) -> str:
+    """Return in words whether chunks were drawn or all taken; empty where there are no strata."""
+    from hcat.engine.warehouse import open_warehouse
+
+    with open_warehouse(warehouse) as opened:
+        rows = opened.rows(_COUNT_SAMPLED, ("fct_sampling_strata",))
+    if not rows:
+        return ""
+    population, sampled, strata, whole = (
+        rows[0][name] for name in ("count_population", "count_sampled", "count_strata", "count_whole")
+    )
+    if sampled == population:
+        return f"all {population:,} chunks taken: nothing was drawn, every weight is 1, and there is no sampling error"
+    drawn = f"{sampled:,} of {population:,} chunks, from {strata:,} strata"
+    return f"{drawn}; all chunks taken in {whole:,} of these" if whole else drawn
 
 
 def _record(row: Mapping[str, Any], parent: str | None, source_group: str, variant_type: str) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from hcat.statistics.intervals import normal_quantile, wilson_interval
 #: What a row plans for: the share of the whole collection, of one stratum, or of each stratum at once.
 SCOPES = ("overall", "stratum", "every_stratum")
 
-#: reached: the plan holds as many; not_reached: it does not; not_reachable: more than there are chunks.
-PLAN_STATUSES = ("reached", "not_reached", "not_reachable")
+#: reached: the plan holds as many; all_chunks_taken: every chunk of the scope, so nothing is drawn; not_reached: the
+#: plan holds fewer; not_reachable: more than there are chunks. From the best to the worst.
+PLAN_STATUSES = ("reached", "all_chunks_taken", "not_reached", "not_reachable")
 
 SAMPLE_PLAN_SCHEMA = pa.schema(
     [
@@ -133,7 +134,8 @@ def plan_sample_sizes(
     Table
         Schema :data:`SAMPLE_PLAN_SCHEMA`, overall first, then strata in the order of their ids. ``every_stratum`` is
         the total with which each stratum has the half-width by itself. ``half_width_planned`` is what the planned
-        number gives; null for every_stratum. No strata, no rows.
+        number gives; null for every_stratum, and where every chunk is taken: an interval describes a draw, and there
+        is none. No strata, no rows.
 
     Raises
     ------
@@ -168,7 +170,10 @@ def plan_sample_sizes(
 
 def _plan(row: dict[str, Any], settings: dict[str, float], design_effect: float, needed: int) -> dict[str, Any]:
     count = row["count_planned"]
-    if count >= needed:
+    is_drawn = count < row["count_population"]
+    if not is_drawn:
+        status = "all_chunks_taken"
+    elif count >= needed:
         status = "reached"
     elif needed > row["count_population"]:
         status = "not_reachable"
@@ -182,6 +187,6 @@ def _plan(row: dict[str, Any], settings: dict[str, float], design_effect: float,
             "plan_status": status,
             "design_effect": design_effect,
             "count_needed": needed,
-            "half_width_planned": reached,
+            "half_width_planned": reached if is_drawn else None,
         }
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import combinations
@@ -456,19 +456,31 @@ def naming_words(texts: Sequence[str]) -> list[list[str]]:
     >>> naming_words(["Zofia asks about mortgage rates", "Fees of account 12345678 of Mark"])
     [['asks', 'mortgage', 'rates'], ['fees', 'account']]
     """
+    people = find_people(texts)
+    return [[word for word in content_words(text) if is_telling(word, people)] for text in texts]
+
+
+def find_people(texts: Sequence[str]) -> frozenset[str]:
+    """Return the words, case-folded, that count as names of people in these texts (:func:`naming_words`)."""
     in_lower_case = {word for text in texts for word in _LOWER_CASE_WORD.findall(text)}
-    names = given_names() | ((all_given_names() | surnames()) - in_lower_case)
-    return [
-        [
-            word
-            for word in content_words(text)
-            if len(word) > 2
-            and any(map(str.isalpha, word))
-            and word.removesuffix("'s") not in names
-            and not _LONG_NUMBER.search(word)
-        ]
-        for text in texts
-    ]
+    return frozenset(given_names() | ((all_given_names() | surnames()) - in_lower_case))
+
+
+def is_telling(word: str, people: Collection[str]) -> bool:
+    """Return whether a case-folded word may name a topic: no short word, no name of a person and no long number.
+
+    Parameters
+    ----------
+    word : str
+    people : collection of str
+        Result of :func:`find_people`.
+    """
+    return (
+        len(word) > 2
+        and any(map(str.isalpha, word))
+        and word.removesuffix("'s") not in people
+        and not _LONG_NUMBER.search(word)
+    )
 
 
 def count_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list[Counter[str]]:

@@ -25,7 +25,6 @@ from hcat.topics.models import (
     NOISE,
     TopicSettings,
     cluster_vectors,
-    count_words,
     find_centres,
     find_picture_axes,
     match_centres,
@@ -33,14 +32,11 @@ from hcat.topics.models import (
     measure_stability,
     pull_to_documents,
     unit_rows,
-    weigh_words,
 )
+from hcat.topics.phrases import NO_NAME, describe_naming, name_topics
 
 #: Id of texts without a topic; a stratum of its own.
 NOISE_TOPIC: Final = "noise"
-#: Words that describe a topic, and the first of them that make its name.
-COUNT_WORDS: Final = 10
-COUNT_NAME_WORDS: Final = 3
 #: Chunks per batch of the assignment.
 BATCH_CHUNKS: Final = 4096
 #: Decimals of a distance that decide which centre is nearest; later ones depend on the batch.
@@ -55,6 +51,7 @@ FITTED_SCHEMA: Final = pa.schema(
         ("topic_id", pa.string()),
         ("encoder_key", pa.string()),
         ("topic_name", pa.string()),
+        ("naming", pa.string()),
         ("words", pa.list_(pa.string())),
         ("word_weights", _VECTOR),
         ("settings", pa.string()),
@@ -101,6 +98,7 @@ def fit_topics(
     fits: pa.Table | None,
     settings: Mapping[str, Any],
     identity: Mapping[str, Any],
+    naming: Mapping[str, Any],
     match_similarity: float,
 ) -> pa.Table:
     """Return the topics of a new fit (schema :data:`FITTED_SCHEMA`); no row if the last fit is still valid.
@@ -117,6 +115,8 @@ def fit_topics(
     identity : mapping
         What else a fit depends on: encoder_key, revision, and how texts become vectors. Another value makes another
         fit.
+    naming : mapping
+        tagger, languages and maximum_texts of :func:`hcat.topics.phrases.name_topics`. Another value makes another fit.
     match_similarity : float
         Smallest cosine, in (0, 1], at which a topic keeps the id of a topic of the last fit. The cosine is that of the
         two centres, measured from the mean of all texts. Centres of another encoder are computed again from the new
@@ -128,7 +128,8 @@ def fit_topics(
         If a setting is invalid.
     """
     chosen = TopicSettings.from_mapping(settings)
-    described = json.dumps({**settings, **identity}, sort_keys=True)
+    named_by = describe_naming(naming["tagger"])
+    described = json.dumps({**settings, **identity, "naming": {**naming, "tagger": named_by}}, sort_keys=True)
     last = _last_fit(fits)
     if last.num_rows and last["settings"][0].as_py() == described:
         return FITTED_SCHEMA.empty_table()
@@ -146,9 +147,7 @@ def fit_topics(
     placed = _place_again(earlier, text_ids, vectors, identity["encoder_key"], middle)
     kept = match_centres(placed, centres - middle, float(match_similarity))
     names = _name_topics(kept, earlier["topic_id"].to_pylist(), fits, clustering.count_topics)
-    words = weigh_words(
-        count_words(rows["topic_text"].to_pylist(), clustering.labels, clustering.count_topics), COUNT_WORDS
-    )
+    called = name_topics(rows["topic_text"].to_pylist(), clustering.labels, clustering.count_topics, **naming)
     number = max(fits["fit_number"].to_pylist(), default=0) + 1 if fits is not None else 1
     fit_id = hash_text("topic fit", str(number), described)
     silhouette = measure_silhouette(clustering, chosen.random_seed)
@@ -170,9 +169,10 @@ def fit_topics(
         topics.append(
             {
                 "topic_id": name,
-                "topic_name": ", ".join(word for word, _ in words[label][:COUNT_NAME_WORDS]) or name,
-                "words": [word for word, _ in words[label]],
-                "word_weights": [weight for _, weight in words[label]],
+                "topic_name": called[label].name or name,
+                "naming": called[label].naming,
+                "words": called[label].words,
+                "word_weights": called[label].weights,
                 "count_fitted": len(members),
                 # a cosine may exceed 1 in its last digit
                 "similarity_to_previous": min(kept[label][1], 1.0) if label in kept else None,
@@ -186,6 +186,7 @@ def fit_topics(
         empty: dict[str, Any] = {
             "topic_id": NOISE_TOPIC,
             "topic_name": NOISE_TOPIC,
+            "naming": NO_NAME,
             "words": [],
             "word_weights": [],
             "centre": None,

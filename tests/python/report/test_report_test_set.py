@@ -33,10 +33,10 @@ create table fct_topic_stability as select
     10 as count_pairs, 0.75::double as mean_adjusted_rand, 0.5::double as minimum_adjusted_rand,
     null::double as silhouette, true as is_current;
 create table fct_sampling_strata as select * from (values
-    ('topic_001 | short', 3, 0.6::double, 2, 2, 'proportional', 'as_allocated', 'covered', 4, 3.5::double),
-    ('topic_002 | {HOSTILE}', 2, 0.4, 1, 1, 'proportional', 'minimum', 'uncovered', 0, null)
+    ('topic_001 | short', 3, 0.6::double, 2, 2, 'proportional', 'as_allocated', 'covered', 4, 3.5::double, 'planned'),
+    ('topic_002 | {HOSTILE}', 2, 0.4, 1, 1, 'proportional', 'minimum', 'uncovered', 0, null, 'planned')
 ) as strata(stratum_label, count_population, share_population, count_planned, count_sampled, allocation,
-    allocation_status, weighting_status, count_accepted, count_accepted_effective);
+    allocation_status, weighting_status, count_accepted, count_accepted_effective, plan_status);
 create table fct_test_queries as select * from (values
     ('simple_factual', 'answer', 'offline'), ('simple_factual', 'answer', 'offline'), ('vague', 'refuse', 'offline')
 ) as queries(query_type, expected_behaviour, generator);
@@ -79,6 +79,28 @@ def test_topics_are_numbered_by_size_and_noise_has_no_number(described: dict[str
 
 def test_strata_are_named_by_the_words_of_their_topic(described: dict[str, Any]) -> None:
     assert described["strata"][0]["stratum_label"] == "fees, card, month | short"
+
+
+def test_a_corpus_that_was_taken_whole_shows_no_figures_of_a_draw(tmp_path: Path) -> None:
+    path = tmp_path / "hcat.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(MARTS)
+        connection.execute("update fct_sampling_strata set plan_status = 'all_chunks', allocation_status = 'all_taken'")
+    with open_warehouse(path) as source:
+        page = render(describe_test_set(source))
+    assert "All 5 chunks were taken. Nothing was drawn" in page
+    for heading in ("Planned", "Drawn", "Effective number", "Weights from"):
+        assert heading not in page
+
+
+def test_a_stratum_that_was_taken_whole_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "hcat.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(MARTS)
+        connection.execute("update fct_sampling_strata set allocation_status = 'all_taken' where count_population = 3")
+    with open_warehouse(path) as source:
+        strata = describe_test_set(source)["strata"]
+    assert [row["allocation_text"] for row in strata] == ["all chunks taken", "proportional, minimum"]
 
 
 def test_candidates_are_accepted_and_rejected_ones_together(described: dict[str, Any]) -> None:

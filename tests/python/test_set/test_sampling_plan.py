@@ -65,6 +65,20 @@ def test_plan_by_scope() -> None:
     assert plan_sample_sizes(STRATA, [0.02], 0.1, 0.95).to_pylist()[1]["plan_status"] == "not_reachable"
 
 
+def test_what_is_taken_whole_states_no_half_width() -> None:
+    whole = STRATA.set_column(3, "count_planned", STRATA["count_population"])
+    rows = plan_sample_sizes(whole, [0.02], 0.1, 0.95).to_pylist()
+    assert {row["plan_status"] for row in rows} == {"all_chunks_taken"}
+    assert {row["half_width_planned"] for row in rows} == {None}
+    assert {row["design_effect"] for row in rows} == {1.0}
+    partly = STRATA.set_column(3, "count_planned", pa.array([300, 100]))
+    found = {(row["scope"], row["stratum_id"]): row for row in plan_sample_sizes(partly, [0.05], 0.1, 0.95).to_pylist()}
+    assert found["stratum", "b"]["plan_status"] == "all_chunks_taken"
+    assert found["stratum", "b"]["half_width_planned"] is None
+    assert found["every_stratum", None]["plan_status"] == "not_reached"
+    assert found["overall", None]["half_width_planned"] > 0
+
+
 def test_order_of_strata_does_not_matter_and_none_give_none() -> None:
     turned = plan_sample_sizes(STRATA.take([1, 0]), [0.05, 0.1], 0.2, 0.9)
     assert turned.equals(plan_sample_sizes(STRATA, [0.05, 0.1], 0.2, 0.9))

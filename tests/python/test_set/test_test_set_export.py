@@ -149,6 +149,26 @@ def test_records_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
     assert dict(written.describe())["rejected"] == "1 records: 1 stg_documents__rejected"
 
 
+@pytest.mark.parametrize(
+    ("strata", "said"),
+    [
+        (
+            [(60, 60), (8, 8)],
+            "all 68 chunks taken: nothing was drawn, every weight is 1, and there is no sampling error",
+        ),
+        ([(1200, 40), (8, 8)], "48 of 1,208 chunks, from 2 strata; all chunks taken in 1 of these"),
+        ([(1200, 40), (80, 8)], "48 of 1,280 chunks, from 2 strata"),
+    ],
+)
+def test_a_small_corpus_is_said_to_be_taken_whole(tmp_path: Path, strata: list[tuple[int, int]], said: str) -> None:
+    warehouse = make_warehouse(tmp_path / "warehouse")
+    assert "sampling" not in dict(write_test_set(warehouse).describe())
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("create table fct_sampling_strata (count_population bigint, count_sampled bigint)")
+        connection.executemany("insert into fct_sampling_strata values (?, ?)", strata)
+    assert dict(write_test_set(warehouse).describe())["sampling"] == said
+
+
 def test_bytes_are_the_same_whatever_the_order_of_rows(tmp_path: Path) -> None:
     first = write_test_set(make_warehouse(tmp_path / "one"))
     shuffled = make_warehouse(tmp_path / "two", Random(1).sample(QUERIES, 3), Random(2).sample(VARIANTS, 3))

@@ -44,7 +44,7 @@ from hcat.test_set.variants.kinds import (
 from hcat.test_set.variants.misspellings import MISSPELLINGS, NEIGHBOURS, known_words
 from hcat.test_set.variants.questions import read_plan
 from hcat.test_set.variants.surroundings import swap_terms
-from hcat.test_set.variants.tables import VARIED_SCHEMA, make_canary, read_materials, vary_batch
+from hcat.test_set.variants.tables import VARIED_SCHEMA, LanguageBounds, make_canary, read_materials, vary_batch
 
 DEMO = Path(__file__).resolve().parents[3] / "demo" / "logs" / "queries.jsonl"
 SHIPPED = shipped_materials()
@@ -331,6 +331,53 @@ def test_hand_worked_wordings():
     assert all("Harbour Points" in text for text in texts("colloquial", "When do Harbour Points expire?"))
 
 
+def synonyms(text: str) -> set[str]:
+    """Return the text and what synonyms make of it: the variants without a frame."""
+    frames = {"synonym": SHIPPED["paraphrase"]["synonym"], "fixed_phrase": SHIPPED["paraphrase"]["fixed_phrase"]}
+    return texts("paraphrase", text, rate=1.0, materials=frames)
+
+
+def test_words_of_fixed_phrases_stay():
+    for text in (
+        "How do they get rid of moss?",
+        "What do they need to pay?",
+        "Did something go wrong?",
+        "Is there a need for it?",
+        "Is a limited company insured?",
+        "Did they make a purchase?",
+    ):
+        assert synonyms(text) == set(), text
+    assert synonyms("Do they need it to get rid of moss?") == {"Do they require it to get rid of moss?"}
+    # one word is not said twice, and the article follows
+    assert synonyms("Why are fees charged?") == set()
+    assert synonyms("Is a wrong entry corrected?") == {"Is an incorrect entry corrected?"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How long is an agreement in principle valid?",
+        "Who painted the Girl with a Pearl Earring?",
+        "How many people searched the internet for it yesterday?",
+        "Which planet in the solar system has the most moons?",
+        "How do differences in rules affect patterns of trade?",
+        "How can firms avoid the risks associated with new devices?",
+    ],
+)
+def test_a_phrase_that_belongs_to_something_stays_where_it_is(text):
+    made = texts("paraphrase", text, materials={}, seeds=20)
+    assert not any(re.match(r"(?:in|with|for|on) ", variant, re.IGNORECASE) for variant in made), made
+
+
+def test_requests_and_compound_nouns_have_no_told_form():
+    assert read_plan("Can a savings plan by standing order start today?") is None
+    request = "Can you write a letter for me?"
+    plan = read_plan(request)
+    assert plan is not None
+    assert plan.is_request
+    assert not any("whether" in text or " if " in text for text in texts("paraphrase", request))
+
+
 @pytest.mark.parametrize(
     ("question", "told", "denied"),
     [
@@ -407,6 +454,33 @@ def test_contradictions_stand_in_front_and_are_false():
     assert make("contradicting_context", question)[0] == "no_reference"
     assert make("contradicting_context", question, " ")[0] == "no_reference"
     assert make("contradicting_context", question, "Blue.")[0] == "no_place"
+
+
+def test_opposites_spare_titles_and_claims_are_statements():
+    led = 'According to "Limits and blocking", can I lower the limit?'
+    assert all('"Limits and blocking"' in text for text in texts("antonym", led, seeds=40))
+    for reference in ("Yes. The card is valid for four years.", "B) €1.50. The card is valid for four years."):
+        claims = texts("contradicting_context", "How long is it valid?", reference)
+        assert claims
+        assert not any("Yes." in text or "B)" in text for text in claims)
+
+
+def test_the_language_of_a_text_counts_where_it_is_sure():
+    asked = ["Wie viele Tage nach dem Kauf gilt der Schutz der Karte?", "How many days is the card insured for?"]
+    columns = {
+        "variant_key": ["a", "b"],
+        "variant_type": ["paraphrase"] * 2,
+        "query_text": asked,
+        "reference_answer": [None, None],
+        "language": ["en", "en"],
+        "rate": [0.5, 0.5],
+    }
+    batch = pa.RecordBatch.from_pydict(columns)
+    assert vary_batch(batch, SHIPPED)["variant_status"].to_pylist() == [MADE, MADE]
+    sure = vary_batch(batch, SHIPPED, LanguageBounds(0.8, 20))
+    assert sure["variant_status"].to_pylist() == ["other_language", MADE]
+    unsure = vary_batch(batch, SHIPPED, LanguageBounds(0.8, 200))
+    assert unsure["variant_status"].to_pylist() == [MADE, MADE]
 
 
 def test_prompts_hold_query_and_canary_once_each():

@@ -36,6 +36,7 @@ SETTINGS: dict[str, Any] = {
     "random_seed": 1,
 }
 IDENTITY = {"encoder_key": "e1", "revision": 1}
+NAMING = {"tagger": "none", "languages": ["en"], "maximum_texts": 100}
 
 
 @pytest.fixture
@@ -74,7 +75,8 @@ def shift(texts: pa.Table) -> pa.Table:
 def fit(connection: Any, texts: pa.Table, fits: pa.Table | None = None, **changes: Any) -> pa.Table:
     identity = IDENTITY | {key: value for key, value in changes.items() if key in IDENTITY}
     settings = SETTINGS | {key: value for key, value in changes.items() if key in SETTINGS}
-    return fit_topics(order_by(connection.from_arrow(texts), "text_id"), fits, settings, identity, 0.9)
+    naming = NAMING | {key: value for key, value in changes.items() if key in NAMING}
+    return fit_topics(order_by(connection.from_arrow(texts), "text_id"), fits, settings, identity, naming, 0.9)
 
 
 def test_a_document_draws_its_chunks_into_one_topic(connection: Any) -> None:
@@ -131,7 +133,7 @@ def test_a_fit_in_force_is_not_made_again_and_reads_no_text(connection: Any) -> 
         def to_arrow_table(self) -> pa.Table:
             raise AssertionError("a fit in force needs no texts")
 
-    again = fit_topics(Unreadable(), fitted, SETTINGS, IDENTITY, 0.9)
+    again = fit_topics(Unreadable(), fitted, SETTINGS, IDENTITY, NAMING, 0.9)
     assert again.num_rows == 0
     assert again.schema == FITTED_SCHEMA
 

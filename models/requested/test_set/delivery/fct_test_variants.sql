@@ -16,6 +16,7 @@ final as (
         test_variants.variant_type,
         test_variants.meaning,
         test_variants.variant_status,
+        test_variants.equivalence_status,
         coalesce(masked_queries.masked_text, test_variants.query_text) as query_text,
         coalesce(masked_references.masked_text, test_variants.reference_answer) as reference_answer,
         test_variants.query_type,
@@ -32,6 +33,8 @@ final as (
         test_variants.random_seed,
         test_variants.variant_revision,
         test_variants.rate,
+        test_variants.entailment_from_parent,
+        test_variants.entailment_to_parent,
         test_variants.sampling_weight
     from test_variants
     left join masked as masked_queries on md5(test_variants.query_text) = masked_queries.text_id

@@ -1,14 +1,15 @@
 -- One row per accepted query, with the number of chunks that it represents. Weights adjust for rejected queries inside
 -- the stratum (post-stratification): n_h sampled chunks over those with an accepted query. With equal draws, the
 -- weights of a stratum then add up to its number of chunks, N_h. With unequal draws, they do so on average. If every
--- small sample were forced to the sum, shares of often drawn chunks would be biased.
+-- small sample were forced to the sum, shares of often drawn chunks would be biased. Where all chunks of the corpus are
+-- taken there is no sample to weight: every query counts 1.
 with queries_checked as (
     select * from {{ ref('int_queries_checked') }}
     where check_status = 'accepted'
 ),
 
 chunks_sampled as (
-    select chunk_id, stratum_id, sampling_weight from {{ ref('int_chunks_sampled') }}
+    select chunk_id, stratum_id, sampling_status, sampling_weight from {{ ref('int_chunks_sampled') }}
 ),
 
 strata_weighted as (
@@ -36,17 +37,20 @@ final as (
         -- strings
         case
             when chunks_sampled.stratum_id is null then 'not_sampled'
+            when chunks_sampled.sampling_status = 'all_chunks_taken' then 'all_chunks_taken'
             when represented.count_strata > 1 then 'with_collapsed'
             else 'own_stratum'
         end as weighting_status,
 
         -- numerics
-        (
-            -- a chunk counts once, however many queries were made from it
-            chunks_sampled.sampling_weight / count(*) over (partition by queries_checked.chunk_id)
-            * strata_weighted.count_planned / strata_weighted.count_chunks_accepted
-            * represented.count_represented / strata_weighted.count_population
-        )::double as sampling_weight
+        case
+            when chunks_sampled.sampling_status = 'all_chunks_taken' then 1
+            else
+                -- a chunk counts once, however many queries were made from it
+                chunks_sampled.sampling_weight / count(*) over (partition by queries_checked.chunk_id)
+                * strata_weighted.count_planned / strata_weighted.count_chunks_accepted
+                * represented.count_represented / strata_weighted.count_population
+        end::double as sampling_weight
     from queries_checked
     left join chunks_sampled on queries_checked.chunk_id = chunks_sampled.chunk_id
     left join strata_weighted on chunks_sampled.stratum_id = strata_weighted.stratum_id

@@ -1,6 +1,6 @@
 -- One row per stratum of the plan, with the accepted queries that represent it. A stratum without accepted queries is
 -- represented by the stratum of the same topic whose chunks are most alike in length. Without such a stratum it is not
--- covered.
+-- covered. Where all chunks of the corpus are taken, weights are 1 and nothing represents anything else.
 with strata_planned as (
     select * from {{ ref('int_strata_planned') }}
 ),
@@ -48,7 +48,7 @@ neighbours as (
         neighbour.stratum_id as weighting_stratum_id
     from covered as missing
     inner join covered as neighbour on missing.topic_id = neighbour.topic_id
-    where missing.count_accepted = 0 and neighbour.count_accepted > 0
+    where missing.count_accepted = 0 and neighbour.count_accepted > 0 and missing.plan_status <> 'all_chunks'
     qualify row_number() over (
             partition by missing.stratum_id
             order by

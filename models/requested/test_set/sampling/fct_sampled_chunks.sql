@@ -17,6 +17,7 @@ final as (
         chunk_strata.stratum_label,
         chunks_sampled.topic_id,
         chunks_sampled.length_class,
+        chunks_sampled.sampling_status,
 
         -- numerics
         chunk_strata.size_measure,

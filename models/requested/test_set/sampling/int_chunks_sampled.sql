@@ -1,7 +1,8 @@
 -- One row per sampled chunk, with the probability that the draw of its stratum includes it. Equal draws take the n_h
 -- smallest hashes of N_h, so pi = n_h / N_h. Draws by size or importance use systematic sampling in the order of the
 -- hashes (Madow 1949). Its probabilities are exactly those planned, and its size is fixed. Sorting hashes by weight has
--- no closed form of pi. The pi of Pareto sampling is an approximation that fails in small strata.
+-- no closed form of pi. The pi of Pareto sampling is an approximation that fails in small strata. Where every chunk is
+-- taken, nothing is drawn: there is no probability, and the weight is 1.
 {{ config(materialized='table') }}
 
 {%- set draw_sizes = {
@@ -15,12 +16,17 @@ with chunk_strata as (
 ),
 
 strata_planned as (
-    select stratum_id, count_population, count_planned from {{ ref('int_strata_planned') }}
+    select stratum_id, plan_status, count_population, count_planned from {{ ref('int_strata_planned') }}
 ),
 
 numbered as (
     select
         chunk_strata.*,
+        case
+            when strata_planned.plan_status = 'all_chunks' then 'all_chunks_taken'
+            when strata_planned.count_planned = strata_planned.count_population then 'stratum_taken'
+            else 'drawn'
+        end as sampling_status,
         strata_planned.count_population,
         strata_planned.count_planned,
         {{ sampling_number('sampled chunk', 'chunk_strata.chunk_id') }} as draw_number,
@@ -91,10 +97,11 @@ final as (
         -- strings
         topic_id,
         length_class,
+        sampling_status,
 
         -- numerics
         draw_number::double as draw_number,
-        inclusion_probability::double as inclusion_probability,
+        case when sampling_status = 'drawn' then inclusion_probability end::double as inclusion_probability,
         (1 / inclusion_probability)::double as sampling_weight
     from drawn
     where is_drawn

@@ -123,7 +123,8 @@ totalled as (
         *,
         least(count_all, greatest(count_asked, count_all_least)) as count_total,
         case
-            when count_asked >= count_all then 'all_chunks'
+            -- by the total, or by the minima of small strata
+            when greatest(count_asked, count_all_least) >= count_all then 'all_chunks'
             when count_asked < count_all_least then 'minimum_above_total'
             else 'planned'
         end as plan_status

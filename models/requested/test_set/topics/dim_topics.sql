@@ -40,6 +40,8 @@ final as (
         -- strings
         numbered.topic_name,
         {{ array_join('numbered.words', ', ') }} as topic_words,
+        -- fits of earlier versions knew words only
+        case when numbered.topic_id = 'noise' then 'none' else coalesce(numbered.naming, 'words') end as topic_naming,
         case when numbered.fit_number = numbered.current_fit_number then 'current' else 'retired' end as topic_status,
 
         -- numerics

@@ -1,11 +1,14 @@
 from hcat.engine.relations import order_by, read_rows, select_pending
-from hcat.test_set.variants.tables import vary_pending
+from hcat.test_set.variants.tables import LanguageBounds, vary_pending
 
 
 def model(dbt, session):
     batch_queries = dbt.config.meta_get("batch_queries")
+    probability = dbt.config.meta_get("language_probability")
+    letters = dbt.config.meta_get("language_letters")
     keyed = dbt.ref("int_variants_keyed")
     materials = read_rows(dbt.ref("int_variant_materials"))
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(keyed, done, ["variant_key"])
-    return vary_pending(order_by(pending, "variant_key"), materials, batch_queries)
+    bounds = LanguageBounds(probability, letters)
+    return vary_pending(order_by(pending, "variant_key"), materials, batch_queries, bounds)

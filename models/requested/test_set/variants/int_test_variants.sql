@@ -14,7 +14,13 @@ queries_varied as (
 ),
 
 variant_types as (
-    select variant_type, meaning from {{ ref('test_variant_types') }}
+    select variant_type, meaning, must_entail from {{ ref('test_variant_types') }}
+),
+
+pairs_entailed as (
+    select entailed.pair_id, entailed.probability_entailment
+    from {{ ref('int_test_variants_entailed') }} as entailed
+    inner join {{ ref('int_classifier') }} as classifier on entailed.classifier_key = classifier.classifier_key
 ),
 
 joined as (
@@ -23,7 +29,16 @@ joined as (
         planned.parent_query_id,
         varied.variant_type,
         variant_types.meaning,
-        varied.variant_status,
+        varied.variant_status as rule_status,
+        case
+            when varied.variant_status <> 'made' or not variant_types.must_entail then 'not_due'
+            when from_parent.pair_id is null or to_parent.pair_id is null then 'not_read'
+            when
+                least(from_parent.probability_entailment, to_parent.probability_entailment)
+                < {{ var('hcat_variant_entailment') }}
+                then 'not_equivalent'
+            else 'equivalent'
+        end as equivalence_status,
         varied.query_text,
         case when variant_types.meaning in ('kept', 'attacked') then test_queries.reference_answer end
             as reference_answer,
@@ -41,11 +56,24 @@ joined as (
         case when variant_types.meaning <> 'out_of_scope' then test_queries.source_chunk_ids end as source_chunk_ids,
         varied.variant_number,
         planned.rate,
+        from_parent.probability_entailment as entailment_from_parent,
+        to_parent.probability_entailment as entailment_to_parent,
         test_queries.sampling_weight
     from variants_planned as planned
     inner join queries_varied as varied on planned.variant_key = varied.variant_key
     inner join test_queries on planned.parent_query_id = test_queries.query_id
     inner join variant_types on varied.variant_type = variant_types.variant_type
+    left join pairs_entailed as from_parent
+        on {{ text_pair_id('test_queries.query_text', 'varied.query_text') }} = from_parent.pair_id
+    left join pairs_entailed as to_parent
+        on {{ text_pair_id('varied.query_text', 'test_queries.query_text') }} = to_parent.pair_id
+),
+
+judged as (
+    select
+        *,
+        case when equivalence_status = 'not_equivalent' then equivalence_status else rule_status end as variant_status
+    from joined
 ),
 
 -- the same words twice would count one answer twice: the first in a fixed order stands
@@ -56,7 +84,7 @@ numbered as (
             partition by query_text, variant_status
             order by parent_query_id, variant_type, variant_number
         ) as occurrence
-    from joined
+    from judged
 ),
 
 final as (
@@ -78,6 +106,7 @@ final as (
                 then 'duplicate'
             else variant_status
         end as variant_status,
+        equivalence_status,
         query_text,
         reference_answer,
         query_type,
@@ -94,6 +123,10 @@ final as (
         '{{ var("hcat_random_seed") }}'::bigint as random_seed,
         '{{ var("hcat_variant_revision") }}'::integer as variant_revision,
         rate::double as rate,
+        case when equivalence_status in ('equivalent', 'not_equivalent') then entailment_from_parent end
+            as entailment_from_parent,
+        case when equivalence_status in ('equivalent', 'not_equivalent') then entailment_to_parent end
+            as entailment_to_parent,
         sampling_weight
     from numbered
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hcat.language.given_names import is_ordinary_word
 from hcat.test_set.generation.english import (
     ADVERBS,
     AFTER_VERB,
@@ -362,7 +363,12 @@ def _lower_first(text: str, words: list[str], common: frozenset[str]) -> str:
         is_common = True
     if not is_common and not is_name and f"={first}" not in common and "'" not in first:
         # a name would stand somewhere else in the chunk with its capital
-        is_common = len(words) == 1 or first.endswith(COMMON_ENDINGS) or first in COMMON_OPENERS
+        is_common = (
+            len(words) == 1
+            or first.endswith(COMMON_ENDINGS)
+            or first in COMMON_OPENERS
+            or is_ordinary_word(first.lower())
+        )
     return first.lower() + text[len(first) :] if is_common else text
 
 

@@ -134,10 +134,13 @@ prices purchases records releases reports runs starts supplies supports totals t
 NOUNS = frozenset(_NOUN_LIST.split())
 AFTER_VERB = re.compile(r"(?:a|an|the|our|your|its|all|no|both|more|up|between|from|at|[$\u20ac\u00a3]?\d.*)\Z")
 ANY_VERB = "|".join(sorted(({*THIRD} - NOUNS) | {*PAST}))
-SECOND_VERB = re.compile(
-    rf",? and (?:\w+ly |then )?(?:(?:{'|'.join(sorted({*THIRD} - NOUNS))})\b|(?:{'|'.join(sorted(NOUNS))}) "
+_FINITE_VERB = (
+    rf"(?:(?:{'|'.join(sorted({*THIRD} - NOUNS))})\b|(?:{'|'.join(sorted(NOUNS))}) "
     r"(?=(?:a|an|the|no|nothing) |[$\u20ac\u00a3]?\d))"
 )
+SECOND_VERB = re.compile(rf",? and (?:\w+ly |then )?{_FINITE_VERB}")
+#: A clause with a subject of its own: "the letter arrives within three days and the code holds for 20".
+SECOND_CLAUSE = re.compile(rf"\band (?:[\w-]+ ){{1,5}}{_FINITE_VERB}")
 _ADVERB_LIST = """
 also generally primarily currently typically usually principally mainly largely
 previously subsequently always often normally initially further previously recently historically annually

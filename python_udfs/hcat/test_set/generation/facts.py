@@ -43,6 +43,7 @@ from hcat.test_set.generation.english import (
     PERIOD,
     PREPOSITION_END,
     RELATIVE_TIME,
+    SECOND_CLAUSE,
     THIRD,
     YEAR,
 )
@@ -158,6 +159,8 @@ def read_yes_no(statement: Statement, speaker: str, common: frozenset[str]) -> t
     if NEGATION.search(predicate) or len(predicate.split()) < MINIMUM_PREDICATE_WORDS:
         return None
     if clause.lead and re.search(rf"\b{YEAR}\b", predicate):
+        return None
+    if SECOND_CLAUSE.search(predicate):
         return None
     if (
         re.match(MONEY, predicate)

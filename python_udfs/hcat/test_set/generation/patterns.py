@@ -607,7 +607,7 @@ def _purpose(statement: Statement, clause: Clause) -> Fact | None:
         and clause.subject != "I"
         and clause.is_singular is not None
         and len(text.split()) >= 2
-        and not text.startswith("to ")
+        and not text.startswith(("to ", "no ", "neither "))
     ):
         return make_fact(
             statement, f"what {do_form(clause)} {clause.subject} {clause.base}", "purpose", "entity", "easy", text

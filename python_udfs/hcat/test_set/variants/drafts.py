@@ -8,6 +8,7 @@ from typing import Final
 
 #: Materials: lists that people edit (seeds). A rule names the list that it draws from.
 SYNONYM: Final = "synonym"
+FIXED_PHRASE: Final = "fixed_phrase"
 CONTRACTION: Final = "contraction"
 FILLER: Final = "filler"
 FRAME: Final = "frame"
@@ -20,6 +21,7 @@ MENTIONED_TERM: Final = "mentioned_term"
 SWAPPED_TERM: Final = "swapped_term"
 MATERIALS: Final = (
     SYNONYM,
+    FIXED_PHRASE,
     CONTRACTION,
     FILLER,
     FRAME,

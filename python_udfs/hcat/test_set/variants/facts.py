@@ -33,7 +33,7 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019\u02bc][^\W_]+)*")
 # a run of characters that holds a digit, with what joins the groups of an IBAN, a date or an amount
 _NUMBER_RUN = re.compile(r"[^\s\d]*\d\S*")
 _EDGES = " \t\n\r.,;:!?\"'()[]{}<>\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb\u00bf\u00a1*"
-_QUOTATION = re.compile(
+QUOTATION = re.compile(
     r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u201e[^\u201c\u201d]*[\u201c\u201d]|\u00ab[^\u00bb]*\u00bb|`[^`]*`"
 )
 _ADDRESS = re.compile(r"\S*[@/\\_#&=%\u20ac$\u00a3]\S*")
@@ -70,7 +70,7 @@ def protected_spans(text: str) -> tuple[tuple[int, int], ...]:
     """
     features = extract_features(text)
     spans = [(mention.start, mention.end) for mention in (*features.number_mentions, *features.entity_mentions)]
-    for pattern in (_NUMBER_RUN, _QUOTATION, _ADDRESS):
+    for pattern in (_NUMBER_RUN, QUOTATION, _ADDRESS):
         spans += [match.span() for match in pattern.finditer(text)]
     for match in _WORD.finditer(text):
         word = match.group()

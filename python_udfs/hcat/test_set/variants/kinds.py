@@ -32,9 +32,10 @@ STATUSES: Final = {
     "other_language": "the rules of the kind know English only",
     "no_reference": "the kind needs a reference answer",
     "no_material": "the seeds hold nothing for the kind",
+    "not_equivalent": "the classifier does not find that the variant asks what its parent asks",
     "duplicate": "another query of the test set has the same text",
 }
-"""Why there is a variant, or none. `duplicate` is found in SQL, over the whole test set."""
+"""Why there is a variant, or none. `not_equivalent` and `duplicate` are found in SQL, over the whole test set."""
 
 Rule = Callable[[Parent, Settings, Random], Iterator[Draft]]
 

@@ -11,7 +11,7 @@ from random import Random
 
 from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
 from hcat.test_set.variants.drafts import Draft, Parent, Settings
-from hcat.test_set.variants.facts import count_negations
+from hcat.test_set.variants.facts import QUOTATION, count_negations
 from hcat.test_set.variants.questions import read_plan, split_lead, starts_with_auxiliary
 
 # "how long does it not take" asks nothing
@@ -76,8 +76,11 @@ def take_opposite(parent: Parent, settings: Settings, random: Random) -> Iterato
     random : random.Random
         Source of every choice.
     """
-    fault = perturb(parent.text.strip(), ANTONYM, [], random)
-    if fault is not None:
+    text = parent.text.strip()
+    fault = perturb(text, ANTONYM, [], random)
+    # a quoted title with an opposite in it names no document
+    quotations = [match.group() for match in QUOTATION.finditer(text)]
+    if fault is not None and all(quotation in fault.text for quotation in quotations):
         yield Draft(fault.text, f"{fault.before} > {fault.after}")
 
 

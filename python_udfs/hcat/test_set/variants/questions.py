@@ -29,6 +29,7 @@ _LEAD = re.compile(
 )
 _OPENING = re.compile(rf"\s*(?:{_AUXILIARY})\b", re.IGNORECASE)
 _SECOND_QUESTION = re.compile(rf",?\s+(?:and|or)\s+(?:{_QUESTION_WORD}|{_AUXILIARY})\b", re.IGNORECASE)
+_AUXILIARY_WORD = re.compile(_AUXILIARY)
 _PRONOUNS: Final = frozenset({"i", "you", "we", "they", "he", "she", "it"})
 _TO_BE: Final = frozenset({"is", "are", "was", "were"})
 _TO_HAVE: Final = frozenset({"has", "have", "had"})
@@ -51,6 +52,7 @@ last lead list lock log measure mention move need offer open plan present produc
 reserve return run save set show sign start state stay stop store support switch transfer turn use work
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_LIST.split())
+_THIRD_PERSONS: Final = frozenset(map(third_person, VERBS))
 _ADVERBS: Final = frozenset(
     {
         "last",
@@ -73,6 +75,7 @@ _AFTER_VERB = re.compile(
     r"|with|from|by|as|into|about|after|before|under|until|during|between|per|over|when|if|through|via)\b"
     r"|[$\u00a3\u20ac]?\d|[A-Z]",
 )
+_LATER = re.compile(r"(?:by|of|for|with|from|in|on|at|to|under)\b")
 _NO_VERB_AFTER_LIST = """
 a an the this that these those my your our their his her its of for in on to with by from at and or any each every no
 """
@@ -104,6 +107,11 @@ class Plan:
     subject: str
     verb: str
     rest: str
+
+    @property
+    def is_request(self) -> bool:
+        """Whether the question asks somebody to do something ("can you write"), which no clause tells."""
+        return self.is_yes_no and self.subject.lower() == "you" and self.auxiliary in ("can", "could", "will", "would")
 
     @property
     def is_yes_no(self) -> bool:
@@ -138,6 +146,21 @@ def split_lead(text: str) -> tuple[str, str]:
         return "", stripped
     main = stripped[match.end() :]
     return match["lead"], main[:1].upper() + main[1:]
+
+
+def is_predicate(word: str) -> bool:
+    """Return whether a word in small letters can say something of a subject with "is": "valid", "open", "charged"."""
+    return _PREDICATE.fullmatch(word) is not None and word not in _NO_PREDICATE
+
+
+def is_auxiliary(word: str) -> bool:
+    """Return whether a word in small letters is an auxiliary: "does", "is"."""
+    return _AUXILIARY_WORD.fullmatch(word) is not None
+
+
+def is_finite(word: str) -> bool:
+    """Return whether a word in small letters can be the verb of a clause: "is", "pays", "goes"."""
+    return is_auxiliary(word) or word in _THIRD_PERSONS
 
 
 def starts_with_auxiliary(text: str) -> bool:
@@ -178,12 +201,15 @@ def read_plan(text: str) -> Plan | None:
             continue
         behind = " ".join(words[position + 1 :])
         if auxiliary in _TO_BE | _TO_HAVE:
-            found = _PREDICATE.fullmatch(word) is not None and word not in _NO_PREDICATE
+            found = is_predicate(word)
         else:
             found = word in VERBS and (word not in _AMBIGUOUS or _AFTER_VERB.match(behind) is not None)
             # a noun as well ends a question of yes or no: "does the account include breakdown cover"
             found = found and not (word in _AMBIGUOUS and not behind and not asked)
         if found and before in _ADVERBS:
+            return None
+        # "can a savings plan by standing order start": the verb may come later
+        if found and word in _AMBIGUOUS and _LATER.match(behind) and not VERBS.isdisjoint(behind.lower().split()):
             return None
         if found:
             subject = " ".join(words[:position])

@@ -31,6 +31,7 @@ SUBJECT_PLACEHOLDER: Final = "{subject}"
 """Stand for the canary in a prompt, the false statement in a claim and the subject in a question."""
 
 _FALSE_STATEMENTS: Final = (NUMBER_OUTSIDE, ANTONYM, NEGATION)  # the most certain first
+_OPENER = re.compile(r"\A(?:Yes|No|[A-Z]\) .{1,80}?)\.\s+(?=[A-Z])")
 _QUESTION_WORD = re.compile(r"\W*(what|which|who|when|where|why|how|can|does|do|is|are)\b", re.IGNORECASE)
 
 
@@ -47,7 +48,8 @@ def contradict(parent: Parent, settings: Settings, random: Random) -> Iterator[D
         Source of every choice.
     """
     claims = settings.items(CLAIM)
-    answer = " ".join((parent.reference_answer or "").split())
+    # a claim is a statement: "Yes." and "B) five days." answer a question that has not been asked yet
+    answer = _OPENER.sub("", " ".join((parent.reference_answer or "").split()))
     if not answer or not claims:
         return
     claim = random.choice(claims)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import map_batches
+from hcat.language.identification import identify_languages
 from hcat.test_set.variants.drafts import MATERIALS, Draft, Item, Parent, Settings
 from hcat.test_set.variants.kinds import vary
 
@@ -68,7 +69,22 @@ def make_canary(variant_key: str) -> str:
     return f"HCAT-{hash_text('canary', variant_key)[:CANARY_DIGITS]}"
 
 
-def vary_batch(batch: pa.RecordBatch, materials: Materials) -> pa.RecordBatch:
+class LanguageBounds(NamedTuple):
+    """From where on the language of a text counts (:func:`hcat.language.identification.identify_languages`).
+
+    Attributes
+    ----------
+    probability : float
+        In (0, 1].
+    letters : int
+        Letters that a text must have.
+    """
+
+    probability: float
+    letters: int
+
+
+def vary_batch(batch: pa.RecordBatch, materials: Materials, bounds: LanguageBounds | None = None) -> pa.RecordBatch:
     """Return the variants of a batch of planned ones (schema :data:`VARIED_SCHEMA`).
 
     Parameters
@@ -77,9 +93,28 @@ def vary_batch(batch: pa.RecordBatch, materials: Materials) -> pa.RecordBatch:
         variant_key (its hash seeds every choice), variant_type, query_text, reference_answer, language, rate.
     materials : mapping
         Result of :func:`read_materials`.
+    bounds : LanguageBounds, optional
+        From where on the language that a text is identified as replaces the column language, which is a setting.
     """
-    rows = [row for planned in batch.to_pylist() for row in _vary_one(planned, materials)]
+    planned_rows = batch.to_pylist()
+    if bounds is not None:
+        planned_rows = [
+            planned | {"language": language or planned["language"]}
+            for planned, language in zip(planned_rows, _identify(batch, bounds), strict=True)
+        ]
+    rows = [row for planned in planned_rows for row in _vary_one(planned, materials)]
     return pa.RecordBatch.from_pylist(rows, schema=VARIED_SCHEMA)
+
+
+def _identify(batch: pa.RecordBatch, bounds: LanguageBounds) -> list[str | None]:
+    """Return the language of each query, None where nobody could be sure."""
+    texts = pa.RecordBatch.from_arrays([batch["variant_key"], batch["query_text"]], ["passage_id", "passage_text"])
+    return [
+        row["language"]
+        if row["language_probability"] >= bounds.probability and row["count_letters"] >= bounds.letters
+        else None
+        for row in identify_languages(texts).to_pylist()
+    ]
 
 
 def _vary_one(planned: Mapping[str, Any], materials: Materials) -> list[dict[str, Any]]:
@@ -103,7 +138,9 @@ def _vary_one(planned: Mapping[str, Any], materials: Materials) -> list[dict[str
     ]
 
 
-def vary_pending(planned: Any, materials: pa.Table, batch_queries: int) -> pa.RecordBatchReader:
+def vary_pending(
+    planned: Any, materials: pa.Table, batch_queries: int, bounds: LanguageBounds | None = None
+) -> pa.RecordBatchReader:
     """Return the variants of the planned ones that have none yet, streamed (schema :data:`VARIED_SCHEMA`).
 
     Parameters
@@ -114,5 +151,8 @@ def vary_pending(planned: Any, materials: pa.Table, batch_queries: int) -> pa.Re
         As in :func:`read_materials`.
     batch_queries : int
         Rows of a batch; what a query becomes does not depend on it.
+    bounds : LanguageBounds, optional
+        As in :func:`vary_batch`.
     """
-    return map_batches(planned, partial(vary_batch, materials=read_materials(materials)), VARIED_SCHEMA, batch_queries)
+    vary_rows = partial(vary_batch, materials=read_materials(materials), bounds=bounds)
+    return map_batches(planned, vary_rows, VARIED_SCHEMA, batch_queries)

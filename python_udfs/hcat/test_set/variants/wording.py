@@ -12,9 +12,28 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-from hcat.test_set.variants.drafts import CONTRACTION, FILLER, FRAME, SYNONYM, Draft, Item, Parent, Settings
+from hcat.test_set.perturbation.forms import article_for, find_article, in_case_of
+from hcat.test_set.variants.drafts import (
+    CONTRACTION,
+    FILLER,
+    FIXED_PHRASE,
+    FRAME,
+    SYNONYM,
+    Draft,
+    Item,
+    Parent,
+    Settings,
+)
 from hcat.test_set.variants.facts import is_protected
-from hcat.test_set.variants.questions import VERBS, read_plan, split_lead, starts_with_auxiliary
+from hcat.test_set.variants.questions import (
+    VERBS,
+    is_auxiliary,
+    is_finite,
+    is_predicate,
+    read_plan,
+    split_lead,
+    starts_with_auxiliary,
+)
 
 PLACEHOLDER: Final = "{query}"
 """Stands for the query in a frame, a filler or a prompt."""
@@ -129,6 +148,20 @@ specialise stand stay switch take turn used wait work is are was were be been
 """
 _PHRASAL: Final = frozenset(_PHRASAL_LIST.split())
 _MAXIMUM_WORDS_OF_PHRASE: Final = 8
+# verbs that take a preposition behind their object: "search the internet for it"
+_TAKES_LIST = """
+search/for look/for ask/for pay/for charge/for apply/for use/for use/in help/with help/in provide/with supply/with
+compare/with replace/with share/with put/in put/on find/on read/on information/on tax/on interest/on
+"""
+_TAKES: Final = {
+    form: tuple(pair.split("/")[1] for pair in _TAKES_LIST.split() if pair.split("/")[0] == verb)
+    for verb in {pair.split("/")[0] for pair in _TAKES_LIST.split()}
+    for form in (verb, f"{verb}s", f"{verb}ed", f"{verb}d")
+}
+_TIMES: Final = frozenset({"yesterday", "today", "tomorrow", "now", "tonight", "again", "too", "anymore"})
+_NEEDS_VERB = re.compile(
+    r"\A(?:\S+\s+){0,6}?(?:do|does|did|can|could|will|would|should|must|may|might)\s", re.IGNORECASE
+)
 _BORDER = re.compile(r"[.?!:;,]\s|\b(?:and|or|before|after|when|if|because|while|until|since|that)\b", re.IGNORECASE)
 _PREPOSITIONS: Final = frozenset(
     {"on", "in", "for", "with", "at", "under", "during", "of", "to", "by", "from", "between"}
@@ -160,14 +193,16 @@ def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[D
     parent : Parent
         The query.
     settings : Settings
-        ``rate`` is the chance of each synonym beyond the first; materials: synonyms and frames.
+        ``rate`` is the chance of each synonym beyond the first; materials: synonyms, fixed phrases, in which no word is
+        replaced, and frames.
     random : random.Random
         Source of every choice.
     """
     text = parent.text.strip()
-    chosen = _choose(text, _find(text, settings.items(SYNONYM)), settings.rate, random)
+    found = _find(text, settings.items(SYNONYM), settings.items(FIXED_PHRASE))
+    chosen = _choose(text, found, settings.rate, random)
     details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in chosen]
-    text = _apply(text, chosen)
+    text = _apply(text, [_with_article(text, edit) for edit in chosen])
     lead, main = split_lead(text)
     forms = [form for form in (_tell_indirectly(lead, main, settings.items(FRAME), random),) if form is not None]
     moved = _move_to_end(lead, main) if lead else _move_to_front(text)
@@ -211,7 +246,7 @@ def _tell(text: str) -> tuple[str, str]:
             return "", ""
         return f"{match['asked'].lower()} {rest} {match['verb'].lower()}", "indirect"
     plan = read_plan(text)
-    if plan is None:
+    if plan is None or plan.is_request:
         return "", ""
     return (plan.tell(), "whether") if plan.is_yes_no else (plan.tell(), "indirect")
 
@@ -225,17 +260,47 @@ def _move_to_front(text: str) -> Draft | None:
     if first is None or is_protected(text, *first.span()) or _CLAUSE.search(match["phrase"]):
         return None
     phrase, main = match["phrase"].strip(), match["main"].strip()
+    if not _is_loose(match["word"], phrase, main):
+        return None
     # of two clauses or a chain of phrases nobody can tell which one it belongs to
     if _BORDER.search(main) or not _PREPOSITIONS.isdisjoint(main.lower().split()[-_WORDS_OF_CHAIN:]):
         return None
     if phrase.split()[-1].lower() in _PRONOUNS_AND_VERBS:
         return None
-    # "will prices in May fall": the phrase is behind the verb for certain only where the plan says so
+    # "will prices in May fall", "how do differences in rules affect us": the phrase is behind the verb for certain only
+    # where the plan says so; a question with "is" says it by its order
     plan = read_plan(text)
-    if starts_with_auxiliary(text) and not (plan is not None and plan.rest.endswith(phrase)):
+    needs_plan = starts_with_auxiliary(text) or _NEEDS_VERB.search(main) is not None
+    if needs_plan and not (plan is not None and plan.rest.endswith(phrase)):
         return None
     opening = main if main.startswith("I ") else main[:1].lower() + main[1:]
     return Draft(f"{phrase[:1].upper()}{phrase[1:]}, {opening}?", "phrase moved to the front")
+
+
+def _is_loose(word: str, phrase: str, main: str) -> bool:
+    """Return whether a phrase at the end of a question belongs neither to the word before it nor to a verb further on.
+
+    Parameters
+    ----------
+    word : str
+        The word before the phrase.
+    phrase : str
+        The phrase with its preposition.
+    main : str
+        The question before the phrase.
+    """
+    words, last = main.lower().split(), phrase.split()[-1].lower()
+    # "which planet in the solar system has": the verb must stand before the phrase and not in it
+    if not any(map(is_finite, words)) or any(map(is_auxiliary, phrase.lower().split())):
+        return False
+    # "an agreement in principle valid", "the internet for it yesterday": what follows the phrase has come along
+    if is_predicate(last) or last in _TIMES:
+        return False
+    # "the Girl with a Pearl Earring" may be one name, "risks associated with it" one phrase
+    if word[:1].isupper() or word.lower().endswith("ed"):
+        return False
+    preposition = phrase.split()[0].lower()
+    return not any(preposition in _TAKES.get(other, ()) for other in words)
 
 
 # --- edits ---
@@ -260,18 +325,34 @@ def fill(template: str, text: str) -> str:
     return f"{before}{text}{after}"
 
 
-def _find(text: str, items: Sequence[Item]) -> list[_Edit]:
-    """Return where the words of the items stand, longest first where they overlap."""
+def _find(text: str, items: Sequence[Item], fixed: Sequence[Item] = ()) -> list[_Edit]:
+    """Return where the words of the items stand, longest first where they overlap, and outside of fixed phrases."""
     found: list[_Edit] = []
+    taken = [match.span() for item in fixed for match in _pattern(item.before).finditer(text)]
     for item in sorted(items, key=lambda item: (-len(item.before), item.item_id)):
-        pattern = re.compile(rf"(?<![\w'\u2019-]){re.escape(item.before)}(?![\w'\u2019-])", re.IGNORECASE)
-        for match in pattern.finditer(text):
+        for match in _pattern(item.before).finditer(text):
             start, end = match.span()
-            overlaps = any(start < edit.end and edit.start < end for edit in found)
-            is_said = re.search(rf"\b{re.escape(item.after)}", text, re.IGNORECASE) is not None
+            spans = [*taken, *((edit.start, edit.end) for edit in found)]
+            overlaps = any(start < other_end and other_start < end for other_start, other_end in spans)
+            # "charges" beside "charged" would say one word twice
+            said = item.after.removesuffix("s")
+            is_said = re.search(rf"\b{re.escape(said)}", text, re.IGNORECASE) is not None
             if not overlaps and not is_said and not is_protected(text, start, end):
                 found.append(_Edit(start, end, _in_case_of(item.after, match.group())))
     return sorted(found)
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w'\u2019-]){re.escape(words)}(?![\w'\u2019-])", re.IGNORECASE)
+
+
+def _with_article(text: str, edit: _Edit) -> _Edit:
+    """Return the edit together with the indefinite article before it, where that takes its other form."""
+    article = find_article(text, edit.start)
+    if article is None or article[1].lower() == article_for(edit.after):
+        return edit
+    changed = f"{in_case_of(article_for(edit.after), article[1])} {edit.after}"
+    return _Edit(article.start(1), edit.end, changed)
 
 
 def _choose(text: str, edits: Sequence[_Edit], rate: float, random: Random) -> list[_Edit]:
