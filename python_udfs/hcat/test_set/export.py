@@ -215,7 +215,7 @@ having count(*) > 0
 """
 
 
-def _describe_sampling(warehouse: Path) -> str:
+def _describe_sampling(warehouse: Path | Place) -> str:
     """Return in words whether chunks were drawn or all taken; empty where there are no strata."""
     from hcat.engine.warehouse import open_warehouse
 

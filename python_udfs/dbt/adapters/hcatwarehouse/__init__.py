@@ -1,22 +1,30 @@
-"""A plugin of dbt-duckdb: what is wrong with the database file is one line, before dbt opens it.
+"""A plugin of dbt-duckdb: what is wrong with settings or the database file is one line, before dbt opens it.
 
 Named in profiles.yml: ``plugins: [{module: dbt.adapters.hcatwarehouse}]``.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
 from dbt.adapters.duckdb.plugins import BasePlugin
+from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
+from hcat.engine.settings import SettingError, check_settings
 from hcat.engine.warehouse import WarehouseError, prepare_database
 
 
 class Plugin(BasePlugin):
-    """Looks at the database before the first connection of a command."""
+    """Looks at the settings and the database before the first connection of a command."""
 
     def update_connection_config(self, creds: Any, config: dict[str, Any]) -> None:
-        """Raise an error of one line if the database cannot be opened for writing."""
+        """Raise an error of one line if a setting does not exist or the database cannot be opened for writing."""
+        try:
+            # dbt has changed to the folder of the project
+            check_settings(Path.cwd(), get_flags().VARS or {}, os.environ)
+        except SettingError as error:
+            raise DbtRuntimeError(f"hcat: {error}") from error
         if creds.path == ":memory:" or "://" in creds.path:
             return
         try:

@@ -1,0 +1,109 @@
+"""Settings that do not exist: a mistyped var or environment variable is refused, with the nearest name that does."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.engine.staging import ProjectError, find_project, read_variables
+
+_PREFIX: Final = "hcat_"
+#: Settings that stand outside of the vars of hcat's own project, each because dbt reads it where those are not known.
+_OTHER_VARIABLES: Final = ("hcat_grammar", "hcat_schema", "hcat_unit_tests")
+
+#: Environment variables that hcat reads, with what each is for.
+ENVIRONMENT: Final[Mapping[str, str]] = {
+    "HCAT_DEMO": "1 = build the demo: its logs and its decisions",
+    "HCAT_RAW_LOGS": "folder of the raw logs; wins over hcat_raw_logs",
+    "HCAT_WAREHOUSE": "folder of the warehouse, the reports and the published copies; wins over hcat_warehouse",
+    "HCAT_ENCODER": "wins over hcat_encoder",
+    "HCAT_CLASSIFIER": "wins over hcat_classifier",
+    "HCAT_TAGGER": "wins over hcat_tagger",
+    "HCAT_DEVICE": "wins over hcat_device",
+    "HCAT_TARGET": "target of hcat's own profile: duckdb or spark",
+    "HCAT_THREADS": "threads of hcat's own profile",
+    "HCAT_MEMORY_LIMIT": "memory of DuckDB in hcat's own profile, for instance 4GB",
+    "HCAT_PROCESSES": "processes for work in Python; by default the number of cores",
+    "HCAT_LLM_BASE_URL": "address of a language model, https://host/v1; wins over hcat_language_model_url",
+    "HCAT_LLM_MODEL": "wins over hcat_language_model",
+    "HCAT_LLM_API_KEY": "key of the language model; it is read from here alone and written nowhere",
+    "HCAT_ALERT_WEBHOOK": "address to which alerts are sent; it is a secret",
+    "HCAT_ALERT_REMINDER_DAYS": "days after which an unchanged alert is sent again",
+    "HCAT_ALERT_MAXIMUM_AGE_HOURS": "an alert is sent if the last build is older than this",
+    "HCAT_ALERT_HIDE_SEGMENTS": "1 = hashes take the place of segments in alerts",
+    "HCAT_SPARK_MASTER": "master of Spark in hcat's own profile",
+    "HCAT_SPARK_MEMORY": "memory of Spark's driver",
+    "HCAT_SPARK_WAREHOUSE": "folder of Spark's warehouse",
+    "HCAT_SPARK_PARTITIONS": "partitions of a shuffle",
+    "HCAT_SPARK_PACKAGES": "Maven coordinates that Spark loads",
+    "HCAT_SPARK_CONF": "further settings of Spark, key=value;key=value",
+    "HCAT_BENCHMARK_DATA": "folder of the labelled data of the benchmarks",
+    "HCAT_INTEGRATIONS_PYTHON": "Python with the packages that write data sets, for the tests",
+    "HCAT_PRODUCERS_PYTHON": "Python with the packages that write spans, for the tests",
+}
+#: Likeness, 0 to 1, from which an environment variable that hcat does not read is taken for a mistyped one. A variable
+#: of somebody else may start with HCAT_ too.
+_LIKENESS: Final = 0.9
+
+
+class SettingError(ValueError):
+    """A setting does not exist; the message is one line that names the nearest one that does."""
+
+
+def check_settings(start: Path, given: Iterable[str], environment: Mapping[str, str]) -> None:
+    """Raise an error if a project, a command line or the environment sets something that hcat does not have.
+
+    Parameters
+    ----------
+    start : Path
+        Folder of the dbt project.
+    given : iterable of str
+        Names of the vars of the command line.
+    environment : mapping
+        Environment variables.
+
+    Raises
+    ------
+    SettingError
+        If a var is unknown, or an environment variable is nearly one that hcat reads.
+    """
+    try:
+        project = find_project(start)
+    except ProjectError:
+        return
+    known = known_variables(project)
+    for name in [*given, *read_variables(project, start)]:
+        refuse_unknown(name, known)
+    for name in environment:
+        if name.startswith("HCAT_") and name not in ENVIRONMENT:
+            near = difflib.get_close_matches(name, ENVIRONMENT, 1, _LIKENESS)
+            if near:
+                raise SettingError(f"the environment variable {name} does not exist: did you mean {near[0]}?")
+
+
+def known_variables(project: Path) -> frozenset[str]:
+    """Return the names of all vars of hcat, read from its own project."""
+    return frozenset([*read_variables(project, project), *_OTHER_VARIABLES])
+
+
+def refuse_unknown(name: str, known: Iterable[str]) -> None:
+    """Raise an error if a var of hcat does not exist; vars of others are none of hcat's business.
+
+    Raises
+    ------
+    SettingError
+        If the name starts like a var of hcat and is none.
+
+    Examples
+    --------
+    >>> refuse_unknown("hcat_profil", ["hcat_profile", "hcat_device"])
+    Traceback (most recent call last):
+    ...
+    hcat.engine.settings.SettingError: the var hcat_profil does not exist: did you mean hcat_profile?
+    """
+    names = sorted(known)
+    if name.startswith(_PREFIX) and name not in names:
+        near: list[Any] = difflib.get_close_matches(name, names, 1, 0)
+        raise SettingError(f"the var {name} does not exist: did you mean {near[0]}?")
