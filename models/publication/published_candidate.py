@@ -58,9 +58,11 @@ def model(dbt, session):
         "fct_metric_drift": dbt.ref("fct_metric_drift"),
         "fct_metric_weeks": dbt.ref("fct_metric_weeks"),
         "fct_threshold_gates": dbt.ref("fct_threshold_gates"),
+        "fct_run_metrics": dbt.ref("fct_run_metrics"),
         # what people state about the application: the report reads them from a copy too
         "applications": dbt.ref("applications"),
         "risks": dbt.ref("risks"),
         "risk_appetites": dbt.ref("risk_appetites"),
+        "sign_offs": dbt.ref("sign_offs"),
     }
     return publish_candidate(session, marts, folder)

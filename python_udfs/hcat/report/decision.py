@@ -11,16 +11,16 @@ MAXIMUM_FINDINGS = 3
 
 
 class Line(NamedTuple):
-    """A line of the first page: what is said, and the section that proves it."""
+    """A line of the first page: what is said, and the id of what proves it (a section, a gate, a finding)."""
 
     text: str
-    section: str
+    anchor: str
 
 
 def describe_decision(
     sections: Mapping[str, Any], limitations: Mapping[str, Any], labels: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the lists of the first page; each line names the section that holds its evidence.
+    """Return the lists of the first page; each line leads to its evidence.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def describe_decision(
 
 def _describe_gate(row: Mapping[str, Any]) -> Line:
     if row["verdict"] == "not_evaluated":
-        return Line(f"{row['gate_name']} was not evaluated: {row['cause'] or 'no reason is given'}.", "outcomes")
+        return Line(f"{row['gate_name']} was not evaluated: {row['cause'] or 'no reason is given'}.", row["anchor"])
     subject = f" of {row['subject']}" if row["subject"] else ""
     verdict = "fails" if row["verdict"] == "failed" else "is undecided"
     measured = " ".join(part for part in (row["value"], row["interval"]) if part)
     return Line(
         f"{row['gate_name']} {verdict}: {str(row['measurement']).replace('_', ' ')}{subject} is {measured},"
         f" n = {row['n']:,}, and must be {row['limit']}.",
-        "outcomes",
+        row["anchor"],
     )
 
 
@@ -71,8 +71,8 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
             lines.append(
                 Line(
                     f"{row['segment']} is worse than the rest in {row['measurement']} of {row['metric_name']}:"
-                    f" {row['difference']} {row['interval']} ({cost}{proof}).",
-                    "weaknesses",
+                    f" {row['difference']} {row['interval']}{row['unit']} ({cost}{proof}).",
+                    row["anchor"],
                 )
             )
     for pair in sections["robustness"]["pairs"]:
@@ -81,7 +81,7 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
             lines.append(
                 Line(
                     f"Version {pair['candidate']} is worse than {pair['baseline']} in {headline['measurement']} of"
-                    f" {headline['metric_name']}: {headline['difference']} {headline['interval']}.",
+                    f" {headline['metric_name']}: {headline['difference']} {headline['interval']}{headline['unit']}.",
                     "robustness",
                 )
             )
@@ -148,7 +148,10 @@ def _list_missing(limitations: Mapping[str, Any], labels: Mapping[str, Any]) -> 
         count = len(limitations["provisional"])
         lines.append(Line(f"Approval of the thresholds of {count} metric{'' if count == 1 else 's'}.", "outcomes"))
     if "person" not in labels["counts"]:
-        lines.append(Line("Labels by people.", "calibration"))
+        lines.append(Line("Labels by people.", "never_given" if limitations["lacks_ratings"] else "calibration"))
+    if limitations["never_given"]:
+        names = ", ".join(row["name"] for row in limitations["never_given"])
+        lines.append(Line(f"Inputs that were never given: {names}.", "never_given"))
     lines += [Line(str(gap["what"]), str(gap["section"])) for gap in limitations["gaps"]]
     return lines
 
@@ -168,7 +171,10 @@ def _list_next(
         lines.append(Line("Decide the thresholds in the seed threshold_decisions, with a name and a date.", "outcomes"))
     if "person" not in labels["counts"]:
         lines.append(
-            Line("Have people rate a review round: hcat labels export, then hcat labels import.", "calibration")
+            Line(
+                "Have people rate a review round: hcat labels export, then hcat labels import.",
+                "never_given" if limitations["lacks_ratings"] else "calibration",
+            )
         )
     lines.append(Line("Sign, or state what must change first.", "sign_off"))
     return lines[:MAXIMUM_LINES]

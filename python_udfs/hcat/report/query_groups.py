@@ -161,9 +161,10 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
     if not gaps and not types:
         gaps.append(
             Gap(
-                "Query groups: whether an answer depends on the wording of the query.",
+                "whether an answer depends on the wording of the query",
                 "logs that ask for one fact in several wordings (query_group, or variants with parent_query_id) and"
                 " hold its reference answer",
+                "wordings",
             )
         )
     rates = _with_contexts(source.rows(LIST_RATES, ["fct_robustness_rates"], scopes=list(SCOPES)))

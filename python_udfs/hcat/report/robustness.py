@@ -157,8 +157,9 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
     elif not pairs:
         gaps.append(
             Gap(
-                "Comparison of versions: no query was asked of two versions.",
+                "whether a newer version is better or worse",
                 "logs in which two versions of an application answer the same queries",
+                "versions",
             )
         )
     variation = source.rows(LIST_VARIATION, ["fct_replicate_variation"])
@@ -166,9 +167,10 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
     if not replicated:
         gaps.append(
             Gap(
-                "Replicates: whether the same query gets the same answer.",
+                "whether the same query gets the same answer",
                 "logs in which one system answers the same query several times"
                 + ("" if source.has("fct_replicate_variation") else ", and the mart fct_replicate_variation"),
+                "samples" if source.has("fct_replicate_variation") else "",
             )
         )
     sensitivity = source.rows(LIST_SENSITIVITY, ["fct_finding_sensitivity"])
@@ -316,6 +318,7 @@ def _show_headline(row: Row) -> Row:
         **_show_comparison(row),
         "release": RELEASE_ANSWERS[row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
+        "unit": "" if measurement == "mean_score" else " percentage points",
     }
 
 

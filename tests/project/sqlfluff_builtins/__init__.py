@@ -22,6 +22,12 @@ run_started_at = datetime(2026, 1, 1, tzinfo=UTC)
 execute = True
 
 
+class graph:  # noqa: N801 -- the name that dbt gives it
+    """The files that dbt knows; what is linted depends on none of them."""
+
+    nodes: dict[str, Any] = {}
+
+
 def var(name: str, default: Any = None) -> Any:
     """Return the default of a variable as dbt_project.yml states it."""
     return _PROJECT["vars"][_PROJECT["name"]].get(name, default)

@@ -24,8 +24,9 @@ NOT_BUILT = Gap(
     "`dbt build` with the current version of hcat",
 )
 NOT_LABELLED = Gap(
-    "Labels of answers: no score is a probability, and no error rate of a threshold is known.",
+    "probabilities instead of raw scores, error rates of thresholds, failure rates, and the agreement of raters",
     "a review sheet from `hcat labels export`, filled in by raters and imported with `hcat labels import`",
+    "ratings",
 )
 
 LIST_CALIBRATORS = "select * from fct_calibrators where segment = 'all' order by metric_name, is_chosen desc, family"
