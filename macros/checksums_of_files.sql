@@ -2,8 +2,9 @@
 {% macro checksums_of_files(resource_type) %}
     {% set checksums = {} %}
     {% if execute %}
-        {% for node in graph.nodes.values() | selectattr('resource_type', 'equalto', resource_type) | sort(attribute='name') %}
-            {% do checksums.update({node.name: node.checksum.checksum[:12]}) %}
+        {% set nodes = graph.nodes.values() | selectattr('resource_type', 'equalto', resource_type) %}
+        {% for node in nodes | sort(attribute='name') %}
+            {% do checksums.update({node.name: node.checksum.checksum}) %}
         {% endfor %}
     {% endif %}
     {{ return(checksums) }}

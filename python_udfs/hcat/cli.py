@@ -2,8 +2,9 @@
 
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
 of a tool to them. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten
-lines. ``hcat sign`` records a signature under a report. ``hcat labels`` exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat
-grammar`` write queries to a file, and ``hcat collect`` sends such queries to an application.
+lines. ``hcat sign`` records a signature. ``hcat labels`` exports and imports review sheets. ``hcat alert`` sends
+alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends such queries to an
+application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.

@@ -119,7 +119,8 @@ def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
     earlier = [row for row in sign_offs if row["run_id"] != run_id]
     runs = {row["run_id"]: row for row in build.runs}
     # the last signature whose build is here and older; one of a build that is not here can only be named
-    known = next((row for row in earlier if now and runs.get(row["run_id"], now)["started_at"] < now["started_at"]), None)
+    older = {} if now is None else {name: run for name, run in runs.items() if run["started_at"] < now["started_at"]}
+    known = next((row for row in earlier if row["run_id"] in older), None)
     return {
         "run_id": clean_label(run_id) if run_id else "",
         "own": [_show_signature(row) for row in sign_offs if row["run_id"] == run_id],
@@ -282,7 +283,9 @@ def _compare_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[
 def _list_changed_seeds(before: Row, now: Row) -> list[str]:
     if before.get("seed_checksums") is None:
         return []
-    return [row["what"] for row in _compare_texts(read_json(before["seed_checksums"]), read_json(now["seed_checksums"]))]
+    return [
+        row["what"] for row in _compare_texts(read_json(before["seed_checksums"]), read_json(now["seed_checksums"]))
+    ]
 
 
 def _list_not_kept(source: Warehouse, before: Row) -> list[str]:

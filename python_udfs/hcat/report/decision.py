@@ -31,13 +31,13 @@ def describe_decision(
     """
     gates = sections["outcomes"]["gates"]
     failing = [row for row in gates["rows"] if not row["is_passing"]]
-    findings, missing = _list_findings(sections), _list_missing(limitations, labels)
+    findings, missing = list_findings(sections), _list_missing(limitations, labels)
     return {
         "gates": [_describe_gate(row) for row in failing[:MAXIMUM_LINES]],
         "count_gates_left_out": max(0, gates["count_all"] - gates["count_passing"] - MAXIMUM_LINES),
         "without_gates": "All gates pass." if gates["count_all"] else "No gate was evaluated.",
         "findings": findings[:MAXIMUM_FINDINGS],
-        "without_findings": _say_what_was_tested(sections),
+        "without_findings": say_what_was_tested(sections),
         "missing": missing[:MAXIMUM_LINES],
         "count_missing_left_out": max(0, len(missing) - MAXIMUM_LINES),
         "next": _list_next(failing, findings, limitations, labels),
@@ -58,8 +58,14 @@ def _describe_gate(row: Mapping[str, Any]) -> Line:
     )
 
 
-def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
-    """Return open findings first, then what only a list without a claim names."""
+def list_findings(sections: Mapping[str, Any]) -> list[Line]:
+    """Return open findings first, then worse versions, then what only a list without a claim names.
+
+    Parameters
+    ----------
+    sections : mapping
+        ``weaknesses`` with findings, to_read and tests, and ``robustness`` with the pairs of versions.
+    """
     weaknesses, lines, named = sections["weaknesses"], [], set()
     if weaknesses["findings"] is not None:
         for row in _choose_distinct(weaknesses["findings"]["rows"]):
@@ -85,6 +91,8 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
                     "robustness",
                 )
             )
+    if not lines and weaknesses["to_read"]:
+        lines.append(Line(say_what_was_tested(sections), "weaknesses"))
     lines += [
         Line(
             f"To read, without a claim: {row['segment']} ({row['metric_name']}: {row['outcome']}, {row['rest']} of the"
@@ -134,7 +142,7 @@ def _crosses(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
     return bool(shared) and all(first[name] == second[name] for name in shared)
 
 
-def _say_what_was_tested(sections: Mapping[str, Any]) -> str:
+def say_what_was_tested(sections: Mapping[str, Any]) -> str:
     """Return what no finding means: nothing weak among what was tested, or nothing tested."""
     has_tests = any(row["count_tested"] for row in sections["weaknesses"]["tests"])
     has_versions = any(pair["headline"] is not None for pair in sections["robustness"]["pairs"])
@@ -152,7 +160,10 @@ def _list_missing(limitations: Mapping[str, Any], labels: Mapping[str, Any]) -> 
     if limitations["never_given"]:
         names = ", ".join(row["name"] for row in limitations["never_given"])
         lines.append(Line(f"Inputs that were never given: {names}.", "never_given"))
-    lines += [Line(str(gap["what"]), str(gap["section"])) for gap in limitations["gaps"]]
+    # the section has the details that follow the colon
+    lines += [
+        Line(f"{str(gap['what']).partition(':')[0].rstrip('.')}.", str(gap["section"])) for gap in limitations["gaps"]
+    ]
     return lines
 
 
@@ -166,7 +177,7 @@ def _list_next(
     if any(row["severity"] == "error" for row in failing):
         lines.append(Line("Do not release: a gate of severity error does not pass.", "outcomes"))
     if findings:
-        lines.append(Line("Read the worst answers of the findings, with their evidence.", "weaknesses"))
+        lines.append(Line("Read the worst answers of these cells, with their evidence.", "weaknesses"))
     if limitations["provisional"]:
         lines.append(Line("Decide the thresholds in the seed threshold_decisions, with a name and a date.", "outcomes"))
     if "person" not in labels["counts"]:

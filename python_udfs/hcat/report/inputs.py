@@ -29,7 +29,9 @@ INPUTS: Mapping[str, Input] = {
         "relevance judgements or source chunks",
         "relevance_judgements, or source_chunk_ids of the queries, and chunk ids in the retrievals",
     ),
-    "samples": Input("several answers to the same query", "one system answers a query again, with another sample_index"),
+    "samples": Input(
+        "several answers to the same query", "one system answers a query again, with another sample_index"
+    ),
     "ratings": Input("ratings", "hcat labels export writes a sheet, raters fill it in, hcat labels import reads it"),
     "documents": Input("documents of the knowledge base", "documents, chunks or a corpus in the logs"),
     "test_set": Input("production logs beside a test set", "both in the logs, each with enough clusters"),

@@ -81,7 +81,9 @@ def describe_ledger(build: Build) -> dict[str, Any]:
         "run_id": clean_label(run["run_id"]),
         "code": clean_label(run["code_hash"])[:16],
         "random_seed": run["random_seed"],
-        "seeds": sorted(read_json(run.get("seed_checksums")).items()),
+        "seeds": sorted(
+            (clean_label(name), str(checksum)[:16]) for name, checksum in read_json(run.get("seed_checksums")).items()
+        ),
         "libraries": sorted(
             (clean_label(name), clean_label(version)) for name, version in read_json(run["library_versions"]).items()
         ),

@@ -12,6 +12,7 @@ from hcat.language.display import clean_label
 from hcat.report.ledger import Build
 from hcat.report.showing import EXCERPT_CHARACTERS, Gap, format_number, group_by, to_anchor
 
+
 class Family(NamedTuple):
     """A family of metrics in words: what it measures, its formula, what it cannot see, and who proposed it."""
 
@@ -162,7 +163,13 @@ def describe_metrics(source: Warehouse, build: Build) -> dict[str, Any]:
         rows = [_describe_metric(metric) for metric in metrics]
         words = FAMILIES.get(family)
         families.append(
-            {"family": family, "anchor": to_anchor("family", family), "words": words, "metrics": rows, "count": len(rows)}
+            {
+                "family": family,
+                "anchor": to_anchor("family", family),
+                "words": words,
+                "metrics": rows,
+                "count": len(rows),
+            }
         )
     unknown = [row["family"] for row in families if row["words"] is None]
     gaps = []
@@ -182,8 +189,8 @@ def describe_metrics(source: Warehouse, build: Build) -> dict[str, Any]:
     if undecided:
         gaps.append(
             Gap(
-                f"Thresholds of {len(undecided)} primary metric{'s' if len(undecided) > 1 else ''}:"
-                f" {', '.join(undecided)}. {'They have' if len(undecided) > 1 else 'It has'} scores but no failure rate.",
+                f"Thresholds of {len(undecided)} primary metrics: {', '.join(undecided)}. They have scores but no"
+                " failure rate.",
                 "rows in the seed threshold_decisions, decided on labels",
             )
         )

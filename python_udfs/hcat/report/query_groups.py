@@ -250,6 +250,7 @@ def _show_rate(row: Row) -> Row:
     sizes = (row["smallest_group"], row["largest_group"])
     return {
         "name": _name(row),
+        "is_whole": row["hypothesis"] == "all" and row["scope"] == "all",
         "scope": SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]],
         "reason": RATE_STATUSES.get(row["status"], row["status"]),
         "counts": f"{row['count_robust_groups']:,} / {row['count_non_robust_groups']:,} / {row['count_gap_groups']:,}",

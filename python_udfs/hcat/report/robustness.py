@@ -233,6 +233,22 @@ def _show_variation(row: Row) -> Row:
     }
 
 
+def describe_headlines(source: Warehouse) -> list[Row]:
+    """Return the pairs of versions with the comparison that says whether the newer one is better; without pictures."""
+    headlines = []
+    for pair in source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]:
+        key = {name: pair[name] for name in ("application", "baseline_version", "candidate_version")}
+        rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)
+        headlines.append(
+            {
+                "baseline": clean_label(pair["baseline_version"]),
+                "candidate": clean_label(pair["candidate_version"]),
+                "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
+            }
+        )
+    return headlines
+
+
 def _describe_pair(source: Warehouse, pair: Row) -> dict[str, Any]:
     key = {name: pair[name] for name in ("application", "baseline_version", "candidate_version")}
     rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)

@@ -76,7 +76,9 @@ def describe_scope(source: Warehouse, build: Build) -> dict[str, Any]:
             {
                 **row,
                 "application": clean_label(row["application"]) if row["application"] else "not named in the logs",
-                "application_version": clean_label(row["application_version"]) if row["application_version"] else "not logged",
+                "application_version": clean_label(row["application_version"])
+                if row["application_version"]
+                else "not logged",
                 "first": _format_day(row["first_asked_at"]),
                 "last": _format_day(row["last_asked_at"]),
             }
@@ -152,7 +154,9 @@ def _find_gaps(source: Warehouse, stated: list[Row], risks: list[Row], unstated:
     if not risks:
         gaps.append(
             Gap(
-                "risks with the verdicts of the gates that control them" if source.has("risks") else "Risks and their controls.",
+                "risks with the verdicts of the gates that control them"
+                if source.has("risks")
+                else "Risks and their controls.",
                 "rows in the seed risks" if source.has("risks") else "the full warehouse with the seed risks",
                 "risks" if source.has("risks") else "",
             )

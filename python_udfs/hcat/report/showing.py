@@ -130,6 +130,8 @@ def describe_segment(row: Row) -> str:
     >>> describe_segment({"dimension": "topic", "segment": "cards"})
     'topic = cards'
     """
+    if row.get("dimension") == "all":
+        return "all interactions"
     if row.get("first_dimension") is None:
         return f"{row['dimension']} = {clean_label(row['segment'])}"
     first = f"{row['first_dimension']} = {clean_label(row['first_segment'])}"

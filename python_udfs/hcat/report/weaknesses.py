@@ -36,7 +36,7 @@ IDENTIFIER_CHARACTERS = 12
 #: Rows of the register, of the causes, and of the ranking without tests.
 MAXIMUM_FINDINGS = 40
 #: Findings that are not folded away, examples of each, and characters of their texts.
-COUNT_UNFOLDED_FINDINGS = 5
+COUNT_UNFOLDED_FINDINGS = 3
 COUNT_FINDING_EXAMPLES = 3
 EXAMPLE_CHARACTERS = 140
 MAXIMUM_CAUSES = 60
@@ -89,6 +89,7 @@ RETESTS = {
     "not_shown": "not shown weak; the weakness may persist",
     "not_retested": "not tested in this build",
 }
+CAUSES_UNKNOWN = Gap("whether retrieval or generation caused a failure", "source chunks of the queries", "relevance")
 FINDING_STATES = {"open": "failed", "in_progress": "undecided", "accepted": "not_evaluated", "closed_by_data": "passed"}
 
 # Both marts in one shape: a marginal cell has no second segment.
@@ -308,7 +309,7 @@ def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None
     drawn = {cell["weakness_id"] for cell in cells}
     known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
     others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
-    worst = describe_worst(source)
+    worst, causes = describe_worst(source), _describe_causes(source)
     examples = _describe_examples(source, [*cells, *others], {row["key"] for row in worst["rows"]})
     for row in worst["rows"]:
         row["cells"] = [
@@ -332,9 +333,19 @@ def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None
         ],
         "segments": [] if source.has(*TESTED) else rank_segments(source),
         "examples": examples,
-        "causes": _describe_causes(source),
+        "causes": causes,
         "worst": worst,
-        "gaps": _find_gaps(source),
+        "gaps": _find_gaps(source)
+        + ([] if causes["is_known"] or causes["systems"] or not causes["metrics"] else [CAUSES_UNKNOWN]),
+    }
+
+
+def describe_claims(source: Warehouse) -> dict[str, Any]:
+    """Return what the first page says of weaknesses, without pictures: findings, cells to read, and counts of tests."""
+    return {
+        "findings": _describe_findings(source),
+        "to_read": _describe_cells_to_read(source),
+        "tests": source.rows(COUNT_TESTS, TESTED),
     }
 
 
@@ -614,7 +625,10 @@ def _describe_examples(source: Warehouse, cells: Sequence[Row], shown: Set[str])
 def _describe_causes(source: Warehouse) -> dict[str, Any]:
     systems = source.rows(COUNT_RETRIEVAL_CAUSES, ["fct_retrieval_quality"])[:MAXIMUM_SYSTEMS]
     labels = distinct_labels([row["system"] for row in systems])
+    metrics = source.rows(COUNT_FAILURE_CAUSES, ["fct_failure_causes"])
     return {
-        "metrics": source.rows(COUNT_FAILURE_CAUSES, ["fct_failure_causes"])[:MAXIMUM_CAUSES],
+        "metrics": metrics[:MAXIMUM_CAUSES],
+        # without source chunks, every cause is undetermined
+        "is_known": any(row["count_retrieval"] or row["count_generation"] for row in metrics),
         "systems": [{**row, "system": labels[row["system"]]} for row in systems],
     }

@@ -194,6 +194,7 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
                     "is_failing": score["is_failing"],
                 }
                 for score in scores.get(row["interaction_id"], [])
+                if score["score_status"] != "missing_input"
             ],
             "evidence": [
                 {
@@ -216,7 +217,8 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
         }
         for row in rows
     ]
-    return {"rows": shown, "count_open": COUNT_OPEN, "metric_names": names}
+    named = [name for name in names if any(row["metric_name"] == name for row in rows)]
+    return {"rows": shown, "count_open": COUNT_OPEN, "metric_names": named}
 
 
 def _explain_listing(row: Row) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import jinja2
 import yaml
@@ -25,7 +25,7 @@ execute = True
 class graph:  # noqa: N801 -- the name that dbt gives it
     """The files that dbt knows; what is linted depends on none of them."""
 
-    nodes: dict[str, Any] = {}
+    nodes: ClassVar[dict[str, Any]] = {}
 
 
 def var(name: str, default: Any = None) -> Any:

@@ -9,7 +9,10 @@ measured as (
     where dimension = 'all'
 )
 
-select coalesce(kept.metric_name, measured.metric_name) as metric_name, kept.mean_score, measured.mean_score as measured_mean
+select
+    coalesce(kept.metric_name, measured.metric_name) as metric_name,
+    kept.mean_score,
+    measured.mean_score as measured_mean
 from measured
 full outer join kept on measured.metric_name = kept.metric_name
 where
