@@ -19,7 +19,7 @@ from hcat.report.showing import (
     read_json,
     to_anchor,
 )
-from hcat.report.signing import DECISIONS, list_sign_offs
+from hcat.report.signing import DECISIONS, SEED, list_sign_offs
 from hcat.report.verdict import describe_verdict
 
 #: Rows of each list; the number left out is shown below it.
@@ -283,9 +283,9 @@ def _compare_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[
 def _list_changed_seeds(before: Row, now: Row) -> list[str]:
     if before.get("seed_checksums") is None:
         return []
-    return [
-        row["what"] for row in _compare_texts(read_json(before["seed_checksums"]), read_json(now["seed_checksums"]))
-    ]
+    changed = _compare_texts(read_json(before["seed_checksums"]), read_json(now["seed_checksums"]))
+    # a signature decides nothing that the build reads
+    return [row["what"] for row in changed if row["what"] != SEED.stem]
 
 
 def _list_not_kept(source: Warehouse, before: Row) -> list[str]:

@@ -588,7 +588,7 @@ def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> No
     assert '<section id="calibration">' not in page
     text = read_text(page)
     assert "Calibration evidence: probabilities instead of raw scores" in text
-    assert "groundedness needs 385 labels: failure rate within ± 5 percentage points" in text
+    assert "needs 385 labels: failure rate within ± 5 percentage points" in text
     assert "hcat labels export writes a sheet" in text
 
 

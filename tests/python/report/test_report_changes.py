@@ -67,7 +67,7 @@ def add_history(warehouse: Path, sign_offs: list[dict[str, Any]], text: str = ""
             " 0 as count_labelled_by_people) from dim_runs"
         )
         connection.execute(
-            'update dim_runs set seed_checksums = \'{"threshold_gates": "c", "raters": "b"}\','
+            'update dim_runs set seed_checksums = \'{"threshold_gates": "c", "raters": "b", "sign_offs": "d"}\','
             " count_labelled = 120, count_labelled_by_people = 30 where run_id = 'run_1'"
         )
         connection.execute(
@@ -119,8 +119,12 @@ def test_gates_findings_figures_thresholds_and_versions_are_compared(page: str) 
     text = read_text(read_section(page, "changes"))
     assert "undecided" in text
     assert "passed" in text
-    for event, segment in (("opened", "new"), ("closed by the data", "gone"), ("confirmed", "sure")):
-        assert f"{event} {dict(new='aaaaaaaaaaaa', gone='bbbbbbbbbbbb', sure='cccccccccccc')[segment]}" in text
+    for event, finding in (
+        ("opened", "aaaaaaaaaaaa"),
+        ("closed by the data", "bbbbbbbbbbbb"),
+        ("confirmed", "cccccccccccc"),
+    ):
+        assert f"{event} {finding}" in text
     assert "dddddddddddd" not in text
     # .5 lies outside of [.65, .75], and .7 outside of [.45, .55]
     assert "0.500 [0.450, 0.550], n = 40 0.700 [0.650, 0.750], n = 40" in text
@@ -130,6 +134,7 @@ def test_gates_findings_figures_thresholds_and_versions_are_compared(page: str) 
     assert "hcat 0.0.9 0.1.0" in text
     assert "hcat_ confidence 0.9 0.95" in text
     assert "Seeds changed threshold_gates" in text
+    assert "sign_offs" not in text
     assert "interactions with a label: 90 → 120; of them labelled by people: 0 → 30" in text
     assert "the same records" in text
 
@@ -138,7 +143,7 @@ def test_the_first_page_counts_what_changed(tmp_path: Path) -> None:
     with report.open_warehouse(add_history(make_warehouse(tmp_path), [SIGN_OFF])) as source:
         changes = describe_changes(source, read_build(source))
     summary = changes["signed"]["summary"]
-    assert "1 gate changed" in summary
+    assert "2 gates changed" in summary
     for part in ("1 finding opened", "1 finding closed by the data", "1 finding confirmed", "1 threshold decided anew"):
         assert part in summary
     assert "1 metric moved beyond the interval" in summary

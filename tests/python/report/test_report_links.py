@@ -75,9 +75,9 @@ def test_every_family_of_the_catalogue_has_formula_limits_and_source() -> None:
 def test_every_input_of_the_catalogue_has_a_name() -> None:
     with (ROOT / "seeds" / "metric_catalog.csv").open(encoding="utf-8") as file:
         words = {word for row in csv.DictReader(file) for word in row["requires"].split("|") if word}
-    # models, settings and cut-offs are the project's own; without retrievals there is no context either
-    own = {"classifier", "language_model", "retrieval", "sentiment", "toxicity", "context_sentence_relevance"}
-    assert words - set(INPUTS) <= own | {word for word in words if word.startswith("sentence_")}
+    # models and cut-offs are the project's own; without retrievals there is no context either
+    own = {"classifier", "cut_off", "encoder", "language_model", "retrieval", "sentiment", "tagger", "toxicity"}
+    assert words - set(INPUTS) == own
 
 
 def test_public_figures_are_those_of_the_benchmark() -> None:
