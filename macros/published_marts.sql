@@ -7,7 +7,7 @@
     {% for mart in [
         'dim_documents', 'dim_queries', 'dim_metrics', 'dim_runs', 'fct_interactions', 'fct_evaluations',
         'fct_sentence_evidence', 'fct_marginal_weaknesses', 'fct_weakness_examples', 'fct_cells_to_read',
-        'fct_threshold_gates'
+        'fct_threshold_gates', 'fct_run_metrics'
     ] %}
         {% do published.update({mart: none}) %}
     {% endfor %}
@@ -16,6 +16,6 @@
             {% do published.update({mart: module}) %}
         {% endfor %}
     {% endfor %}
-    {% do published.update({'applications': none, 'risks': none, 'risk_appetites': 'calibration'}) %}
+    {% do published.update({'applications': none, 'risks': none, 'sign_offs': none, 'risk_appetites': 'calibration'}) %}
     {{ return(published) }}
 {% endmacro %}

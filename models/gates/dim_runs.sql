@@ -39,7 +39,19 @@ inputs as (
 ),
 
 evaluations as (
-    select count(*) as count_evaluations from {{ ref('fct_evaluations') }}
+    select
+        count(*) as count_evaluations,
+        count(distinct case when label is not null then interaction_id end) as count_labelled,
+        count(distinct case when label is not null and label_rater_kind = 'person' then interaction_id end)
+            as count_labelled_by_people
+    from {{ ref('fct_evaluations') }}
+),
+
+systems as (
+    select {{ joined_text('system', "' | '", 'system') }} as systems
+    from (
+        select distinct system from {{ ref('fct_interactions') }}
+    )
 ),
 
 gates as (
@@ -57,9 +69,13 @@ final as (
         '{{ invocation_id }}' as run_id,
         inputs.input_hash,
         md5('{{ tojson(hcat_settings()) | replace("'", "") }}') as settings_hash,
+        md5('{{ tojson(checksums_of_files("model")) }}') as models_hash,
 
         -- strings
         '{{ tojson(hcat_settings()) | replace("'", "") }}' as settings,
+        -- which seed changed between two builds is a question of whoever signs
+        '{{ tojson(checksums_of_files("seed")) }}' as seed_checksums,
+        systems.systems,
         environment.code_version,
         environment.code_hash,
         environment.library_versions,
@@ -80,6 +96,8 @@ final as (
         records.count_rejected::bigint as count_rejected,
         records.count_interactions::bigint as count_interactions,
         evaluations.count_evaluations::bigint as count_evaluations,
+        evaluations.count_labelled::bigint as count_labelled,
+        evaluations.count_labelled_by_people::bigint as count_labelled_by_people,
         gates.count_gates::bigint as count_gates,
         gates.count_gates_not_passing::bigint as count_gates_not_passing,
         gates.count_error_gates_not_passing::bigint as count_error_gates_not_passing,
@@ -95,6 +113,7 @@ final as (
     cross join records
     cross join inputs
     cross join evaluations
+    cross join systems
     cross join gates
 )
 

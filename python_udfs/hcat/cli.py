@@ -2,8 +2,9 @@
 
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
 of a tool to them. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten
-lines. ``hcat labels`` exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat
-grammar`` write queries to a file, and ``hcat collect`` sends such queries to an application.
+lines. ``hcat sign`` records a signature. ``hcat labels`` exports and imports review sheets. ``hcat alert`` sends
+alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends such queries to an
+application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -223,6 +224,37 @@ def report(
     typer.echo(str(path))
     if pdf:
         typer.echo(str(print_pdf(path, path.with_suffix(".pdf"))))
+
+
+@app.command()
+@reads_a_build
+def sign(
+    place: Place,
+    run: Annotated[str, typer.Option("--run", help="Build whose report is signed; the report prints its id.")],
+    by: Annotated[str, typer.Option("--by", help="Who signs: a name or a staff number.")],
+    role: Annotated[str, typer.Option("--role", help="Role of the person who signs, for instance validator.")],
+    decision: Annotated[
+        str, typer.Option("--decision", help="approved, approved_with_conditions (needs --note) or rejected.")
+    ],
+    note: Annotated[str | None, typer.Option("--note", help="Conditions or remarks.")] = None,
+    report_file: Annotated[
+        Path | None, typer.Option("--report", help="File of the report that is signed; its SHA-256 is kept.")
+    ] = None,
+    seed: Annotated[
+        Path, typer.Option("--seed", help="CSV file of the seed sign_offs, in the folder of your dbt project.")
+    ] = Path("seeds/sign_offs.csv"),
+) -> None:
+    """Add a signature to the seed sign_offs: the next report says what changed since the build that was signed."""
+    from hcat.report.signing import sign_report
+
+    signed = sign_report(place, run, by, role, decision, note, report_file, seed)
+    _print_lines(
+        [
+            ("signed", f"{run} by {by} ({role}): {decision}"),
+            ("recorded", f"{signed.sign_off_id} in {signed.path}; commit it"),
+            ("next", "`dbt seed --select sign_offs`, or the next `dbt build`, brings it into the warehouse"),
+        ]
+    )
 
 
 @app.command()

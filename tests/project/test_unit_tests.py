@@ -104,6 +104,7 @@ MODELS_WITH_LOGIC = {
     "int_new_clusters_summed",
     "int_findings_confirmed",
     "fct_findings",
+    "fct_run_metrics",
     "int_finding_variations_summed",
     "fct_finding_sensitivity",
     "fct_replicate_variation",

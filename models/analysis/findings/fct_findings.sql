@@ -16,7 +16,8 @@ weak as (
         row_number() over (partition by cell_id order by built_at asc, run_id asc) as sighting,
         row_number() over (partition by cell_id order by built_at desc, run_id desc) as sighting_from_last,
         count(*) over (partition by cell_id) as count_runs_seen,
-        bool_or(is_confirmed) over (partition by cell_id) as has_been_confirmed
+        bool_or(is_confirmed) over (partition by cell_id) as has_been_confirmed,
+        min(case when is_confirmed then built_at end) over (partition by cell_id) as confirmed_by_halves_at
     from sightings
     where retest_result = 'weak'
 ),
@@ -98,6 +99,8 @@ final as (
         first_seen.built_at as first_seen_at,
         last_seen.built_at as last_seen_at,
         latest.built_at as retested_at,
+        least(case when retests.is_confirmed then retests.built_at end, last_seen.confirmed_by_halves_at)
+            as confirmed_at,
         closings.closed_at
     from last_seen
     inner join first_seen on last_seen.cell_id = first_seen.cell_id

@@ -19,6 +19,7 @@ _PLACE_OF_LOGS = "raw_logs"
 # measurements that interactions alone allow, beside those of a metric; the others ask for a test set, weeks or ratings
 _MEASUREMENTS = ("share_not_failed", "share_records_accepted", "count_leaked_values", "share_passing", "mean_score")
 _GATES, _DECISIONS, _METRICS = "threshold_gates", "threshold_decisions", "own_metrics"
+_SIGN_OFFS = "sign_offs"
 
 _PROJECT = Template("""\
 # Evaluation of an assistant with hcat. `dbt build` evaluates, `hcat report` shows the results.
@@ -46,6 +47,7 @@ seeds:
     threshold_gates: {+enabled: false}
     threshold_decisions: {+enabled: false}
     own_metrics: {+enabled: false}
+    sign_offs: {+enabled: false}
   $name:
     threshold_gates:
       +column_types: {$types_of_gates}
@@ -53,6 +55,8 @@ seeds:
       +column_types: {$types_of_decisions}
     own_metrics:
       +column_types: {$types_of_metrics}
+    sign_offs:
+      +column_types: {$types_of_sign_offs}
 """)
 _PROFILES = Template("""\
 $name:
@@ -151,6 +155,7 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
             types_of_gates=_list_types(types_of_seed(source, _GATES)),
             types_of_decisions=_list_types(types_of_seed(source, _DECISIONS)),
             types_of_metrics=_list_types(types_of_seed(source, _METRICS)),
+            types_of_sign_offs=_list_types(types_of_seed(source, _SIGN_OFFS)),
         ),
         "profiles.yml": _PROFILES.substitute(name=name),
         "packages.yml": _PACKAGES.substitute(package=(start / source).resolve()),
@@ -158,6 +163,7 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         f"seeds/{_GATES}.csv": _to_csv(gates, list(possible[0])),
         f"seeds/{_DECISIONS}.csv": _to_csv(decisions, list(shipped[0])),
         f"seeds/{_METRICS}.csv": (source / "seeds" / f"{_METRICS}.csv").read_text(encoding="utf-8"),
+        f"seeds/{_SIGN_OFFS}.csv": ",".join(_read_header(source / "seeds", _SIGN_OFFS)) + "\n",
         f"{_PLACE_OF_LOGS}/.gitkeep": "",
         "models/.gitkeep": "",
     }
@@ -186,6 +192,12 @@ def _name_of(folder: Path) -> str:
 def _read_seed(folder: Path, name: str) -> list[dict[str, str]]:
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
         return list(csv.DictReader(handle))
+
+
+def _read_header(folder: Path, name: str) -> list[str]:
+    """Return the columns of a seed. What it holds is another project's: nobody here has signed."""
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
+        return next(csv.reader(handle))
 
 
 def _to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:

@@ -161,6 +161,7 @@ def describe_data(source: Warehouse) -> dict[str, Any]:
     queries = source.rows(COUNT_QUERIES, ["dim_queries"])
     labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
     records = _describe_records(source)
+    test_set = describe_test_set(source)
     return {
         "counts": counts[0] if counts and counts[0]["count_interactions"] else None,
         "period": format_period(counts[0]) if counts else "",
@@ -172,9 +173,12 @@ def describe_data(source: Warehouse) -> dict[str, Any]:
         "composition": _describe_composition(source),
         "statuses": _describe_statuses(source),
         "representativeness": _describe_representativeness(source),
-        "test_set": describe_test_set(source),
+        "test_set": test_set,
         "grammar": describe_grammar(source),
-        "gaps": _find_gaps(source, bool(records["counts"])),
+        "gaps": [
+            *_find_gaps(source, bool(records["counts"])),
+            *_find_gaps_of_documents(documents[0] if documents else None, test_set is not None),
+        ],
     }
 
 
@@ -245,7 +249,12 @@ def _describe_records(source: Warehouse) -> dict[str, Any]:
                 ],
             }
         )
-    return {"counts": [counts[entity] for entity in ENTITIES if entity in counts], "rejected": rejected}
+    landed = [counts[entity] for entity in ENTITIES if entity in counts]
+    return {
+        "counts": [row for row in landed if row["count_landed"]] or landed,
+        "never_landed": [row["entity"].replace("_", " ") for row in landed if not row["count_landed"]],
+        "rejected": rejected,
+    }
 
 
 def _describe_statuses(source: Warehouse) -> dict[str, Any]:
@@ -336,8 +345,18 @@ def _find_gaps(source: Warehouse, has_counts: bool) -> list[Gap]:
     elif not source.rows(COUNT_COMPARED, ["fct_representativeness"]):
         gaps.append(
             Gap(
-                "Representativeness: no dimension could be compared between test set and production.",
+                "how the test set differs from what customers ask",
                 "production logs and a test set, each with enough clusters",
+                "test_set",
             )
         )
     return gaps
+
+
+def _find_gaps_of_documents(documents: Row | None, has_test_set: bool) -> list[Gap]:
+    """Return what a warehouse lacks without documents, or without a test set made from them."""
+    if documents is None or has_test_set:
+        return []
+    if not documents["count_documents"]:
+        return [Gap("topics of the knowledge base, and a test set made from it", "documents or chunks", "documents")]
+    return [Gap("queries for every topic of the documents, with sampling weights", "a job on request", "generated")]

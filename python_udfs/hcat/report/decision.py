@@ -11,16 +11,16 @@ MAXIMUM_FINDINGS = 3
 
 
 class Line(NamedTuple):
-    """A line of the first page: what is said, and the section that proves it."""
+    """A line of the first page: what is said, and the id of what proves it (a section, a gate, a finding)."""
 
     text: str
-    section: str
+    anchor: str
 
 
 def describe_decision(
     sections: Mapping[str, Any], limitations: Mapping[str, Any], labels: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the lists of the first page; each line names the section that holds its evidence.
+    """Return the lists of the first page; each line leads to its evidence.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ def describe_decision(
     """
     gates = sections["outcomes"]["gates"]
     failing = [row for row in gates["rows"] if not row["is_passing"]]
-    findings, missing = _list_findings(sections), _list_missing(limitations, labels)
+    findings, missing = list_findings(sections), _list_missing(limitations, labels)
     return {
         "gates": [_describe_gate(row) for row in failing[:MAXIMUM_LINES]],
         "count_gates_left_out": max(0, gates["count_all"] - gates["count_passing"] - MAXIMUM_LINES),
         "without_gates": "All gates pass." if gates["count_all"] else "No gate was evaluated.",
         "findings": findings[:MAXIMUM_FINDINGS],
-        "without_findings": _say_what_was_tested(sections),
+        "without_findings": say_what_was_tested(sections),
         "missing": missing[:MAXIMUM_LINES],
         "count_missing_left_out": max(0, len(missing) - MAXIMUM_LINES),
         "next": _list_next(failing, findings, limitations, labels),
@@ -47,19 +47,25 @@ def describe_decision(
 
 def _describe_gate(row: Mapping[str, Any]) -> Line:
     if row["verdict"] == "not_evaluated":
-        return Line(f"{row['gate_name']} was not evaluated: {row['cause'] or 'no reason is given'}.", "outcomes")
+        return Line(f"{row['gate_name']} was not evaluated: {row['cause'] or 'no reason is given'}.", row["anchor"])
     subject = f" of {row['subject']}" if row["subject"] else ""
     verdict = "fails" if row["verdict"] == "failed" else "is undecided"
     measured = " ".join(part for part in (row["value"], row["interval"]) if part)
     return Line(
         f"{row['gate_name']} {verdict}: {str(row['measurement']).replace('_', ' ')}{subject} is {measured},"
         f" n = {row['n']:,}, and must be {row['limit']}.",
-        "outcomes",
+        row["anchor"],
     )
 
 
-def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
-    """Return open findings first, then what only a list without a claim names."""
+def list_findings(sections: Mapping[str, Any]) -> list[Line]:
+    """Return open findings first, then worse versions, then what only a list without a claim names.
+
+    Parameters
+    ----------
+    sections : mapping
+        ``weaknesses`` with findings, to_read and tests, and ``robustness`` with the pairs of versions.
+    """
     weaknesses, lines, named = sections["weaknesses"], [], set()
     if weaknesses["findings"] is not None:
         for row in _choose_distinct(weaknesses["findings"]["rows"]):
@@ -71,8 +77,8 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
             lines.append(
                 Line(
                     f"{row['segment']} is worse than the rest in {row['measurement']} of {row['metric_name']}:"
-                    f" {row['difference']} {row['interval']} ({cost}{proof}).",
-                    "weaknesses",
+                    f" {row['difference']} {row['interval']}{row['unit']} ({cost}{proof}).",
+                    row["anchor"],
                 )
             )
     for pair in sections["robustness"]["pairs"]:
@@ -81,10 +87,12 @@ def _list_findings(sections: Mapping[str, Any]) -> list[Line]:
             lines.append(
                 Line(
                     f"Version {pair['candidate']} is worse than {pair['baseline']} in {headline['measurement']} of"
-                    f" {headline['metric_name']}: {headline['difference']} {headline['interval']}.",
+                    f" {headline['metric_name']}: {headline['difference']} {headline['interval']}{headline['unit']}.",
                     "robustness",
                 )
             )
+    if not lines and weaknesses["to_read"]:
+        lines.append(Line(say_what_was_tested(sections), "weaknesses"))
     lines += [
         Line(
             f"To read, without a claim: {row['segment']} ({row['metric_name']}: {row['outcome']}, {row['rest']} of the"
@@ -134,7 +142,7 @@ def _crosses(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
     return bool(shared) and all(first[name] == second[name] for name in shared)
 
 
-def _say_what_was_tested(sections: Mapping[str, Any]) -> str:
+def say_what_was_tested(sections: Mapping[str, Any]) -> str:
     """Return what no finding means: nothing weak among what was tested, or nothing tested."""
     has_tests = any(row["count_tested"] for row in sections["weaknesses"]["tests"])
     has_versions = any(pair["headline"] is not None for pair in sections["robustness"]["pairs"])
@@ -148,8 +156,14 @@ def _list_missing(limitations: Mapping[str, Any], labels: Mapping[str, Any]) -> 
         count = len(limitations["provisional"])
         lines.append(Line(f"Approval of the thresholds of {count} metric{'' if count == 1 else 's'}.", "outcomes"))
     if "person" not in labels["counts"]:
-        lines.append(Line("Labels by people.", "calibration"))
-    lines += [Line(str(gap["what"]), str(gap["section"])) for gap in limitations["gaps"]]
+        lines.append(Line("Labels by people.", "never_given" if limitations["lacks_ratings"] else "calibration"))
+    if limitations["never_given"]:
+        names = ", ".join(row["name"] for row in limitations["never_given"])
+        lines.append(Line(f"Inputs that were never given: {names}.", "never_given"))
+    # the section has the details that follow the colon
+    lines += [
+        Line(f"{str(gap['what']).partition(':')[0].rstrip('.')}.", str(gap["section"])) for gap in limitations["gaps"]
+    ]
     return lines
 
 
@@ -163,12 +177,15 @@ def _list_next(
     if any(row["severity"] == "error" for row in failing):
         lines.append(Line("Do not release: a gate of severity error does not pass.", "outcomes"))
     if findings:
-        lines.append(Line("Read the worst answers of the findings, with their evidence.", "weaknesses"))
+        lines.append(Line("Read the worst answers of these cells, with their evidence.", "weaknesses"))
     if limitations["provisional"]:
         lines.append(Line("Decide the thresholds in the seed threshold_decisions, with a name and a date.", "outcomes"))
     if "person" not in labels["counts"]:
         lines.append(
-            Line("Have people rate a review round: hcat labels export, then hcat labels import.", "calibration")
+            Line(
+                "Have people rate a review round: hcat labels export, then hcat labels import.",
+                "never_given" if limitations["lacks_ratings"] else "calibration",
+            )
         )
     lines.append(Line("Sign, or state what must change first.", "sign_off"))
     return lines[:MAXIMUM_LINES]

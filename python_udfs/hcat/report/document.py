@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from hcat.engine.warehouse import Place, Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.calibration.section import describe_calibration
+from hcat.report.changes import describe_changes
 from hcat.report.conversations import describe_conversations
 from hcat.report.data import describe_data
 from hcat.report.decision import describe_decision
+from hcat.report.inputs import keep_unmet
 from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build, describe_ledger, read_build
 from hcat.report.limitations import describe_limitations
@@ -39,6 +42,7 @@ from hcat.report.weaknesses import describe_weaknesses
 #: Sections in their order: id, title. The ids are keys of the context and names of the templates.
 SECTIONS = (
     ("scope", "Purpose and scope"),
+    ("changes", "Changes since the signed report"),
     ("data", "Data and sampling"),
     ("metrics", "Conceptual soundness of the metrics"),
     ("outcomes", "Outcomes analysis"),
@@ -98,7 +102,21 @@ def render_report(warehouse: Path | Place, metric_name: str | None = None) -> st
         lstrip_blocks=True,
     )
     environment.filters.update(number=format_number, percent=format_percent, label=clean_label, breakable=break_name)
-    return environment.get_template("report.html.j2").render(context)
+    return drop_dead_links(environment.get_template("report.html.j2").render(context))
+
+
+def drop_dead_links(page: str) -> str:
+    """Return the page with links to parts that this build lacks as plain text.
+
+    Text from logs is escaped and holds neither a link nor an id.
+
+    Examples
+    --------
+    >>> drop_dead_links('<p id="a"><a href="#a">here</a> <a href="#b">there</a></p>')
+    '<p id="a"><a href="#a">here</a> there</p>'
+    """
+    known = set(re.findall(r'<[a-z][^<>]* id="([^"]+)"', page))
+    return re.sub(r'<a href="#([^"]+)">(.*?)</a>', lambda link: link[0] if link[1] in known else link[2], page)
 
 
 def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str, Any]:
@@ -107,7 +125,8 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
     sections: dict[str, Any] = {
         "scope": describe_scope(source, build),
         "data": describe_data(source),
-        "metrics": describe_metrics(build),
+        "changes": describe_changes(source, build),
+        "metrics": describe_metrics(source, build),
         "outcomes": describe_outcomes(source, build),
         "calibration": describe_calibration(source, build.settings) | {"judges": describe_judges(source)},
         "weaknesses": describe_weaknesses(source, build, metric_name),
@@ -120,14 +139,17 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
     # query groups are a part of the section on robustness, which lists their missing evidence
     query_groups = describe_query_groups(source)
     sections["robustness"]["gaps"] += query_groups["gaps"]
-    limitations = describe_limitations(source, build, sections)
     ratings = describe_ratings(source)
+    _mark_empty(sections, query_groups, ratings)
+    limitations = describe_limitations(source, build, sections, dict(SECTIONS))
+    shown = [(name, title) for name, title in SECTIONS if not sections.get(name, {}).get("is_empty")]
     return {
         **sections,
         "decision": describe_decision(sections, limitations, ratings["labels"]),
         "query_groups": query_groups,
         "conversations": describe_conversations(source),
-        "sections": [{"id": name, "title": title} for name, title in SECTIONS],
+        "sections": [{"id": name, "title": title} for name, title in shown],
+        "left_out": [title for name, title in SECTIONS if (name, title) not in shown],
         "header": _describe_build(build, sections),
         "confidence": "–" if build.confidence is None else f"{build.confidence * 100:g} %",
         "lengths": {"query": QUERY_CHARACTERS, "answer": ANSWER_CHARACTERS, "sentence": SENTENCE_CHARACTERS},
@@ -137,9 +159,30 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
     }
 
 
+def _mark_empty(sections: dict[str, Any], query_groups: dict[str, Any], ratings: dict[str, Any]) -> None:
+    """Mark sections that show nothing, because what they show was never given; the list of inputs names that.
+
+    A section that lacks a mart is shown: it says so.
+    """
+    bias, robustness = sections["bias"], sections["robustness"]
+    shown = {
+        "calibration": sections["calibration"]["state"] != "no_labels" or ratings["kinds"] or ratings["compared"],
+        "bias": bias["found"] or bias["equivalent"] or bias["others"],
+        "robustness": robustness["pairs"]
+        or robustness["variation"]
+        or robustness["sensitivity"]
+        or query_groups["correctness"]
+        or query_groups["rates"]
+        or query_groups["variants"],
+    }
+    for name, section in sections.items():
+        section["is_empty"] = not shown.get(name, True) and not keep_unmet(section.get("gaps", ()))
+
+
 def _describe_build(build: Build, sections: dict[str, Any]) -> dict[str, Any]:
     run, data, weaknesses = build.run, sections["data"], sections["weaknesses"]
     drift, findings = sections["monitoring"]["drift"], weaknesses["findings"]
+    pairs = sections["robustness"]["pairs"]
     return {
         "run": run,
         "started_at": format_time(run["started_at"]) if run else "unknown",
@@ -151,9 +194,7 @@ def _describe_build(build: Build, sections: dict[str, Any]) -> dict[str, Any]:
         "verdict": describe_verdict(run, sections["outcomes"]["gates"]),
         "count_open_findings": None if findings is None else findings["count_open"],
         "count_open_confirmed": None if findings is None else findings["count_open_confirmed"],
-        "count_drifting": None if drift is None else drift["count_drifting"],
-        "count_worse": sum(
-            1 for pair in sections["robustness"]["pairs"] for row in pair["rows"] if row["words"] == "worse"
-        ),
-        "count_gaps": sum(len(section.get("gaps", [])) for section in sections.values()),
+        "count_drifting": None if drift is None or not drift["is_tested"] else drift["count_drifting"],
+        "count_worse": sum(1 for pair in pairs for row in pair["rows"] if row["words"] == "worse") if pairs else None,
+        "count_gaps": sum(len(keep_unmet(section.get("gaps", ()))) for section in sections.values()),
     }

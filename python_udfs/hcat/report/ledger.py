@@ -69,15 +69,21 @@ def describe_ledger(build: Build) -> dict[str, Any]:
     """Return what the run ledger shows."""
     runs, settings = build.runs, build.settings
     if not runs:
-        return {"facts": [], "libraries": [], "settings": [], "builds": [], "count_builds": 0}
+        return {"facts": [], "libraries": [], "settings": [], "seeds": [], "builds": [], "count_builds": 0}
     run = runs[0]
-    hidden = {"settings", "library_versions"}
+    hidden = {"settings", "library_versions", "seed_checksums"}
     return {
         "facts": [
             (name, format_time(value) if name == "started_at" else clean_label(value, EXCERPT_CHARACTERS))
             for name, value in run.items()
             if name not in hidden and value is not None
         ],
+        "run_id": clean_label(run["run_id"]),
+        "code": clean_label(run["code_hash"])[:16],
+        "random_seed": run["random_seed"],
+        "seeds": sorted(
+            (clean_label(name), str(checksum)[:16]) for name, checksum in read_json(run.get("seed_checksums")).items()
+        ),
         "libraries": sorted(
             (clean_label(name), clean_label(version)) for name, version in read_json(run["library_versions"]).items()
         ),
@@ -90,7 +96,12 @@ def describe_ledger(build: Build) -> dict[str, Any]:
                 "settings_hash": clean_label(one["settings_hash"]),
                 "code_hash": clean_label(one["code_hash"])[:16],
                 "gates": f"{one['count_gates'] - one['count_gates_not_passing']} of {one['count_gates']}",
-                "word": "passed" if one["is_passing"] else "failed",
+                # as the first page has it: a build passes when every gate does
+                "word": "failed"
+                if not one["is_passing"]
+                else "passed"
+                if not one["count_gates_not_passing"]
+                else "published",
             }
             for one in runs[:MAXIMUM_BUILDS]
         ],

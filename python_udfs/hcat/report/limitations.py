@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hcat.engine.warehouse import Row, Warehouse
+from hcat.report.inputs import describe_never_given, keep_unmet
 from hcat.report.ledger import VOID_DECISIONS, Build
-from hcat.report.showing import Gap, format_percent, ratio
+from hcat.report.showing import format_percent, ratio
 from hcat.report.weaknesses import TEST_STATUSES, TESTED
 
 COUNT_UNSCORED = """
@@ -47,8 +48,10 @@ order by count_cells desc, test_status
 """
 
 
-def describe_limitations(source: Warehouse, build: Build, sections: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the limits of this build, and the missing evidence of all sections.
+def describe_limitations(
+    source: Warehouse, build: Build, sections: Mapping[str, Any], titles: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the limits of this build, the missing evidence of all sections, and the inputs that were never given.
 
     Parameters
     ----------
@@ -58,6 +61,8 @@ def describe_limitations(source: Warehouse, build: Build, sections: Mapping[str,
         The last build.
     sections : mapping
         The other sections by id, whose ``gaps`` are gathered and whose gates are counted.
+    titles : mapping of str to str
+        Titles of the sections by id.
     """
     unscored = source.rows(COUNT_UNSCORED, ["fct_evaluations", "dim_metrics"])
     small = source.rows(COUNT_SMALL, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
@@ -66,8 +71,10 @@ def describe_limitations(source: Warehouse, build: Build, sections: Mapping[str,
         "gaps": [
             {"section": name, "what": gap.what, "supply": gap.supply}
             for name, section in sections.items()
-            for gap in _gaps_of(section)
+            for gap in keep_unmet(section.get("gaps", ()))
         ],
+        "never_given": describe_never_given(source, sections, titles),
+        "lacks_ratings": bool(sections["calibration"].get("is_empty")),
         "unscored": _gather_unscored(unscored),
         "small": [
             {**row, "share": format_percent(ratio(row["count_small"], row["count_cells"]))}
@@ -101,8 +108,3 @@ def _gather_unscored(rows: Sequence[Row]) -> list[Row]:
         {"metric_names": names, "count_missing_input": missing, "count_failed": failed, "count_evaluations": count}
         for (missing, failed, count), names in gathered.items()
     ]
-
-
-def _gaps_of(section: Any) -> list[Gap]:
-    gaps: list[Gap] = section.get("gaps", []) if isinstance(section, Mapping) else []
-    return gaps

@@ -52,6 +52,15 @@ from fct_bivariate_weaknesses
 order by first_dimension, second_dimension
 """
 
+#: Dimensions with a segment that holds every interaction: such a segment is the whole, and its pairs repeat others.
+LIST_CONSTANT_DIMENSIONS = """
+select distinct segments.dimension
+from fct_marginal_weaknesses as segments
+inner join fct_marginal_weaknesses as whole
+    on segments.metric_name = whole.metric_name and whole.dimension = 'all'
+where segments.dimension <> 'all' and segments.count_interactions = whole.count_interactions
+"""
+
 LIST_CELLS = """
 select *
 from fct_bivariate_weaknesses
@@ -90,8 +99,14 @@ def describe_maps(source: Warehouse, build: Build, metric_name: str | None) -> d
     """
     chosen = choose_metric(source, build.metrics, metric_name)
     declared = [(row["first_dimension"], row["second_dimension"]) for row in source.rows(LIST_PAIRS, [BIVARIATE])]
-    # the first two pairs are always listed, so that the report says where they are missing
-    pairs = [*HEATMAP_PAIRS, *(pair for pair in declared if pair not in HEATMAP_PAIRS)]
+    preferred = [pair for pair in HEATMAP_PAIRS if pair in declared]
+    constant = {row["dimension"] for row in source.rows(LIST_CONSTANT_DIMENSIONS, [MARGINAL])}
+    # a pair with a dimension that has one segment repeats the map of the other dimension
+    pairs = [
+        pair
+        for pair in (*preferred, *(pair for pair in declared if pair not in HEATMAP_PAIRS))
+        if constant.isdisjoint(pair)
+    ]
     return {
         "metric": chosen,
         "threshold": format_number(chosen["threshold"]) if chosen else "",

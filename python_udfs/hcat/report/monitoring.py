@@ -175,9 +175,12 @@ def describe_monitoring(source: Warehouse, build: Build) -> dict[str, Any]:
                 "`dbt build` with the current version of hcat",
             )
         )
+    weeks, drift = _describe_weeks(source, build), _describe_drift(source)
+    if drift is not None and weeks is None:
+        gaps.append(Gap("scores by week, and tests of drift", "logs with times of several weeks", "times"))
     return {
-        "weeks": _describe_weeks(source, build),
-        "drift": _describe_drift(source),
+        "weeks": weeks,
+        "drift": drift,
         "decisions": _describe_decisions(source, build),
         "validity": [
             {
@@ -282,10 +285,12 @@ def _describe_drift(source: Warehouse) -> dict[str, Any] | None:
     if not source.has("fct_metric_drift"):
         return None
     rows = source.rows(LIST_DRIFTING, ["fct_metric_drift"])
+    tests = source.rows(COUNT_DRIFT, ["fct_metric_drift"])
     return {
+        "is_tested": any(row["role"] == "alarm" and row["count_tested"] for row in tests),
         "tests": [
             {**row, "test": DRIFT_TESTS.get(row["test"], row["test"]), "last_window": _format_day(row["last_window"])}
-            for row in source.rows(COUNT_DRIFT, ["fct_metric_drift"])
+            for row in tests
         ],
         "rows": [
             {

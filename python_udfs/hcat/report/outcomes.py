@@ -23,6 +23,7 @@ from hcat.report.showing import (
     format_interval,
     format_number,
     group_by,
+    to_anchor,
 )
 
 MAXIMUM_GATES = 120
@@ -169,16 +170,18 @@ def describe_outcomes(source: Warehouse, build: Build) -> dict[str, Any]:
     if points["absent"]:
         gaps.append(
             Gap(
-                f"Scores of {', '.join(points['absent'])} per query: no metric of these quantities has a score.",
+                f"scores of {', '.join(points['absent'])} per query",
                 "logged retrievals with the relevant chunks of each query, contexts and answers; sentence precision"
                 " also needs the decision context_sentence_relevance in the seed threshold_decisions",
+                "relevance",
             )
         )
     if not retrieval["rows"]:
         gaps.append(
             Gap(
-                "Retrieval quality: no retrieval metric has a score.",
+                "quality of retrieval by rank",
                 "logged retrievals and the relevant chunks of each query (source chunks or relevance judgements)",
+                "relevance",
             )
         )
     return {
@@ -255,6 +258,8 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         sign = {"at_least": "≥", "at_most": "≤"}.get(row["comparison"], row["comparison"])
         shown.append(
             {
+                "anchor": to_anchor("gate", row["gate_name"]),
+                "formula": find_formula(row),
                 "gate_name": clean_label(row["gate_name"]),
                 "verdict": row["verdict"],
                 "severity": row["severity"],
@@ -264,14 +269,14 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "segment": ""
                 if row["dimension"] in (None, "all")
                 else f"{row['dimension']} = {clean_label(row['segment'])}",
-                "value": _show(row["measured_value"], row["measurement"]),
+                "value": show_measured(row["measured_value"], row["measurement"]),
                 # a count of all rows is exact
                 "interval": ""
                 if row["lower_bound"] == row["upper_bound"] == row["measured_value"]
                 else format_interval(row["lower_bound"], row["upper_bound"], unit),
                 "n": row["n"],
                 "minimum_n": row["minimum_n"],
-                "limit": f"{sign} {_show(row['threshold'], row['measurement'])}",
+                "limit": f"{sign} {show_measured(row['threshold'], row['measurement'])}",
                 "burden": str(row["burden"]).replace("_", " "),
                 "reason": clean_label(row["reason"], SENTENCE_CHARACTERS),
                 # what stands behind the figures: why there is no verdict, or what the decision lacks
@@ -303,8 +308,41 @@ def cause_of(row: Row) -> str:
     return cause.lstrip(",; ")
 
 
-def _show(value: float | None, measurement: str) -> str:
-    """Return a measured value: a share in percent, a count without decimals."""
+#: What a gate measures without a metric, by how its name begins -> the part of the page that explains it.
+_EXPLAINED_IN = {
+    "count_drifting": "monitoring",
+    "count_bias": "bias",
+    "version": "robustness",
+    "robustness": "robustness",
+    "system_overconfidence": "calibration",
+    "share_records": "data",
+    "share_not_failed": "data",
+}
+
+
+def find_formula(row: Row) -> str:
+    """Return the id of what explains the measurement of a gate: its metric, or the section that measures it.
+
+    Examples
+    --------
+    >>> find_formula({"metric_name": "groundedness", "measurement": "share_passing"})
+    'metric-groundedness'
+    >>> find_formula({"metric_name": None, "measurement": "count_drifting_series"})
+    'monitoring'
+    """
+    if row["metric_name"]:
+        return to_anchor("metric", row["metric_name"])
+    return next((name for start, name in _EXPLAINED_IN.items() if str(row["measurement"]).startswith(start)), "safety")
+
+
+def show_measured(value: float | None, measurement: str) -> str:
+    """Return a measured value: a share in percent, a count without decimals.
+
+    Examples
+    --------
+    >>> show_measured(0.5, "share_passing"), show_measured(3.0, "count_bias_gaps"), show_measured(None, "mean_score")
+    ('50.0 %', '3', '–')
+    """
     if measurement.startswith("count") and value is not None and value.is_integer():
         return format_number(int(value))
     return format_number(value, "share" if measurement.startswith("share") else None)

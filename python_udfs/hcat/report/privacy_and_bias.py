@@ -104,6 +104,7 @@ def describe_privacy(source: Warehouse) -> dict[str, Any]:
             Gap(
                 "Names in answers: no answer was searched for names, only for identifiers.",
                 "`dbt build` with hcat_tagger = packaged, over logs in one of hcat_tagger_languages",
+                "languages",
             )
         )
     return {
@@ -133,6 +134,7 @@ def describe_bias(source: Warehouse) -> dict[str, Any]:
             Gap(
                 "Answers to the same query asked for different people.",
                 "a test set with counterfactual variants, sent to the application (`hcat test-set`, `hcat collect`)",
+                "people",
             )
         )
     shown = [_show(row) for row in rows[:MAXIMUM_GAPS]]

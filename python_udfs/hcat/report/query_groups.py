@@ -161,9 +161,10 @@ def describe_query_groups(source: Warehouse) -> dict[str, Any]:
     if not gaps and not types:
         gaps.append(
             Gap(
-                "Query groups: whether an answer depends on the wording of the query.",
+                "whether an answer depends on the wording of the query",
                 "logs that ask for one fact in several wordings (query_group, or variants with parent_query_id) and"
                 " hold its reference answer",
+                "wordings",
             )
         )
     rates = _with_contexts(source.rows(LIST_RATES, ["fct_robustness_rates"], scopes=list(SCOPES)))
@@ -249,6 +250,7 @@ def _show_rate(row: Row) -> Row:
     sizes = (row["smallest_group"], row["largest_group"])
     return {
         "name": _name(row),
+        "is_whole": row["hypothesis"] == "all" and row["scope"] == "all",
         "scope": SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]],
         "reason": RATE_STATUSES.get(row["status"], row["status"]),
         "counts": f"{row['count_robust_groups']:,} / {row['count_non_robust_groups']:,} / {row['count_gap_groups']:,}",

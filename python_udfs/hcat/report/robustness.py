@@ -157,8 +157,9 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
     elif not pairs:
         gaps.append(
             Gap(
-                "Comparison of versions: no query was asked of two versions.",
+                "whether a newer version is better or worse",
                 "logs in which two versions of an application answer the same queries",
+                "versions",
             )
         )
     variation = source.rows(LIST_VARIATION, ["fct_replicate_variation"])
@@ -166,9 +167,10 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
     if not replicated:
         gaps.append(
             Gap(
-                "Replicates: whether the same query gets the same answer.",
+                "whether the same query gets the same answer",
                 "logs in which one system answers the same query several times"
                 + ("" if source.has("fct_replicate_variation") else ", and the mart fct_replicate_variation"),
+                "samples" if source.has("fct_replicate_variation") else "",
             )
         )
     sensitivity = source.rows(LIST_SENSITIVITY, ["fct_finding_sensitivity"])
@@ -229,6 +231,22 @@ def _show_variation(row: Row) -> Row:
         if row["share_queries_flipping"] is None
         else format_interval(row["share_queries_flipping_lower"], row["share_queries_flipping_upper"], "share"),
     }
+
+
+def describe_headlines(source: Warehouse) -> list[Row]:
+    """Return the pairs of versions with the comparison that says whether the newer one is better; without pictures."""
+    headlines = []
+    for pair in source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]:
+        key = {name: pair[name] for name in ("application", "baseline_version", "candidate_version")}
+        rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)
+        headlines.append(
+            {
+                "baseline": clean_label(pair["baseline_version"]),
+                "candidate": clean_label(pair["candidate_version"]),
+                "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
+            }
+        )
+    return headlines
 
 
 def _describe_pair(source: Warehouse, pair: Row) -> dict[str, Any]:
@@ -316,6 +334,7 @@ def _show_headline(row: Row) -> Row:
         **_show_comparison(row),
         "release": RELEASE_ANSWERS[row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
+        "unit": "" if measurement == "mean_score" else " percentage points",
     }
 
 

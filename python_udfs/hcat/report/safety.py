@@ -133,9 +133,10 @@ def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]
     if not any(row["is_adversarial"] for row in rows):
         gaps.append(
             Gap(
-                "Behaviour under attack: fct_adversarial_behaviour has no adversarial variant.",
+                "behaviour under attack",
                 "logs of adversarial variants (prompt_injection, contradicting_context, out_of_distribution) and of"
                 " their original queries; hcat generates such variants with a test set",
+                "attacks",
             )
         )
     shown = [

@@ -7,7 +7,7 @@ from typing import Any
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report.ledger import Build
-from hcat.report.showing import ANSWER_CHARACTERS, Gap, format_number, format_percent
+from hcat.report.showing import ANSWER_CHARACTERS, Gap, format_number, format_percent, to_anchor
 
 #: Applications, versions and risks shown; the number left out is shown below them.
 MAXIMUM_APPLICATIONS = 12
@@ -55,7 +55,9 @@ def describe_scope(source: Warehouse, build: Build) -> dict[str, Any]:
     versions = source.rows(COUNT_VERSIONS, ["fct_interactions"])
     risks = source.rows(LIST_RISKS, ["risks"])
     named = {row["application"] for row in stated}
-    unstated = sorted({clean_label(row["application"]) for row in versions if row["application"] not in named})
+    unstated = sorted(
+        {clean_label(row["application"]) for row in versions if row["application"] and row["application"] not in named}
+    )
     return {
         "applications": [
             {
@@ -73,8 +75,10 @@ def describe_scope(source: Warehouse, build: Build) -> dict[str, Any]:
         "versions": [
             {
                 **row,
-                "application": clean_label(row["application"]),
-                "application_version": clean_label(row["application_version"]),
+                "application": clean_label(row["application"]) if row["application"] else "not named in the logs",
+                "application_version": clean_label(row["application_version"])
+                if row["application_version"]
+                else "not logged",
                 "first": _format_day(row["first_asked_at"]),
                 "last": _format_day(row["last_asked_at"]),
             }
@@ -110,6 +114,8 @@ def _describe_risks(source: Warehouse, build: Build, risks: list[Row]) -> list[R
             "mitigation": clean_text(row["mitigation"], ANSWER_CHARACTERS),
             "metric_name": row["metric_name"] or "",
             "criterion": row["criterion"] or "",
+            "metric_anchor": to_anchor("metric", row["metric_name"] or ""),
+            "gate_anchor": to_anchor("gate", row["control_gate"] or ""),
             "gate": clean_label(row["control_gate"]) if row["control_gate"] else "",
             # a risk whose gate did not run has no control
             "verdict": verdicts.get(row["control_gate"], "not_evaluated") if row["control_gate"] else "",
@@ -132,8 +138,9 @@ def _find_gaps(source: Warehouse, stated: list[Row], risks: list[Row], unstated:
     elif not stated:
         gaps.append(
             Gap(
-                "Purpose, limits, owner and materiality of the application: the seed applications has no row.",
+                "purpose, limits, owner and materiality, which no log can tell",
                 "a row per application in the seed applications",
+                "application",
             )
         )
     elif unstated:
@@ -147,8 +154,11 @@ def _find_gaps(source: Warehouse, stated: list[Row], risks: list[Row], unstated:
     if not risks:
         gaps.append(
             Gap(
-                "Risks and their controls.",
+                "risks with the verdicts of the gates that control them"
+                if source.has("risks")
+                else "Risks and their controls.",
                 "rows in the seed risks" if source.has("risks") else "the full warehouse with the seed risks",
+                "risks" if source.has("risks") else "",
             )
         )
     return gaps

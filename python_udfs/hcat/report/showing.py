@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Row
 from hcat.language.display import LABEL_CHARACTERS, clean_label
 
@@ -17,6 +18,8 @@ QUERY_CHARACTERS = 400
 ANSWER_CHARACTERS = 900
 SENTENCE_CHARACTERS = 400
 EXCERPT_CHARACTERS = 240
+#: Characters of a name inside the id of an element.
+ANCHOR_CHARACTERS = 48
 #: Rows that a table shows; the number left out is shown below it. These limits bound the size of the file only.
 MAXIMUM_SYSTEMS = 12
 MAXIMUM_TABLE_CELLS = 240
@@ -26,10 +29,15 @@ NEGLIGIBLE_SHARE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Evidence that is missing: what it would show, and what would supply it."""
+    """Evidence that is missing: what it would show, what would supply it, and the input that was never given.
+
+    ``needs`` is a key of :data:`hcat.report.inputs.INPUTS`, or empty where no input is missing but a mart, a seed or a
+    decision.
+    """
 
     what: str
     supply: str
+    needs: str = ""
 
 
 def format_number(value: float | None, unit: str | None = None) -> str:
@@ -101,6 +109,19 @@ def format_points(difference: float | None) -> str:
     return points if points == "0" else f"{'−' if difference < 0 else '+'}{points}"
 
 
+def to_anchor(kind: str, name: str) -> str:
+    """Return the id of an element of the page, from a word of the report and a name that may hold anything.
+
+    Examples
+    --------
+    >>> to_anchor("metric", "support_words"), to_anchor("gate", "is it <safe>?")
+    ('metric-support_words', 'gate-is-it-safe-3a2a8a9b')
+    """
+    plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:ANCHOR_CHARACTERS]
+    # names that look alike once they are cut stay apart
+    return f"{kind}-{plain}" if plain == name else f"{kind}-{plain}-{hash_text(name)[:8]}"
+
+
 def describe_segment(row: Row) -> str:
     """Return the segment of a marginal or bivariate row on one line, cleaned.
 
@@ -109,6 +130,8 @@ def describe_segment(row: Row) -> str:
     >>> describe_segment({"dimension": "topic", "segment": "cards"})
     'topic = cards'
     """
+    if row.get("dimension") == "all":
+        return "all interactions"
     if row.get("first_dimension") is None:
         return f"{row['dimension']} = {clean_label(row['segment'])}"
     first = f"{row['first_dimension']} = {clean_label(row['first_segment'])}"

@@ -8,13 +8,16 @@ from typing import Any
 
 from hcat.engine.warehouse import Place, Row, Warehouse, check_finished, find_database, find_folder, open_warehouse
 from hcat.language.display import clean_label
+from hcat.report.changes import describe_changes
 from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
+from hcat.report.decision import MAXIMUM_FINDINGS, list_findings, say_what_was_tested
 from hcat.report.ledger import read_build
 from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
 from hcat.report.ratings import KINDS, describe_labels
+from hcat.report.robustness import describe_headlines
 from hcat.report.showing import format_number, format_percent, format_period, format_time
 from hcat.report.verdict import describe_verdict
-from hcat.report.weaknesses import rank_segments
+from hcat.report.weaknesses import describe_claims
 
 
 def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
@@ -33,10 +36,12 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
     path = find_database(warehouse)
     with open_warehouse(warehouse) as source:
         check_finished(source)
-        run = read_build(source).run
+        build = read_build(source)
+        run = build.run
         overview = _describe_overview_counts(source)
         gates = describe_gates(source, run)
-        weak = rank_segments(source)
+        changes = describe_changes(source, build)
+        sections = {"weaknesses": describe_claims(source), "robustness": {"pairs": describe_headlines(source)}}
         measured = {
             row["metric_name"]: row
             for row in source.rows(MEASURE_SYSTEMS, ["fct_marginal_weaknesses", "dim_metrics"])
@@ -55,7 +60,8 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         ("gates", _summarise_gates(gates)),
         ("rejected records", _summarise_records(records, run)),
         ("labels", _summarise_labels(labels["counts"])),
-        ("weakest segment", _summarise_weakness(weak)),
+        *_summarise_findings(sections),
+        ("signed", _summarise_signatures(changes)),
         ("warehouse", str(path)),
     ]
     folder = find_folder(warehouse)
@@ -118,11 +124,16 @@ def _summarise_labels(counts: Mapping[str, int]) -> str:
     return ", ".join(given) or "none: `hcat labels export` writes a sheet for raters"
 
 
-def _summarise_weakness(weak: Sequence[Row]) -> str:
-    if not weak:
-        return "no segment fails significantly more often than average"
-    row = weak[0]
-    return (
-        f"{row['dimension']} = {row['segment']}: {row['failing']} {row['failing_interval']} fail {row['metric_name']}"
-        f" (n {row['count_scored']:,}; {row['whole']} of all interactions fail)"
-    )
+def _summarise_findings(sections: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the findings of the first page of the report, in its words."""
+    lines = list_findings(sections)[:MAXIMUM_FINDINGS]
+    return [("finding", line.text) for line in lines] or [("findings", say_what_was_tested(sections))]
+
+
+def _summarise_signatures(changes: Mapping[str, Any]) -> str:
+    if changes["own"]:
+        last = changes["own"][0]
+        return f"this build: {last['decision']} by {last['signed_by']} ({last['role']}) on {last['signed_at']}"
+    if changes["signed"]:
+        return f"build {changes['signed']['run_id']}; since then {changes['signed']['summary']}"
+    return "no report yet: `hcat sign` records a signature"

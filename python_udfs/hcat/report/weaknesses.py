@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import charts
 from hcat.report.ledger import Build
-from hcat.report.maps import describe_maps
+from hcat.report.maps import LIST_CONSTANT_DIMENSIONS, describe_maps
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
@@ -24,6 +24,7 @@ from hcat.report.showing import (
     format_percent,
     format_value,
     group_by,
+    to_anchor,
 )
 from hcat.report.worst import describe_worst
 
@@ -32,14 +33,15 @@ MAXIMUM_DIFFERENCES = 20
 MINIMUM_DIFFERENCES = 8
 #: Characters of an id that identify it.
 IDENTIFIER_CHARACTERS = 12
-#: Cells whose worst interactions are named, rows of the register, of the causes, and of the ranking without tests.
-MAXIMUM_EXAMPLE_CELLS = 12
+#: Rows of the register, of the causes, and of the ranking without tests.
 MAXIMUM_FINDINGS = 40
 #: Findings that are not folded away, examples of each, and characters of their texts.
-COUNT_UNFOLDED_FINDINGS = 5
+COUNT_UNFOLDED_FINDINGS = 3
 COUNT_FINDING_EXAMPLES = 3
 EXAMPLE_CHARACTERS = 140
 MAXIMUM_CAUSES = 60
+#: Cells to which an answer leads back.
+MAXIMUM_CELLS_OF_AN_ANSWER = 5
 MAXIMUM_WEAK_SEGMENTS = 15
 
 MARGINAL = "fct_marginal_weaknesses"
@@ -87,11 +89,14 @@ RETESTS = {
     "not_shown": "not shown weak; the weakness may persist",
     "not_retested": "not tested in this build",
 }
+CAUSES_UNKNOWN = Gap("whether retrieval or generation caused a failure", "source chunks of the queries", "relevance")
 FINDING_STATES = {"open": "failed", "in_progress": "undecided", "accepted": "not_evaluated", "closed_by_data": "passed"}
 
 # Both marts in one shape: a marginal cell has no second segment.
-LIST_TESTED = """
-with cells as (
+LIST_TESTED = f"""
+with constant as ({LIST_CONSTANT_DIMENSIONS}),
+
+cells as (
     select
         marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
         null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
@@ -111,11 +116,14 @@ with cells as (
         minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
         confirmed_difference, confirmed_lower, confirmed_p_value
     from fct_bivariate_weaknesses
+    where first_dimension not in (from constant) and second_dimension not in (from constant)
 )
 
 select *
 from cells
-where test_status = 'tested' and difference is not null
+where
+    test_status = 'tested' and difference is not null
+    and ($weakness_ids is null or list_contains($weakness_ids::varchar[], weakness_id))
 order by
     is_confirmed desc nulls last,
     is_weak desc nulls last,
@@ -236,9 +244,12 @@ order by
     findings.finding_id
 """
 
-LIST_CELLS_TO_READ = """
+LIST_CELLS_TO_READ = f"""
 select *
 from fct_cells_to_read
+where
+    first_dimension not in ({LIST_CONSTANT_DIMENSIONS})
+    and coalesce(second_dimension, '') not in ({LIST_CONSTANT_DIMENSIONS})
 order by reading_rank
 """
 
@@ -290,15 +301,28 @@ def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None
     ValueError
         If ``metric_name`` is given and is not a primary metric.
     """
-    ranked = source.rows(LIST_TESTED, TESTED, maximum=MAXIMUM_DIFFERENCES)
+    ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
     cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
     tests = source.rows(COUNT_TESTS, TESTED)
+    findings = _describe_findings(source)
+    # the table also holds the cell of every finding that is shown, so that a finding leads to its cell
+    drawn = {cell["weakness_id"] for cell in cells}
+    known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
+    others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
+    worst, causes = describe_worst(source), _describe_causes(source)
+    examples = _describe_examples(source, [*cells, *others], {row["key"] for row in worst["rows"]})
+    for row in worst["rows"]:
+        row["cells"] = [
+            {"anchor": example["anchor"], "segment": example["segment"]}
+            for example in examples
+            if any(one["answer"] == row["anchor"] for one in example["interactions"])
+        ][:MAXIMUM_CELLS_OF_AN_ANSWER]
     return {
-        "findings": _describe_findings(source),
+        "findings": findings,
         "to_read": _describe_cells_to_read(source),
         "maps": describe_maps(source, build, metric_name),
         "is_tested": source.has(*TESTED),
-        "differences": _describe_differences(cells),
+        "differences": _describe_differences(cells, others),
         "tests": [
             {
                 **row,
@@ -308,10 +332,20 @@ def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None
             for row in tests
         ],
         "segments": [] if source.has(*TESTED) else rank_segments(source),
-        "examples": _describe_examples(source, cells),
-        "causes": _describe_causes(source),
-        "worst": describe_worst(source),
-        "gaps": _find_gaps(source),
+        "examples": examples,
+        "causes": causes,
+        "worst": worst,
+        "gaps": _find_gaps(source)
+        + ([] if causes["is_known"] or causes["systems"] or not causes["metrics"] else [CAUSES_UNKNOWN]),
+    }
+
+
+def describe_claims(source: Warehouse) -> dict[str, Any]:
+    """Return what the first page says of weaknesses, without pictures: findings, cells to read, and counts of tests."""
+    return {
+        "findings": _describe_findings(source),
+        "to_read": _describe_cells_to_read(source),
+        "tests": source.rows(COUNT_TESTS, TESTED),
     }
 
 
@@ -374,6 +408,9 @@ def _show_finding(row: Row) -> Row:
     measurement = row["measurement"]
     is_confirmed = row["confirmed_difference"] is not None
     return {
+        "key": row["finding_id"],
+        "anchor": to_anchor("finding", row["finding_id"][:IDENTIFIER_CHARACTERS]),
+        "cell": to_anchor("cell", row["finding_id"][:IDENTIFIER_CHARACTERS]),
         "finding_id": clean_label(row["finding_id"])[:IDENTIFIER_CHARACTERS],
         "kind": row["kind"],
         "confirmation": _describe_confirmation(row),
@@ -386,6 +423,7 @@ def _show_finding(row: Row) -> Row:
         "cost": _describe_cost(row),
         "examples": [
             {
+                "answer_anchor": to_anchor("answer", example["interaction_id"]),
                 "interaction_id": clean_label(example["interaction_id"]),
                 "query": clean_text(example["query"], EXAMPLE_CHARACTERS),
                 "answer": clean_text(example["answer"], EXAMPLE_CHARACTERS),
@@ -405,6 +443,7 @@ def _show_finding(row: Row) -> Row:
         "interval": ""
         if is_confirmed
         else format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
+        "unit": "" if measurement == "mean_score" else " percentage points",
         "retest": RETESTS.get(row["retest_result"], row["retest_result"]),
         "first_seen": f"{row['first_seen_at']:%Y-%m-%d}",
         "last_seen": f"{row['last_seen_at']:%Y-%m-%d}",
@@ -459,8 +498,11 @@ def describe_size(row: Row) -> str:
     return clusters if documents is None else f"{clusters}, documents: {documents:,}"
 
 
-def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
-    """Return one figure per unit (shares, scores) of the differences to the rest, and one table for both."""
+def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
+    """Return one figure per unit (shares, scores) of the differences to the rest, and one table for both.
+
+    ``others`` are cells of findings that stand in the table alone.
+    """
     pictures = []
     for is_share in (True, False):
         chosen = [cell for cell in cells if (cell["measurement"] != "mean_score") is is_share]
@@ -487,8 +529,12 @@ def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
         pictures.append({"chart": as_markup(picture), "is_share": is_share})
     return {
         "pictures": pictures,
+        "has_weak": any(cell["is_weak"] for cell in cells),
         "rows": [
             {
+                "anchor": to_anchor("cell", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
+                "finding": to_anchor("finding", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
+                "examples": to_anchor("examples", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
                 "segment": describe_segment(cell),
                 "metric_name": cell["metric_name"],
                 "measurement": MEASUREMENTS[cell["measurement"]],
@@ -513,7 +559,7 @@ def _describe_differences(cells: Sequence[Row]) -> dict[str, Any]:
                 else "",
                 "detectable": format_difference(cell["minimum_detectable_difference"], cell["measurement"]),
             }
-            for cell in cells
+            for cell in (*cells, *others)
         ],
     }
 
@@ -547,17 +593,23 @@ def _format_count(count: int | None) -> str:
     return "–" if count is None else f"{count:,}"
 
 
-def _describe_examples(source: Warehouse, cells: Sequence[Row]) -> list[Row]:
-    """Return the ids and scores of the worst interactions of the cells that the figure shows, weak ones first."""
-    keys = [cell["weakness_id"] for cell in cells[:MAXIMUM_EXAMPLE_CELLS]]
+def _describe_examples(source: Warehouse, cells: Sequence[Row], shown: Set[str]) -> list[Row]:
+    """Return the ids and scores of the worst interactions of the cells of the table, weak ones first.
+
+    ``shown`` are the interactions whose text stands below, to which their ids lead.
+    """
+    keys = [cell["weakness_id"] for cell in cells]
     found = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
     return [
         {
+            "anchor": to_anchor("examples", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
+            "cell": to_anchor("cell", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
             "segment": describe_segment(cell),
             "metric_name": cell["metric_name"],
             "standing": _describe_standing(cell, with_counts=False),
             "interactions": [
                 {
+                    "answer": to_anchor("answer", row["interaction_id"]) if row["interaction_id"] in shown else "",
                     "interaction_id": clean_label(row["interaction_id"]),
                     "score": format_number(row["raw_score"]),
                     "is_failing": row["is_failing"],
@@ -565,7 +617,7 @@ def _describe_examples(source: Warehouse, cells: Sequence[Row]) -> list[Row]:
                 for row in found[cell["weakness_id"]]
             ],
         }
-        for cell in cells[:MAXIMUM_EXAMPLE_CELLS]
+        for cell in cells
         if cell["weakness_id"] in found
     ]
 
@@ -573,7 +625,10 @@ def _describe_examples(source: Warehouse, cells: Sequence[Row]) -> list[Row]:
 def _describe_causes(source: Warehouse) -> dict[str, Any]:
     systems = source.rows(COUNT_RETRIEVAL_CAUSES, ["fct_retrieval_quality"])[:MAXIMUM_SYSTEMS]
     labels = distinct_labels([row["system"] for row in systems])
+    metrics = source.rows(COUNT_FAILURE_CAUSES, ["fct_failure_causes"])
     return {
-        "metrics": source.rows(COUNT_FAILURE_CAUSES, ["fct_failure_causes"])[:MAXIMUM_CAUSES],
+        "metrics": metrics[:MAXIMUM_CAUSES],
+        # without source chunks, every cause is undetermined
+        "is_known": any(row["count_retrieval"] or row["count_generation"] for row in metrics),
         "systems": [{**row, "system": labels[row["system"]]} for row in systems],
     }

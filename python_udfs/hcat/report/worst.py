@@ -13,6 +13,7 @@ from hcat.report.showing import (
     SENTENCE_CHARACTERS,
     format_number,
     group_by,
+    to_anchor,
 )
 
 #: Interactions that are shown, those of them that are not folded away, and sentences of each.
@@ -174,6 +175,8 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
     )
     shown = [
         {
+            "key": row["interaction_id"],
+            "anchor": to_anchor("answer", row["interaction_id"]),
             "interaction_id": clean_label(row["interaction_id"]),
             "why": _explain_listing(row),
             "system": clean_label(row["system"]),
@@ -191,6 +194,7 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
                     "is_failing": score["is_failing"],
                 }
                 for score in scores.get(row["interaction_id"], [])
+                if score["score_status"] != "missing_input"
             ],
             "evidence": [
                 {
@@ -213,7 +217,8 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
         }
         for row in rows
     ]
-    return {"rows": shown, "count_open": COUNT_OPEN, "metric_names": names}
+    named = [name for name in names if any(row["metric_name"] == name for row in rows)]
+    return {"rows": shown, "count_open": COUNT_OPEN, "metric_names": named}
 
 
 def _explain_listing(row: Row) -> str:

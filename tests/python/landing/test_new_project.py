@@ -43,6 +43,8 @@ def test_without_logs_the_gates_need_answers_alone(tmp_path: Path) -> None:
     assert project["vars"]["hcat"]["hcat_own_metrics"] == []
     assert project["vars"]["hcat"]["hcat_own_dimensions"] == {}
     assert (made.folder / "seeds" / "own_metrics.csv").read_text().splitlines()[1:] == []
+    # nobody has signed a report of a new project
+    assert len((made.folder / "seeds" / "sign_offs.csv").read_text().splitlines()) == 1
     assert yaml.safe_load((made.folder / "packages.yml").read_text()) == {"packages": [{"local": str(REPOSITORY)}]}
     assert list(yaml.safe_load((made.folder / "profiles.yml").read_text())) == ["my_evaluation"]
 

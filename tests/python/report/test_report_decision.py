@@ -8,6 +8,7 @@ from hcat.report.decision import MAXIMUM_FINDINGS, MAXIMUM_LINES, describe_decis
 
 GATE = {
     "gate_name": "release",
+    "anchor": "gate-release",
     "verdict": "failed",
     "severity": "warn",
     "is_passing": False,
@@ -20,6 +21,8 @@ GATE = {
     "cause": "",
 }
 FINDING = {
+    "anchor": "finding-1",
+    "unit": " percentage points",
     "segment": "topic = fees",
     "segments": [("topic", "fees")],
     "cost": "explains 12.0 % of the failures, at least 4.00 %",
@@ -38,8 +41,9 @@ HEADLINE = {
     "measurement": "share failing",
     "difference": "+8.0",
     "interval": "[+2.0, +14.0]",
+    "unit": " percentage points",
 }
-NOTHING: dict[str, Any] = {"provisional": [], "gaps": []}
+NOTHING: dict[str, Any] = {"provisional": [], "gaps": [], "never_given": [], "lacks_ratings": False}
 PEOPLE = {"counts": {"person": 100}}
 
 
@@ -86,6 +90,12 @@ def test_what_was_not_tested_is_not_said_to_be_good() -> None:
     assert decision["without_findings"] == "No cell could be tested, and no new version is worse."
 
 
+def test_cells_to_read_stand_behind_the_statement_that_no_cell_is_weak() -> None:
+    texts = [line.text for line in describe(to_read=[READING])["findings"]]
+    assert texts[0] == "No tested cell is weak, and no two versions could be compared."
+    assert texts[1].startswith("To read, without a claim: topic = cards")
+
+
 def test_a_gate_says_what_was_measured_or_why_it_was_not() -> None:
     gates = [
         GATE,
@@ -118,6 +128,8 @@ def test_findings_come_before_worse_versions_and_cells_to_read() -> None:
     )
     texts = [line.text for line in decision["findings"]]
     assert len(texts) == MAXIMUM_FINDINGS
+    assert decision["findings"][0].anchor == "finding-1"
+    assert "[+5.0, +35.0] percentage points (" in texts[0]
     assert texts[0].startswith("topic = fees is worse than the rest in share failing of groundedness: +20.0")
     assert "(explains 12.0 % of the failures, at least 4.00 %; suspected; needs 40 new" in texts[0]
     assert texts[1].startswith("Version 1.1 is worse than 1.0 in share failing of groundedness")
@@ -128,20 +140,25 @@ def test_findings_come_before_worse_versions_and_cells_to_read() -> None:
 def test_what_is_missing_and_what_to_do_follow_from_the_build() -> None:
     limitations = {
         "provisional": ["groundedness", "privacy"],
-        "gaps": [{"what": f"gap {n}", "section": "data"} for n in range(6)],
+        "gaps": [{"what": f"gap {n}: this mart is lacking.", "section": "data"} for n in range(6)],
+        "never_given": [{"name": "times"}, {"name": "ratings"}],
+        "lacks_ratings": True,
     }
     decision = describe(
         [GATE | {"severity": "error"}], [FINDING], limitations=limitations, labels={"counts": {"unknown": 3}}
     )
-    assert [line.text for line in decision["missing"]][:3] == [
+    assert [line.text for line in decision["missing"]][:4] == [
         "Approval of the thresholds of 2 metrics.",
         "Labels by people.",
-        "gap 0",
+        "Inputs that were never given: times, ratings.",
+        "gap 0.",
     ]
-    assert decision["count_missing_left_out"] == 3
+    # the section on labels is left out, so that its line leads to the list of inputs
+    assert [line.anchor for line in decision["missing"]][:4] == ["outcomes", "never_given", "never_given", "data"]
+    assert decision["count_missing_left_out"] == 4
     assert [line.text.split(":")[0].split(",")[0] for line in decision["next"]] == [
         "Do not release",
-        "Read the worst answers of the findings",
+        "Read the worst answers of these cells",
         "Decide the thresholds in the seed threshold_decisions",
         "Have people rate a review round",
         "Sign",

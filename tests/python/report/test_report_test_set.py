@@ -12,6 +12,7 @@ import pytest
 from hcat import report
 from hcat.engine.warehouse import open_warehouse
 from hcat.language.display import clean_label
+from hcat.report.inputs import INPUTS
 from hcat.report.showing import break_name, format_number, format_percent
 from hcat.report.test_set import describe_test_set
 
@@ -122,4 +123,5 @@ def test_a_warehouse_without_a_test_set_says_how_to_make_one(tmp_path: Path) -> 
     duckdb.connect(str(path)).close()
     with open_warehouse(path) as source:
         assert describe_test_set(source) is None
-    assert "hcat_test_set" in render(None)
+    assert render(None).strip() == ""
+    assert "hcat_test_set" in INPUTS["generated"].supply

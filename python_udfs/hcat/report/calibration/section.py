@@ -24,8 +24,9 @@ NOT_BUILT = Gap(
     "`dbt build` with the current version of hcat",
 )
 NOT_LABELLED = Gap(
-    "Labels of answers: no score is a probability, and no error rate of a threshold is known.",
+    "probabilities instead of raw scores, error rates of thresholds, failure rates, and the agreement of raters",
     "a review sheet from `hcat labels export`, filled in by raters and imported with `hcat labels import`",
+    "ratings",
 )
 
 LIST_CALIBRATORS = "select * from fct_calibrators where segment = 'all' order by metric_name, is_chosen desc, family"
@@ -74,7 +75,7 @@ def describe_calibration(source: Warehouse, settings: Mapping[str, Any]) -> dict
     counted = [row["count_labels"] for row in (*calibrators, *quality)] + list(labelled.values())
     if not any(counted):
         plan = next((row for row in needed if row["metric_name"] == PREFERRED_METRIC), needed[0] if needed else None)
-        return {**described, "state": "no_labels", "plan": plan, "gaps": [NOT_LABELLED]}
+        return {**described, "state": "no_labels", "plan": plan, "gaps": [_name_plan(plan)]}
     chosen = choose_calibrated_metric(calibrators, labelled)
     names = sorted({row["metric_name"] for row in (*calibrators, *quality)})
     metrics = {row["metric_name"]: row for row in source.rows(LIST_TARGET_METRICS, ["dim_metrics"], metric_names=names)}
@@ -98,6 +99,14 @@ def describe_calibration(source: Warehouse, settings: Mapping[str, Any]) -> dict
         "agreement": describe_agreement(source),
         "raters": describe_disagreeing_raters(source),
     }
+
+
+def _name_plan(plan: Row | None) -> Gap:
+    """Return what labels would add, with the number that is needed."""
+    if plan is None or plan["count_needed"] is None:
+        return NOT_LABELLED
+    needed = f" ({plan['metric_name']} needs {plan['count_needed']:,} labels: {plan['purpose']})"
+    return Gap(NOT_LABELLED.what + needed, NOT_LABELLED.supply, NOT_LABELLED.needs)
 
 
 def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, int]) -> Row | None:

@@ -1,0 +1,322 @@
+"""Changes since the report that was signed last: what the history of the warehouse says of both builds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
+from hcat.report.ledger import Build
+from hcat.report.outcomes import describe_gates, show_measured
+from hcat.report.showing import (
+    EXCERPT_CHARACTERS,
+    describe_segment,
+    format_interval,
+    format_number,
+    format_time,
+    read_json,
+    to_anchor,
+)
+from hcat.report.signing import DECISIONS, SEED, list_sign_offs
+from hcat.report.verdict import describe_verdict
+
+#: Rows of each list; the number left out is shown below it.
+MAXIMUM_ROWS = 20
+#: Columns of dim_runs that name what a build was made with -> what the report calls them.
+VERSIONS = {
+    "systems": "Systems evaluated",
+    "code_version": "hcat",
+    "code_hash": "Code of hcat",
+    "models_hash": "Models in SQL and Python",
+    "encoder_name": "Encoder",
+    "encoder_revision": "Revision of the encoder",
+    "encoder_sha256": "Weights of the encoder",
+    "classifier_name": "Classifier",
+    "classifier_revision": "Revision of the classifier",
+    "classifier_sha256": "Weights of the classifier",
+    "dbt_version": "dbt",
+    "platform": "Platform",
+    "device": "Device",
+    "dtype": "Numerical precision",
+    "random_seed": "Random seed",
+}
+#: Counts of dim_runs -> what the report calls them.
+COUNTS = {
+    "count_interactions": "interactions",
+    "count_labelled": "interactions with a label",
+    "count_labelled_by_people": "of them labelled by people",
+}
+#: What a build before the signed one may not have kept.
+_HISTORY = ("fct_run_metrics", "fct_findings.confirmed_at")
+
+COMPARE_GATES = """
+with before as (select * from fct_threshold_gates where run_id = $signed_run),
+after as (select * from fct_threshold_gates where run_id = $run)
+
+select
+    coalesce(after.gate_name, before.gate_name) as gate_name,
+    coalesce(after.measurement, before.measurement) as measurement,
+    before.verdict as verdict_before,
+    after.verdict as verdict_after,
+    before.measured_value as value_before,
+    after.measured_value as value_after,
+    before.threshold as threshold_before,
+    after.threshold as threshold_after
+from before
+full outer join after on before.gate_name = after.gate_name
+where before.verdict is distinct from after.verdict or before.threshold is distinct from after.threshold
+order by coalesce(after.verdict, '') = 'passed', gate_name
+"""
+
+# {event} is one of the three columns of EVENTS, never data
+LIST_FINDINGS = """
+select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
+from fct_findings
+where {event} > $signed_at and {event} <= $built_at
+order by {event}, metric_name, finding_id
+"""
+#: Column of fct_findings -> what happened to a finding at that time.
+EVENTS = {"first_seen_at": "opened", "closed_at": "closed by the data", "confirmed_at": "confirmed"}
+
+# A figure moved when the value of one build lies outside the interval of the other, on both sides.
+COMPARE_METRICS = """
+with before as (select * from fct_run_metrics where run_id = $signed_run),
+after as (select * from fct_run_metrics where run_id = $run)
+
+select
+    coalesce(after.metric_name, before.metric_name) as metric_name,
+    {columns},
+    before.threshold as threshold_before,
+    after.threshold as threshold_after,
+    before.threshold is distinct from after.threshold as is_decided_anew,
+    {moved}
+from before
+full outer join after on before.metric_name = after.metric_name
+order by metric_name
+"""
+_FIGURES = ("mean_score", "share_failing")
+_COLUMNS = ("count_scored", *(f"{figure}{part}" for figure in _FIGURES for part in ("", "_lower", "_upper")))
+COUNT_METRICS = "select count(*) as count_rows from fct_run_metrics where run_id = $run_id"
+
+
+def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
+    """Return the signatures of this build, and what changed since the last signed build before it.
+
+    Nothing is compared without a signature: ``signed`` is then None.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    build : Build
+        The last build.
+    """
+    sign_offs = list_sign_offs(source)
+    now = build.run
+    run_id = now["run_id"] if now else None
+    earlier = [row for row in sign_offs if row["run_id"] != run_id]
+    runs = {row["run_id"]: row for row in build.runs}
+    # the last signature whose build is here and older; one of a build that is not here can only be named
+    older = {} if now is None else {name: run for name, run in runs.items() if run["started_at"] < now["started_at"]}
+    known = next((row for row in earlier if row["run_id"] in older), None)
+    return {
+        "run_id": clean_label(run_id) if run_id else "",
+        "own": [_show_signature(row) for row in sign_offs if row["run_id"] == run_id],
+        "unknown": _show_signature(earlier[0]) if earlier and known is None else None,
+        "signed": None if now is None or known is None else _compare(source, now, runs[known["run_id"]], earlier),
+    }
+
+
+def _show_signature(row: Row) -> Row:
+    return {
+        "signed_by": clean_label(row["signed_by"]),
+        "role": clean_label(row["role"]),
+        "decision": DECISIONS.get(row["decision"], clean_label(row["decision"])),
+        "signed_at": format_time(row["signed_at"]),
+        "note": clean_text(row["note"], EXCERPT_CHARACTERS),
+        "report_sha256": clean_label(row["report_sha256"], 80) if row["report_sha256"] else "",
+        "run_id": clean_label(row["run_id"]),
+    }
+
+
+def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row]) -> dict[str, Any]:
+    gates = source.rows(COMPARE_GATES, ["fct_threshold_gates"], signed_run=before["run_id"], run=now["run_id"])
+    verdicts = [_find_verdict(source, run) for run in (before, now)]
+    metrics = _compare_metrics(source, before, now)
+    findings = {words: _list_findings(source, event, before, now) for event, words in EVENTS.items()}
+    settings = _compare_texts(read_json(before["settings"]), read_json(now["settings"]))
+    compared = {
+        "signatures": [_show_signature(row) for row in sign_offs if row["run_id"] == before["run_id"]],
+        "run_id": clean_label(before["run_id"]),
+        "started_at": format_time(before["started_at"]),
+        "verdicts": verdicts,
+        "gates": [_show_gate(row) for row in gates[:MAXIMUM_ROWS]],
+        "count_gates": len(gates),
+        "findings": {words: rows[:MAXIMUM_ROWS] for words, rows in findings.items()},
+        "count_findings": {words: len(rows) for words, rows in findings.items()},
+        "thresholds": [row for row in metrics if row["is_decided_anew"]],
+        "moved": [row for row in metrics if row["moved"]],
+        "versions": [
+            {"what": words, "before": _show(before.get(name)), "after": _show(now.get(name))}
+            for name, words in VERSIONS.items()
+            if before.get(name) != now.get(name) and before.get(name) is not None
+        ],
+        "libraries": _compare_texts(read_json(before["library_versions"]), read_json(now["library_versions"])),
+        "settings": settings[:MAXIMUM_ROWS],
+        "count_settings": len(settings),
+        "seeds": _list_changed_seeds(before, now),
+        "counts": [
+            {"what": words, "before": format_number(before.get(name)), "after": format_number(now.get(name))}
+            for name, words in COUNTS.items()
+            if now.get(name) is not None
+        ],
+        "is_same_input": before["input_hash"] == now["input_hash"],
+        "not_kept": _list_not_kept(source, before),
+    }
+    return compared | {"summary": _summarise(compared)}
+
+
+def _find_verdict(source: Warehouse, run: Row) -> str:
+    verdict = describe_verdict(run, describe_gates(source, run))
+    return f"{verdict['word']}. {verdict['text']}"
+
+
+def _show_gate(row: Row) -> Row:
+    def show(verdict: str | None) -> str:
+        return "no such gate" if verdict is None else verdict.replace("_", " ")
+
+    measurement = str(row["measurement"])
+    is_decided_anew = row["threshold_before"] != row["threshold_after"]
+    return {
+        "gate_name": clean_label(row["gate_name"]),
+        "anchor": to_anchor("gate", row["gate_name"]) if row["verdict_after"] is not None else "",
+        "verdict_before": show(row["verdict_before"]),
+        "verdict_after": show(row["verdict_after"]),
+        "value_before": show_measured(row["value_before"], measurement),
+        "value_after": show_measured(row["value_after"], measurement),
+        "limits": [show_measured(row[name], measurement) for name in ("threshold_before", "threshold_after")]
+        if is_decided_anew
+        else [],
+    }
+
+
+def _list_findings(source: Warehouse, event: str, before: Row, now: Row) -> list[Row]:
+    rows = source.rows(
+        LIST_FINDINGS.format(event=event),
+        ["fct_findings", f"fct_findings.{event}"],
+        signed_at=before["started_at"],
+        built_at=now["started_at"],
+    )
+    return [
+        {
+            "finding_id": row["finding_id"],
+            "anchor": to_anchor("finding", row["finding_id"]),
+            "segment": describe_segment(row),
+            "metric_name": row["metric_name"],
+        }
+        for row in rows
+    ]
+
+
+def _compare_metrics(source: Warehouse, before: Row, now: Row) -> list[Row]:
+    if not _has_metrics(source, before):
+        return []
+    columns = ", ".join(f"{when}.{name} as {name}_{when}" for name in _COLUMNS for when in ("before", "after"))
+    moved = ", ".join(
+        f"coalesce(after.{figure} not between before.{figure}_lower and before.{figure}_upper"
+        f" and before.{figure} not between after.{figure}_lower and after.{figure}_upper, false) as moved_{figure}"
+        for figure in _FIGURES
+    )
+    sql = COMPARE_METRICS.format(columns=columns, moved=moved)
+    rows = source.rows(sql, ["fct_run_metrics"], signed_run=before["run_id"], run=now["run_id"])
+    return [
+        {
+            "metric_name": row["metric_name"],
+            "is_decided_anew": row["is_decided_anew"],
+            "threshold_before": format_number(row["threshold_before"]),
+            "threshold_after": format_number(row["threshold_after"]),
+            "moved": [
+                {"figure": figure.replace("_", " ")}
+                | {when: _show_figure(row, figure, when) for when in ("before", "after")}
+                for figure in _FIGURES
+                if row[f"moved_{figure}"]
+            ],
+        }
+        for row in rows
+    ]
+
+
+def _show_figure(row: Row, figure: str, when: str) -> str:
+    unit = "share" if figure == "share_failing" else None
+    interval = format_interval(row[f"{figure}_lower_{when}"], row[f"{figure}_upper_{when}"], unit)
+    return f"{format_number(row[f'{figure}_{when}'], unit)} {interval}, n = {row[f'count_scored_{when}']:,}"
+
+
+def _has_metrics(source: Warehouse, run: Row) -> bool:
+    counted = source.rows(COUNT_METRICS, ["fct_run_metrics"], run_id=run["run_id"])
+    return bool(counted and counted[0]["count_rows"])
+
+
+def _compare_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
+    """Return what differs between two sets of named values.
+
+    Examples
+    --------
+    >>> _compare_texts({"a": 1, "b": 2}, {"a": 1, "b": 3})
+    [{'what': 'b', 'before': '2', 'after': '3'}]
+    """
+    return [
+        {
+            "what": clean_label(name),
+            **{
+                when: clean_label(json.dumps(values[name])) if name in values else "not there"
+                for when, values in (("before", before), ("after", after))
+            },
+        }
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _list_changed_seeds(before: Row, now: Row) -> list[str]:
+    if before.get("seed_checksums") is None:
+        return []
+    changed = _compare_texts(read_json(before["seed_checksums"]), read_json(now["seed_checksums"]))
+    # a signature decides nothing that the build reads
+    return [row["what"] for row in changed if row["what"] != SEED.stem]
+
+
+def _list_not_kept(source: Warehouse, before: Row) -> list[str]:
+    """Return what the signed build did not keep, so that nothing is said of it."""
+    kept = {
+        "main figures and thresholds": _has_metrics(source, before),
+        "seeds": before.get("seed_checksums") is not None,
+        "labels": before.get("count_labelled") is not None,
+        "times of confirmation": source.has(_HISTORY[1]),
+    }
+    return [words for words, is_kept in kept.items() if not is_kept]
+
+
+def _show(value: Any) -> str:
+    return "–" if value is None else clean_label(value, 20)
+
+
+def _summarise(compared: Mapping[str, Any]) -> str:
+    """Return one sentence for the first page."""
+    same = compared["verdicts"][0] == compared["verdicts"][1]
+    parts = ["the verdict is the same" if same else "the verdict changed"]
+    parts += [
+        f"{count:,} {words[count != 1]} {rest}"
+        for count, words, rest in (
+            (compared["count_gates"], ("gate", "gates"), "changed"),
+            (compared["count_findings"]["opened"], ("finding", "findings"), "opened"),
+            (compared["count_findings"]["closed by the data"], ("finding", "findings"), "closed by the data"),
+            (compared["count_findings"]["confirmed"], ("finding", "findings"), "confirmed"),
+            (len(compared["thresholds"]), ("threshold", "thresholds"), "decided anew"),
+            (len(compared["moved"]), ("metric", "metrics"), "moved beyond the interval"),
+        )
+        if count
+    ]
+    return "; ".join(parts) + "."

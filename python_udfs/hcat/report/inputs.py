@@ -1,0 +1,119 @@
+"""Inputs that were never given: one list of what each of them would add to the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.report.showing import Gap
+
+#: Metrics of an input that are named; the others are counted.
+MAXIMUM_METRICS = 4
+
+
+class Input(NamedTuple):
+    """Something that logs or people can give: its name, and how it is given."""
+
+    name: str
+    supply: str
+
+
+#: In the order of the list. The first are words of `requires` in the catalogue of metrics.
+INPUTS: Mapping[str, Input] = {
+    "query": Input("query texts", "query_text of the interactions, or queries"),
+    "answer": Input("answers", "answer of the interactions"),
+    "context": Input("retrieved contexts", "retrievals, or contexts in calls"),
+    "reference": Input("reference answers", "reference_answer of the queries"),
+    "relevance": Input(
+        "relevance judgements or source chunks",
+        "relevance_judgements, or source_chunk_ids of the queries, and chunk ids in the retrievals",
+    ),
+    "samples": Input(
+        "several answers to the same query", "one system answers a query again, with another sample_index"
+    ),
+    "ratings": Input("ratings", "hcat labels export writes a sheet, raters fill it in, hcat labels import reads it"),
+    "documents": Input("documents of the knowledge base", "documents, chunks or a corpus in the logs"),
+    "test_set": Input("production logs beside a test set", "both in the logs, each with enough clusters"),
+    "versions": Input("a second version", "two values of application_version that answer the same queries"),
+    "wordings": Input(
+        "several wordings of a question",
+        "query_group, or variants with parent_query_id, and a reference answer",
+    ),
+    "people": Input(
+        "queries asked for different people", "counterfactual variants of a test set (hcat test-set, hcat collect)"
+    ),
+    "attacks": Input(
+        "adversarial variants of queries",
+        "variants prompt_injection, contradicting_context or out_of_distribution, and their original queries",
+    ),
+    "times": Input("times", "asked_at of the interactions, over several weeks"),
+    "tags": Input("topics and query types of the queries", "tags of the queries or of the interactions"),
+    "languages": Input("answers in a language that is read", "logs in one of hcat_tagger_languages"),
+    "application": Input("purpose and owner of the application", "a row in the seed applications"),
+    "risks": Input("risks and their controls", "rows in the seed risks"),
+    "generated": Input(
+        "a test set made from the documents (on request)",
+        "dbt build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'",
+    ),
+}
+
+COUNT_SCORES = """
+select metrics.metric_name, metrics.requires, count(evaluations.raw_score) as count_scored
+from dim_metrics as metrics
+inner join fct_evaluations as evaluations on metrics.metric_name = evaluations.metric_name
+group by metrics.metric_name, metrics.requires
+order by metrics.metric_name
+"""
+
+
+def describe_never_given(source: Warehouse, sections: Mapping[str, Any], titles: Mapping[str, str]) -> list[Row]:
+    """Return the inputs that were never given, with what each would add and how it is given.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    sections : mapping
+        The sections of the report by id, with their ``gaps``.
+    titles : mapping of str to str
+        Titles of the sections by id.
+    """
+    added: dict[str, list[str]] = {}
+    for metrics in _group_unscored(source.rows(COUNT_SCORES, ["dim_metrics", "fct_evaluations"])):
+        added.setdefault(metrics[0], []).append(metrics[1])
+    for name, section in sections.items():
+        for gap in section.get("gaps", ()):
+            if gap.needs:
+                added.setdefault(gap.needs, []).append(f"{titles[name]}: {gap.what}")
+    return [
+        {"name": INPUTS[key].name, "supply": INPUTS[key].supply, "adds": added[key]} for key in INPUTS if key in added
+    ]
+
+
+def _group_unscored(rows: Sequence[Row]) -> Iterable[tuple[str, str]]:
+    """Yield an input that no scored metric needs, with the metrics that wait for it.
+
+    Examples
+    --------
+    >>> rows = [{"metric_name": "bleu_2", "requires": "answer|reference", "count_scored": 0}]
+    >>> rows += [{"metric_name": "answered", "requires": "answer", "count_scored": 9}]
+    >>> list(_group_unscored(rows))
+    [('reference', '1 metric (bleu_2)')]
+    """
+    given = {word for row in rows if row["count_scored"] for word in (row["requires"] or "").split("|")}
+    waiting: dict[str, list[str]] = {}
+    for row in rows:
+        if not row["count_scored"]:
+            for word in (row["requires"] or "").split("|"):
+                if word in INPUTS and word not in given:
+                    waiting.setdefault(word, []).append(row["metric_name"])
+    for word, names in waiting.items():
+        shown = ", ".join(names[:MAXIMUM_METRICS])
+        more = ", ..." if len(names) > MAXIMUM_METRICS else ""
+        yield word, f"{len(names)} metric{'s' if len(names) > 1 else ''} ({shown}{more})"
+
+
+def keep_unmet(gaps: Sequence[Gap]) -> list[Gap]:
+    """Return the gaps that no input would fill: a missing mart, seed or decision."""
+    return [gap for gap in gaps if not gap.needs]

@@ -1,0 +1,151 @@
+"""Signatures under reports: a row that is added to the seed of signatures, and the rows that a warehouse holds.
+
+A signature is given by a person and recorded in that person's words. Rows are added and never changed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from hcat.engine.keys import hash_file, hash_text
+from hcat.engine.warehouse import Place, Row, Warehouse, find_database, open_warehouse
+
+#: What a signature can decide -> what the report calls it.
+DECISIONS: Final = {
+    "approved": "approved",
+    "approved_with_conditions": "approved with conditions",
+    "rejected": "not approved",
+}
+#: The seed, in the project in whose folder the command runs.
+SEED: Final = Path("seeds", "sign_offs.csv")
+COLUMNS: Final = ("sign_off_id", "run_id", "signed_by", "role", "decision", "signed_at", "report_sha256", "note")
+_ID_CHARACTERS: Final = 12
+
+FIND_RUN: Final = "select run_id from dim_runs where run_id = $run_id"
+FIND_LAST_RUN: Final = "select run_id from dim_runs order by started_at desc, run_id desc limit 1"
+# the last first; two signatures of one second keep the order of their ids
+LIST_SIGN_OFFS: Final = """
+select sign_off_id, run_id, signed_by, role, decision, signed_at, report_sha256, note
+from sign_offs
+order by signed_at desc, sign_off_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SignOff:
+    """A signature that was recorded.
+
+    Parameters
+    ----------
+    path : Path
+        Seed that holds it.
+    sign_off_id : str
+        Its id.
+    """
+
+    path: Path
+    sign_off_id: str
+
+
+def list_sign_offs(source: Warehouse) -> list[Row]:
+    """Return the signatures that the warehouse holds, the last first; none from a copy without the seed."""
+    return source.rows(LIST_SIGN_OFFS, ["sign_offs"])
+
+
+def sign_report(
+    warehouse: Path | Place,
+    run_id: str,
+    signed_by: str,
+    role: str,
+    decision: str,
+    note: str | None = None,
+    report: Path | None = None,
+    seed: Path = SEED,
+) -> SignOff:
+    """Add a signature to the seed and return it.
+
+    Parameters
+    ----------
+    warehouse : Path
+        Folder that holds ``hcat.duckdb``, or the file.
+    run_id : str
+        Build whose report is signed, as the report prints it.
+    signed_by, role : str
+        Who signs, and in which role, in the words that shall stand in the report.
+    decision : str
+        One of :data:`DECISIONS`.
+    note : str or None
+        Conditions or remarks; approval with conditions needs them.
+    report : Path or None
+        File of the report that is signed; its SHA-256 is kept.
+    seed : Path
+        CSV file of the seed ``sign_offs``.
+
+    Raises
+    ------
+    WarehouseError
+        If the warehouse cannot be read.
+    ValueError
+        If the build is unknown, a word is missing, the report is that of another build, the seed is not there, or the
+        same signature stands in it already.
+    """
+    given = {"signed_by": signed_by.strip(), "role": role.strip(), "note": (note or "").strip()}
+    for name in ("signed_by", "role"):
+        if not given[name]:
+            raise ValueError(f"--{'by' if name == 'signed_by' else name} is empty: a signature says who gave it")
+    if decision not in DECISIONS:
+        raise ValueError(f"--decision must be one of {', '.join(DECISIONS)}, got {decision}")
+    if decision == "approved_with_conditions" and not given["note"]:
+        raise ValueError("--note is empty: approval with conditions states them")
+    _check_run(warehouse, run_id)
+    rows = _read_seed(seed)
+    if any(
+        (row["run_id"], row["signed_by"], row["role"], row["decision"], row["note"])
+        == (run_id, given["signed_by"], given["role"], decision, given["note"])
+        for row in rows
+    ):
+        raise ValueError(f"{seed}: this signature stands there already")
+    digest = "" if report is None else _hash_report(report, run_id)
+    signed_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+    parts = (run_id, given["signed_by"], given["role"], decision, signed_at, digest, given["note"])
+    sign_off_id = hash_text("|".join(parts))[:_ID_CHARACTERS]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow([sign_off_id, *parts])
+    with seed.open("a", encoding="utf-8", newline="") as handle:
+        handle.write(text.getvalue())
+    return SignOff(seed, sign_off_id)
+
+
+def _check_run(warehouse: Path | Place, run_id: str) -> None:
+    with open_warehouse(warehouse) as source:
+        if source.rows(FIND_RUN, ["dim_runs"], run_id=run_id):
+            return
+        last = source.rows(FIND_LAST_RUN, ["dim_runs"])
+    known = f"its last build is {last[0]['run_id']}" if last else "it holds no build"
+    raise ValueError(f"{find_database(warehouse)}: no build {run_id}; {known}")
+
+
+def _read_seed(seed: Path) -> list[dict[str, str]]:
+    if not seed.is_file():
+        raise ValueError(f"{seed}: no such file; run it in the folder of the dbt project whose seed sign_offs is yours")
+    text = seed.read_text(encoding="utf-8")
+    reader = csv.DictReader(io.StringIO(text))
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        found = ", ".join(reader.fieldnames or ()) or "nothing"
+        raise ValueError(f"{seed}: the header must be {','.join(COLUMNS)} (found: {found})")
+    if not text.endswith("\n"):
+        raise ValueError(f"{seed}: the last line has no end; end it, so that the signature gets a line of its own")
+    return list(reader)
+
+
+def _hash_report(report: Path, run_id: str) -> str:
+    if not report.is_file():
+        raise ValueError(f"{report}: no such file")
+    if run_id.encode() not in report.read_bytes():
+        raise ValueError(f"{report} is not the report of build {run_id}")
+    return hash_file(report)
