@@ -1,0 +1,49 @@
+"""Settings: one page made from the project file, and no name that does not exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+from builds import REPOSITORY
+from settings_page import PAGE, read_settings, render_page
+
+from hcat.engine.settings import ENVIRONMENT, SettingError, check_settings, known_variables
+
+
+def test_the_page_of_settings_is_that_of_the_project_file() -> None:
+    assert PAGE.read_text(encoding="utf-8") == render_page(), "run python tests/project/settings_page.py"
+    named = {name for _, name, _, _ in read_settings()}
+    assert named == known_variables(REPOSITORY) - {"hcat_grammar", "hcat_schema", "hcat_unit_tests"}
+
+
+def test_every_environment_variable_that_is_read_is_known() -> None:
+    read = set()
+    for folder in ("python_udfs", "models", "macros", "benchmarks", "tests"):
+        for path in (REPOSITORY / folder).rglob("*"):
+            if path.suffix in (".py", ".sql", ".yml"):
+                read |= set(re.findall(r"""["'](HCAT_[A-Z_]+[A-Z])["']""", path.read_text(encoding="utf-8")))
+    read |= set(re.findall(r"env_var\('(HCAT_[A-Z_]+)'", (REPOSITORY / "profiles.yml").read_text(encoding="utf-8")))
+    # the tests of this file name two that do not exist
+    assert read - {"HCAT_RAW_LOG", "HCAT_OF_SOMEBODY"} == set(ENVIRONMENT)
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "message"),
+    [
+        (["hcat_profil"], {}, "the var hcat_profil does not exist: did you mean hcat_profile\\?"),
+        ([], {"HCAT_RAW_LOG": "logs"}, "the environment variable HCAT_RAW_LOG does not exist: did you mean HCAT_RAW_LOGS"),
+    ],
+)
+def test_a_setting_that_does_not_exist_is_one_line(
+    given: list[str], environment: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingError, match=message):
+        check_settings(tmp_path, given, environment)
+
+
+def test_settings_of_others_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: own\nvars: {start_date: 2026-01-01, hcat: {hcat_device: cpu}}\n")
+    check_settings(tmp_path, ["other_var", "hcat_schema"], {"HCAT_OF_SOMEBODY": "1", "HCAT_DEMO": "1"})
+    (tmp_path / "dbt_project.yml").write_text("name: own\nvars: {hcat: {hcat_devise: cpu}}\n")
+    with pytest.raises(SettingError, match="the var hcat_devise does not exist: did you mean hcat_device"):
+        check_settings(tmp_path, [], {})
