@@ -1,4 +1,3 @@
-{{ config(enabled=is_on('pairs')) }}
 -- The weakness map as a pivot for a BI sheet: the failure rate of one metric by two dimensions, with n. A cell with few
 -- clusters is marked, because its rate may be due to chance.
 {%- set metric_name = 'support_words' %}

@@ -46,12 +46,6 @@
             'measurements': [],
             'marts': ['fct_failure_causes', 'fct_finding_sensitivity', 'fct_findings']
         },
-        'pairs': {
-            'profiles': ['standard', 'full'],
-            'families': [],
-            'measurements': [],
-            'marts': ['fct_bivariate_weaknesses']
-        },
         'privacy': {
             'profiles': ['standard', 'full'],
             'families': ['privacy'],

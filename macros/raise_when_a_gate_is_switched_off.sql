@@ -16,7 +16,7 @@
             {% endfor %}
         {% endfor %}
         {% for gate in rows_of_seed('threshold_gates', 'hcat/seeds/') %}
-            {% for asked in gate[1:3] if asked in switched_off %}
+            {% for asked in gate if asked in switched_off %}
                 {% do exceptions.raise_compiler_error(
                     'the gate ' ~ gate[0] ~ ' asks for ' ~ asked ~ ', and its module ' ~ switched_off[asked]
                     ~ ' is switched off: remove the gate from threshold_gates, or switch the module on'

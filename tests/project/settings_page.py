@@ -15,7 +15,8 @@ PAGE = REPOSITORY / "docs" / "settings.md"
 
 INTRODUCTION = """# Settings
 
-This page is made from the comments of `dbt_project.yml`: `python tests/project/settings_page.py` writes it, and a test holds it to them.
+This page is made from the comments of `dbt_project.yml`: `python tests/project/settings_page.py` writes it, and a test
+holds it to them.
 
 Set a var in the `vars` of your own project, or for one build on the command line:
 
@@ -33,9 +34,10 @@ dbt build --vars '{hcat_review_budget: 50}'
 A var or environment variable that does not exist stops the build in one line, which names the nearest one that does.
 Business decisions are no settings: they are [seeds](thresholds.md).
 
-Three names stand outside of these lists. `hcat_schema` is the schema of hcat's tables where hcat is a package. The default is `hcat`,
-which gives `<schema of the target>_hcat`; set it at the top of `vars`. `hcat_grammar` makes [queries from tables](grammar.md); give it on
-the command line. `hcat_unit_tests` runs the unit tests and the tests of the shipped seeds.
+Three names stand outside of these lists. `hcat_schema` is the schema of hcat's tables where hcat is a package. The
+default is `hcat`, which gives `<schema of the target>_hcat`; set it at the top of `vars`. `hcat_grammar` makes
+[queries from tables](grammar.md); give it on the command line. `hcat_unit_tests` runs the unit tests and the tests of
+the shipped seeds.
 """
 
 

@@ -29,7 +29,7 @@ METRIC_COLUMNS = [
 WITHOUT_CONTRACT = {"gate_verdicts"}
 
 #: Read before the project's own vars are known, hence given on the command line alone (decision 11).
-COMMAND_LINE_VARIABLES = {"hcat_grammar", "hcat_judge", "hcat_test_set"}
+COMMAND_LINE_VARIABLES = {"hcat_grammar"}
 
 #: Settings that the ledger does not keep as they stand, each with the reason.
 SETTINGS_BESIDE_THE_LEDGER = {
@@ -64,7 +64,6 @@ SETTINGS_BESIDE_THE_LEDGER = {
 
 #: Longer than a thin model, because dbt finds references only as literals: one line per mart.
 LISTS_OF_MARTS = {
-    "published_candidate",
     "published_grammar",
     "published_judges",
     "published_test_set",

@@ -42,12 +42,13 @@ LONG_MODULES = {
 
 #: Layers by the prefix of a name: what a model of it may read. Marts and intermediate models read each other.
 LAYERS = {
-    "landed": set(),
+    "raw": set(),
+    "landed": {"raw"},
     "base": {"landed", "base", "seed"},
     "stg": {"base", "stg"},
     "int": {"stg", "int", "mart", "seed"},
     "mart": {"int", "mart", "seed"},
-    "published": {"mart", "published", "seed"},
+    "published": {"int", "mart", "published", "seed"},
     "semantic": {"mart"},
 }
 _MARTS = ("dim", "fct", "gate")

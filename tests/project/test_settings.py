@@ -31,7 +31,7 @@ def test_every_environment_variable_that_is_read_is_known() -> None:
     ("given", "environment", "message"),
     [
         (["hcat_profil"], {}, "the var hcat_profil does not exist: did you mean hcat_profile\\?"),
-        ([], {"HCAT_RAW_LOG": "logs"}, "the environment variable HCAT_RAW_LOG does not exist: did you mean HCAT_RAW_LOGS"),
+        ([], {"HCAT_RAW_LOG": "logs"}, "environment variable HCAT_RAW_LOG does not exist: did you mean HCAT_RAW_LOGS"),
     ],
 )
 def test_a_setting_that_does_not_exist_is_one_line(

@@ -13,7 +13,7 @@ labels as (
 ),
 
 criteria as (
-    select criterion from {{ ref('correctness_criteria') }}
+    select criterion from {{ ref_if_on('calibration', 'correctness_criteria', 'criterion string') }}
 ),
 
 answers_to_judge as (

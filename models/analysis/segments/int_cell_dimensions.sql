@@ -1,5 +1,5 @@
 -- One row per (first dimension, second dimension) whose pairs of segments are cells: the declared pairs and those of
--- the headline. The second dimension of a triple is a joint one. Without the module `pairs` there is none.
+-- the headline. The second dimension of a triple is a joint one.
 with pairs as (
     select first_dimension, second_dimension from {{ ref('analysis_dimension_pairs') }}
 ),
@@ -20,4 +20,3 @@ final as (
 )
 
 select * from final
-where {{ is_on('pairs') }}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,7 +63,7 @@ order by table_name, ordinal_position
 
 
 #: Tables that an earlier build made and whose module this build switched off.
-_LEFT_BEHIND: Final = "select mart from int_tables_to_publish where relation is null"
+_LEFT_BEHIND: Final = "select mart, module from int_tables_to_publish where relation is null order by mart"
 
 # of one second, an end belongs to an earlier build than a start
 _LAST_BUILD_EVENT: Final = "select event, logged_at from hcat_builds order by logged_at desc, event desc limit 1"
@@ -83,10 +83,13 @@ class Warehouse:
         Read-only connection.
     columns : mapping of str to frozenset of str
         Columns of every table and view that exists and that the last build did not switch off.
+    switched_off : mapping of str to str
+        Marts of the modules that the last build switched off, with their module.
     """
 
     connection: Any
     columns: Mapping[str, frozenset[str]]
+    switched_off: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, *reads: str) -> bool:
         """Return whether all of ``reads`` exist: tables, or columns as ``table.column``."""
@@ -229,10 +232,11 @@ def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
         columns: dict[str, set[str]] = {}
         for table, column in connection.execute(LIST_COLUMNS).fetchall():
             columns.setdefault(table, set()).add(column)
+        left_behind: dict[str, str] = {}
         if "int_tables_to_publish" in columns:
-            for (table,) in connection.execute(_LEFT_BEHIND).fetchall():
-                columns.pop(table, None)
-        yield Warehouse(connection, {table: frozenset(names) for table, names in columns.items()})
+            left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall())
+        known = {table: frozenset(names) for table, names in columns.items() if table not in left_behind}
+        yield Warehouse(connection, known, left_behind)
     except duckdb.Error as error:
         raise WarehouseError(f"{path} does not fit this version of hcat: {_first_line(error)}") from error
     finally:

@@ -14,7 +14,7 @@ from hcat.report.changes import describe_changes
 from hcat.report.conversations import describe_conversations
 from hcat.report.data import describe_data
 from hcat.report.decision import describe_decision
-from hcat.report.inputs import keep_unmet
+from hcat.report.inputs import keep_unmet, mark_switched_off
 from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build, describe_ledger, read_build
 from hcat.report.limitations import describe_limitations
@@ -140,6 +140,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
     query_groups = describe_query_groups(source)
     sections["robustness"]["gaps"] += query_groups["gaps"]
     ratings = describe_ratings(source)
+    mark_switched_off(source, sections)
     _mark_empty(sections, query_groups, ratings)
     limitations = describe_limitations(source, build, sections, dict(SECTIONS))
     shown = [(name, title) for name, title in SECTIONS if not sections.get(name, {}).get("is_empty")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -67,8 +68,10 @@ order by metrics.metric_name
 """
 
 
-def describe_never_given(source: Warehouse, sections: Mapping[str, Any], titles: Mapping[str, str]) -> list[Row]:
-    """Return the inputs that were never given, with what each would add and how it is given.
+def describe_never_given(
+    source: Warehouse, sections: Mapping[str, Any], titles: Mapping[str, str], settings: Mapping[str, Any]
+) -> list[Row]:
+    """Return the inputs that were never given and the modules that are switched off, with what each would add.
 
     Parameters
     ----------
@@ -78,6 +81,8 @@ def describe_never_given(source: Warehouse, sections: Mapping[str, Any], titles:
         The sections of the report by id, with their ``gaps``.
     titles : mapping of str to str
         Titles of the sections by id.
+    settings : mapping
+        Settings of the build.
     """
     added: dict[str, list[str]] = {}
     for metrics in _group_unscored(source.rows(COUNT_SCORES, ["dim_metrics", "fct_evaluations"])):
@@ -86,8 +91,39 @@ def describe_never_given(source: Warehouse, sections: Mapping[str, Any], titles:
         for gap in section.get("gaps", ()):
             if gap.needs:
                 added.setdefault(gap.needs, []).append(f"{titles[name]}: {gap.what}")
-    return [
+    given = [
         {"name": INPUTS[key].name, "supply": INPUTS[key].supply, "adds": added[key]} for key in INPUTS if key in added
+    ]
+    return given + _describe_switched_off(source, settings)
+
+
+def mark_switched_off(source: Warehouse, sections: Mapping[str, Any]) -> None:
+    """Take the gaps of marts whose module is switched off out of what their sections lack: the list of inputs names it.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    sections : mapping
+        The sections of the report by id, with their ``gaps``.
+    """
+    for section in sections.values():
+        section["gaps"] = [
+            gap
+            for gap in section.get("gaps", ())
+            if not any(re.search(rf"\b{mart}\b", f"{gap.what} {gap.supply}") for mart in source.switched_off)
+        ]
+
+
+def _describe_switched_off(source: Warehouse, settings: Mapping[str, Any]) -> list[Row]:
+    """Return the modules that this build switched off, with their marts."""
+    return [
+        {
+            "name": f"module {module}, switched off",
+            "supply": f"hcat_modules: {{{module}: true}}",
+            "adds": [mart for mart, of in source.switched_off.items() if of == module] or ["its metrics"],
+        }
+        for module in settings.get("modules_off") or ()
     ]
 
 

@@ -73,7 +73,7 @@ def describe_limitations(
             for name, section in sections.items()
             for gap in keep_unmet(section.get("gaps", ()))
         ],
-        "never_given": describe_never_given(source, sections, titles),
+        "never_given": describe_never_given(source, sections, titles, build.settings),
         "lacks_ratings": bool(sections["calibration"].get("is_empty")),
         "unscored": _gather_unscored(unscored),
         "small": [

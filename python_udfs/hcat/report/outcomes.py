@@ -360,7 +360,9 @@ def _describe_violins(source: Warehouse, build: Build, dimension: str) -> dict[s
     for name in ordered:
         if len(panels) == len(VIOLIN_METRICS):
             break
-        groups = source.rows(DESCRIBE_DISTRIBUTIONS, ["fct_marginal_weaknesses"], metric_name=name, dimension=dimension)
+        # the quantiles stand in the marts of cells, but only where the module of distributions is on
+        reads = ["fct_marginal_weaknesses", "fct_score_distributions"]
+        groups = source.rows(DESCRIBE_DISTRIBUTIONS, reads, metric_name=name, dimension=dimension)
         scores: dict[str, list[float]] = {}
         for row in source.rows(
             SAMPLE_SCORES.format(dimension=dimension),

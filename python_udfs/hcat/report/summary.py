@@ -50,6 +50,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
         labels = describe_labels(source)
     verdict = describe_verdict(run, gates)
+    switched_off = build.settings.get("modules_off") or []
     lines = [
         (
             "build",
@@ -59,9 +60,10 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         *_summarise_metrics(measured),
         ("gates", _summarise_gates(gates)),
         ("rejected records", _summarise_records(records, run)),
-        ("labels", _summarise_labels(labels["counts"])),
+        *([] if "calibration" in switched_off else [("labels", _summarise_labels(labels["counts"]))]),
         *_summarise_findings(sections),
         ("signed", _summarise_signatures(changes)),
+        *([("switched off", ", ".join(switched_off))] if switched_off else []),
         ("warehouse", str(path)),
     ]
     folder = find_folder(warehouse)

@@ -188,7 +188,9 @@ order by
 # What a finding costs: the failures that its cell has beyond the rate of the rest, as a share of all failures of the
 # metric. The lower bound of the difference gives what it costs at least, and findings are ranked by that.
 LIST_FINDINGS = """
-with cells as (
+with findings as ({findings}),
+
+cells as (
     select marginal_weakness_id as cell_id, measurement, count_scored, count_interactions from fct_marginal_weaknesses
     union all
     select bivariate_weakness_id, measurement, count_scored, count_interactions from fct_bivariate_weaknesses
@@ -208,7 +210,7 @@ sizes as (
             when findings.measurement = 'share_failing_of_all'
                 then cells.count_interactions / (wholes.count_interactions * wholes.value)
         end as failures_per_difference
-    from fct_findings as findings
+    from findings
     inner join cells on findings.finding_id = cells.cell_id and findings.measurement = cells.measurement
     inner join wholes
         on findings.metric_name = wholes.metric_name and findings.measurement = wholes.measurement and wholes.value > 0
@@ -218,7 +220,8 @@ examples as (
     select
         examples.weakness_id,
         list(
-            {'interaction_id': examples.interaction_id, 'query': interactions.query_text, 'answer': interactions.answer}
+            struct_pack(interaction_id := examples.interaction_id, query := interactions.query_text,
+                answer := interactions.answer)
             order by examples.rank, examples.interaction_id
         ) as examples
     from fct_weakness_examples as examples
@@ -232,7 +235,7 @@ select
     greatest(findings.difference * sizes.failures_per_difference, 0) as share_explained,
     greatest(findings.difference_lower * sizes.failures_per_difference, 0) as share_explained_lower,
     examples.examples
-from fct_findings as findings
+from findings
 left join sizes on findings.finding_id = sizes.finding_id
 left join examples on findings.finding_id = examples.weakness_id
 order by
@@ -242,6 +245,32 @@ order by
     findings.last_seen_at desc,
     findings.metric_name,
     findings.finding_id
+"""
+
+# Without a register of findings, the weak cells of this build take its place: seen once, and never tested again.
+WEAK_CELLS = """
+select
+    weakness_id as finding_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
+    second_segment, difference, difference_lower, difference_upper, severity, count_needed_to_confirm,
+    confirmation_status, case when is_confirmed then 'confirmed' else 'suspected' end as kind, 'open' as status,
+    null::varchar as owner, null::varchar as note, null::double as confirmed_difference, null::double as new_difference,
+    null::bigint as count_new_interactions, null::varchar as retest_result,
+    (select max(started_at) from dim_runs) as first_seen_at, (select max(started_at) from dim_runs) as last_seen_at
+from (
+    select
+        marginal_weakness_id as weakness_id, metric_name, measurement, dimension as first_dimension,
+        segment as first_segment, null::varchar as second_dimension, null::varchar as second_segment, difference,
+        difference_lower, difference_upper, severity, count_needed_to_confirm, confirmation_status, is_confirmed,
+        is_weak
+    from fct_marginal_weaknesses
+    union all
+    select
+        bivariate_weakness_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
+        second_segment, difference, difference_lower, difference_upper, severity, count_needed_to_confirm,
+        confirmation_status, is_confirmed, is_weak
+    from fct_bivariate_weaknesses
+)
+where is_weak
 """
 
 LIST_CELLS_TO_READ = f"""
@@ -390,10 +419,18 @@ def _find_gaps(source: Warehouse) -> list[Gap]:
 
 
 def _describe_findings(source: Warehouse) -> dict[str, Any] | None:
-    if not source.has("fct_findings"):
+    has_register = "fct_findings" not in source.switched_off
+    if has_register and not source.has("fct_findings"):
         return None
-    reads = ["fct_findings", *TESTED, "fct_weakness_examples", "fct_interactions"]
-    rows = source.rows(LIST_FINDINGS, reads, count_examples=COUNT_FINDING_EXAMPLES)
+    query = LIST_FINDINGS.format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
+    reads = [
+        *(["fct_findings"] if has_register else []),
+        *TESTED,
+        "fct_weakness_examples",
+        "fct_interactions",
+        "dim_runs",
+    ]
+    rows = source.rows(query, reads, count_examples=COUNT_FINDING_EXAMPLES)
     not_closed = [row for row in rows if row["status"] != "closed_by_data"]
     return {
         "rows": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]],

@@ -1,3 +1,4 @@
+{{ config(enabled=var('hcat_own_dimensions') | length > 0) }}
 -- Two values of an own dimension would count an interaction twice.
 select
     interaction_id,

@@ -1,4 +1,3 @@
-{{ config(enabled=is_on('pairs')) }}
 -- Every cell is in one of the marts, the q-values of cells outside the headline are those of one family, the headline
 -- is the declared one, and a tested cell lists its worst interactions.
 with weaknesses as (

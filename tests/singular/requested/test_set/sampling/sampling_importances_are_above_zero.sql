@@ -1,3 +1,4 @@
+{{ config(enabled=var('hcat_test_set'), tags=['test_set']) }}
 -- A chunk with importance 0 could never be sampled, and no weight could correct for it.
 select *
 from {{ ref('stratum_importance') }}
