@@ -25,6 +25,7 @@ MODELS_WITH_LOGIC = {
     "int_interaction_passages",
     "fct_conversations",
     "int_topics_logged",
+    "int_metric_catalog",
     "int_primary_evaluations",
     "int_metrics__similarity",
     "int_metrics__safety",
