@@ -541,8 +541,8 @@ def test_points_are_means_of_queries(tmp_path: Path) -> None:
     text = read_text(read_section(report.render_report(warehouse), "outcomes"))
     assert "0.500 [0.333, 0.667] n 2" in text
     assert (
-        "Scores of recall, precision, sentence recall, sentence precision, answer relevancy per query: no metric of these"
-        " quantities has a score." in text
+        "Scores of recall, precision, sentence recall, sentence precision, answer relevancy per query: no metric of"
+        " these quantities has a score." in text
     )
 
 
