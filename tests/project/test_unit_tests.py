@@ -39,6 +39,7 @@ MODELS_WITH_LOGIC = {
     "int_metrics__support",
     "int_retrievals_graded",
     "int_retrieval_quality",
+    "int_chunk_orders",
     "int_evaluations_expected",
     "int_evaluations_completed",
     "int_ratings_adjudicated",
