@@ -1,5 +1,5 @@
--- One row per interaction that retrieved a relevant chunk beside another one, with the ids of the sentences of its query
--- and its context.
+-- One row per interaction that retrieved a relevant chunk beside another one, with the ids of the sentences of its
+-- query and its context.
 with units as (
     select * from {{ ref('int_interaction_units') }}
 ),
