@@ -11,6 +11,7 @@ from typing import Any
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import charts
+from hcat.report.context_orders import describe_context_orders
 from hcat.report.data import DESCRIBE_SYSTEMS
 from hcat.report.ledger import Build
 from hcat.report.showing import (
@@ -189,6 +190,7 @@ def describe_outcomes(source: Warehouse, build: Build) -> dict[str, Any]:
         "violins": [_describe_violins(source, build, dimension) for dimension in VIOLIN_DIMENSIONS],
         "points": points,
         "retrieval": retrieval,
+        "context_orders": describe_context_orders(source),
         "gaps": gaps,
     }
 
