@@ -74,6 +74,9 @@ def _interaction(interaction_id: Any, answer: Any = "The fee is 5 euros.", **oth
     return {"interaction_id": interaction_id, "query_text": "What is the fee?", "answer": answer} | others
 
 
+#: What follows the name of a column of weights in the reason of a reject.
+NO_WEIGHTS = "is not a JSON list of finite numbers of at least 0: "
+
 #: Interactions that must be staged, one of them twice under other spellings of the same record.
 STAGED_INTERACTIONS: list[dict[str, Any]] = [
     _interaction("plain", application="assistant", asked_at="2026-05-01T10:00:00Z", tags={"topic": "fees"}),
@@ -88,6 +91,11 @@ STAGED_INTERACTIONS: list[dict[str, Any]] = [
     _interaction("unknown_query", query_text=None, query_id="never_sent"),
     _interaction("nul_in_tag", tags={"topic": "fe\x00es", "channel": "\u202eweb"}),
     _interaction("strange_tags", tags={"topic": None, "channel": {"nested": [1]}, "": ""}),
+    # one weight for a text of two sentences is a weight that cannot be used, and no reason to drop the answer
+    _interaction(
+        "weighed", "It is 5 euros. It is due.", query_sentence_weights=[1], answer_sentence_weights="[2, 0.5]"
+    ),
+    _interaction("weighed_in_part", "It is 5 euros. It is due.", answer_sentence_weights=[1]),
     _interaction("no_contexts"),
     _interaction("empty_contexts"),
     _interaction("long_context"),
@@ -134,6 +142,12 @@ REJECTED_INTERACTIONS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_interaction("number_2", turn_index=-1), "turn_index is not an integer from 0: -1"),
     (_interaction("tags_1", tags=["a"]), "tags is not a JSON object"),
     (_interaction("tags_2", tags="fees"), "tags is not a JSON object: fees"),
+    (_interaction("weights_1", answer_sentence_weights=[1, -1]), f"answer_sentence_weights {NO_WEIGHTS}[1, -1]"),
+    (_interaction("weights_2", answer_sentence_weights=[1, None]), f"answer_sentence_weights {NO_WEIGHTS}[1, null]"),
+    (_interaction("weights_3", answer_sentence_weights=[]), f"answer_sentence_weights {NO_WEIGHTS}[]"),
+    (_interaction("weights_4", query_sentence_weights="high"), f"query_sentence_weights {NO_WEIGHTS}high"),
+    (_interaction("weights_5", query_sentence_weights=["high"]), f'query_sentence_weights {NO_WEIGHTS}["high"]'),
+    (_interaction("weights_6", query_sentence_weights=2), f"query_sentence_weights {NO_WEIGHTS}2"),
     (b'{"interaction_id": "tags_3", "answer": "x", "tags": {"a": 1e999}}', "unreadable value"),
 ]
 
@@ -238,6 +252,15 @@ REJECTED_QUERIES: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"query_id": "q1", "text": "Another text"}, "query_id was sent before with other content"),
     ({"query_id": "tags_1", "text": "x", "tags": ["short"]}, 'tags is not a JSON object: ["short"]'),
     ({"query_id": "tags_2", "text": "x", "tags": "short"}, "tags is not a JSON object: short"),
+    (
+        {"query_id": "weights_1", "text": "x", "query_sentence_weights": {"x": 1}},
+        f'query_sentence_weights {NO_WEIGHTS}{{"x": 1}}',
+    ),
+    (
+        {"query_id": "weights_2", "text": "x", "reference_sentence_weights": "[1, -0.5]"},
+        f"reference_sentence_weights {NO_WEIGHTS}[1, -0.5]",
+    ),
+    ({"query_id": "weights_3", "text": "x", "reference_sentence_weights": "[1, 1e999]"}, "unreadable value"),
 ]
 STAGED_DOCUMENTS = [{"document_id": "d1", "title": "<b>Fees</b>", "text": None}, {"document_id": 7, "topic": "fees"}]
 REJECTED_DOCUMENTS: list[tuple[dict[str, Any] | bytes, str]] = [

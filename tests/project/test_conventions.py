@@ -202,7 +202,13 @@ VOCABULARIES = {
         ("fct_robustness_variants", column): {"estimated", "too_few_clusters", "no_pairs"}
         for column in ("change_status", "flip_status")
     },
-    ("fct_metric_reliability", "measure"): {"precision", "recall"},
+    ("fct_metric_reliability", "measure"): {
+        "precision",
+        "recall",
+        "pairs_ordered",
+        "pairs_against_rank",
+        "pairs_against_words",
+    },
     ("fct_metric_reliability", "status"): {
         "estimated",
         "too_few_groups",
@@ -210,6 +216,7 @@ VOCABULARIES = {
         "nothing_correct",
         "no_verdicts",
         "no_threshold",
+        "no_pairs",
     },
     ("fct_bias_gaps", "design"): {"counterfactual", "logged_groups"},
     ("fct_bias_gaps", "status"): {"tested", "too_few_clusters", "no_scores"},

@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 import yaml
 from builds import REPOSITORY
@@ -50,3 +51,22 @@ def test_the_demo_is_named_in_no_shipped_seed() -> None:
     for path in sorted((REPOSITORY / "seeds").glob("*.csv")):
         assert "harbourlight" not in path.read_text(encoding="utf-8").casefold(), path
         assert " demo" not in path.read_text(encoding="utf-8").casefold(), path
+
+
+def test_metrics_of_listed_risks_are_seen_by_segment_and_over_time(warehouse: Path) -> None:
+    named = {
+        row[column]
+        for row in read_rows(REPOSITORY / "demo" / "seeds" / "risks.csv")
+        for column in ("metric_name", "control_metric")
+    } - {""}
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+
+        def metrics(condition: str) -> set[str]:
+            return {name for (name,) in connection.execute(f"select distinct metric_name from {condition}").fetchall()}
+
+        scored = named & metrics("fct_evaluations where raw_score is not null")
+        assert {"support_numbers", "groundedness"} <= scored
+        assert scored <= metrics("fct_marginal_weaknesses where dimension = 'topic' and count_scored > 0")
+        assert scored <= metrics("fct_metric_drift where test = 'mean_shift' and dimension = 'topic'")
+        # the catalogue itself marks what the risks of nearly every application name
+        assert {"support_numbers", "toxicity__maximum"} <= metrics("metric_catalog where is_primary")

@@ -1,5 +1,47 @@
-with measured as (
+with verdicts_measured as (
     select * from {{ ref('int_reliability_measured') }}
+),
+
+orders_measured as (
+    select * from {{ ref('int_chunk_orders_measured') }}
+),
+
+measured as (
+    select
+        system_id,
+        metric,
+        measure,
+        status,
+        value,
+        low,
+        high,
+        chance_value,
+        effective_n,
+        count_hits,
+        count_answers,
+        count_groups,
+        count_without_verdict,
+        count_undecided,
+        0::bigint as count_assumed
+    from verdicts_measured
+    union all
+    select
+        system_id,
+        metric,
+        measure,
+        status,
+        value,
+        low,
+        high,
+        chance_value,
+        effective_n,
+        count_hits,
+        count_pairs as count_answers,
+        count_clusters as count_groups,
+        count_unscored as count_without_verdict,
+        count_undecided,
+        count_assumed
+    from orders_measured
 ),
 
 final as (
@@ -23,7 +65,8 @@ final as (
         count_answers,
         count_groups,
         count_without_verdict,
-        count_undecided
+        count_undecided,
+        count_assumed
     from measured
 )
 

@@ -10,8 +10,23 @@ texts_read as (
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select
+        *,
+        -- Whose sentences the logs may weigh for this metric.
+        case
+            when metric_name = 'reference_recall' then 'reference'
+            when aggregate <> 'weighted' or family not in ('similarity', 'entailment') then null
+            when comparison like 'query_to_%' then 'query'
+            when comparison like 'answer_to_%' then 'answer'
+        end as weighed_role
+    from {{ ref('int_metric_catalog') }}
     where {{ is_metric_of_this_build('requires') }}
+),
+
+-- Weights that belong to other sentences than those of the text: a score by them would be made up.
+mismatched_weights as (
+    select * from {{ ref('int_sentence_weights') }}
+    where mismatch is not null
 ),
 
 samples as (
@@ -75,7 +90,8 @@ crossed as (
             case
                 when not text_classifiers.has_sentiment and metrics.requires like '%sentiment%' then 'sentiment model'
             end,
-            case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end
+            case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end,
+            mismatched_weights.mismatch
         ) as missing_inputs,
         -- A text without a known language counts as one in a language that is read.
         case
@@ -103,6 +119,10 @@ crossed as (
     left join texts_read on md5(interactions.answer) = texts_read.text_id
     left join samples on interactions.interaction_id = samples.interaction_id
     cross join text_classifiers
+    left join mismatched_weights
+        on
+            interactions.interaction_id = mismatched_weights.interaction_id
+            and metrics.weighed_role = mismatched_weights.role
 ),
 
 final as (

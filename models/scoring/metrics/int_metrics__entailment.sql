@@ -5,7 +5,11 @@
 with sentences as (
     select
         sentences_entailed.*,
-        answer_sentences.count_content_words as weight,
+        case
+            when sentence_weights.interaction_id is not null
+                then {{ array_at('sentence_weights.weights', 'sentences_entailed.sentence_index + 1') }}
+            else answer_sentences.count_content_words
+        end as weight,
         -- A greeting contradicts nothing.
         case when signals.claims_nothing then 0 else sentences_entailed.contradiction_probability end as contradiction
     from {{ ref('int_sentences_entailed') }} as sentences_entailed
@@ -17,6 +21,11 @@ with sentences as (
         on
             sentences_entailed.interaction_id = signals.interaction_id
             and sentences_entailed.sentence_index = signals.sentence_index
+    left join {{ ref('int_sentence_weights') }} as sentence_weights
+        on
+            sentences_entailed.interaction_id = sentence_weights.interaction_id
+            and sentence_weights.role = 'answer'
+            and sentence_weights.is_usable
 ),
 
 metrics as (

@@ -11,13 +11,42 @@ units as (
     select * from {{ ref('int_interaction_units') }}
 ),
 
+sentence_weights as (
+    select * from {{ ref('int_sentence_weights') }}
+    where role = 'reference' and is_usable
+),
+
+-- Only where the logs weigh the sentences of the reference; elsewhere each word, number and name of it counts once.
+sentences_weighed as (
+    select
+        overlapped.interaction_id,
+        overlapped.input_key,
+        {{ explode_together({'share': 'overlapped.reference_sentence_shares', 'weight': 'sentence_weights.weights'}) }}
+    from overlapped
+    inner join sentence_weights on overlapped.interaction_id = sentence_weights.interaction_id
+),
+
+recalls_weighed as (
+    select
+        interaction_id,
+        input_key,
+        -- all weights 0 means uniform weights
+        coalesce(
+            {{ exact_sum('share * weight') }} / nullif({{ exact_sum('weight') }}, 0), {{ exact_mean('share') }}
+        ) as reference_recall
+    from sentences_weighed
+    -- a sentence without a word, number or name has no share of them
+    where share is not null
+    group by interaction_id, input_key
+),
+
 joined as (
     select
         units.interaction_id,
         overlapped.bleu_2,
         overlapped.rouge_l,
         overlapped.exact_match,
-        overlapped.reference_recall,
+        coalesce(recalls_weighed.reference_recall, overlapped.reference_recall) as reference_recall,
         overlapped.reference_precision,
         overlapped.count_reference_items,
         overlapped.count_answer_items,
@@ -28,6 +57,8 @@ joined as (
     inner join overlapped
         on units.interaction_id = overlapped.interaction_id and units.input_key = overlapped.input_key
     inner join compared on units.interaction_id = compared.interaction_id and units.input_key = compared.input_key
+    left join recalls_weighed
+        on units.interaction_id = recalls_weighed.interaction_id and units.input_key = recalls_weighed.input_key
 ),
 
 unpivoted as (

@@ -13,6 +13,11 @@ units as (
     select * from {{ ref('int_interaction_units') }}
 ),
 
+sentence_weights as (
+    select * from {{ ref('int_sentence_weights') }}
+    where is_usable
+),
+
 current_rows as (
     select
         compared.*,
@@ -29,6 +34,7 @@ exploded as (
     select
         interaction_id,
         '{{ first }}_to_{{ second }}' as comparison,
+        '{{ first }}' as weighed_role,
         {%- set lists = {
             'sentence_index': number_series(array_length(first ~ '_to_' ~ second ~ '_similarity')),
             'match_index': first ~ '_to_' ~ second ~ '_match',
@@ -57,21 +63,25 @@ exploded as (
 
 final as (
     select
-        interaction_id,
-        comparison,
-        sentence_index::integer as sentence_index,
-        match_index,
-        similarity::double as similarity,
+        exploded.interaction_id,
+        exploded.comparison,
+        exploded.sentence_index::integer as sentence_index,
+        exploded.match_index,
+        exploded.similarity::double as similarity,
         -- Completeness weights a context sentence by its relevance to the query, so that irrelevant context does not
-        -- count against the answer. Weights that the logs hold for the chunks of this interaction take precedence.
-        -- In all other comparisons the weight of a sentence is its number of content words.
+        -- count against the answer. In all other comparisons the weight of a sentence is its number of content words.
+        -- Weights that the logs hold for the chunks or the sentences of this interaction take precedence.
         case
-            when comparison <> 'context_to_answer' then count_content_words::double
-            when is_weighted then coalesce(completeness_weight, 0.0)
-            else greatest(0.0, relevance::double)
+            when exploded.is_weighted then coalesce(exploded.completeness_weight, 0.0)
+            when exploded.comparison = 'context_to_answer' then greatest(0.0, exploded.relevance::double)
+            when sentence_weights.interaction_id is not null
+                then {{ array_at('sentence_weights.weights', 'exploded.sentence_index + 1') }}
+            else exploded.count_content_words::double
         end as weight,
-        count_truncated
+        exploded.count_truncated
     from exploded
+    left join sentence_weights
+        on exploded.interaction_id = sentence_weights.interaction_id and exploded.weighed_role = sentence_weights.role
 )
 
 select * from final

@@ -1,7 +1,8 @@
 -- One row per landed interaction record, with typed columns, and with the reason when it cannot be used.
 {%- set columns = [
     'interaction_id', 'run_id', 'query_id', 'application', 'application_version', 'language', 'customer_group',
-    'query_text', 'answer', 'tags', 'sample_index', 'asked_at', 'conversation_id', 'turn_index'
+    'query_text', 'answer', 'tags', 'sample_index', 'asked_at', 'conversation_id', 'turn_index',
+    'query_sentence_weights', 'answer_sentence_weights'
 ] %}
 {%- set folded = [
     'interaction_id', 'query_id', 'application', 'application_version', 'query_text', 'answer', 'tags', 'asked_at',
@@ -33,10 +34,16 @@ renamed as (
         {{ text_or_null('sample_index') }} as sample_index_text,
         {{ text_or_null('asked_at') }} as asked_at_text,
         {{ text_or_null('turn_index') }} as turn_index_text,
+        {{ text_or_null('query_sentence_weights') }} as query_sentence_weights_text,
+        {{ text_or_null('answer_sentence_weights') }} as answer_sentence_weights_text,
 
         -- numerics
         {{ integer_or_null(text_or_null('sample_index')) }} as sample_index,
         {{ integer_or_null(text_or_null('turn_index')) }} as turn_index,
+
+        -- lists
+        {{ json_numbers(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
+        {{ json_numbers(text_or_null('answer_sentence_weights')) }} as answer_sentence_weights,
 
         -- timestamps
         {{ logged_timestamp(text_or_null('asked_at')) }} as asked_at,
@@ -67,6 +74,12 @@ checked as (
                 then 'turn_index is not an integer from 0: ' || left(turn_index_text, 80)
             when tags_text is not null and not {{ is_json_object('tags_text') }}
                 then 'tags is not a JSON object: ' || left(tags_text, 80)
+            when query_sentence_weights_text is not null and not {{ are_weights('query_sentence_weights') }}
+                then 'query_sentence_weights is not a JSON list of finite numbers of at least 0: '
+                || left(query_sentence_weights_text, 80)
+            when answer_sentence_weights_text is not null and not {{ are_weights('answer_sentence_weights') }}
+                then 'answer_sentence_weights is not a JSON list of finite numbers of at least 0: '
+                || left(answer_sentence_weights_text, 80)
         end as check_failure
     from renamed
 ),

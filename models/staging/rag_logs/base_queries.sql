@@ -1,7 +1,8 @@
 -- One row per landed query record, with typed columns, and with the reason when it cannot be used.
 {%- set columns = [
     'query_id', 'parent_query_id', 'source_group', 'query_group', 'text', 'reference_answer', 'source_chunk_ids',
-    'query_type', 'difficulty', 'answer_type', 'expected_behaviour', 'variant_type', 'sampling_weight', 'tags'
+    'query_type', 'difficulty', 'answer_type', 'expected_behaviour', 'variant_type', 'sampling_weight', 'tags',
+    'query_sentence_weights', 'reference_sentence_weights'
 ] %}
 {%- set folded = ['query_id', 'text', 'reference_answer'] %}
 
@@ -30,12 +31,16 @@ renamed as (
         {{ text_or_null('source_chunk_ids') }} as source_chunk_ids_text,
         {{ text_or_null('sampling_weight') }} as sampling_weight_text,
         {{ text_or_null('tags') }} as tags_text,
+        {{ text_or_null('query_sentence_weights') }} as query_sentence_weights_text,
+        {{ text_or_null('reference_sentence_weights') }} as reference_sentence_weights_text,
 
         -- numerics
         try_cast({{ text_or_null('sampling_weight') }} as double) as sampling_weight,
 
         -- lists
         {{ json_texts(text_or_null('source_chunk_ids')) }} as source_chunk_ids,
+        {{ json_numbers(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
+        {{ json_numbers(text_or_null('reference_sentence_weights')) }} as reference_sentence_weights,
 
         -- record
         record_hash,
@@ -63,6 +68,12 @@ checked as (
                 then 'sampling_weight is not a finite number above 0: ' || left(sampling_weight_text, 80)
             when tags_text is not null and not {{ is_json_object('tags_text') }}
                 then 'tags is not a JSON object: ' || left(tags_text, 80)
+            when query_sentence_weights_text is not null and not {{ are_weights('query_sentence_weights') }}
+                then 'query_sentence_weights is not a JSON list of finite numbers of at least 0: '
+                || left(query_sentence_weights_text, 80)
+            when reference_sentence_weights_text is not null and not {{ are_weights('reference_sentence_weights') }}
+                then 'reference_sentence_weights is not a JSON list of finite numbers of at least 0: '
+                || left(reference_sentence_weights_text, 80)
         end as check_failure
     from renamed
 ),

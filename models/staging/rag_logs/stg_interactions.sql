@@ -14,6 +14,8 @@ select
     tags_text as tags,
     sample_index,
     turn_index,
+    query_sentence_weights,
+    answer_sentence_weights,
     asked_at,
     source_row,
     landing_number

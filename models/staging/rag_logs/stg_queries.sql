@@ -14,6 +14,8 @@ select
     variant_type,
     tags_text as tags,
     source_chunk_ids,
+    query_sentence_weights,
+    reference_sentence_weights,
     sampling_weight,
     source_row,
     landing_number

@@ -18,7 +18,7 @@ from hcat.metrics.placement import Placed, Places, find_displaced, place_mention
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import explain_refusal, only_declines
-from hcat.metrics.support import Evidence, Offer, measure_support, share_supported
+from hcat.metrics.support import Evidence, Offer, measure_support, share_supported, shares_of_sentences
 
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
@@ -67,6 +67,7 @@ OVERLAP_SCHEMA = pa.schema(
         ("reference_precision", pa.float64()),
         ("count_reference_items", pa.int32()),
         ("count_answer_items", pa.int32()),
+        ("reference_sentence_shares", pa.list_(pa.float64())),
     ]
 )
 
@@ -243,15 +244,21 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
     ----------
     batch : RecordBatch
         Columns interaction_id, input_key, query_text (may be null), answer, reference_answer.
+
+    Notes
+    -----
+    ``reference_sentence_shares`` has the recall of every sentence of the reference, null for one without a word, number
+    or name. Weights of the logs join them in SQL.
     """
     queries, answers, references = (
         batch.column(name).to_pylist() for name in ("query_text", "answer", "reference_answer")
     )
     pairs = list(zip(answers, references, strict=True))
-    recalls, precisions = [], []
+    recalls, precisions, sentence_shares = [], [], []
     for query, answer, reference in zip(queries, answers, references, strict=True):
         asked, said, wanted = (_read_features(text or "") for text in (query, answer, reference))
         recalls.append(share_supported(wanted, said))
+        sentence_shares.append(shares_of_sentences(wanted, said))
         # what the query says already is no claim of the answer
         precisions.append(share_supported(said, [*wanted, *asked]))
     return pa.RecordBatch.from_arrays(
@@ -265,6 +272,7 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
             pa.array([each.share for each in precisions], pa.float64()),
             pa.array([each.count_items for each in recalls], pa.int32()),
             pa.array([each.count_items for each in precisions], pa.int32()),
+            pa.array(sentence_shares, pa.list_(pa.float64())),
         ],
         schema=OVERLAP_SCHEMA,
     )

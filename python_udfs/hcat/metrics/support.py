@@ -180,7 +180,36 @@ def share_supported(text: Sequence[TextFeatures], evidence: Iterable[TextFeature
     SupportedShare(share=0.5, count_items=4)
     """
     known = Evidence.from_features(evidence)
-    counts = [measure_support(sentence, known) for sentence in text]
+    return _share_of([measure_support(sentence, known) for sentence in text])
+
+
+def shares_of_sentences(text: Sequence[TextFeatures], evidence: Iterable[TextFeatures]) -> list[float | None]:
+    """Return for every sentence the share of its words, numbers and names that other texts support, in [0, 1].
+
+    Parameters
+    ----------
+    text : sequence of TextFeatures
+        Features of its sentences.
+    evidence : iterable of TextFeatures
+        Features of the sentences that may support it.
+
+    Returns
+    -------
+    list of float or None
+        In the order of the sentences; None for a sentence without a word, number or name.
+
+    Examples
+    --------
+    >>> from hcat.language.features import extract_features
+    >>> reference = [extract_features(text) for text in ("The fee is 5 euros.", "It is due in June.")]
+    >>> shares_of_sentences(reference, [extract_features("The fee: 5 euros.")])
+    [1.0, 0.0]
+    """
+    known = Evidence.from_features(evidence)
+    return [_share_of([measure_support(sentence, known)]).share for sentence in text]
+
+
+def _share_of(counts: Sequence[SupportCounts]) -> SupportedShare:
     total = sum(each.count_words + each.count_numbers + each.count_entities for each in counts)
     supported = sum(
         each.count_words_supported + each.count_numbers_supported + each.count_entities_supported for each in counts

@@ -11,6 +11,7 @@ from typing import Any
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import charts
+from hcat.report.context_orders import describe_context_orders
 from hcat.report.data import DESCRIBE_SYSTEMS
 from hcat.report.ledger import Build
 from hcat.report.showing import (
@@ -45,10 +46,12 @@ VIOLIN_METRICS = (
     "semantic_similarity",
 )
 
-#: Quantities drawn per query (Sudjianto et al. 2024), with the metrics that measure them in order of preference.
+#: Quantities drawn per query (Sudjianto et al. 2024, figures 5 to 7), with the metrics that measure them in order of
+#: preference. Sentence recall and sentence precision are figure 6: they need no judgement of relevance.
 POINT_METRICS = (
-    ("recall", ("recall_at_5", "recall_at_10", "recall_at_3", "context_relevancy__mean")),
+    ("recall", ("recall_at_5", "recall_at_10", "recall_at_3")),
     ("precision", ("precision_at_5", "precision_at_10", "precision_at_3")),
+    ("sentence recall", ("context_relevancy__mean",)),
     (
         "sentence precision",
         ("context_precision_similarity__share_relevant", "context_precision_similarity__mean"),
@@ -190,6 +193,7 @@ def describe_outcomes(source: Warehouse, build: Build) -> dict[str, Any]:
         "violins": [_describe_violins(source, build, dimension) for dimension in VIOLIN_DIMENSIONS],
         "points": points,
         "retrieval": retrieval,
+        "context_orders": describe_context_orders(source),
         "gaps": gaps,
     }
 
@@ -401,6 +405,7 @@ def _describe_violins(source: Warehouse, build: Build, dimension: str) -> dict[s
 def _describe_points(source: Warehouse, build: Build) -> dict[str, Any]:
     """Return one point per query by topic, one panel per quantity of :data:`POINT_METRICS` that has scores."""
     chosen: list[tuple[str, list[Row]]] = []
+    titles: dict[str, str] = {}
     absent = []
     needed = ["fct_evaluations", "fct_interactions"]
     known = {metric["metric_name"]: metric for metric in build.metrics}
@@ -409,6 +414,8 @@ def _describe_points(source: Warehouse, build: Build) -> dict[str, Any]:
             rows = source.rows(SAMPLE_QUERIES, needed, metric_name=name, maximum=MAXIMUM_POINTS)
             if rows and name in known:
                 chosen.append((name, rows))
+                # recall_at_5 says itself that it is a recall
+                titles[name] = name if words in name.replace("_", " ") else f"{words}: {name}"
                 break
         else:
             absent.append(words)
@@ -426,7 +433,7 @@ def _describe_points(source: Warehouse, build: Build) -> dict[str, Any]:
             table[labels[topic]][name] = _show_quartiles(group[0], group[0]["count_queries"])
         panels.append(
             charts.PointPanel(
-                name,
+                titles[name],
                 [
                     (labels[topic], [row["score"] for row in group], group[0]["quantile_50"])
                     for topic, group in by_topic.items()

@@ -132,7 +132,7 @@ select
     max(count_undecided) as count_undecided,
     {columns}
 from fct_metric_reliability
-where status <> 'no_threshold'
+where status <> 'no_threshold' and measure in ('precision', 'recall')
 group by system, metric_name
 order by system, metric_name
 """

@@ -530,6 +530,10 @@ def test_every_metric_of_the_catalogue_is_explained(page: str) -> None:
     assert "It compares meanings, not facts" in text
 
 
+#: Longer than the column in which a panel's title is written.
+SENTENCE_PRECISION = "context_precision_similarity__mean"
+
+
 def test_points_are_means_of_queries(tmp_path: Path) -> None:
     warehouse = make_evidence(tmp_path, count=4, count_topics=1, count_systems=2)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
@@ -541,7 +545,24 @@ def test_points_are_means_of_queries(tmp_path: Path) -> None:
         connection.execute("update fct_interactions set query_id = cluster_id")
     page = report.render_report(warehouse)
     assert "0.500 [0.333, 0.667] n 2" in read_text(read_section(page, "outcomes"))
-    assert "scores of recall, precision, sentence precision, answer relevancy per query" in read_text(page)
+    assert "scores of recall, precision, sentence recall, sentence precision, answer relevancy per query" in read_text(page)
+
+
+def test_sentence_recall_and_precision_are_drawn_side_by_side(tmp_path: Path) -> None:
+    warehouse = make_evidence(tmp_path, count=4, count_topics=1, count_systems=2)
+    names = {"groundedness_similarity__mean": "context_relevancy__mean", "support_words": SENTENCE_PRECISION}
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        for old, new in names.items():
+            for table in ("dim_metrics", "fct_evaluations"):
+                connection.execute(f"update {table} set metric_name = '{new}' where metric_name = '{old}'")
+    section = read_section(report.render_report(warehouse), "outcomes")
+    figure = re.search(r"One point per query by topic for ([^;]*);", section)
+    assert figure is not None
+    drawn = figure.group(1).split(", ")
+    # the two panels of figure 6 of Sudjianto et al. (2024), with the word of the figure above the name of the metric
+    assert drawn.index(SENTENCE_PRECISION) == drawn.index("context_relevancy__mean") + 1
+    for word in ("sentence recall:", "sentence precision:"):
+        assert word in section
 
 
 def test_weaknesses_are_marked_as_the_tests_say(page: str) -> None:

@@ -41,7 +41,8 @@ create or replace table fct_robustness_variants (
 );
 create or replace table fct_metric_reliability (
     system varchar, metric_name varchar, measure varchar, status varchar, measured_value double, value_lower double,
-    value_upper double, chance_value double, count_answers bigint, count_without_verdict bigint, count_undecided bigint
+    value_upper double, chance_value double, count_answers bigint, count_without_verdict bigint, count_undecided bigint,
+    count_assumed bigint
 );
 """
 

@@ -46,5 +46,6 @@ where
 union all
 select concat_ws(' ', system, metric_name) as id, 'not both measures' as problem
 from {{ ref('fct_metric_reliability') }}
+where measure in ('precision', 'recall')
 group by system, metric_name
 having count(distinct measure) <> 2 or count(*) <> 2

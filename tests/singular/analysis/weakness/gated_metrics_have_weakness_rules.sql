@@ -12,11 +12,13 @@ rules as (
 ),
 
 primary_metrics as (
-    select metric_name from {{ ref('metric_catalog') }}
+    select metric_name from {{ ref('int_metric_catalog') }}
     where is_primary
     union all
-    select metric_name from {{ ref('own_metrics') }}
-    where is_primary
+    select shipped.metric_name
+    from {{ ref('metric_catalog') }} as shipped
+    left join {{ ref('int_metric_catalog') }} as metrics on shipped.metric_name = metrics.metric_name
+    where metrics.metric_name is null
 )
 
 select gated.metric_name, 'a gated metric without a rule' as problem

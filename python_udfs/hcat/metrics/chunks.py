@@ -1,0 +1,100 @@
+"""How well each retrieved chunk fits its query, read alone: what is ranked against judgements of relevance.
+
+A metric of a whole context cannot be held against judgements of single chunks. Here each chunk is the whole context.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.metrics.evidence import read_words
+from hcat.metrics.similarity import best_matches
+
+#: List columns whose elements are text ids.
+CHUNK_LISTS = ("query_text_ids", "context_text_ids")
+
+COMPARED_CHUNKS_SCHEMA = pa.schema(
+    [
+        ("interaction_id", pa.string()),
+        ("input_key", pa.string()),
+        ("rank", pa.int64()),
+        ("context_relevancy", pa.float64()),
+        ("context_precision", pa.float64()),
+        ("word_overlap", pa.float64()),
+    ]
+)
+
+
+def compare_chunks(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
+    """Return one row per (interaction, rank) with the scores of the chunk at that rank.
+
+    ``context_relevancy`` is the mean of the best matches of the query's sentences in the chunk, and
+    ``context_precision`` that of the chunk's sentences in the query, both in [-1, 1]. ``word_overlap`` is the share of
+    the distinct content words of the query that the chunk holds, in [0, 1]; 0 for a query without any.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        Columns interaction_id, input_key, context_ranks (one per context sentence) and the lists :data:`CHUNK_LISTS`,
+        none of them empty.
+    texts : Table
+        Columns text_id (unique), encoded_text, embedding (unit vectors, float32); at least the texts that the batch
+        names.
+
+    Returns
+    -------
+    RecordBatch
+        Schema :data:`COMPARED_CHUNKS_SCHEMA`, in the order of interactions and ranks.
+
+    Raises
+    ------
+    KeyError
+        If a text of the batch is missing: a score from a part of a chunk would be wrong without notice.
+    """
+    queries, contexts = (batch.column(name).to_pylist() for name in CHUNK_LISTS)
+    needed = sorted({text_id for lists in (queries, contexts) for texts_of in lists for text_id in texts_of})
+    found = pc.index_in(pa.array(needed, pa.string()), value_set=texts["text_id"].combine_chunks().cast(pa.string()))
+    if found.null_count:
+        missing = needed[found.is_null().to_pylist().index(True)]
+        raise KeyError(f"text {missing} has no embedding ({found.null_count} texts missing)")
+    taken = texts.take(found)
+    words = dict(zip(needed, map(read_words, taken["encoded_text"].to_pylist()), strict=True))
+    position = {text_id: index for index, text_id in enumerate(needed)}
+    flat = taken["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+    matrix = flat.reshape(len(needed), -1) if needed else np.empty((0, 0), np.float32)
+    rows: list[tuple[Any, ...]] = []
+    for interaction_id, input_key, query, context, ranks in zip(
+        batch.column("interaction_id").to_pylist(),
+        batch.column("input_key").to_pylist(),
+        queries,
+        contexts,
+        batch.column("context_ranks").to_pylist(),
+        strict=True,
+    ):
+        asked = frozenset().union(*[words[text_id] for text_id in query])
+        cosines = (
+            matrix[[position[text_id] for text_id in query]] @ matrix[[position[text_id] for text_id in context]].T
+        )
+        of_rank: dict[int, list[int]] = {}
+        for place, rank in enumerate(ranks):
+            of_rank.setdefault(rank, []).append(place)
+        for rank, places in sorted(of_rank.items()):
+            chunk = np.clip(cosines[:, places], -1.0, 1.0).astype(np.float64)
+            held = asked.intersection(frozenset().union(*[words[context[place]] for place in places]))
+            rows.append(
+                (
+                    interaction_id,
+                    input_key,
+                    rank,
+                    float(best_matches(chunk)[0].mean()),
+                    float(best_matches(chunk.T)[0].mean()),
+                    len(held) / len(asked) if asked else 0.0,
+                )
+            )
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(COMPARED_CHUNKS_SCHEMA)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, COMPARED_CHUNKS_SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=COMPARED_CHUNKS_SCHEMA)

@@ -1,0 +1,40 @@
+{{ config(enabled=is_on('drift')) }}
+-- Every metric that a listed risk names, and that has scores, has rows by segment and drift rows.
+with risks as (
+    select metric_name from {{ ref('risks') }}
+    union distinct
+    select control_metric as metric_name from {{ ref('risks') }}
+),
+
+scored as (
+    select distinct evaluations.metric_name
+    from {{ ref('fct_evaluations') }} as evaluations
+    inner join risks on evaluations.metric_name = risks.metric_name
+    where evaluations.raw_score is not null
+),
+
+by_segment as (
+    select
+        metric_name,
+        count(distinct dimension) as count_dimensions
+    from {{ ref('fct_marginal_weaknesses') }}
+    where count_scored > 0
+    group by metric_name
+),
+
+by_week as (
+    select distinct metric_name
+    from {{ ref('fct_metric_drift') }}
+    where test = 'mean_shift'
+)
+
+select
+    scored.metric_name,
+    case
+        when by_week.metric_name is null then 'no row in fct_metric_drift'
+        else 'no segment beside the whole in fct_marginal_weaknesses'
+    end as problem
+from scored
+left join by_segment on scored.metric_name = by_segment.metric_name
+left join by_week on scored.metric_name = by_week.metric_name
+where by_week.metric_name is null or coalesce(by_segment.count_dimensions, 0) < 2
