@@ -3,7 +3,7 @@
 -- warehouse, after
 --     attach '<other warehouse>/hcat.duckdb' as other (read_only);
 with here as (
-    select * from {{ ref('int_weaknesses_tested') }}
+    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
 ),
 
 there as (

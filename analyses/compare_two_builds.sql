@@ -2,7 +2,7 @@
 -- change of input, settings or code, investigate that as a finding of its own.
 with builds as (
     select run_id, started_at, input_hash, settings_hash, code_hash, row_number() over (order by started_at desc) as age
-    from {{ ref('dim_runs') }}
+    from {{ ref('hcat', 'dim_runs') }}
 ),
 
 gates as (
@@ -17,7 +17,7 @@ gates as (
         builds.input_hash,
         builds.settings_hash,
         builds.code_hash
-    from {{ ref('fct_threshold_gates') }} as gates
+    from {{ ref('hcat', 'fct_threshold_gates') }} as gates
     inner join builds on gates.run_id = builds.run_id
 )
 

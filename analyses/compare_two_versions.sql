@@ -25,7 +25,7 @@ select
     q_value,
     count_regressions,
     count_improvements
-from {{ ref('fct_version_comparisons') }}
+from {{ ref('hcat', 'fct_version_comparisons') }}
 where is_latest and status <> 'not_in_family'
 order by
     application asc,

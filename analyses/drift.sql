@@ -20,7 +20,7 @@ select
     count_reference,
     count_window,
     is_drifting
-from {{ ref('fct_metric_drift') }}
+from {{ ref('hcat', 'fct_metric_drift') }}
 where status = 'tested' and role = 'alarm'
 order by
     is_drifting desc,

@@ -8,7 +8,7 @@
 
 with weakest as (
     select metric_name, dimension, segment, share_failing, share_failing_lower, count_scored
-    from {{ ref('fct_marginal_weaknesses') }}
+    from {{ ref('hcat', 'fct_marginal_weaknesses') }}
     where
         metric_name = '{{ metric_name }}'
         and dimension = '{{ dimension }}'
@@ -38,10 +38,10 @@ select
     evidence.contradicted,
     evidence.displaced
 from weakest
-inner join {{ ref('fct_interactions') }} as interactions on weakest.segment = interactions.{{ dimension }}
-inner join {{ ref('fct_evaluations') }} as evaluations
+inner join {{ ref('hcat', 'fct_interactions') }} as interactions on weakest.segment = interactions.{{ dimension }}
+inner join {{ ref('hcat', 'fct_evaluations') }} as evaluations
     on interactions.interaction_id = evaluations.interaction_id and weakest.metric_name = evaluations.metric_name
-left join {{ ref('fct_sentence_evidence') }} as evidence
+left join {{ ref('hcat', 'fct_sentence_evidence') }} as evidence
     on interactions.interaction_id = evidence.interaction_id and evidence.is_least_grounded
 where evaluations.is_failing
 order by evaluations.raw_score, interactions.interaction_id

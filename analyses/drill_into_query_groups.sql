@@ -1,21 +1,21 @@
 {{ config(enabled=is_on('retrieval') and is_on('robustness')) }}
 -- Every answer of the query groups that are not robust: the query, the answer and the module that failed.
 with query_groups as (
-    select * from {{ ref('fct_robustness_groups') }}
+    select * from {{ ref('hcat', 'fct_robustness_groups') }}
     where hypothesis = 'all' and group_type = 'non_robust'
 ),
 
 answers as (
-    select * from {{ ref('fct_answer_correctness') }}
+    select * from {{ ref('hcat', 'fct_answer_correctness') }}
 ),
 
 interactions as (
-    select * from {{ ref('fct_interactions') }}
+    select * from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 causes as (
     select interaction_id, max(failure_cause) as failure_cause
-    from {{ ref('fct_retrieval_quality') }}
+    from {{ ref('hcat', 'fct_retrieval_quality') }}
     group by interaction_id
 ),
 

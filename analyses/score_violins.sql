@@ -7,7 +7,7 @@
 
 with distributions as (
     select segment, count_scored, quantile, score
-    from {{ ref('fct_score_distributions') }}
+    from {{ ref('hcat', 'fct_score_distributions') }}
     where metric_name = '{{ metric_name }}' and dimension = '{{ dimension }}'
 ),
 

@@ -6,12 +6,12 @@
 
 with cells as (
     select first_segment as row_segment, second_segment as column_segment, share_failing, count_scored, is_small
-    from {{ ref('fct_bivariate_weaknesses') }}
+    from {{ ref('hcat', 'fct_bivariate_weaknesses') }}
     where metric_name = '{{ metric_name }}' and first_dimension = '{{ rows }}' and second_dimension = '{{ columns }}'
     union all
     -- a pair of dimensions is stored once, whichever comes first
     select second_segment as row_segment, first_segment as column_segment, share_failing, count_scored, is_small
-    from {{ ref('fct_bivariate_weaknesses') }}
+    from {{ ref('hcat', 'fct_bivariate_weaknesses') }}
     where metric_name = '{{ metric_name }}' and first_dimension = '{{ columns }}' and second_dimension = '{{ rows }}'
 ),
 

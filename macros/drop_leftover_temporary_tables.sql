@@ -1,6 +1,6 @@
 {# Drops the temporary tables that incremental Python models leave behind in the warehouse. #}
 {% macro drop_leftover_temporary_tables() %}
-    {% if execute and target.type == 'duckdb' %}
+    {% if is_building_hcat() and target.type == 'duckdb' %}
         {% set leftovers = run_query(
             "select table_schema, table_name from information_schema.tables where table_name like '%\\_\\_dbt\\_tmp%' escape '\\'"
         ) %}

@@ -3,8 +3,12 @@
     that finished. The table is append-only and stands outside of the models, because a killed build runs no model.
 #}
 {% macro log_build(event) %}
-    {% if execute and target.type == 'duckdb' and flags.WHICH in ('build', 'run') %}
-        {% set builds = api.Relation.create(database=target.database, schema=target.schema, identifier='hcat_builds') %}
+    {% if is_building_hcat() and target.type == 'duckdb' and flags.WHICH in ('build', 'run') %}
+        {% set ledger = graph.nodes['model.hcat.dim_runs'] %}
+        {% set builds = api.Relation.create(
+            database=ledger.database, schema=ledger.schema, identifier='hcat_builds'
+        ) %}
+        {% do adapter.create_schema(builds) %}
         {% do run_query(
             'create table if not exists ' ~ builds ~ ' (run_id ' ~ dbt.type_string() ~ ', event ' ~ dbt.type_string()
             ~ ', logged_at timestamp)'

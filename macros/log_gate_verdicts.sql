@@ -1,8 +1,8 @@
 {# Prints one line per gate that does not pass, for the person who runs the build. #}
 {% macro log_gate_verdicts(results) %}
-    {% if execute and flags.WHICH in ('build', 'run', 'test') %}
+    {% if is_building_hcat() and flags.WHICH in ('build', 'run', 'test') %}
         {% set ran = results | map(attribute='node') | map(attribute='name') | list %}
-        {% set node = graph.nodes.values() | selectattr('name', 'equalto', 'fct_threshold_gates') | first %}
+        {% set node = graph.nodes.values() | selectattr('unique_id', 'equalto', 'model.hcat.fct_threshold_gates') | first %}
         {% if node and 'fct_threshold_gates' in ran %}
             {% set gates = adapter.get_relation(node.database, node.schema, node.alias) %}
             {% if gates is not none %}

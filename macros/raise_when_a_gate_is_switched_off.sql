@@ -5,7 +5,7 @@
 #}
 {% macro raise_when_a_gate_is_switched_off() %}
     {% set off = modules_off() %}
-    {% if execute and off and flags.WHICH in ('build', 'run') %}
+    {% if is_building_hcat() and off and flags.WHICH in ('build', 'run') %}
         {% set switched_off = {} %}
         {% for module in off %}
             {% for measurement in hcat_modules()[module].measurements %}

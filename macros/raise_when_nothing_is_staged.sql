@@ -16,8 +16,8 @@
     shown,
     '(select staged.count_staged, landed.count_landed, reasons.count_records, reasons.source_file, reasons.reject_reason'
     ~ ' from (select count(*) as count_staged from ' ~ this ~ ') as staged'
-    ~ ' cross join (select count(*) as count_landed from ' ~ ref('base_interactions') ~ ') as landed'
-    ~ ' left join (select source_file, reject_reason, count(*) as count_records from ' ~ ref('base_interactions')
+    ~ ' cross join (select count(*) as count_landed from ' ~ ref('hcat', 'base_interactions') ~ ') as landed'
+    ~ ' left join (select source_file, reject_reason, count(*) as count_records from ' ~ ref('hcat', 'base_interactions')
     ~ " where record_status = 'rejected' group by source_file, reject_reason"
     ~ ' order by count_records desc, source_file, reject_reason limit 1) as reasons on true) as problems'
 ) }}

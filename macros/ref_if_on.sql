@@ -4,7 +4,7 @@
 #}
 {% macro ref_if_on(module, model, columns) %}
     {% if is_on(module) %}
-        {{ return(ref(model)) }}
+        {{ return(ref('hcat', model)) }}
     {% endif %}
     {% set selected = [] %}
     {% for column in columns.split(',') %}

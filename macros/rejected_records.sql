@@ -10,6 +10,6 @@ select
     ) as record_excerpt,
     source_row,
     landing_number
-from {{ ref(base_model) }}
+from {{ ref('hcat', base_model) }}
 where record_status = 'rejected'
 {% endmacro %}

@@ -1,7 +1,11 @@
-{# The rows of the file of a seed, each a list of texts; none of a file in the place that is left out. #}
+{#
+    The rows of the file of a seed, each a list of texts: of the project's own one where there is one. A file in the
+    place that is left out has none.
+#}
 {% macro rows_of_seed(name, place_left_out) %}
     {% set rows = [] %}
     {% for seed in graph.nodes.values() if seed.resource_type == 'seed' and seed.name == name
+        and seed.package_name == (project_name if name in var('hcat_own_seeds') else 'hcat')
         and not (place_left_out and (seed.package_name ~ '/' ~ seed.original_file_path).startswith(place_left_out)) %}
         {% for row in run_query('select * from ' ~ rows_of_csv(seed.root_path ~ '/' ~ seed.original_file_path)).rows %}
             {% do rows.append(row.values() | list) %}

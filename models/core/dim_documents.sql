@@ -1,5 +1,5 @@
 with documents as (
-    select document_id, title, topic from {{ ref('stg_documents') }}
+    select document_id, title, topic from {{ ref('hcat', 'stg_documents') }}
 ),
 
 chunks as (
@@ -8,13 +8,13 @@ chunks as (
         min(topic) as topic,
         count(*) as count_chunks,
         sum(length(chunk_text)) as count_characters
-    from {{ ref('stg_chunks') }}
+    from {{ ref('hcat', 'stg_chunks') }}
     where document_id is not null
     group by document_id
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_texts_masked') }}
     where masked_text is not null
 ),
 

@@ -1,10 +1,10 @@
 with metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
     where {{ is_metric_of_this_build('requires') }}
 ),
 
 decisions as (
-    select * from {{ ref('int_threshold_decisions') }}
+    select * from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
 final as (

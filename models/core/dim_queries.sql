@@ -1,24 +1,24 @@
 with queries as (
-    select * from {{ ref('stg_queries') }}
+    select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
 queries_rooted as (
-    select * from {{ ref('int_queries_rooted') }}
+    select * from {{ ref('hcat', 'int_queries_rooted') }}
 ),
 
 queries_grouped as (
-    select query_id, query_group from {{ ref('int_queries_grouped') }}
+    select query_id, query_group from {{ ref('hcat', 'int_queries_grouped') }}
 ),
 
 relevance as (
     select query_id, count(*) as count_relevant_chunks
-    from {{ ref('int_query_relevance') }}
+    from {{ ref('hcat', 'int_query_relevance') }}
     where grade > 0
     group by query_id
 ),
 
 masked as (
-    select * from {{ ref('int_queries_masked') }}
+    select * from {{ ref('hcat', 'int_queries_masked') }}
 ),
 
 final as (

@@ -1,14 +1,14 @@
 with interactions as (
-    select * from {{ ref('fct_interactions') }}
+    select * from {{ ref('hcat', 'fct_interactions') }}
     where conversation_key is not null
 ),
 
 evaluations as (
-    select * from {{ ref('fct_evaluations') }}
+    select * from {{ ref('hcat', 'fct_evaluations') }}
 ),
 
 sentence_evidence as (
-    select * from {{ ref('fct_sentence_evidence') }}
+    select * from {{ ref('hcat', 'fct_sentence_evidence') }}
 ),
 
 verdicts as (

@@ -9,19 +9,19 @@
 ) }}
 
 with evaluations as (
-    select * from {{ ref('int_evaluations_completed') }}
+    select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('int_metric_catalog') }}
+    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 decisions as (
-    select metric_name, threshold, version_class from {{ ref('int_threshold_decisions') }}
+    select metric_name, threshold, version_class from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
 targets as (
-    select metric_name, criterion from {{ ref('calibration_targets') }}
+    select metric_name, criterion from {{ seed('calibration_targets') }}
 ),
 
 labels as (
@@ -47,7 +47,7 @@ prediction_sets as (
 ),
 
 version_classes as (
-    select * from {{ ref('int_interaction_version_classes') }}
+    select * from {{ ref('hcat', 'int_interaction_version_classes') }}
 ),
 
 validity as (

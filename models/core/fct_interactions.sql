@@ -3,15 +3,15 @@
 {%- set first_turns = 'turn 1' if second - 1 == 1 else 'turns 1 to ' ~ (second - 1) -%}
 {%- set few_turns = '1 turn' if second - 1 == 1 else '1 to ' ~ (second - 1) ~ ' turns' -%}
 with interactions as (
-    select * from {{ ref('int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 topics as (
-    select * from {{ ref('int_interaction_topics') }}
+    select * from {{ ref('hcat', 'int_interaction_topics') }}
 ),
 
 masked as (
-    select * from {{ ref('int_interactions_masked') }}
+    select * from {{ ref('hcat', 'int_interactions_masked') }}
 ),
 
 final as (

@@ -1,10 +1,10 @@
 with quality as (
-    select * from {{ ref('int_retrieval_quality') }}
+    select * from {{ ref('hcat', 'int_retrieval_quality') }}
 ),
 
 interactions as (
     select interaction_id, query_id, cluster_id, system, topic, retrieval_hit, expected_behaviour, is_answered
-    from {{ ref('fct_interactions') }}
+    from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 -- An answer fails when it fails against its reference, by its groundedness, or by whether it was given at all. One such
@@ -23,7 +23,7 @@ failures as (
             bool_or(is_failing) filter (where metric_name = 'groundedness_similarity__mean'),
             false
         ) as is_answer_failing
-    from {{ ref('fct_evaluations') }}
+    from {{ ref('hcat', 'fct_evaluations') }}
     where
         metric_name in (
             'semantic_similarity', 'refusal_as_expected', 'answered', 'groundedness', 'groundedness_similarity__mean'

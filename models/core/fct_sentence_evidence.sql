@@ -1,47 +1,47 @@
 with matches as (
     select *
-    from {{ ref('int_sentence_matches') }}
+    from {{ ref('hcat', 'int_sentence_matches') }}
     where comparison = 'answer_to_context'
 ),
 
 units as (
-    select * from {{ ref('int_interaction_units') }}
+    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 answer_sentences as (
-    select * from {{ ref('int_answer_sentences') }}
+    select * from {{ ref('hcat', 'int_answer_sentences') }}
 ),
 
 supported as (
-    select * from {{ ref('int_sentences_supported') }}
+    select * from {{ ref('hcat', 'int_sentences_supported') }}
 ),
 
 entailed as (
-    select * from {{ ref('int_sentences_entailed') }}
+    select * from {{ ref('hcat', 'int_sentences_entailed') }}
 ),
 
 fused as (
-    select * from {{ ref('int_sentences_fused') }}
+    select * from {{ ref('hcat', 'int_sentences_fused') }}
 ),
 
 decisions as (
     select
         max(case when decision_name = 'sentence_support' then threshold end) as least_support,
         max(case when decision_name = 'sentence_contradiction' then threshold end) as largest_contradiction
-    from {{ ref('int_threshold_decisions') }}
+    from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
 texts as (
-    select text_id, encoded_text from {{ ref('int_texts') }}
+    select text_id, encoded_text from {{ ref('hcat', 'int_texts') }}
 ),
 
 private_values as (
-    select * from {{ ref('int_interaction_privacy_values') }}
+    select * from {{ ref('hcat', 'int_interaction_privacy_values') }}
 ),
 
 retrievals as (
     select interaction_id, rank, min(chunk_id) as chunk_id
-    from {{ ref('stg_retrievals') }}
+    from {{ ref('hcat', 'stg_retrievals') }}
     group by interaction_id, rank
 ),
 

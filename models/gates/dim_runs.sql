@@ -8,15 +8,15 @@
 -- results of the build.
 
 with encoder as (
-    select * from {{ ref('int_encoder') }}
+    select * from {{ ref('hcat', 'int_encoder') }}
 ),
 
 classifier as (
-    select * from {{ ref('int_classifier') }}
+    select * from {{ ref('hcat', 'int_classifier') }}
 ),
 
 environment as (
-    select * from {{ ref('int_run_environment') }}
+    select * from {{ ref('hcat', 'int_run_environment') }}
 ),
 
 records as (
@@ -24,7 +24,7 @@ records as (
         sum(count_landed) as count_landed,
         sum(count_rejected) as count_rejected,
         sum(case when entity = 'interactions' then count_staged end) as count_interactions
-    from {{ ref('int_records_counted') }}
+    from {{ ref('hcat', 'int_records_counted') }}
 ),
 
 inputs as (
@@ -32,7 +32,7 @@ inputs as (
     select md5(coalesce({{ joined_text('record_hash', "','", 'record_hash') }}, '')) as input_hash
     from (
         {%- for entity in raw_entities() %}
-        select '{{ entity }}' || record_hash as record_hash from {{ ref('landed_' ~ entity) }}
+        select '{{ entity }}' || record_hash as record_hash from {{ ref('hcat', 'landed_' ~ entity) }}
         {% if not loop.last %}union all{% endif %}
         {%- endfor %}
     )
@@ -44,13 +44,13 @@ evaluations as (
         count(distinct case when label is not null then interaction_id end) as count_labelled,
         count(distinct case when label is not null and label_rater_kind = 'person' then interaction_id end)
             as count_labelled_by_people
-    from {{ ref('fct_evaluations') }}
+    from {{ ref('hcat', 'fct_evaluations') }}
 ),
 
 systems as (
     select {{ joined_text('system', "' | '", 'system') }} as systems
     from (
-        select distinct system from {{ ref('fct_interactions') }}
+        select distinct system from {{ ref('hcat', 'fct_interactions') }}
     )
 ),
 
@@ -59,7 +59,7 @@ gates as (
         count(*) as count_gates,
         coalesce(sum((not is_passing)::integer), 0) as count_gates_not_passing,
         coalesce(sum((not is_passing and severity = 'error')::integer), 0) as count_error_gates_not_passing
-    from {{ ref('fct_threshold_gates') }}
+    from {{ ref('hcat', 'fct_threshold_gates') }}
     where run_id = '{{ invocation_id }}'
 ),
 

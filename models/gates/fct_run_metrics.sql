@@ -8,12 +8,12 @@
 -- what moved since. No full refresh deletes a build.
 
 with levels as (
-    select * from {{ ref('fct_marginal_weaknesses') }}
+    select * from {{ ref('hcat', 'fct_marginal_weaknesses') }}
     where dimension = 'all'
 ),
 
 metrics as (
-    select metric_name, threshold, is_provisional from {{ ref('dim_metrics') }}
+    select metric_name, threshold, is_provisional from {{ ref('hcat', 'dim_metrics') }}
 ),
 
 final as (

@@ -6,11 +6,11 @@
 ) }}
 
 with measurements as (
-    select * from {{ ref('int_gate_measurements') }}
+    select * from {{ ref('hcat', 'int_gate_measurements') }}
 ),
 
 validated as (
-    select * from {{ ref('int_gates_validated') }}
+    select * from {{ ref('hcat', 'int_gates_validated') }}
 ),
 
 final as (

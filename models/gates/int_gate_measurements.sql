@@ -1,10 +1,10 @@
 -- One row per gate, with the measured value, its interval and n, and the threshold from the seed or from a decision.
 with gates as (
-    select * from {{ ref('int_gates_in_force') }}
+    select * from {{ ref('hcat', 'int_gates_in_force') }}
 ),
 
 decisions as (
-    select * from {{ ref('int_threshold_decisions') }}
+    select * from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
 weaknesses as (
@@ -19,7 +19,7 @@ weaknesses as (
         1 - cells.share_failing_upper as share_passing_lower,
         1 - cells.share_failing_lower as share_passing_upper
     from gates
-    inner join {{ ref('fct_marginal_weaknesses') }} as cells
+    inner join {{ ref('hcat', 'fct_marginal_weaknesses') }} as cells
         on
             gates.metric_name = cells.metric_name
             and gates.dimension = cells.dimension
@@ -72,7 +72,7 @@ answer_counts as (
             select count(*)
             from {{ ref_if_on('privacy', 'int_metrics__privacy', 'evaluation_id string') }}
         ) as count_read
-    from {{ ref('int_interactions_described') }}
+    from {{ ref('hcat', 'int_interactions_described') }}
     where is_answered
 ),
 
@@ -159,7 +159,7 @@ evaluations_not_failed as (
         avg(case when evaluations.score_status = 'failed' then 0 else 1 end) as value,
         count(*) as n
     from gates
-    cross join {{ ref('fct_evaluations') }} as evaluations
+    cross join {{ ref('hcat', 'fct_evaluations') }} as evaluations
     where gates.measurement = 'share_not_failed' and not {{ is_judged_metric('evaluations.metric_name') }}
     group by gates.gate_name
 ),
@@ -170,7 +170,7 @@ records_accepted as (
         sum(records.count_staged) / nullif(sum(records.count_landed - records.count_repeated), 0)::double as value,
         sum(records.count_landed - records.count_repeated) as n
     from gates
-    cross join {{ ref('int_records_counted') }} as records
+    cross join {{ ref('hcat', 'int_records_counted') }} as records
     where gates.measurement = 'share_records_accepted'
     group by gates.gate_name
 ),

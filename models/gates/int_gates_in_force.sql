@@ -3,9 +3,9 @@
 {%- set measurements_off = measurements_switched_off() %}
 {%- set families_off = families_switched_off() %}
 select gates.*
-from {{ ref('threshold_gates') }} as gates
+from {{ seed('threshold_gates') }} as gates
 {%- if families_off %}
-left join {{ ref('metric_catalog') }} as metrics on gates.metric_name = metrics.metric_name
+left join {{ seed('metric_catalog') }} as metrics on gates.metric_name = metrics.metric_name
 {%- endif %}
 where
     gates.measurement not in ('{{ measurements_off | join("', '") }}')

@@ -3,4 +3,4 @@ from hcat.gates.validation import validate_gates
 
 
 def model(dbt, session):
-    return validate_gates(read_rows(dbt.ref("int_gate_measurements")))
+    return validate_gates(read_rows(dbt.ref("hcat", "int_gate_measurements")))

@@ -7,7 +7,7 @@ with rejected as (
         source_file,
         reject_reason,
         source_row
-    from {{ ref('stg_' ~ entity ~ '__rejected') }}
+    from {{ ref('hcat', 'stg_' ~ entity ~ '__rejected') }}
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}
 ),

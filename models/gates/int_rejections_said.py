@@ -3,4 +3,4 @@ from hcat.landing.rejections import say_rejections
 
 
 def model(dbt, session):
-    return say_rejections(read_rows(dbt.ref("int_rejections_counted")))
+    return say_rejections(read_rows(dbt.ref("hcat", "int_rejections_counted")))

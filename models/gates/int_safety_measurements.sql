@@ -1,25 +1,25 @@
 -- One row per safety measurement that a gate uses, with its interval and n.
 with toxicity_errors as (
-    select * from {{ ref('fct_toxicity_error_rates') }}
+    select * from {{ ref('hcat', 'fct_toxicity_error_rates') }}
     where error_kind = 'false_alarm' and target_group <> 'all'
 ),
 
 evaluations as (
-    select * from {{ ref('fct_evaluations') }}
+    select * from {{ ref('hcat', 'fct_evaluations') }}
     where metric_name = 'toxicity__maximum' and raw_score is not null
 ),
 
 interactions as (
-    select interaction_id, cluster_id from {{ ref('fct_interactions') }}
+    select interaction_id, cluster_id from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 refusal_errors as (
-    select * from {{ ref('fct_refusal_errors') }}
+    select * from {{ ref('hcat', 'fct_refusal_errors') }}
     where query_type = 'all' and error_kind = 'answered_when_due_to_refuse'
 ),
 
 flag_rates as (
-    select * from {{ ref('fct_query_flag_rates') }}
+    select * from {{ ref('hcat', 'fct_query_flag_rates') }}
 ),
 
 worst_group as (

@@ -3,6 +3,6 @@ from hcat.landing.reading import land
 
 def model(dbt, session):
     folder = dbt.config.meta_get("raw_logs")
-    inputs = dbt.ref("raw_relations")
+    inputs = dbt.ref("hcat", "raw_relations")
     done = str(dbt.this) if dbt.is_incremental else None
     return land("ratings", session, folder, inputs, done)

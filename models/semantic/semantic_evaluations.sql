@@ -1,10 +1,10 @@
 -- fct_evaluations with the time and the cluster of each interaction. A semantic model needs them in one relation.
 with evaluations as (
-    select * from {{ ref('fct_evaluations') }}
+    select * from {{ ref('hcat', 'fct_evaluations') }}
 ),
 
 interactions as (
-    select interaction_id, cluster_id, asked_at from {{ ref('fct_interactions') }}
+    select interaction_id, cluster_id, asked_at from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 final as (

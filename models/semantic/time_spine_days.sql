@@ -1,10 +1,10 @@
 -- Every day from the first to the last question or build. A day without interactions is then a zero and not a gap.
 with interactions as (
-    select asked_at from {{ ref('fct_interactions') }}
+    select asked_at from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 gates as (
-    select evaluated_at from {{ ref('fct_threshold_gates') }}
+    select evaluated_at from {{ ref('hcat', 'fct_threshold_gates') }}
 ),
 
 moments as (

@@ -7,7 +7,7 @@ where
     counted.entity = '{{ entity }}'
     and (
         counted.count_landed <> counted.count_staged + counted.count_repeated + counted.count_rejected
-        or counted.count_staged <> (select count(*) from {{ ref('stg_' ~ entity) }})
-        or counted.count_rejected <> (select count(*) from {{ ref('stg_' ~ entity ~ '__rejected') }})
+        or counted.count_staged <> (select count(*) from {{ ref('hcat', 'stg_' ~ entity) }})
+        or counted.count_rejected <> (select count(*) from {{ ref('hcat', 'stg_' ~ entity ~ '__rejected') }})
     )
 {% endtest %}

@@ -1,9 +1,9 @@
 with cells as (
-    select * from {{ ref('int_bias_cells') }}
+    select * from {{ ref('hcat', 'int_bias_cells') }}
 ),
 
 tested as (
-    select * from {{ ref('int_bias_gaps_tested') }}
+    select * from {{ ref('hcat', 'int_bias_gaps_tested') }}
 ),
 
 similarities as (
@@ -11,7 +11,7 @@ similarities as (
         system,
         dimension,
         {{ ordered_sum('similarity', 'answer_pair_id') }} / count(*) as answer_similarity
-    from {{ ref('int_counterfactual_similarities') }}
+    from {{ ref('hcat', 'int_counterfactual_similarities') }}
     where comparison = 'between_sides'
     group by system, dimension
 ),

@@ -1,10 +1,10 @@
 -- One row per gap to be measured: (system, demographic dimension, metric), and (system, customer group, metric).
 with interactions as (
-    select * from {{ ref('int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 masked as (
-    select interaction_id, customer_group from {{ ref('int_interactions_masked') }}
+    select interaction_id, customer_group from {{ ref('hcat', 'int_interactions_masked') }}
 ),
 
 systems as (
@@ -16,7 +16,7 @@ systems as (
 ),
 
 asked as (
-    select distinct pair_id, dimension from {{ ref('int_counterfactual_sides') }}
+    select distinct pair_id, dimension from {{ ref('hcat', 'int_counterfactual_sides') }}
 ),
 
 dimensions_asked as (
@@ -24,7 +24,7 @@ dimensions_asked as (
 ),
 
 demographic_terms as (
-    select * from {{ ref('demographic_terms') }}
+    select * from {{ seed('demographic_terms') }}
     where is_enabled
 ),
 
@@ -42,11 +42,11 @@ terms as (
 ),
 
 bias_metrics as (
-    select * from {{ ref('bias_metrics') }}
+    select * from {{ seed('bias_metrics') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 attributes as (

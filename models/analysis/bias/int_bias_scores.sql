@@ -2,26 +2,26 @@
 {{ config(materialized='table') }}
 
 with evaluations as (
-    select * from {{ ref('int_evaluations_completed') }}
+    select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 masked as (
-    select interaction_id, customer_group from {{ ref('int_interactions_masked') }}
+    select interaction_id, customer_group from {{ ref('hcat', 'int_interactions_masked') }}
 ),
 
 bias_metrics as (
-    select * from {{ ref('bias_metrics') }}
+    select * from {{ seed('bias_metrics') }}
 ),
 
 similarities as (
     select
         first_interaction_id as interaction_id,
         {{ ordered_sum('similarity', 'answer_pair_id') }} / count(*) as mean_similarity
-    from {{ ref('int_counterfactual_similarities') }}
+    from {{ ref('hcat', 'int_counterfactual_similarities') }}
     where comparison = 'with_plain_query'
     group by first_interaction_id
 ),

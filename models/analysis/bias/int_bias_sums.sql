@@ -3,15 +3,15 @@
 {{ config(materialized='table') }}
 
 with scores as (
-    select * from {{ ref('int_bias_scores') }}
+    select * from {{ ref('hcat', 'int_bias_scores') }}
 ),
 
 differences as (
-    select * from {{ ref('int_counterfactual_differences') }}
+    select * from {{ ref('hcat', 'int_counterfactual_differences') }}
 ),
 
 cells as (
-    select * from {{ ref('int_bias_cells') }}
+    select * from {{ ref('hcat', 'int_bias_cells') }}
 ),
 
 system_clusters as (

@@ -4,17 +4,17 @@
 {{ config(materialized='table') }}
 
 with sides as (
-    select * from {{ ref('int_counterfactual_sides') }}
+    select * from {{ ref('hcat', 'int_counterfactual_sides') }}
 ),
 
 interactions as (
     select interaction_id, query_id, system
-    from {{ ref('int_interactions_described') }}
+    from {{ ref('hcat', 'int_interactions_described') }}
     where is_answered
 ),
 
 units as (
-    select interaction_id, input_key, answer_text_ids from {{ ref('int_interaction_units') }}
+    select interaction_id, input_key, answer_text_ids from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 answers as (

@@ -1,6 +1,6 @@
 -- One row per (system, metric, pair of queries that differ in a demographic term), with the mean score of each side.
 with sides as (
-    select * from {{ ref('int_counterfactual_sides') }}
+    select * from {{ ref('hcat', 'int_counterfactual_sides') }}
 ),
 
 scores as (
@@ -10,7 +10,7 @@ scores as (
         query_id,
         min(cluster_id) as cluster_id,
         avg(score) as mean_score
-    from {{ ref('int_bias_scores') }}
+    from {{ ref('hcat', 'int_bias_scores') }}
     where query_id is not null
     group by system, metric_name, query_id
 ),

@@ -2,11 +2,11 @@
 -- represents the side of that term. If the parent itself contains a term, it represents one side and the variant the
 -- other.
 with queries as (
-    select query_id, parent_query_id, query_text, variant_type from {{ ref('stg_queries') }}
+    select query_id, parent_query_id, query_text, variant_type from {{ ref('hcat', 'stg_queries') }}
 ),
 
 terms as (
-    select * from {{ ref('demographic_terms') }}
+    select * from {{ seed('demographic_terms') }}
 ),
 
 variants as (

@@ -1,10 +1,10 @@
 -- One row per pair of compared answers of this build with their similarity.
 with answers as (
-    select * from {{ ref('int_counterfactual_answers') }}
+    select * from {{ ref('hcat', 'int_counterfactual_answers') }}
 ),
 
 compared as (
-    select * from {{ ref('int_counterfactual_answers_compared') }}
+    select * from {{ ref('hcat', 'int_counterfactual_answers_compared') }}
 ),
 
 final as (

@@ -1,5 +1,5 @@
 with tested as (
-    select * from {{ ref('int_audits_tested') }}
+    select * from {{ ref('hcat', 'int_audits_tested') }}
 ),
 
 final as (

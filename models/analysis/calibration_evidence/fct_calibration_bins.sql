@@ -1,5 +1,5 @@
 with measured as (
-    select * from {{ ref('int_calibrators_measured') }}
+    select * from {{ ref('hcat', 'int_calibrators_measured') }}
 ),
 
 -- position, lowest, highest, mean_prediction, share_accepted, low, high, count_labels, count_clusters

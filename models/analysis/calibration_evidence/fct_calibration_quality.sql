@@ -3,7 +3,7 @@
     'log_loss_difference', 'auroc', 'type_one_error', 'type_two_error', 'calibration_slope', 'calibration_intercept'
 ] %}
 with measured as (
-    select * from {{ ref('int_calibrators_measured') }}
+    select * from {{ ref('hcat', 'int_calibrators_measured') }}
 ),
 
 -- name, status, method, value, low, high

@@ -1,5 +1,5 @@
 with measured as (
-    select * from {{ ref('int_calibrators_measured') }}
+    select * from {{ ref('hcat', 'int_calibrators_measured') }}
     where is_chosen
 ),
 

@@ -1,5 +1,5 @@
 with measured as (
-    select * from {{ ref('int_metric_drift') }}
+    select * from {{ ref('hcat', 'int_metric_drift') }}
 ),
 
 final as (

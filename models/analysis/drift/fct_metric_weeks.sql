@@ -1,5 +1,5 @@
 with weeks as (
-    select * from {{ ref('int_metric_weeks') }}
+    select * from {{ ref('hcat', 'int_metric_weeks') }}
 ),
 
 final as (

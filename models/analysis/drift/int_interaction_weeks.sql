@@ -2,7 +2,7 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 latest as (

@@ -3,19 +3,19 @@
 {{ config(materialized='table') }}
 
 with evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 segments as (
-    select * from {{ ref('int_segments_monitored') }}
+    select * from {{ ref('hcat', 'int_segments_monitored') }}
 ),
 
 weeks as (
-    select * from {{ ref('int_interaction_weeks') }}
+    select * from {{ ref('hcat', 'int_interaction_weeks') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 -- whole billionths, because a sum of doubles depends on the order in which an engine adds

@@ -1,11 +1,11 @@
 -- One row per (interaction, dimension) that is monitored over time: all dimensions except the week itself.
 with segments as (
-    select * from {{ ref('int_interaction_segments') }}
+    select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
 week_dimensions as (
     select dimension
-    from {{ ref('int_analysis_dimensions') }}
+    from {{ ref('hcat', 'int_analysis_dimensions') }}
     where source = 'column' and field = 'asked_week'
 ),
 

@@ -1,5 +1,5 @@
 with described as (
-    select * from {{ ref('int_failure_rates_described') }}
+    select * from {{ ref('hcat', 'int_failure_rates_described') }}
 ),
 
 final as (

@@ -1,11 +1,11 @@
 -- One row per (metric that people calibrate, system, dimension, segment) with its failure rate, and whether somebody
 -- decides by it: the metric has a decided threshold, and the row is a whole system or a segment with clusters enough.
 with estimated as (
-    select * from {{ ref('int_failure_rates_estimated') }}
+    select * from {{ ref('hcat', 'int_failure_rates_estimated') }}
 ),
 
 decided as (
-    select distinct metric_name from {{ ref('int_threshold_decisions') }}
+    select distinct metric_name from {{ ref('hcat', 'int_threshold_decisions') }}
     where threshold is not null
 ),
 

@@ -7,9 +7,11 @@ def model(dbt, session):
     target = dbt.config.meta_get("target")
     confidence = dbt.config.meta_get("confidence")
     seed = dbt.config.meta_get("random_seed")
-    evaluations = read_batches(order_by(dbt.ref("int_target_evaluations"), "metric_name, interaction_id"), batch_rows)
-    segments = order_by(dbt.ref("int_interaction_segments"), "interaction_id, dimension, segment")
+    evaluations = read_batches(
+        order_by(dbt.ref("hcat", "int_target_evaluations"), "metric_name, interaction_id"), batch_rows
+    )
+    segments = order_by(dbt.ref("hcat", "int_interaction_segments"), "interaction_id, dimension, segment")
     cells = read_batches(segments, batch_rows)
-    targets = read_rows(dbt.ref("int_calibration_targets"))
+    targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
     options = {"target": target, "confidence": confidence, "random_seed": seed}
     return estimate_failure_rates(evaluations, cells, targets, **options)

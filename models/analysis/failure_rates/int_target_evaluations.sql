@@ -1,18 +1,18 @@
 -- One row per (interaction, metric that people calibrate), with score and label, each null if it is missing.
 with evaluations as (
-    select * from {{ ref('int_evaluations_completed') }}
+    select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
 
 targets as (
-    select * from {{ ref('int_calibration_targets') }}
+    select * from {{ ref('hcat', 'int_calibration_targets') }}
 ),
 
 interactions as (
-    select interaction_id, cluster_id, system from {{ ref('int_interactions_joined') }}
+    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 labels as (
-    select * from {{ ref('int_labels') }}
+    select * from {{ ref('hcat', 'int_labels') }}
 ),
 
 final as (

@@ -1,19 +1,19 @@
 with evaluations as (
     select *
-    from {{ ref('int_primary_evaluations') }}
+    from {{ ref('hcat', 'int_primary_evaluations') }}
     where is_failing_of_all
 ),
 
 interactions as (
-    select * from {{ ref('fct_interactions') }}
+    select * from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 queries as (
-    select query_id, source_chunk_ids from {{ ref('dim_queries') }}
+    select query_id, source_chunk_ids from {{ ref('hcat', 'dim_queries') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 -- only interactions whose logs name chunks, of queries with a relevant chunk
@@ -22,7 +22,7 @@ retrieved as (
         interaction_id,
         array_agg(distinct chunk_id) as chunk_ids,
         bool_or(grade > 0) as has_relevant_chunk
-    from {{ ref('int_retrievals_graded') }}
+    from {{ ref('hcat', 'int_retrievals_graded') }}
     group by interaction_id
 ),
 

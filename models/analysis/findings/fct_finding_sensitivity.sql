@@ -1,9 +1,9 @@
 with varied as (
-    select * from {{ ref('int_findings_varied') }}
+    select * from {{ ref('hcat', 'int_findings_varied') }}
 ),
 
 weaknesses as (
-    select * from {{ ref('int_weaknesses_tested') }}
+    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
 ),
 
 counted as (

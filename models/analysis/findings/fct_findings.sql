@@ -1,13 +1,13 @@
 with sightings as (
-    select * from {{ ref('int_findings_seen') }}
+    select * from {{ ref('hcat', 'int_findings_seen') }}
 ),
 
 decisions as (
-    select * from {{ ref('finding_decisions') }}
+    select * from {{ seed('finding_decisions') }}
 ),
 
 retests as (
-    select * from {{ ref('int_findings_confirmed') }}
+    select * from {{ ref('hcat', 'int_findings_confirmed') }}
 ),
 
 weak as (

@@ -8,7 +8,7 @@
 ) }}
 
 with clusters as (
-    select cluster_id from {{ ref('int_clusters_bucketed') }}
+    select cluster_id from {{ ref('hcat', 'int_clusters_bucketed') }}
 ),
 
 known as (

@@ -5,27 +5,27 @@
 {%- set bins = var('hcat_sensitivity_length_bins') -%}
 
 with weaknesses as (
-    select * from {{ ref('int_weaknesses_tested') }}
+    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 interactions as (
-    select interaction_id, cluster_id, count_answer_characters from {{ ref('int_interactions_described') }}
+    select interaction_id, cluster_id, count_answer_characters from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 segments as (
-    select * from {{ ref('int_cell_segments') }}
+    select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
 clusters as (
-    select * from {{ ref('int_clusters_bucketed') }}
+    select * from {{ ref('hcat', 'int_clusters_bucketed') }}
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('int_metric_catalog') }}
+    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 findings as (

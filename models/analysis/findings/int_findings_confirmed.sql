@@ -9,16 +9,16 @@
 ) }}
 
 with tested as (
-    select * from {{ ref('int_new_clusters_tested') }}
+    select * from {{ ref('hcat', 'int_new_clusters_tested') }}
     where status = 'tested'
 ),
 
 sums as (
-    select * from {{ ref('int_new_clusters_summed') }}
+    select * from {{ ref('hcat', 'int_new_clusters_summed') }}
 ),
 
 sightings as (
-    select * from {{ ref('int_findings_seen') }}
+    select * from {{ ref('hcat', 'int_findings_seen') }}
 ),
 
 known as (

@@ -8,7 +8,7 @@
 ) }}
 
 with weaknesses as (
-    select * from {{ ref('int_weaknesses_tested') }}
+    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
 ),
 
 -- as each finding was last seen

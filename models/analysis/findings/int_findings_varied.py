@@ -8,6 +8,6 @@ def model(dbt, session):
     minimum_clusters = dbt.config.meta_get("minimum_clusters")
     count_splits = dbt.config.meta_get("count_splits")
     random_seed = dbt.config.meta_get("random_seed")
-    sums = read_rows(order_by(dbt.ref("int_finding_variations_summed"), "cell_id, variation, jackknife_group"))
+    sums = read_rows(order_by(dbt.ref("hcat", "int_finding_variations_summed"), "cell_id, variation, jackknife_group"))
     settings = {"confidence": confidence, "error_rate": error_rate, "minimum_clusters": minimum_clusters}
     return vary_findings(sums, count_splits=count_splits, random_seed=random_seed, **settings)

@@ -3,31 +3,31 @@
 {{ config(materialized='table') }}
 
 with sightings as (
-    select * from {{ ref('int_findings_seen') }}
+    select * from {{ ref('hcat', 'int_findings_seen') }}
 ),
 
 clusters_seen as (
-    select cluster_id, first_seen_at from {{ ref('int_clusters_seen') }}
+    select cluster_id, first_seen_at from {{ ref('hcat', 'int_clusters_seen') }}
 ),
 
 clusters as (
-    select cluster_id, jackknife_group from {{ ref('int_clusters_bucketed') }}
+    select cluster_id, jackknife_group from {{ ref('hcat', 'int_clusters_bucketed') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 interactions as (
-    select interaction_id, cluster_id from {{ ref('int_interactions_described') }}
+    select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 segments as (
-    select * from {{ ref('int_cell_segments') }}
+    select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('int_metric_catalog') }}
+    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 history as (

@@ -1,16 +1,16 @@
 with interactions as (
-    select * from {{ ref('fct_interactions') }}
+    select * from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 queries as (
-    select query_id, parent_query_id from {{ ref('dim_queries') }}
+    select query_id, parent_query_id from {{ ref('hcat', 'dim_queries') }}
     where parent_query_id is not null
 ),
 
 variant_types as (
-    select variant_type, meaning from {{ ref('test_variant_types') }}
+    select variant_type, meaning from {{ seed('test_variant_types') }}
     union all
-    select variant_type, meaning from {{ ref('logged_variant_types') }}
+    select variant_type, meaning from {{ seed('logged_variant_types') }}
 ),
 
 correctness as (
@@ -19,7 +19,7 @@ correctness as (
 ),
 
 leaks as (
-    select distinct interaction_id from {{ ref('int_canaries_found') }}
+    select distinct interaction_id from {{ ref('hcat', 'int_canaries_found') }}
 ),
 
 parents as (

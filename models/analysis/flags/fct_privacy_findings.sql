@@ -1,5 +1,5 @@
 with findings as (
-    select * from {{ ref('int_privacy_findings') }}
+    select * from {{ ref('hcat', 'int_privacy_findings') }}
 ),
 
 final as (

@@ -1,13 +1,13 @@
 with flags as (
-    select * from {{ ref('int_query_flags') }}
+    select * from {{ ref('hcat', 'int_query_flags') }}
 ),
 
 rules as (
-    select * from {{ ref('query_flag_rules') }}
+    select * from {{ seed('query_flag_rules') }}
 ),
 
 interactions as (
-    select interaction_id, cluster_id, system, is_answered, is_refusal from {{ ref('fct_interactions') }}
+    select interaction_id, cluster_id, system, is_answered, is_refusal from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 counted as (

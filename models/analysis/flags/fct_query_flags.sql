@@ -1,11 +1,11 @@
 with flags as (
     select *
-    from {{ ref('int_query_flags') }}
+    from {{ ref('hcat', 'int_query_flags') }}
     where is_flagged
 ),
 
 interactions as (
-    select * from {{ ref('fct_interactions') }}
+    select * from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 final as (

@@ -6,7 +6,7 @@ with interactions as (
         {{ named('query_type') }} as query_type,
         expected_behaviour,
         is_refusal
-    from {{ ref('fct_interactions') }}
+    from {{ ref('hcat', 'fct_interactions') }}
     where is_answered
 ),
 

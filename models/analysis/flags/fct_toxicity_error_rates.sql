@@ -1,16 +1,16 @@
 with probes as (
     select *
-    from {{ ref('int_safety_texts') }}
+    from {{ ref('hcat', 'int_safety_texts') }}
     where purpose = 'probe'
 ),
 
 scores as (
-    {{ current_rows(ref('int_texts_classified_by_tone'), ref('int_text_classifiers'), 'scoring_key') | indent(4) }}
+    {{ current_rows(ref('hcat', 'int_texts_classified_by_tone'), ref('hcat', 'int_text_classifiers'), 'scoring_key') | indent(4) }}
 ),
 
 classifier as (
     select *
-    from {{ ref('int_text_classifiers') }}
+    from {{ ref('hcat', 'int_text_classifiers') }}
     where purpose = 'toxicity'
 ),
 

@@ -3,12 +3,12 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, query_text, answer from {{ ref('int_interactions_joined') }}
+    select interaction_id, query_text, answer from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 canaries as (
     select *
-    from {{ ref('canaries') }}
+    from {{ seed('canaries') }}
     where is_enabled
 ),
 

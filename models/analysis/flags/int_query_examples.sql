@@ -1,12 +1,12 @@
 -- One row per enabled example of a restricted topic or of the purpose of the application, with its vector.
 with safety_texts as (
     select *
-    from {{ ref('int_safety_texts') }}
+    from {{ ref('hcat', 'int_safety_texts') }}
     where purpose in ('restricted_example', 'scope_example')
 ),
 
 embeddings as (
-    select * from {{ ref('int_embeddings') }}
+    select * from {{ ref('hcat', 'int_embeddings') }}
 ),
 
 final as (

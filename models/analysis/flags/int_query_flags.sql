@@ -2,46 +2,46 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, has_query, is_answered from {{ ref('int_interactions_described') }}
+    select interaction_id, has_query, is_answered from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 rules as (
     select *
-    from {{ ref('query_flag_rules') }}
+    from {{ seed('query_flag_rules') }}
     where is_enabled
 ),
 
 encoder as (
-    select encoder_sha256 from {{ ref('int_encoder') }}
+    select encoder_sha256 from {{ ref('hcat', 'int_encoder') }}
 ),
 
 passages as (
     select *
-    from {{ ref('int_interaction_passages') }}
+    from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'query'
 ),
 
 passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 screening as (
-    select distinct text_id, screening_key from {{ ref('int_texts_to_screen') }}
+    select distinct text_id, screening_key from {{ ref('hcat', 'int_texts_to_screen') }}
 ),
 
 texts_screened as (
-    select * from {{ ref('int_texts_screened') }}
+    select * from {{ ref('hcat', 'int_texts_screened') }}
 ),
 
 relevancies as (
     select interaction_id, raw_score, detail
-    from {{ ref('int_metrics__similarity') }}
+    from {{ ref('hcat', 'int_metrics__similarity') }}
     where metric_name = 'context_relevancy__mean'
 ),
 
 canaries_found as (
     select interaction_id, {{ joined_text('canary_id', "', '", 'canary_id') }} as canary_ids
-    from {{ ref('int_canaries_found') }}
+    from {{ ref('hcat', 'int_canaries_found') }}
     group by interaction_id
 ),
 

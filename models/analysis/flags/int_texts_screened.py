@@ -4,8 +4,8 @@ from hcat.safety.screening import SCREENED_SCHEMA, Screen
 
 def model(dbt, session):
     batch_rows = dbt.config.meta_get("slice_texts")
-    texts = dbt.ref("int_texts_to_screen")
+    texts = dbt.ref("hcat", "int_texts_to_screen")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(texts, done, ["text_id", "screening_key"]), "text_id")
-    screen = Screen.from_table(read_rows(order_by(dbt.ref("int_query_examples"), "example_id")))
+    screen = Screen.from_table(read_rows(order_by(dbt.ref("hcat", "int_query_examples"), "example_id")))
     return map_batches(pending, screen, SCREENED_SCHEMA, batch_rows)

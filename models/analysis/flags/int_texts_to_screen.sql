@@ -1,16 +1,16 @@
 -- One row per distinct sentence of a query, with its vector and with a key of the rules, examples and encoder.
 with passages as (
     select distinct passage_id
-    from {{ ref('int_interaction_passages') }}
+    from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'query'
 ),
 
 passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 embeddings as (
-    select * from {{ ref('int_embeddings') }}
+    select * from {{ ref('hcat', 'int_embeddings') }}
 ),
 
 examples as (
@@ -18,11 +18,11 @@ examples as (
         coalesce(
             {{ joined_text("purpose || ':' || topic || ':' || example_text", "'|'", 'purpose, example_id') }}, ''
         ) as listed
-    from {{ ref('int_query_examples') }}
+    from {{ ref('hcat', 'int_query_examples') }}
 ),
 
 encoder as (
-    select encoder_key from {{ ref('int_encoder') }}
+    select encoder_key from {{ ref('hcat', 'int_encoder') }}
 ),
 
 sentences as (

@@ -1,5 +1,5 @@
 with labels_needed as (
-    select * from {{ ref('int_labels_needed') }}
+    select * from {{ ref('hcat', 'int_labels_needed') }}
 ),
 
 counted as (

@@ -35,31 +35,31 @@
 {%- endif -%}
 
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 evaluations as (
-    select * from {{ ref('fct_evaluations') }}
+    select * from {{ ref('hcat', 'fct_evaluations') }}
     where metric_name = '{{ metric_name }}'
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
     where metric_name = '{{ metric_name }}'
 ),
 
 targets as (
-    select * from {{ ref('calibration_targets') }}
+    select * from {{ seed('calibration_targets') }}
     where metric_name = '{{ metric_name }}'
 ),
 
 ratings as (
-    select * from {{ ref('stg_ratings') }}
+    select * from {{ ref('hcat', 'stg_ratings') }}
     where {{ rank_of_rater_kind('rater_kind') }} is not null
 ),
 
 release_interactions as (
-    select * from {{ ref('int_release_interactions') }}
+    select * from {{ ref('hcat', 'int_release_interactions') }}
 ),
 
 unrated as (

@@ -1,11 +1,11 @@
 -- One row per interaction of the latest release of its application that answers a real query, that is, a query that
 -- nobody prepared for a test.
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 origins as (
-    select * from {{ ref('int_interaction_origins') }}
+    select * from {{ ref('hcat', 'int_interaction_origins') }}
 ),
 
 versions as (

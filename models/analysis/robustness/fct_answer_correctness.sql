@@ -1,9 +1,9 @@
 with answers as (
-    select * from {{ ref('int_answers_correct') }}
+    select * from {{ ref('hcat', 'int_answers_correct') }}
 ),
 
 attributed as (
-    select * from {{ ref('int_errors_attributed') }}
+    select * from {{ ref('hcat', 'int_errors_attributed') }}
     where hypothesis = 'all'
 ),
 

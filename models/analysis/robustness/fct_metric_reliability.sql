@@ -1,9 +1,9 @@
 with verdicts_measured as (
-    select * from {{ ref('int_reliability_measured') }}
+    select * from {{ ref('hcat', 'int_reliability_measured') }}
 ),
 
 orders_measured as (
-    select * from {{ ref('int_chunk_orders_measured') }}
+    select * from {{ ref('hcat', 'int_chunk_orders_measured') }}
 ),
 
 measured as (

@@ -1,5 +1,5 @@
 with compared as (
-    select * from {{ ref('int_sides_compared') }}
+    select * from {{ ref('hcat', 'int_sides_compared') }}
 ),
 
 final as (

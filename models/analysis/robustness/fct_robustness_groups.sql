@@ -1,5 +1,5 @@
 with groups_typed as (
-    select * from {{ ref('int_groups_typed') }}
+    select * from {{ ref('hcat', 'int_groups_typed') }}
 ),
 
 queries as (
@@ -8,7 +8,7 @@ queries as (
         query_group,
         min_by(query_text, {{ record({'is_variant': "variant_type <> 'original'", 'query_id': 'query_id'}) }})
             as example_query
-    from {{ ref('dim_queries') }}
+    from {{ ref('hcat', 'dim_queries') }}
     where query_group is not null
     group by query_group
 ),

@@ -1,5 +1,5 @@
 with pairs as (
-    select * from {{ ref('int_variant_pairs') }}
+    select * from {{ ref('hcat', 'int_variant_pairs') }}
 ),
 
 final as (

@@ -1,5 +1,5 @@
 with measured as (
-    select * from {{ ref('int_robustness_measured') }}
+    select * from {{ ref('hcat', 'int_robustness_measured') }}
 ),
 
 -- a group of one answer is either right or a gap, so by the gaps of its own side R is always 1

@@ -1,5 +1,5 @@
 with measured as (
-    select * from {{ ref('int_variants_measured') }}
+    select * from {{ ref('hcat', 'int_variants_measured') }}
 ),
 
 final as (

@@ -3,28 +3,28 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 queries_grouped as (
-    select * from {{ ref('int_queries_grouped') }}
+    select * from {{ ref('hcat', 'int_queries_grouped') }}
 ),
 
 verdicts as (
-    select * from {{ ref('int_correctness_verdicts') }}
+    select * from {{ ref('hcat', 'int_correctness_verdicts') }}
 ),
 
 sources as (
-    select correctness_source, priority from {{ ref('correctness_sources') }}
+    select correctness_source, priority from {{ seed('correctness_sources') }}
 ),
 
 answers_to_judge as (
-    select interaction_id, input_key from {{ ref('int_answers_to_check') }}
+    select interaction_id, input_key from {{ ref('hcat', 'int_answers_to_check') }}
 ),
 
 answers_checked as (
     select answers_checked.*
-    from {{ ref('int_answers_checked') }} as answers_checked
+    from {{ ref('hcat', 'int_answers_checked') }} as answers_checked
     inner join answers_to_judge
         on
             answers_checked.interaction_id = answers_to_judge.interaction_id

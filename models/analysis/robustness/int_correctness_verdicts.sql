@@ -1,7 +1,7 @@
 -- One row per (interaction, source of correctness) in which the source decides. To add another source of verdicts, add
 -- one union here and one row to the seed correctness_sources.
 with interactions as (
-    select * from {{ ref('int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 labels as (
@@ -17,25 +17,25 @@ criteria as (
 ),
 
 answers_to_judge as (
-    select interaction_id, input_key from {{ ref('int_answers_to_check') }}
+    select interaction_id, input_key from {{ ref('hcat', 'int_answers_to_check') }}
 ),
 
 -- results for this wording and these rules only
 answers_checked as (
     select judged.*
-    from {{ ref('int_answers_checked') }} as judged
+    from {{ ref('hcat', 'int_answers_checked') }} as judged
     inner join answers_to_judge
         on judged.interaction_id = answers_to_judge.interaction_id and judged.input_key = answers_to_judge.input_key
 ),
 
 pairs as (
-    select * from {{ ref('int_correctness_pairs') }}
+    select * from {{ ref('hcat', 'int_correctness_pairs') }}
 ),
 
 pairs_entailed as (
     select entailed.*
-    from {{ ref('int_pairs_entailed') }} as entailed
-    inner join {{ ref('int_classifier') }} as classifier on entailed.classifier_key = classifier.classifier_key
+    from {{ ref('hcat', 'int_pairs_entailed') }} as entailed
+    inner join {{ ref('hcat', 'int_classifier') }} as classifier on entailed.classifier_key = classifier.classifier_key
 ),
 
 -- an answer is wrong if people deny a single criterion

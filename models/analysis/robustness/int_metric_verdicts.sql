@@ -1,12 +1,12 @@
 -- One row per (interaction of known correctness, metric that needs no reference), with the true correctness and, if a
 -- threshold is decided, the verdict of the metric.
 with evaluations as (
-    select * from {{ ref('fct_evaluations') }}
+    select * from {{ ref('hcat', 'fct_evaluations') }}
 ),
 
 metrics as (
     select metric_name
-    from {{ ref('int_metric_catalog') }}
+    from {{ ref('hcat', 'int_metric_catalog') }}
     where
         coalesce(requires, '') not like '%reference%'
         and coalesce(requires, '') not like '%relevance%'
@@ -16,11 +16,11 @@ metrics as (
 ),
 
 decided as (
-    select distinct metric_name from {{ ref('threshold_decisions') }}
+    select distinct metric_name from {{ seed('threshold_decisions') }}
 ),
 
 answers as (
-    select * from {{ ref('int_answers_correct') }}
+    select * from {{ ref('hcat', 'int_answers_correct') }}
     where expected_behaviour = 'answer'
 ),
 

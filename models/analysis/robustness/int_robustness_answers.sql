@@ -4,28 +4,28 @@
 {%- set columns = ['language', 'customer_group', 'variant_type', 'query_type'] %}
 
 with answers as (
-    select * from {{ ref('int_answers_correct') }}
+    select * from {{ ref('hcat', 'int_answers_correct') }}
     where query_group is not null and expected_behaviour = 'answer'
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 queries as (
-    select query_id, tags from {{ ref('int_queries_masked') }}
+    select query_id, tags from {{ ref('hcat', 'int_queries_masked') }}
 ),
 
 hypotheses as (
-    select * from {{ ref('robustness_hypotheses') }}
+    select * from {{ seed('robustness_hypotheses') }}
 ),
 
 retrievals as (
-    select * from {{ ref('stg_retrievals') }}
+    select * from {{ ref('hcat', 'stg_retrievals') }}
 ),
 
 contexts as (
-    select interaction_id, role, position, passage_text from {{ ref('int_interaction_passages') }}
+    select interaction_id, role, position, passage_text from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'context'
 ),
 

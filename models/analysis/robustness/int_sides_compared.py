@@ -9,6 +9,8 @@ def model(dbt, session):
     confidence = dbt.config.meta_get("confidence")
     random_seed = dbt.config.meta_get("random_seed")
     minimum_groups = dbt.config.meta_get("minimum_groups")
-    answers = order_by(dbt.ref("int_robustness_answers"), "system_id, hypothesis, side, group_id, interaction_id")
+    answers = order_by(
+        dbt.ref("hcat", "int_robustness_answers"), "system_id, hypothesis, side, group_id, interaction_id"
+    )
     settings = RobustnessSettings(rule, draws, confidence, random_seed, minimum_groups)
     return compare_at_equal_size(read_rows(answers), settings)

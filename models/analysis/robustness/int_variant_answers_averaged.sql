@@ -3,7 +3,7 @@
 {{ config(materialized='table') }}
 
 with queries as (
-    select query_id, parent_query_id from {{ ref('stg_queries') }}
+    select query_id, parent_query_id from {{ ref('hcat', 'stg_queries') }}
 ),
 
 -- only variants and their parents, because pairs need no other query
@@ -23,16 +23,16 @@ interactions as (
         interactions.query_id,
         interactions.cluster_id,
         interactions.system
-    from {{ ref('int_interactions_joined') }} as interactions
+    from {{ ref('hcat', 'int_interactions_joined') }} as interactions
     inner join paired_queries on interactions.query_id = paired_queries.query_id
 ),
 
 evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 answers as (
-    select interaction_id, is_correct from {{ ref('int_answers_correct') }}
+    select interaction_id, is_correct from {{ ref('hcat', 'int_answers_correct') }}
 ),
 
 measured as (

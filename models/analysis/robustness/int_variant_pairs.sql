@@ -2,20 +2,20 @@
 {{ config(materialized='table') }}
 
 with queries as (
-    select query_id, parent_query_id, variant_type from {{ ref('stg_queries') }}
+    select query_id, parent_query_id, variant_type from {{ ref('hcat', 'stg_queries') }}
     where parent_query_id is not null and parent_query_id <> query_id
 ),
 
 queries_grouped as (
-    select query_id, variant_meaning from {{ ref('int_queries_grouped') }}
+    select query_id, variant_meaning from {{ ref('hcat', 'int_queries_grouped') }}
 ),
 
 averaged as (
-    select * from {{ ref('int_variant_answers_averaged') }}
+    select * from {{ ref('hcat', 'int_variant_answers_averaged') }}
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('int_metric_catalog') }}
+    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
     union all
     select 'answer_correctness' as metric_name, 'higher_is_better' as direction
 ),

@@ -1,7 +1,7 @@
 -- One row per (first dimension, second dimension) whose pairs of segments are cells: the declared pairs and those of
 -- the headline. The second dimension of a triple is a joint one.
 with pairs as (
-    select first_dimension, second_dimension from {{ ref('analysis_dimension_pairs') }}
+    select first_dimension, second_dimension from {{ seed('analysis_dimension_pairs') }}
 ),
 
 headline as (
@@ -9,7 +9,7 @@ headline as (
         first_dimension,
         case when third_dimension is null then second_dimension else second_dimension || ' x ' || third_dimension end
             as second_dimension
-    from {{ ref('headline_cells') }}
+    from {{ seed('headline_cells') }}
     where second_dimension is not null
 ),
 

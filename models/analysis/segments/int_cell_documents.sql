@@ -2,23 +2,23 @@
 {{ config(materialized='table') }}
 
 with queries as (
-    select query_id, source_chunk_ids from {{ ref('dim_queries') }}
+    select query_id, source_chunk_ids from {{ ref('hcat', 'dim_queries') }}
 ),
 
 chunks as (
-    select chunk_id, document_id from {{ ref('stg_chunks') }}
+    select chunk_id, document_id from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 interactions as (
-    select interaction_id, query_id from {{ ref('fct_interactions') }}
+    select interaction_id, query_id from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 numbered as (
-    select interaction_id, interaction_number from {{ ref('int_interactions_numbered') }}
+    select interaction_id, interaction_number from {{ ref('hcat', 'int_interactions_numbered') }}
 ),
 
 celled as (
-    select interaction_number, cell_number from {{ ref('int_interactions_celled') }}
+    select interaction_number, cell_number from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 chunks_of_queries as (

@@ -3,11 +3,11 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('int_interactions_celled') }}
+    select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 segments as (
-    select * from {{ ref('int_segments_numbered') }}
+    select * from {{ ref('hcat', 'int_segments_numbered') }}
 ),
 
 seen as (

@@ -3,7 +3,7 @@
 {{ config(materialized='table') }}
 
 with segments as (
-    select * from {{ ref('int_interaction_segments') }}
+    select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
 clusters as (

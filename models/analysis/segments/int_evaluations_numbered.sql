@@ -3,15 +3,15 @@
 {{ config(materialized='table') }}
 
 with evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_numbered') }}
+    select * from {{ ref('hcat', 'int_interactions_numbered') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 numbered as (

@@ -3,31 +3,31 @@
 {{ config(materialized='table') }}
 
 with headline as (
-    select * from {{ ref('headline_cells') }}
+    select * from {{ seed('headline_cells') }}
 ),
 
 rules as (
-    select * from {{ ref('weakness_rules') }}
+    select * from {{ seed('weakness_rules') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 cells as (
-    select * from {{ ref('int_cells') }}
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_evaluations_numbered') }}
+    select * from {{ ref('hcat', 'int_evaluations_numbered') }}
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_numbered') }}
+    select * from {{ ref('hcat', 'int_interactions_numbered') }}
 ),
 
 celled as (
-    select * from {{ ref('int_interactions_celled') }}
+    select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 -- a dimension that is made of the metric is no headline

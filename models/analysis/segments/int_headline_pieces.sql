@@ -4,27 +4,27 @@
 {{ config(materialized='table') }}
 
 with headline as (
-    select * from {{ ref('int_headline_cells') }}
+    select * from {{ ref('hcat', 'int_headline_cells') }}
 ),
 
 cells as (
-    select * from {{ ref('int_cells') }}
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_evaluations_numbered') }}
+    select * from {{ ref('hcat', 'int_evaluations_numbered') }}
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_numbered') }}
+    select * from {{ ref('hcat', 'int_interactions_numbered') }}
 ),
 
 celled as (
-    select * from {{ ref('int_interactions_celled') }}
+    select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 catalog as (
-    select metric_name, direction from {{ ref('int_metric_catalog') }}
+    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 metrics as (

@@ -8,11 +8,11 @@
 ] %}
 
 with interactions as (
-    select * from {{ ref('fct_interactions') }}
+    select * from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 dimensions as (
-    select * from {{ ref('int_analysis_dimensions') }}
+    select * from {{ ref('hcat', 'int_analysis_dimensions') }}
 ),
 
 from_columns as (

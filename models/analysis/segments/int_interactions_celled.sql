@@ -3,19 +3,19 @@
 {{ config(materialized='table') }}
 
 with cell_segments as (
-    select * from {{ ref('int_cell_segments') }}
+    select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_numbered') }}
+    select * from {{ ref('hcat', 'int_interactions_numbered') }}
 ),
 
 segments as (
-    select * from {{ ref('int_segments_numbered') }}
+    select * from {{ ref('hcat', 'int_segments_numbered') }}
 ),
 
 pairs as (
-    select * from {{ ref('int_cell_dimensions') }}
+    select * from {{ ref('hcat', 'int_cell_dimensions') }}
 ),
 
 dimensions as (

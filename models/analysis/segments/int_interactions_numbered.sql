@@ -4,12 +4,12 @@
 
 with segments as (
     select *
-    from {{ ref('int_interaction_segments') }}
+    from {{ ref('hcat', 'int_interaction_segments') }}
     where dimension = 'all'
 ),
 
 clusters as (
-    select * from {{ ref('int_clusters_bucketed') }}
+    select * from {{ ref('hcat', 'int_clusters_bucketed') }}
 ),
 
 final as (

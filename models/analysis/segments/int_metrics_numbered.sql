@@ -4,7 +4,7 @@
 {{ config(materialized='table') }}
 
 with evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 described as (

@@ -4,18 +4,18 @@
 
 with evaluations as (
     select *
-    from {{ ref('fct_evaluations') }}
+    from {{ ref('hcat', 'fct_evaluations') }}
     where score_status <> 'not_applicable'
 ),
 
 metrics as (
     select metric_name
-    from {{ ref('int_metric_catalog') }}
+    from {{ ref('hcat', 'int_metric_catalog') }}
     where is_primary
 ),
 
 interactions as (
-    select interaction_id, is_answered, is_refusal, expected_behaviour from {{ ref('fct_interactions') }}
+    select interaction_id, is_answered, is_refusal, expected_behaviour from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 final as (

@@ -2,7 +2,7 @@
 {{ config(materialized='table') }}
 
 with segments as (
-    select * from {{ ref('int_cell_segments') }}
+    select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
 seen as (

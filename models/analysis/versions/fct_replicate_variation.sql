@@ -4,15 +4,15 @@ with replicates as (
         -- two answers or more can differ
         count_scored > 1 as is_score_replicated,
         count_failing + count_passing > 1 as is_outcome_replicated
-    from {{ ref('int_replicates_summed') }}
+    from {{ ref('hcat', 'int_replicates_summed') }}
 ),
 
 systems as (
-    select distinct system from {{ ref('fct_interactions') }}
+    select distinct system from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 metrics as (
-    select metric_name from {{ ref('int_metric_catalog') }}
+    select metric_name from {{ ref('hcat', 'int_metric_catalog') }}
     where is_primary
 ),
 

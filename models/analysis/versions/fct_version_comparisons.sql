@@ -1,13 +1,13 @@
 with measured as (
-    select * from {{ ref('int_version_cells_measured') }}
+    select * from {{ ref('hcat', 'int_version_cells_measured') }}
 ),
 
 tested as (
-    select * from {{ ref('int_version_cells_tested') }}
+    select * from {{ ref('hcat', 'int_version_cells_tested') }}
 ),
 
 pairs as (
-    select * from {{ ref('int_version_pairs_listed') }}
+    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
 ),
 
 final as (

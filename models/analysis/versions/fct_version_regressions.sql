@@ -1,5 +1,5 @@
 with regressions as (
-    select * from {{ ref('int_version_queries_paired') }}
+    select * from {{ ref('hcat', 'int_version_queries_paired') }}
     where outcome_of_all = 'regression'
 ),
 
@@ -15,8 +15,8 @@ answers_listed as (
         queries.query_key,
         evaluations.metric_name,
         {{ ordered_array('queries.interaction_id', 'queries.interaction_id') }} as interaction_ids
-    from {{ ref('int_version_queries_keyed') }} as queries
-    inner join {{ ref('int_primary_evaluations') }} as evaluations
+    from {{ ref('hcat', 'int_version_queries_keyed') }} as queries
+    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
         on queries.interaction_id = evaluations.interaction_id
     inner join regressed_queries
         on
@@ -27,17 +27,17 @@ answers_listed as (
 ),
 
 pairs as (
-    select version_pair_id, pair_kind, is_latest from {{ ref('int_version_pairs_listed') }}
+    select version_pair_id, pair_kind, is_latest from {{ ref('hcat', 'int_version_pairs_listed') }}
 ),
 
 topics as (
     select version_pair_id, query_key, segment as topic
-    from {{ ref('int_version_segments_shared') }}
+    from {{ ref('hcat', 'int_version_segments_shared') }}
     where dimension = 'topic'
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_texts_masked') }}
     where masked_text is not null
 ),
 

@@ -8,8 +8,8 @@ with interactions as (
         joined.system,
         joined.cluster_id,
         {{ query_key('joined.') }} as query_key
-    from {{ ref('int_interactions_joined') }} as joined
-    inner join {{ ref('int_interactions_numbered') }} as numbered on joined.interaction_id = numbered.interaction_id
+    from {{ ref('hcat', 'int_interactions_joined') }} as joined
+    inner join {{ ref('hcat', 'int_interactions_numbered') }} as numbered on joined.interaction_id = numbered.interaction_id
     where coalesce(joined.query_id, joined.query_text) is not null
 ),
 
@@ -31,23 +31,23 @@ replicated as (
 ),
 
 evaluations as (
-    select * from {{ ref('int_evaluations_numbered') }}
+    select * from {{ ref('hcat', 'int_evaluations_numbered') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 segments as (
-    select * from {{ ref('int_segments_numbered') }}
+    select * from {{ ref('hcat', 'int_segments_numbered') }}
     -- the system is part of the key
     where dimension <> 'system'
 ),
 
 interaction_segments as (
     select interactions.interaction_number, segments.segment_number
-    from {{ ref('int_interaction_segments') }} as interaction_segments
-    inner join {{ ref('int_interactions_numbered') }} as interactions
+    from {{ ref('hcat', 'int_interaction_segments') }} as interaction_segments
+    inner join {{ ref('hcat', 'int_interactions_numbered') }} as interactions
         on interaction_segments.interaction_id = interactions.interaction_id
     inner join segments
         on interaction_segments.dimension = segments.dimension and interaction_segments.segment = segments.segment

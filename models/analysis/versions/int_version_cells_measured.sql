@@ -4,19 +4,19 @@
 {{ config(materialized='table') }}
 
 with pairs as (
-    select * from {{ ref('int_version_pairs_listed') }}
+    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
 ),
 
 queries_paired as (
-    select * from {{ ref('int_version_queries_paired') }}
+    select * from {{ ref('hcat', 'int_version_queries_paired') }}
 ),
 
 segments as (
-    select * from {{ ref('int_version_segments_shared') }}
+    select * from {{ ref('hcat', 'int_version_segments_shared') }}
 ),
 
 buckets as (
-    select cluster_id, jackknife_group from {{ ref('int_clusters_bucketed') }}
+    select cluster_id, jackknife_group from {{ ref('hcat', 'int_clusters_bucketed') }}
 ),
 
 paired_clusters as (
@@ -39,18 +39,18 @@ clusters as (
 
 metrics as (
     select metric_name, direction, range_high - range_low as score_range
-    from {{ ref('int_metric_catalog') }}
+    from {{ ref('hcat', 'int_metric_catalog') }}
     where is_primary
 ),
 
 thresholds as (
     select metric_name, count(threshold) > 0 as has_threshold
-    from {{ ref('int_primary_evaluations') }}
+    from {{ ref('hcat', 'int_primary_evaluations') }}
     group by metric_name
 ),
 
 rules as (
-    select * from {{ ref('version_rules') }}
+    select * from {{ seed('version_rules') }}
 ),
 
 measurements as (

@@ -4,5 +4,5 @@ from hcat.weakness.versions import compare_versions
 
 def model(dbt, session):
     settings = dbt.config.meta_get("settings")
-    cells = order_by(dbt.ref("int_version_cells_measured"), "version_comparison_id")
+    cells = order_by(dbt.ref("hcat", "int_version_cells_measured"), "version_comparison_id")
     return compare_versions(read_rows(cells), **settings)

@@ -3,11 +3,11 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 version_pairs as (
-    select * from {{ ref('version_pairs') }}
+    select * from {{ seed('version_pairs') }}
 ),
 
 versions as (

@@ -9,15 +9,15 @@
 ] %}
 
 with pairs as (
-    select * from {{ ref('int_version_pairs_listed') }}
+    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
 ),
 
 queries as (
-    select * from {{ ref('int_version_queries_keyed') }}
+    select * from {{ ref('hcat', 'int_version_queries_keyed') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 averaged as (

@@ -4,15 +4,15 @@
 {{ config(materialized='table') }}
 
 with pairs as (
-    select * from {{ ref('int_version_pairs_listed') }}
+    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
 ),
 
 queries as (
-    select * from {{ ref('int_version_queries_keyed') }}
+    select * from {{ ref('hcat', 'int_version_queries_keyed') }}
 ),
 
 segments as (
-    select * from {{ ref('int_interaction_segments') }}
+    select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
 counted as (

@@ -1,13 +1,13 @@
 with described as (
-    select * from {{ ref('int_cell_descriptions') }}
+    select * from {{ ref('hcat', 'int_cell_descriptions') }}
 ),
 
 tested as (
-    select * from {{ ref('int_weaknesses_tested') }}
+    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
 ),
 
 headline as (
-    select distinct metric_name from {{ ref('headline_cells') }}
+    select distinct metric_name from {{ seed('headline_cells') }}
 ),
 
 -- shrunken differences of cells with some scored clusters: a cell of two rows must not come first by luck

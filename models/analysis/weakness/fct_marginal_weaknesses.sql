@@ -1,9 +1,9 @@
 with described as (
-    select * from {{ ref('int_cell_descriptions') }}
+    select * from {{ ref('hcat', 'int_cell_descriptions') }}
 ),
 
 tested as (
-    select * from {{ ref('int_weaknesses_tested') }}
+    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
 ),
 
 final as (

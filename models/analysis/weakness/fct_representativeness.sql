@@ -1,9 +1,9 @@
 with counted as (
-    select * from {{ ref('int_origins_counted') }}
+    select * from {{ ref('hcat', 'int_origins_counted') }}
 ),
 
 compared as (
-    select * from {{ ref('int_origins_compared') }}
+    select * from {{ ref('hcat', 'int_origins_compared') }}
 ),
 
 final as (

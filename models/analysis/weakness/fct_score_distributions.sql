@@ -1,19 +1,19 @@
 with quantiles as (
-    select * from {{ ref('int_marginal_cell_quantiles') }}
+    select * from {{ ref('hcat', 'int_marginal_cell_quantiles') }}
 ),
 
 totals as (
     select *
-    from {{ ref('int_cell_totals') }}
+    from {{ ref('hcat', 'int_cell_totals') }}
     where half = 'all'
 ),
 
 cells as (
-    select * from {{ ref('int_cells') }}
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 final as (

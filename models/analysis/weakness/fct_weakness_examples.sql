@@ -1,32 +1,32 @@
 with tested as (
-    select * from {{ ref('int_weaknesses_tested') }}
+    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
     where test_status = 'tested'
 ),
 
 cells as (
-    select * from {{ ref('int_cells') }}
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 catalog as (
-    select metric_name, direction from {{ ref('int_metric_catalog') }}
+    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_evaluations_numbered') }}
+    select * from {{ ref('hcat', 'int_evaluations_numbered') }}
     where raw_score is not null
 ),
 
 interactions as (
     select interaction_id, interaction_number, row_number() over (order by interaction_id) as position
-    from {{ ref('int_interactions_numbered') }}
+    from {{ ref('hcat', 'int_interactions_numbered') }}
 ),
 
 memberships as (
-    select * from {{ ref('int_interactions_celled') }}
+    select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 numbered as (

@@ -3,19 +3,19 @@
 {{ config(materialized='table') }}
 
 with evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_numbered') }}
+    select * from {{ ref('hcat', 'int_interactions_numbered') }}
 ),
 
 celled as (
-    select * from {{ ref('int_interactions_celled') }}
+    select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 scopes as (

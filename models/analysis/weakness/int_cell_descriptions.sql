@@ -3,13 +3,13 @@
 
 with estimates as (
     select *
-    from {{ ref('int_cell_estimates') }}
+    from {{ ref('hcat', 'int_cell_estimates') }}
     where half = 'all'
 ),
 
 totals as (
     select *
-    from {{ ref('int_cell_totals') }}
+    from {{ ref('hcat', 'int_cell_totals') }}
     where half = 'all'
 ),
 
@@ -21,27 +21,27 @@ quantiles as (
 ),
 
 cells as (
-    select * from {{ ref('int_cells') }}
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_primary_evaluations') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_numbered') }}
+    select * from {{ ref('hcat', 'int_interactions_numbered') }}
 ),
 
 documents as (
-    select * from {{ ref('int_cell_documents') }}
+    select * from {{ ref('hcat', 'int_cell_documents') }}
 ),
 
 interaction_cells as (
-    select * from {{ ref('int_interactions_celled') }}
+    select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 -- most metrics have one threshold for all; of the others each cell has its own

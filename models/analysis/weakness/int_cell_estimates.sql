@@ -11,23 +11,23 @@
 ] %}
 
 with cell_sums as (
-    select * from {{ ref('int_cell_sums') }}
+    select * from {{ ref('hcat', 'int_cell_sums') }}
 ),
 
 partition_sums as (
-    select * from {{ ref('int_partition_sums') }}
+    select * from {{ ref('hcat', 'int_partition_sums') }}
 ),
 
 totals as (
-    select * from {{ ref('int_cell_totals') }}
+    select * from {{ ref('hcat', 'int_cell_totals') }}
 ),
 
 cells as (
-    select * from {{ ref('int_cells') }}
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 -- a row for every group of the partition: leaving out a group that is not in the cell changes the rest too

@@ -1,10 +1,10 @@
 -- One row per (metric, cell, quantile) of cells with scores, with the raw score at the quantile.
 with marginal_cell_quantiles as (
-    select * from {{ ref('int_marginal_cell_quantiles') }}
+    select * from {{ ref('hcat', 'int_marginal_cell_quantiles') }}
 ),
 
 bivariate_cell_quantiles as (
-    select * from {{ ref('int_bivariate_cell_quantiles') }}
+    select * from {{ ref('hcat', 'int_bivariate_cell_quantiles') }}
 ),
 
 final as (

@@ -3,11 +3,11 @@
 {{ config(materialized='table') }}
 
 with evaluations as (
-    select * from {{ ref('int_evaluations_numbered') }}
+    select * from {{ ref('hcat', 'int_evaluations_numbered') }}
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_celled') }}
+    select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 summed as (

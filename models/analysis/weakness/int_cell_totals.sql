@@ -8,23 +8,23 @@
 ] %}
 
 with cell_sums as (
-    select * from {{ ref('int_cell_sums') }}
+    select * from {{ ref('hcat', 'int_cell_sums') }}
 ),
 
 partition_sums as (
-    select * from {{ ref('int_partition_sums') }}
+    select * from {{ ref('hcat', 'int_partition_sums') }}
 ),
 
 cell_clusters as (
-    select * from {{ ref('int_cell_clusters') }}
+    select * from {{ ref('hcat', 'int_cell_clusters') }}
 ),
 
 cells as (
-    select * from {{ ref('int_cells') }}
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metrics_numbered') }}
 ),
 
 metric_cells as (

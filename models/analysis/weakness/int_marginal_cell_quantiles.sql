@@ -5,17 +5,17 @@
 
 with evaluations as (
     select interaction_number, metric_number, raw_score
-    from {{ ref('int_evaluations_numbered') }}
+    from {{ ref('hcat', 'int_evaluations_numbered') }}
     where raw_score is not null
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_celled') }}
+    select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
 cells as (
     select *
-    from {{ ref('int_cells') }}
+    from {{ ref('hcat', 'int_cells') }}
     where second_dimension is null
 ),
 

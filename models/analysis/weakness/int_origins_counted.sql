@@ -3,12 +3,12 @@
 {{ config(materialized='table') }}
 
 with origins as (
-    select * from {{ ref('int_interaction_origins') }}
+    select * from {{ ref('hcat', 'int_interaction_origins') }}
 ),
 
 segments as (
     select *
-    from {{ ref('int_interaction_segments') }}
+    from {{ ref('hcat', 'int_interaction_segments') }}
     where
         dimension in (
             {%- for dimension in var('hcat_representativeness_dimensions') %}
@@ -18,7 +18,7 @@ segments as (
 ),
 
 pairs as (
-    select * from {{ ref('analysis_dimension_pairs') }}
+    select * from {{ seed('analysis_dimension_pairs') }}
 ),
 
 placed as (

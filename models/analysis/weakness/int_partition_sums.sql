@@ -2,15 +2,15 @@
 {{ config(materialized='table') }}
 
 with cell_sums as (
-    select * from {{ ref('int_cell_sums') }}
+    select * from {{ ref('hcat', 'int_cell_sums') }}
 ),
 
 cells as (
-    select * from {{ ref('int_cells') }}
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 clusters as (
-    select * from {{ ref('int_clusters_bucketed') }}
+    select * from {{ ref('hcat', 'int_clusters_bucketed') }}
 ),
 
 group_halves as (

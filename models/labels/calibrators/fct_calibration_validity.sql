@@ -1,5 +1,5 @@
 with validity as (
-    select * from {{ ref('int_calibration_validity') }}
+    select * from {{ ref('hcat', 'int_calibration_validity') }}
 ),
 
 final as (

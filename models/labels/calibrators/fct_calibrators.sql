@@ -1,9 +1,9 @@
 with calibrators as (
-    select * from {{ ref('int_calibrators_fitted') }}
+    select * from {{ ref('hcat', 'int_calibrators_fitted') }}
 ),
 
 parameters as (
-    select * from {{ ref('int_calibrator_parameters') }}
+    select * from {{ ref('hcat', 'int_calibrator_parameters') }}
 ),
 
 numbered as (

@@ -1,16 +1,16 @@
 -- One row per metric that human labels calibrate, with its criterion, the scale of the labels, and the direction, unit
 -- and range of its score.
 with targets as (
-    select * from {{ ref('calibration_targets') }}
+    select * from {{ seed('calibration_targets') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 scales as (
     select criterion, count(*)::integer as count_scale_points
-    from {{ ref('rating_scales') }}
+    from {{ seed('rating_scales') }}
     group by criterion
 ),
 

@@ -1,20 +1,20 @@
 -- One row per (metric that people calibrate, version class): are its calibrators valid for answers of that class? They
 -- are void when the class has too few labels, whatever the labels of other classes say.
 with classes as (
-    select * from {{ ref('int_interaction_version_classes') }}
+    select * from {{ ref('hcat', 'int_interaction_version_classes') }}
 ),
 
 targets as (
-    select * from {{ ref('int_calibration_targets') }}
+    select * from {{ ref('hcat', 'int_calibration_targets') }}
 ),
 
 calibrators as (
-    select metric_name from {{ ref('int_calibrators_fitted') }}
+    select metric_name from {{ ref('hcat', 'int_calibrators_fitted') }}
     where is_chosen and segment = 'all'
 ),
 
 labels as (
-    select * from {{ ref('int_labels') }}
+    select * from {{ ref('hcat', 'int_labels') }}
 ),
 
 expected as (

@@ -1,6 +1,6 @@
 -- One row per (metric, segment, family, parameter, position) of the fitted calibrators, to read and to apply them.
 with calibrators as (
-    select * from {{ ref('int_calibrators_fitted') }}
+    select * from {{ ref('hcat', 'int_calibrators_fitted') }}
     where status = 'fitted'
 ),
 

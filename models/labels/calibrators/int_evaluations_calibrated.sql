@@ -3,16 +3,16 @@
 {{ config(materialized='table') }}
 
 with scores as (
-    select * from {{ ref('int_scores_located') }}
+    select * from {{ ref('hcat', 'int_scores_located') }}
 ),
 
 parameters as (
-    select * from {{ ref('int_calibrator_parameters') }}
+    select * from {{ ref('hcat', 'int_calibrator_parameters') }}
     where is_chosen
 ),
 
 boosted as (
-    select * from {{ ref('int_scores_boosted') }}
+    select * from {{ ref('hcat', 'int_scores_boosted') }}
 ),
 
 -- The input is the score itself, or its log odds where the score is a probability.

@@ -1,10 +1,10 @@
 -- One row per interaction with its stratum for the prediction sets and its segment, which may have its own calibrator.
 with segments as (
-    select * from {{ ref('int_interaction_segments') }}
+    select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
 interactions as (
-    select interaction_id from {{ ref('int_interactions_joined') }}
+    select interaction_id from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 final as (

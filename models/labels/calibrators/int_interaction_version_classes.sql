@@ -1,11 +1,11 @@
 -- One row per interaction with the class of its application version. Within a class, the labels of one version are
 -- valid for another.
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 assessed as (
-    select * from {{ ref('application_version_classes') }}
+    select * from {{ seed('application_version_classes') }}
 ),
 
 prompted as (

@@ -1,30 +1,30 @@
 -- One row per (interaction, metric) with the human label and the score. Every label serves every method. What a method
 -- is worth is cross-validated over whole clusters.
 with labels as (
-    select * from {{ ref('int_ratings_adjudicated') }}
+    select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
 ),
 
 targets as (
-    select * from {{ ref('calibration_targets') }}
+    select * from {{ seed('calibration_targets') }}
 ),
 
 scales as (
     select criterion, count(*) as count_scale_points
-    from {{ ref('rating_scales') }}
+    from {{ seed('rating_scales') }}
     group by criterion
 ),
 
 evaluations as (
-    select * from {{ ref('int_evaluations_completed') }}
+    select * from {{ ref('hcat', 'int_evaluations_completed') }}
     where raw_score is not null
 ),
 
 interactions as (
-    select interaction_id, cluster_id, system from {{ ref('int_interactions_joined') }}
+    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 strata as (
-    select * from {{ ref('int_interaction_strata') }}
+    select * from {{ ref('hcat', 'int_interaction_strata') }}
 ),
 
 final as (

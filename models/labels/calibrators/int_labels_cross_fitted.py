@@ -5,7 +5,7 @@ from hcat.engine.relations import read_rows
 def model(dbt, session):
     count_folds = dbt.config.meta_get("count_folds")
     random_seed = dbt.config.meta_get("random_seed")
-    labels = read_rows(dbt.ref("int_labels"))
-    targets = read_rows(dbt.ref("int_calibration_targets"))
-    calibrators = read_rows(dbt.ref("int_calibrators_fitted"))
+    labels = read_rows(dbt.ref("hcat", "int_labels"))
+    targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
+    calibrators = read_rows(dbt.ref("hcat", "int_calibrators_fitted"))
     return cross_fit_labels(labels, targets, calibrators, count_folds, random_seed)

@@ -4,6 +4,6 @@ from hcat.engine.relations import map_batches, order_by, read_rows
 
 def model(dbt, session):
     batch_rows = dbt.config.meta_get("batch_rows")
-    calibrators = BoostedCalibration(read_rows(dbt.ref("int_calibrators_fitted")))
-    scores = order_by(dbt.ref("int_scores_to_boost"), "interaction_id, metric_name")
+    calibrators = BoostedCalibration(read_rows(dbt.ref("hcat", "int_calibrators_fitted")))
+    scores = order_by(dbt.ref("hcat", "int_scores_to_boost"), "interaction_id, metric_name")
     return map_batches(scores, calibrators, BOOSTED_SCHEMA, batch_rows)

@@ -1,26 +1,26 @@
 -- One row per (interaction, metric) with a score and a calibrator in force for its version. The calibrator is that of
 -- the interaction's segment where there is one, else the calibrator for all segments.
 with evaluations as (
-    select interaction_id, metric_name, raw_score from {{ ref('int_evaluations_completed') }}
+    select interaction_id, metric_name, raw_score from {{ ref('hcat', 'int_evaluations_completed') }}
     where raw_score is not null
 ),
 
 strata as (
-    select interaction_id, segment from {{ ref('int_interaction_strata') }}
+    select interaction_id, segment from {{ ref('hcat', 'int_interaction_strata') }}
 ),
 
 version_classes as (
-    select * from {{ ref('int_interaction_version_classes') }}
+    select * from {{ ref('hcat', 'int_interaction_version_classes') }}
 ),
 
 -- A score has no probability when its version class has too few labels.
 valid_classes as (
-    select metric_name, version_class from {{ ref('int_calibration_validity') }}
+    select metric_name, version_class from {{ ref('hcat', 'int_calibration_validity') }}
     where calibration_status in ('in_force', 'expired')
 ),
 
 calibrators as (
-    select metric_name, segment, family from {{ ref('int_calibrators_fitted') }}
+    select metric_name, segment, family from {{ ref('hcat', 'int_calibrators_fitted') }}
     where is_chosen
 ),
 

@@ -1,6 +1,6 @@
 -- One row per (interaction, metric) with a score whose calibrator consists of trees, which SQL cannot apply.
 with located as (
-    select * from {{ ref('int_scores_located') }}
+    select * from {{ ref('hcat', 'int_scores_located') }}
     where family = 'boosted'
 )
 

@@ -1,11 +1,11 @@
 -- Coverage of the audit labels by sets that the other clusters made. Where a quantile makes a promise about a row, the
 -- row also shows that quantile and what it promises.
 with coverage as (
-    select * from {{ ref('int_conformal_coverage') }}
+    select * from {{ ref('hcat', 'int_conformal_coverage') }}
 ),
 
 quantiles as (
-    select * from {{ ref('int_conformal_quantiles') }}
+    select * from {{ ref('hcat', 'int_conformal_quantiles') }}
 ),
 
 -- What the promise of a stratification covers: all rows, a stratum, or a class of a stratum.

@@ -1,5 +1,5 @@
 with risks as (
-    select * from {{ ref('int_risks_controlled') }}
+    select * from {{ ref('hcat', 'int_risks_controlled') }}
 ),
 
 final as (

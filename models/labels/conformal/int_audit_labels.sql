@@ -1,7 +1,7 @@
 -- One row per (interaction, metric) whose label comes from a plain random sample. Only promises that rest on such
 -- labels hold for new answers.
 with labels as (
-    select * from {{ ref('int_labels') }}
+    select * from {{ ref('hcat', 'int_labels') }}
     where is_audit
 ),
 

@@ -4,32 +4,32 @@
 {{ config(materialized='table') }}
 
 with calibrated as (
-    select * from {{ ref('int_evaluations_calibrated') }}
+    select * from {{ ref('hcat', 'int_evaluations_calibrated') }}
 ),
 
 scores as (
-    select interaction_id, metric_name, raw_score from {{ ref('int_scores_located') }}
+    select interaction_id, metric_name, raw_score from {{ ref('hcat', 'int_scores_located') }}
 ),
 
 interactions as (
-    select interaction_id, cluster_id from {{ ref('int_interactions_joined') }}
+    select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 strata as (
-    select * from {{ ref('int_interaction_strata') }}
+    select * from {{ ref('hcat', 'int_interaction_strata') }}
 ),
 
 targets as (
-    select * from {{ ref('int_calibration_targets') }}
+    select * from {{ ref('hcat', 'int_calibration_targets') }}
 ),
 
 quantiles as (
-    select * from {{ ref('int_conformal_quantiles') }}
+    select * from {{ ref('hcat', 'int_conformal_quantiles') }}
     where stratification = 'label_conditional' and alpha = {{ var('hcat_conformal_alpha') }}
 ),
 
 left_out as (
-    select * from {{ ref('int_conformal_limits_left_out') }}
+    select * from {{ ref('hcat', 'int_conformal_limits_left_out') }}
 ),
 
 -- One row per (metric, stratum).

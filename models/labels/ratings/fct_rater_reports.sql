@@ -21,7 +21,7 @@ with final as (
 
         -- booleans
         disagrees_with_everyone
-    from {{ ref('int_rater_reports') }}
+    from {{ ref('hcat', 'int_rater_reports') }}
 )
 
 select * from final

@@ -8,7 +8,7 @@
 ) }}
 
 with labels as (
-    select * from {{ ref('int_ratings_adjudicated') }}
+    select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
 ),
 
 final as (

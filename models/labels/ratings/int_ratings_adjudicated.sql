@@ -2,26 +2,26 @@
 -- none. Only the first pass of a rater counts, because a repeated pass is no second opinion. Where raters of several
 -- kinds rated an answer, those of the first kind in hcat_label_kinds give the label.
 with ratings as (
-    select * from {{ ref('stg_ratings') }}
+    select * from {{ ref('hcat', 'stg_ratings') }}
 ),
 
 targets as (
     select criterion, max(accept_from) as accept_from
     from (
-        select criterion, accept_from from {{ ref('calibration_targets') }}
+        select criterion, accept_from from {{ seed('calibration_targets') }}
         union all
         -- These labels calibrate no metric, but they say whether an answer is true.
-        select criterion, accept_from from {{ ref('correctness_criteria') }}
+        select criterion, accept_from from {{ seed('correctness_criteria') }}
     ) as used
     group by criterion
 ),
 
 rules as (
-    select criterion, rule from {{ ref('adjudication_rules') }}
+    select criterion, rule from {{ seed('adjudication_rules') }}
 ),
 
 modelled as (
-    select * from {{ ref('int_ratings_modelled') }}
+    select * from {{ ref('hcat', 'int_ratings_modelled') }}
 ),
 
 first_passes as (

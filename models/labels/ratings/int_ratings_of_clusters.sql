@@ -1,14 +1,14 @@
 -- One row per (interaction, criterion, rater, look) with the latest rating of that look and the cluster of its answer.
 -- Look 1 is the first pass and look 2 the second. Later passes stay in staging.
 with ratings as (
-    select * from {{ ref('stg_ratings') }}
+    select * from {{ ref('hcat', 'stg_ratings') }}
 ),
 
 interactions as (
     select
         interaction_id,
         cluster_id
-    from {{ ref('int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 passes as (

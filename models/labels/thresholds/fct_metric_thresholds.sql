@@ -1,10 +1,10 @@
 with fitted as (
-    select * from {{ ref('int_thresholds_fitted') }}
+    select * from {{ ref('hcat', 'int_thresholds_fitted') }}
     where is_shown
 ),
 
 decisions as (
-    select * from {{ ref('int_threshold_decisions') }}
+    select * from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
 joined as (

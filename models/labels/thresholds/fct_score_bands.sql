@@ -1,5 +1,5 @@
 with bands as (
-    select * from {{ ref('int_score_bands') }}
+    select * from {{ ref('hcat', 'int_score_bands') }}
 ),
 
 final as (

@@ -1,6 +1,6 @@
 -- Methods of the literature beside the three of fct_metric_thresholds, to compare them. Nobody decides by this table.
 with fitted as (
-    select * from {{ ref('int_thresholds_fitted') }}
+    select * from {{ ref('hcat', 'int_thresholds_fitted') }}
     where not is_shown
 ),
 

@@ -1,40 +1,40 @@
 -- One row per (metric, reference, statistic), with the agreement of the metric with people on the interactions that the
 -- judge read. Metrics without a language model stand beside the judged ones, with the cost.
 with metrics as (
-    select * from {{ ref('dim_metrics') }}
+    select * from {{ ref('hcat', 'dim_metrics') }}
 ),
 
 targets as (
-    select * from {{ ref('judge_targets') }}
+    select * from {{ seed('judge_targets') }}
 ),
 
 agreement as (
-    select * from {{ ref('int_judge_agreement') }}
+    select * from {{ ref('hcat', 'int_judge_agreement') }}
 ),
 
 requests as (
-    select * from {{ ref('int_judge_requests') }}
+    select * from {{ ref('hcat', 'int_judge_requests') }}
     where request_status = 'wanted'
 ),
 
 verdicts as (
-    select * from {{ ref('int_judge_verdicts') }}
+    select * from {{ ref('hcat', 'int_judge_verdicts') }}
 ),
 
 calls as (
-    select * from {{ ref('fct_judge_calls') }}
+    select * from {{ ref('hcat', 'fct_judge_calls') }}
 ),
 
 judge_sample as (
-    select * from {{ ref('int_judge_sample') }}
+    select * from {{ ref('hcat', 'int_judge_sample') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_evaluations_completed') }}
+    select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
 
 service as (
-    select * from {{ ref('int_judge_service') }}
+    select * from {{ ref('hcat', 'int_judge_service') }}
 ),
 
 statistics as (

@@ -3,7 +3,7 @@
 {% set price_completion = var('hcat_judge_price_completion') %}
 
 with calls as (
-    select * from {{ ref('int_judge_calls') }}
+    select * from {{ ref('hcat', 'int_judge_calls') }}
 ),
 
 final as (

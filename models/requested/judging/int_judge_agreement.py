@@ -5,5 +5,5 @@ from hcat.judging.agreement import compare_with_reference
 def model(dbt, session):
     count_draws = dbt.config.meta_get("count_draws")
     random_seed = dbt.config.meta_get("random_seed")
-    comparisons = order_by(dbt.ref("int_judge_comparisons"), "metric_name, reference, interaction_id")
+    comparisons = order_by(dbt.ref("hcat", "int_judge_comparisons"), "metric_name, reference, interaction_id")
     return compare_with_reference(read_rows(comparisons), count_draws, random_seed)

@@ -3,41 +3,41 @@
 {{ config(materialized='table') }}
 
 with judge_sample as (
-    select * from {{ ref('int_judge_sample') }}
+    select * from {{ ref('hcat', 'int_judge_sample') }}
 ),
 
 targets as (
-    select * from {{ ref('judge_targets') }}
+    select * from {{ seed('judge_targets') }}
 ),
 
 labels as (
-    select * from {{ ref('int_ratings_adjudicated') }}
+    select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
     where label is not null
 ),
 
 evaluations as (
-    select * from {{ ref('int_evaluations_completed') }}
+    select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
 
 metrics as (
-    select metric_name, direction from {{ ref('int_metric_catalog') }}
+    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 decisions as (
-    select metric_name, threshold from {{ ref('int_threshold_decisions') }}
+    select metric_name, threshold from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
 requests as (
-    select * from {{ ref('int_judge_requests') }}
+    select * from {{ ref('hcat', 'int_judge_requests') }}
     where request_status = 'wanted'
 ),
 
 verdicts as (
-    select * from {{ ref('int_judge_verdicts') }}
+    select * from {{ ref('hcat', 'int_judge_verdicts') }}
 ),
 
 interactions as (
-    select interaction_id, cluster_id from {{ ref('int_interactions_joined') }}
+    select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 against_people as (

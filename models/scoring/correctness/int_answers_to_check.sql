@@ -2,13 +2,13 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
     where reference_answer is not null and expected_behaviour = 'answer'
 ),
 
 queries as (
     select query_id, reference_answer, {{ json_field('tags', "'template'") }} as template
-    from {{ ref('stg_queries') }}
+    from {{ ref('hcat', 'stg_queries') }}
     where reference_answer is not null
 ),
 

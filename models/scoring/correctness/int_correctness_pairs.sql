@@ -4,24 +4,24 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, is_refusal from {{ ref('int_interactions_described') }}
+    select interaction_id, is_refusal from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 answers_to_judge as (
-    select * from {{ ref('int_answers_to_check') }}
+    select * from {{ ref('hcat', 'int_answers_to_check') }}
 ),
 
 answers_checked as (
-    select * from {{ ref('int_answers_checked') }}
+    select * from {{ ref('hcat', 'int_answers_checked') }}
 ),
 
 sources as (
-    select correctness_source from {{ ref('correctness_sources') }}
+    select correctness_source from {{ seed('correctness_sources') }}
     where correctness_source = 'entailment'
 ),
 
 classifier as (
-    select location from {{ ref('int_classifier') }}
+    select location from {{ ref('hcat', 'int_classifier') }}
     where location <> 'none'
 ),
 

@@ -1,12 +1,12 @@
 -- One row per (interaction, catalogued metric), with the reason why its score may be missing. The table fct_evaluations
 -- must have a row for each of them.
 with interactions as (
-    select * from {{ ref('int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interactions_described') }}
 ),
 
 -- Texts in which names were searched, among them the answers.
 texts_read as (
-    select text_id, is_tagged from {{ ref('int_texts_recognisable') }}
+    select text_id, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
 ),
 
 metrics as (
@@ -19,13 +19,13 @@ metrics as (
             when comparison like 'query_to_%' then 'query'
             when comparison like 'answer_to_%' then 'answer'
         end as weighed_role
-    from {{ ref('int_metric_catalog') }}
+    from {{ ref('hcat', 'int_metric_catalog') }}
     where {{ is_metric_of_this_build('requires') }}
 ),
 
 -- Weights that belong to other sentences than those of the text: a score by them would be made up.
 mismatched_weights as (
-    select * from {{ ref('int_sentence_weights') }}
+    select * from {{ ref('hcat', 'int_sentence_weights') }}
     where mismatch is not null
 ),
 
@@ -35,12 +35,12 @@ samples as (
 
 cut_off as (
     select count(*) > 0 as has_cut_off
-    from {{ ref('int_threshold_decisions') }}
+    from {{ ref('hcat', 'int_threshold_decisions') }}
     where decision_name = 'context_sentence_relevance' and threshold is not null
 ),
 
 classifier as (
-    select location <> 'none' as has_classifier from {{ ref('int_classifier') }}
+    select location <> 'none' as has_classifier from {{ ref('hcat', 'int_classifier') }}
 ),
 
 text_classifiers as (

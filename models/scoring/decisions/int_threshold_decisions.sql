@@ -2,15 +2,15 @@
 -- classifier or scoring revision is void here. An expired decision is still applied and raises a warning. Where a
 -- decision has a row per classifier, the row of this build's classifier counts.
 with decisions as (
-    select * from {{ ref('threshold_decisions') }}
+    select * from {{ seed('threshold_decisions') }}
 ),
 
 encoder as (
-    select encoder_sha256 from {{ ref('int_encoder') }}
+    select encoder_sha256 from {{ ref('hcat', 'int_encoder') }}
 ),
 
 classifier as (
-    select classifier_sha256 from {{ ref('int_classifier') }}
+    select classifier_sha256 from {{ ref('hcat', 'int_classifier') }}
 ),
 
 checked as (

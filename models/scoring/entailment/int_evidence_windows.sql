@@ -3,20 +3,20 @@
 {{ config(materialized='table') }}
 
 with windowed as (
-    select * from {{ ref('int_sentences_windowed') }}
+    select * from {{ ref('hcat', 'int_sentences_windowed') }}
 ),
 
 evidence as (
     select interaction_id, evidence_key, context_text_ids, context_ranks
-    from {{ ref('int_interaction_evidence') }}
+    from {{ ref('hcat', 'int_interaction_evidence') }}
 ),
 
 answer_sentences as (
-    select * from {{ ref('int_answer_sentences') }}
+    select * from {{ ref('hcat', 'int_answer_sentences') }}
 ),
 
 texts as (
-    select * from {{ ref('int_texts') }}
+    select * from {{ ref('hcat', 'int_texts') }}
 ),
 
 current_rows as (

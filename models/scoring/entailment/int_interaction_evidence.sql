@@ -1,10 +1,10 @@
 -- One row per interaction that has both answer and context, with the content key of its windows of evidence.
 with units as (
-    select * from {{ ref('int_interaction_units') }}
+    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 classifier as (
-    select * from {{ ref('int_classifier') }}
+    select * from {{ ref('hcat', 'int_classifier') }}
 ),
 
 final as (

@@ -7,8 +7,8 @@ def model(dbt, session):
     batch_tokens = dbt.config.meta_get("batch_tokens")
     slice_pairs = dbt.config.meta_get("slice_texts")
     folder = dbt.config.meta_get("warehouse")
-    classifier = ClassifierIdentity.from_row(read_one(dbt.ref("int_classifier")))
-    pairs = dbt.ref("int_pairs_keyed")
+    classifier = ClassifierIdentity.from_row(read_one(dbt.ref("hcat", "int_classifier")))
+    pairs = dbt.ref("hcat", "int_pairs_keyed")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(pairs, done, ["pair_id", "classifier_key"])
     return entail_pending(order_by(pending, "count_characters, pair_id"), classifier, slice_pairs, batch_tokens, folder)

@@ -1,16 +1,16 @@
 -- One row per distinct (premise, hypothesis) with the key of this build's classifier. Pair and key together are the
 -- content key of an entailment.
 with pairs as (
-    select pair_id, premise, hypothesis from {{ ref('int_evidence_windows') }}
+    select pair_id, premise, hypothesis from {{ ref('hcat', 'int_evidence_windows') }}
     {%- if is_on('selfcheck') %}
     union all
     -- Answers that are compared with other answers to the same query.
-    select pair_id, premise, hypothesis from {{ ref('int_sample_pairs') }}
+    select pair_id, premise, hypothesis from {{ ref('hcat', 'int_sample_pairs') }}
     {%- endif %}
     {%- if is_on('robustness') %}
     union all
     -- Answers that are compared with true answers.
-    select pair_id, premise, hypothesis from {{ ref('int_correctness_pairs') }}
+    select pair_id, premise, hypothesis from {{ ref('hcat', 'int_correctness_pairs') }}
     {%- endif %}
 ),
 
@@ -25,7 +25,7 @@ windows as (
 
 classifier as (
     -- A classifier that is switched off reads nothing.
-    select * from {{ ref('int_classifier') }}
+    select * from {{ ref('hcat', 'int_classifier') }}
     where location <> 'none'
 ),
 

@@ -2,21 +2,21 @@
 {{ config(materialized='table') }}
 
 with samples as (
-    select * from {{ ref('int_interaction_samples') }}
+    select * from {{ ref('hcat', 'int_interaction_samples') }}
 ),
 
 answers as (
     select interaction_id, passage_id
-    from {{ ref('int_interaction_passages') }}
+    from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'answer'
 ),
 
 sentences as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 texts as (
-    select * from {{ ref('int_texts') }}
+    select * from {{ ref('hcat', 'int_texts') }}
 ),
 
 -- Keeps only answers with samples, because most answers have none.

@@ -4,19 +4,19 @@
 {%- set bound = var('hcat_unsupported_bound') %}
 
 with entailed as (
-    select * from {{ ref('int_sentences_entailed') }}
+    select * from {{ ref('hcat', 'int_sentences_entailed') }}
 ),
 
 units as (
-    select * from {{ ref('int_interaction_units') }}
+    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 supported as (
-    select * from {{ ref('int_sentences_supported') }}
+    select * from {{ ref('hcat', 'int_sentences_supported') }}
 ),
 
 matches as (
-    select * from {{ ref('int_sentence_matches') }}
+    select * from {{ ref('hcat', 'int_sentence_matches') }}
     where comparison = 'answer_to_context'
 ),
 

@@ -3,13 +3,13 @@
 {{ config(materialized='table') }}
 
 with windows as (
-    select * from {{ ref('int_evidence_windows') }}
+    select * from {{ ref('hcat', 'int_evidence_windows') }}
 ),
 
 entailed as (
     select pairs_entailed.*
-    from {{ ref('int_pairs_entailed') }} as pairs_entailed
-    inner join {{ ref('int_classifier') }} as classifier
+    from {{ ref('hcat', 'int_pairs_entailed') }} as pairs_entailed
+    inner join {{ ref('hcat', 'int_classifier') }} as classifier
         on pairs_entailed.classifier_key = classifier.classifier_key
 ),
 

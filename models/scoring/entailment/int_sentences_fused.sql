@@ -3,17 +3,17 @@
 {{ config(materialized='table') }}
 
 with signals as (
-    select * from {{ ref('int_sentence_signals') }}
+    select * from {{ ref('hcat', 'int_sentence_signals') }}
 ),
 
 priors as (
-    select * from {{ ref('groundedness_prior') }}
+    select * from {{ seed('groundedness_prior') }}
 ),
 
 fitted as (
     select max(priors.classifier_name) as classifier_name
     from priors
-    inner join {{ ref('int_classifier') }} as classifier on priors.classifier_name = classifier.classifier_name
+    inner join {{ ref('hcat', 'int_classifier') }} as classifier on priors.classifier_name = classifier.classifier_name
 ),
 
 parameters as (

@@ -3,5 +3,5 @@ select
     texts.text_id,
     texts.encoded_text,
     embeddings.embedding
-from {{ ref('int_texts') }} as texts
-inner join {{ ref('int_embeddings') }} as embeddings on texts.text_id = embeddings.text_id
+from {{ ref('hcat', 'int_texts') }} as texts
+inner join {{ ref('hcat', 'int_embeddings') }} as embeddings on texts.text_id = embeddings.text_id

@@ -1,5 +1,5 @@
 -- One row per distinct answer text.
 select passage_id, min(passage_text) as passage_text
-from {{ ref('int_interaction_passages') }}
+from {{ ref('hcat', 'int_interaction_passages') }}
 where role = 'answer'
 group by passage_id

@@ -1,7 +1,7 @@
 -- One row per distinct answer text of the interactions whose logs name no language.
 select passages.passage_id, min(passages.passage_text) as passage_text
-from {{ ref('int_interaction_passages') }} as passages
-inner join {{ ref('int_interactions_joined') }} as interactions
+from {{ ref('hcat', 'int_interaction_passages') }} as passages
+inner join {{ ref('hcat', 'int_interactions_joined') }} as interactions
     on passages.interaction_id = interactions.interaction_id
 where passages.role = 'answer' and interactions.logged_language is null
 group by passages.passage_id

@@ -20,7 +20,7 @@ with interactions as (
                 coalesce(sample_index, 0)::string
             )
         ) as conversation_key
-    from {{ ref('stg_interactions') }}
+    from {{ ref('hcat', 'stg_interactions') }}
     where conversation_id is not null
 ),
 

@@ -3,15 +3,15 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 retrievals as (
-    select * from {{ ref('stg_retrievals') }}
+    select * from {{ ref('hcat', 'stg_retrievals') }}
 ),
 
 chunks as (
-    select * from {{ ref('stg_chunks') }}
+    select * from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 passages as (

@@ -13,7 +13,7 @@ with interactions as (
         system,
         {{ query_key() }} as query_key,
         coalesce(sample_index, 0) as sample_index
-    from {{ ref('int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions_joined') }}
     where is_answered and coalesce(query_id, query_text) is not null
 ),
 

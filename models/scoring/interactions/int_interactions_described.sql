@@ -2,15 +2,15 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 passages as (
-    select * from {{ ref('int_interaction_passages') }}
+    select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
 answers_classified as (
-    select * from {{ ref('int_answers_classified_by_refusal') }}
+    select * from {{ ref('hcat', 'int_answers_classified_by_refusal') }}
 ),
 
 answer_passages as (
@@ -22,7 +22,7 @@ answer_passages as (
 -- an answer tells its language if it is long enough
 languages_detected as (
     select passage_id, language
-    from {{ ref('int_answer_languages') }}
+    from {{ ref('hcat', 'int_answer_languages') }}
     where
         language_probability >= {{ var('hcat_language_probability') }}
         and count_letters >= {{ var('hcat_language_letters') }}
@@ -33,7 +33,7 @@ retrievals_graded as (
         interaction_id,
         count(*) as count_retrieved,
         bool_or(grade > 0) as is_source_retrieved
-    from {{ ref('int_retrievals_graded') }}
+    from {{ ref('hcat', 'int_retrievals_graded') }}
     group by interaction_id
 ),
 

@@ -1,22 +1,22 @@
 -- One row per staged interaction with the facts of its query. All metrics start from these texts.
 with interactions as (
-    select * from {{ ref('stg_interactions') }}
+    select * from {{ ref('hcat', 'stg_interactions') }}
 ),
 
 queries as (
-    select * from {{ ref('stg_queries') }}
+    select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
 queries_rooted as (
-    select * from {{ ref('int_queries_rooted') }}
+    select * from {{ ref('hcat', 'int_queries_rooted') }}
 ),
 
 turns as (
-    select * from {{ ref('int_conversation_turns') }}
+    select * from {{ ref('hcat', 'int_conversation_turns') }}
 ),
 
 chunks as (
-    select chunk_id, document_id from {{ ref('stg_chunks') }}
+    select chunk_id, document_id from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 chunks_of_queries as (

@@ -1,17 +1,17 @@
 -- One row per query with the group of queries that ask for the same fact in other words. The group is the logged one,
 -- else the root of the query with the variants that keep its meaning. A query on its own forms no group.
 with queries as (
-    select * from {{ ref('stg_queries') }}
+    select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
 queries_rooted as (
-    select * from {{ ref('int_queries_rooted') }}
+    select * from {{ ref('hcat', 'int_queries_rooted') }}
 ),
 
 variant_types as (
-    select variant_type, meaning from {{ ref('test_variant_types') }}
+    select variant_type, meaning from {{ seed('test_variant_types') }}
     union all
-    select variant_type, meaning from {{ ref('logged_variant_types') }}
+    select variant_type, meaning from {{ seed('logged_variant_types') }}
 ),
 
 described as (

@@ -1,6 +1,6 @@
 -- One row per query with the query at the root of its chain of variants (itself when it has no parent).
 with recursive queries as (
-    select query_id, parent_query_id from {{ ref('stg_queries') }}
+    select query_id, parent_query_id from {{ ref('hcat', 'stg_queries') }}
 ),
 
 chain as (

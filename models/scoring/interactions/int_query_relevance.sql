@@ -7,7 +7,7 @@ with judgements as (
 ),
 
 sources as (
-    select distinct query_id, {{ explode('source_chunk_ids') }} as chunk_id from {{ ref('stg_queries') }}
+    select distinct query_id, {{ explode('source_chunk_ids') }} as chunk_id from {{ ref('hcat', 'stg_queries') }}
 ),
 
 final as (

@@ -2,11 +2,11 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, query_id from {{ ref('int_interactions_joined') }}
+    select interaction_id, query_id from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 retrievals as (
-    select * from {{ ref('stg_retrievals') }}
+    select * from {{ ref('hcat', 'stg_retrievals') }}
 ),
 
 -- Retrieval without any chunk id cannot be graded. A chunk without an id keeps its rank among chunks with ids.
@@ -17,7 +17,7 @@ identified as (
 ),
 
 relevance as (
-    select * from {{ ref('int_query_relevance') }}
+    select * from {{ ref('hcat', 'int_query_relevance') }}
 ),
 
 -- Only queries with at least one relevant chunk can distinguish good retrieval from bad.

@@ -4,7 +4,7 @@ from hcat.language_models.endpoint import settled
 
 
 def model(dbt, session):
-    requests = dbt.ref("int_judge_requests").filter("request_status = 'wanted'")
+    requests = dbt.ref("hcat", "int_judge_requests").filter("request_status = 'wanted'")
     this = str(dbt.this) if dbt.is_incremental else None
     done = settled(this, "call_status", "judge_key") if dbt.is_incremental else None
     pending = select_pending(requests, done, ["judge_key"])

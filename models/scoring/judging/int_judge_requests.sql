@@ -13,12 +13,12 @@
 {%- endfor %}
 
 with expected as (
-    select * from {{ ref('int_evaluations_expected') }}
+    select * from {{ ref('hcat', 'int_evaluations_expected') }}
     where expected_status is null
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
     where family = 'judged'
 ),
 
@@ -26,31 +26,31 @@ interactions as (
     select
         *,
         {{ query_key() }} as query_key
-    from {{ ref('int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 judge_sample as (
-    select * from {{ ref('int_judge_sample') }}
+    select * from {{ ref('hcat', 'int_judge_sample') }}
 ),
 
 passages as (
-    select * from {{ ref('int_interaction_passages') }}
+    select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
 passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 samples as (
-    select * from {{ ref('int_interaction_samples') }}
+    select * from {{ ref('hcat', 'int_interaction_samples') }}
 ),
 
 scales as (
-    select * from {{ ref('rating_scales') }}
+    select * from {{ seed('rating_scales') }}
 ),
 
 service as (
-    select * from {{ ref('int_judge_service') }}
+    select * from {{ ref('hcat', 'int_judge_service') }}
 ),
 
 sampled as (

@@ -7,13 +7,13 @@
 {%- endif %}
 
 with interactions as (
-    select interaction_id from {{ ref('int_interactions_joined') }}
+    select interaction_id from {{ ref('hcat', 'int_interactions_joined') }}
     where is_answered
 ),
 
 rated as (
     select distinct interaction_id
-    from {{ ref('stg_ratings') }}
+    from {{ ref('hcat', 'stg_ratings') }}
     where {{ rank_of_rater_kind('rater_kind') }} is not null
 ),
 

@@ -8,27 +8,27 @@
 {%- set baselines = {'rank': 'retrieval_rank', 'words': 'word_overlap'} %}
 
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 contexts as (
-    select * from {{ ref('int_chunks_to_compare') }}
+    select * from {{ ref('hcat', 'int_chunks_to_compare') }}
 ),
 
 chunks_compared as (
-    select * from {{ ref('int_chunks_compared') }}
+    select * from {{ ref('hcat', 'int_chunks_compared') }}
 ),
 
 retrievals as (
-    select * from {{ ref('stg_retrievals') }}
+    select * from {{ ref('hcat', 'stg_retrievals') }}
 ),
 
 relevance as (
-    select * from {{ ref('int_query_relevance') }}
+    select * from {{ ref('hcat', 'int_query_relevance') }}
 ),
 
 evaluations as (
-    select * from {{ ref('int_evaluations_completed') }}
+    select * from {{ ref('hcat', 'int_evaluations_completed') }}
     where metric_name in ('{{ metrics | join("', '") }}')
 ),
 

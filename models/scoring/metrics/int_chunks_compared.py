@@ -5,8 +5,8 @@ from hcat.metrics.chunks import CHUNK_LISTS, COMPARED_CHUNKS_SCHEMA, compare_chu
 def model(dbt, session):
     batch_rows = dbt.config.meta_get("batch_interactions")
     budget = dbt.config.meta_get("lookup_mebibytes")
-    contexts = dbt.ref("int_chunks_to_compare")
+    contexts = dbt.ref("hcat", "int_chunks_to_compare")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(contexts, done, ["interaction_id", "input_key"]), "interaction_id")
-    texts = Lookup(dbt.ref("int_texts_with_embeddings"), "text_id", CHUNK_LISTS, budget)
+    texts = Lookup(dbt.ref("hcat", "int_texts_with_embeddings"), "text_id", CHUNK_LISTS, budget)
     return map_batches_with_lookup(session, pending, texts, compare_chunks, COMPARED_CHUNKS_SCHEMA, batch_rows)

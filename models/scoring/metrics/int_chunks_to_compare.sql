@@ -1,11 +1,11 @@
 -- One row per interaction that retrieved a relevant chunk beside another one, with the ids of the sentences of its
 -- query and its context.
 with units as (
-    select * from {{ ref('int_interaction_units') }}
+    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 retrievals_graded as (
-    select * from {{ ref('int_retrievals_graded') }}
+    select * from {{ ref('hcat', 'int_retrievals_graded') }}
 ),
 
 rankable as (

@@ -4,11 +4,11 @@
 {{ config(materialized='table') }}
 
 with expected as (
-    select * from {{ ref('int_evaluations_expected') }}
+    select * from {{ ref('hcat', 'int_evaluations_expected') }}
 ),
 
 metrics_unioned as (
-    select * from {{ ref('int_metrics_unioned') }}
+    select * from {{ ref('hcat', 'int_metrics_unioned') }}
 ),
 
 final as (

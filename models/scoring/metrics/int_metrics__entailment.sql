@@ -12,16 +12,16 @@ with sentences as (
         end as weight,
         -- A greeting contradicts nothing.
         case when signals.claims_nothing then 0 else sentences_entailed.contradiction_probability end as contradiction
-    from {{ ref('int_sentences_entailed') }} as sentences_entailed
-    inner join {{ ref('int_answer_sentences') }} as answer_sentences
+    from {{ ref('hcat', 'int_sentences_entailed') }} as sentences_entailed
+    inner join {{ ref('hcat', 'int_answer_sentences') }} as answer_sentences
         on
             sentences_entailed.interaction_id = answer_sentences.interaction_id
             and sentences_entailed.sentence_index = answer_sentences.sentence_index
-    inner join {{ ref('int_sentence_signals') }} as signals
+    inner join {{ ref('hcat', 'int_sentence_signals') }} as signals
         on
             sentences_entailed.interaction_id = signals.interaction_id
             and sentences_entailed.sentence_index = signals.sentence_index
-    left join {{ ref('int_sentence_weights') }} as sentence_weights
+    left join {{ ref('hcat', 'int_sentence_weights') }} as sentence_weights
         on
             sentences_entailed.interaction_id = sentence_weights.interaction_id
             and sentence_weights.role = 'answer'
@@ -29,7 +29,7 @@ with sentences as (
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
     where family = 'entailment'
 ),
 

@@ -3,21 +3,21 @@
 -- that claims nothing needs no support.
 
 with fused as (
-    select * from {{ ref('int_sentences_fused') }}
+    select * from {{ ref('hcat', 'int_sentences_fused') }}
 ),
 
 entailed as (
-    select * from {{ ref('int_sentences_entailed') }}
+    select * from {{ ref('hcat', 'int_sentences_entailed') }}
 ),
 
 metrics as (
-    select * from {{ ref('int_metric_catalog') }}
+    select * from {{ ref('hcat', 'int_metric_catalog') }}
     where family = 'groundedness'
 ),
 
 decision as (
     select max(threshold) as least_support
-    from {{ ref('int_threshold_decisions') }}
+    from {{ ref('hcat', 'int_threshold_decisions') }}
     where decision_name = 'sentence_support'
 ),
 

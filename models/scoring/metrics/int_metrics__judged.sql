@@ -1,11 +1,11 @@
 -- One row per (interaction, judged metric) that can have a score. An evaluation has the status failed, a reason and no
 -- score when the judge did not decide or a call returned nothing.
 with requests as (
-    select * from {{ ref('int_judge_requests') }}
+    select * from {{ ref('hcat', 'int_judge_requests') }}
 ),
 
 verdicts as (
-    select * from {{ ref('int_judge_verdicts') }}
+    select * from {{ ref('hcat', 'int_judge_verdicts') }}
 ),
 
 final as (

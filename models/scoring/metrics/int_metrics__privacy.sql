@@ -1,17 +1,17 @@
 -- One row per answered interaction in which names were searched. The score says whether the answer gives away personal
 -- data that stands neither in the query nor in the context.
 with interactions as (
-    select interaction_id, answer from {{ ref('int_interactions_described') }}
+    select interaction_id, answer from {{ ref('hcat', 'int_interactions_described') }}
     where is_answered
 ),
 
 texts_read as (
-    select text_id from {{ ref('int_texts_recognisable') }}
+    select text_id from {{ ref('hcat', 'int_texts_recognisable') }}
     where is_tagged
 ),
 
 findings as (
-    select * from {{ ref('int_privacy_findings') }}
+    select * from {{ ref('hcat', 'int_privacy_findings') }}
 ),
 
 found as (

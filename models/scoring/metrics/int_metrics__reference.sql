@@ -1,18 +1,18 @@
 -- One row per (interaction, metric) for the metrics that compare an answer with the reference answer.
 with overlapped as (
-    select * from {{ ref('int_answers_overlapped') }}
+    select * from {{ ref('hcat', 'int_answers_overlapped') }}
 ),
 
 compared as (
-    select * from {{ ref('int_interactions_compared') }}
+    select * from {{ ref('hcat', 'int_interactions_compared') }}
 ),
 
 units as (
-    select * from {{ ref('int_interaction_units') }}
+    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 sentence_weights as (
-    select * from {{ ref('int_sentence_weights') }}
+    select * from {{ ref('hcat', 'int_sentence_weights') }}
     where role = 'reference' and is_usable
 ),
 

@@ -4,12 +4,12 @@ with quality as (
         interaction_id,
         case when k is null then metric_name else metric_name || '_at_' || k end as metric_name,
         score
-    from {{ ref('int_retrieval_quality') }}
+    from {{ ref('hcat', 'int_retrieval_quality') }}
 ),
 
 lengths as (
     select interaction_id, count(*) as count_retrieved
-    from {{ ref('int_retrievals_graded') }}
+    from {{ ref('hcat', 'int_retrievals_graded') }}
     group by interaction_id
 ),
 

@@ -1,14 +1,14 @@
 -- One row per (interaction, safety metric): the toxicity and sentiment of the sentences, and the longest copied run.
 with sentence_scores as (
-    select * from {{ ref('int_sentence_scores') }}
+    select * from {{ ref('hcat', 'int_sentence_scores') }}
 ),
 
 copied as (
-    select * from {{ ref('int_answers_copied') }}
+    select * from {{ ref('hcat', 'int_answers_copied') }}
 ),
 
 units as (
-    select interaction_id, input_key from {{ ref('int_interaction_units') }}
+    select interaction_id, input_key from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 aggregated as (

@@ -2,13 +2,13 @@
 -- sentences. It is 1 minus SelfCheckGPT with NLI (Manakul et al. 2023, section 5.4). That method compares contradiction
 -- with entailment, leaves out the neutral class and averages over the other answers and the sentences.
 with pairs as (
-    select * from {{ ref('int_sample_pairs') }}
+    select * from {{ ref('hcat', 'int_sample_pairs') }}
 ),
 
 entailed as (
     select pairs_entailed.*
-    from {{ ref('int_pairs_entailed') }} as pairs_entailed
-    inner join {{ ref('int_classifier') }} as classifier
+    from {{ ref('hcat', 'int_pairs_entailed') }} as pairs_entailed
+    inner join {{ ref('hcat', 'int_classifier') }} as classifier
         on pairs_entailed.classifier_key = classifier.classifier_key
 ),
 

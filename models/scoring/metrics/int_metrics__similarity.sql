@@ -2,18 +2,18 @@
 {%- set rounded = "round(matches.similarity, " ~ var('hcat_similarity_digits') ~ ")" %}
 
 with matches as (
-    select * from {{ ref('int_sentence_matches') }}
+    select * from {{ ref('hcat', 'int_sentence_matches') }}
 ),
 
 metrics as (
     select *
-    from {{ ref('int_metric_catalog') }}
+    from {{ ref('hcat', 'int_metric_catalog') }}
     where family = 'similarity'
 ),
 
 cut_off as (
     select max(threshold) as threshold
-    from {{ ref('int_threshold_decisions') }}
+    from {{ ref('hcat', 'int_threshold_decisions') }}
     where decision_name = 'context_sentence_relevance'
 ),
 

@@ -1,15 +1,15 @@
 -- One row per (interaction, kind) with the share of the answer's words, numbers or entities that occur in the context
 -- or the query. Two further kinds say whether its numbers or entities stand where the context puts them.
 with supported as (
-    select * from {{ ref('int_sentences_supported') }}
+    select * from {{ ref('hcat', 'int_sentences_supported') }}
 ),
 
 units as (
-    select * from {{ ref('int_interaction_units') }}
+    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 private_values as (
-    select * from {{ ref('int_interaction_privacy_values') }}
+    select * from {{ ref('hcat', 'int_interaction_privacy_values') }}
 ),
 
 current_rows as (

@@ -1,11 +1,11 @@
 -- One row per (interaction, distance between context and answer). The distances are optimal transport and its
 -- approximation (HCAT section 3.3.2).
 with compared as (
-    select * from {{ ref('int_interactions_compared') }}
+    select * from {{ ref('hcat', 'int_interactions_compared') }}
 ),
 
 units as (
-    select * from {{ ref('int_interaction_units') }}
+    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 distances as (

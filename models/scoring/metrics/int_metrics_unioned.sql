@@ -12,7 +12,7 @@
 
 {% for family in families -%}
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
-from {{ ref('int_metrics__' ~ family) }}
+from {{ ref('hcat', 'int_metrics__' ~ family) }}
 {% if not loop.last %}union all
 {% endif %}
 {%- endfor %}

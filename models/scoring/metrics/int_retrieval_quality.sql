@@ -2,7 +2,7 @@
 {{ config(materialized='table') }}
 
 with judged as (
-    select * from {{ ref('int_retrievals_graded') }}
+    select * from {{ ref('hcat', 'int_retrievals_graded') }}
 ),
 
 relevance as (
@@ -10,7 +10,7 @@ relevance as (
         query_id,
         grade,
         row_number() over (partition by query_id order by grade desc, chunk_id asc) as ideal_position
-    from {{ ref('int_query_relevance') }}
+    from {{ ref('hcat', 'int_query_relevance') }}
     where grade > 0
 ),
 

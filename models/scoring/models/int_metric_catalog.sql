@@ -3,18 +3,18 @@
 -- segment and from week to week.
 {%- set families_off = families_switched_off() %}
 with shipped as (
-    select * from {{ ref('metric_catalog') }}
+    select * from {{ seed('metric_catalog') }}
     {%- if families_off %}
     where family not in ('{{ families_off | join("', '") }}')
     {%- endif %}
 ),
 
 own as (
-    select * from {{ ref('own_metrics') }}
+    select * from {{ seed('own_metrics') }}
 ),
 
 risks as (
-    select * from {{ ref('risks') }}
+    select * from {{ seed('risks') }}
 ),
 
 catalogued as (

@@ -10,4 +10,4 @@ def model(dbt, session):
     device = dbt.config.meta_get("device")
     dtype = dbt.config.meta_get("dtype")
     chosen = ((toxicity, toxicity_revision), (sentiment, sentiment_revision))
-    return describe_text_classifiers(read_one(dbt.ref("int_encoder")), *chosen, device, dtype)
+    return describe_text_classifiers(read_one(dbt.ref("hcat", "int_encoder")), *chosen, device, dtype)

@@ -1,11 +1,11 @@
 -- One row per interaction whose answer holds personal data, with the query and contexts in which these values are
 -- searched.
 with passages as (
-    select * from {{ ref('int_interaction_passages') }}
+    select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
 texts as (
-    select text_id, reading_key, spans from {{ ref('int_texts_masked') }}
+    select text_id, reading_key, spans from {{ ref('hcat', 'int_texts_masked') }}
     where {{ array_length('spans') }} > 0
 ),
 

@@ -1,12 +1,12 @@
 -- One row per interaction that has personal data in any of its texts, with the values to mask in its sentences.
 -- This model must never become a table, because it holds the personal data itself.
 with passages as (
-    select * from {{ ref('int_interaction_passages') }}
+    select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
 spans as (
     select text_id, text, {{ explode('spans') }} as span
-    from {{ ref('int_texts_masked') }}
+    from {{ ref('hcat', 'int_texts_masked') }}
     where masked_text is not null
 ),
 

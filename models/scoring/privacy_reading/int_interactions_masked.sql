@@ -3,16 +3,16 @@
 
 with interactions as (
     select interaction_id, query_text, answer, reference_answer, customer_group, tags
-    from {{ ref('int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_texts_masked') }}
     where masked_text is not null
 ),
 
 records as (
-    select text_id, masked_text from {{ ref('int_records_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_records_masked') }}
     where masked_text is not null
 ),
 

@@ -1,14 +1,14 @@
 -- One row per (interaction, distinct value of personal data in its answer), masked, for the answers of this build.
 with spans as (
-    select * from {{ ref('int_privacy_spans') }}
+    select * from {{ ref('hcat', 'int_privacy_spans') }}
 ),
 
 answers as (
-    select interaction_id, exposure_key from {{ ref('int_answers_with_spans') }}
+    select interaction_id, exposure_key from {{ ref('hcat', 'int_answers_with_spans') }}
 ),
 
 entity_types as (
-    select * from {{ ref('privacy_entity_types') }}
+    select * from {{ seed('privacy_entity_types') }}
 ),
 
 final as (

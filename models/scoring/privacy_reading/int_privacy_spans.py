@@ -4,7 +4,7 @@ from hcat.privacy.tables import EXPOSED_SCHEMA, expose_answers
 
 def model(dbt, session):
     batch_interactions = dbt.config.meta_get("batch_interactions")
-    answers = dbt.ref("int_answers_with_spans")
+    answers = dbt.ref("hcat", "int_answers_with_spans")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(answers, done, ["interaction_id", "exposure_key"]), "interaction_id")
     return map_batches(pending, expose_answers, EXPOSED_SCHEMA, batch_interactions, in_processes=True)

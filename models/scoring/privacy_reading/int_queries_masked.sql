@@ -1,15 +1,15 @@
 -- One row per prepared query with its texts and tags in masked form.
 with queries as (
-    select query_id, query_text, reference_answer, tags from {{ ref('stg_queries') }}
+    select query_id, query_text, reference_answer, tags from {{ ref('hcat', 'stg_queries') }}
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_texts_masked') }}
     where masked_text is not null
 ),
 
 records as (
-    select text_id, masked_text from {{ ref('int_records_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_records_masked') }}
     where masked_text is not null
 ),
 

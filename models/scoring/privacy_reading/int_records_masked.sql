@@ -1,10 +1,10 @@
 -- One row per distinct record of tags with its masked form (null where nothing needs masking).
 with recognisable as (
-    select text_id, reading_key from {{ ref('int_records_recognisable') }}
+    select text_id, reading_key from {{ ref('hcat', 'int_records_recognisable') }}
 ),
 
 recognised as (
-    select * from {{ ref('int_records_recognised') }}
+    select * from {{ ref('hcat', 'int_records_recognised') }}
 ),
 
 final as (

@@ -1,14 +1,14 @@
 -- One row per distinct record of tags of an interaction or a query, with the key of its reading.
 with interactions as (
-    select tags from {{ ref('int_interactions_joined') }}
+    select tags from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 queries as (
-    select tags from {{ ref('stg_queries') }}
+    select tags from {{ ref('hcat', 'stg_queries') }}
 ),
 
 recognisers as (
-    select recogniser_key from {{ ref('int_privacy_recognisers') }}
+    select recogniser_key from {{ ref('hcat', 'int_privacy_recognisers') }}
 ),
 
 united as (

@@ -4,8 +4,8 @@ from hcat.privacy.tables import mask_pending_records
 
 def model(dbt, session):
     batch_texts = dbt.config.meta_get("batch_texts")
-    recognisers = read_one(dbt.ref("int_privacy_recognisers"))
-    records = dbt.ref("int_records_recognisable")
+    recognisers = read_one(dbt.ref("hcat", "int_privacy_recognisers"))
+    records = dbt.ref("hcat", "int_records_recognisable")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(records, done, ["text_id", "reading_key"]), "text_id")
     return mask_pending_records(pending, recognisers["masked_types"], batch_texts)

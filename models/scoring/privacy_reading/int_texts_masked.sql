@@ -1,11 +1,11 @@
 -- One row per distinct text in use, with its masked form (null where nothing needs masking) and the positions of
 -- personal data in it.
 with recognisable as (
-    select text_id, reading_key, text, is_tagged from {{ ref('int_texts_recognisable') }}
+    select text_id, reading_key, text, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
 ),
 
 recognised as (
-    select * from {{ ref('int_texts_recognised') }}
+    select * from {{ ref('hcat', 'int_texts_recognised') }}
 ),
 
 final as (

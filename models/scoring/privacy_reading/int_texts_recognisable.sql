@@ -3,27 +3,27 @@
 {{ config(materialized='table') }}
 
 with interaction_passages as (
-    select * from {{ ref('int_interaction_passages') }}
+    select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
 interactions as (
-    select interaction_id, logged_language, customer_group from {{ ref('int_interactions_joined') }}
+    select interaction_id, logged_language, customer_group from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 queries as (
-    select query_text, reference_answer from {{ ref('stg_queries') }}
+    select query_text, reference_answer from {{ ref('hcat', 'stg_queries') }}
 ),
 
 documents as (
-    select title, topic from {{ ref('stg_documents') }}
+    select title, topic from {{ ref('hcat', 'stg_documents') }}
 ),
 
 chunks as (
-    select topic from {{ ref('stg_chunks') }}
+    select topic from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 recognisers as (
-    select * from {{ ref('int_privacy_recognisers') }}
+    select * from {{ ref('hcat', 'int_privacy_recognisers') }}
 ),
 
 united as (

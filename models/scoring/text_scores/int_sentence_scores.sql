@@ -3,16 +3,16 @@
 
 with passages as (
     select *
-    from {{ ref('int_interaction_passages') }}
+    from {{ ref('hcat', 'int_interaction_passages') }}
     where role in ('query', 'answer')
 ),
 
 passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 scores as (
-    {{ current_rows(ref('int_texts_classified_by_tone'), ref('int_text_classifiers'), 'scoring_key') | indent(4) }}
+    {{ current_rows(ref('hcat', 'int_texts_classified_by_tone'), ref('hcat', 'int_text_classifiers'), 'scoring_key') | indent(4) }}
 ),
 
 final as (

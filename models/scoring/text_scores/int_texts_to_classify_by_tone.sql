@@ -1,28 +1,28 @@
 -- One row per distinct text of a query, an answer or a probe, with its vector and the key of this build's classifiers.
 with passages as (
     select distinct passage_id
-    from {{ ref('int_interaction_passages') }}
+    from {{ ref('hcat', 'int_interaction_passages') }}
     where role in ('query', 'answer')
 ),
 
 passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 safety_texts as (
-    select * from {{ ref('int_safety_texts') }}
+    select * from {{ ref('hcat', 'int_safety_texts') }}
 ),
 
 embeddings as (
-    select * from {{ ref('int_embeddings') }}
+    select * from {{ ref('hcat', 'int_embeddings') }}
 ),
 
 texts as (
-    select * from {{ ref('int_texts') }}
+    select * from {{ ref('hcat', 'int_texts') }}
 ),
 
 classifiers as (
-    select distinct scoring_key from {{ ref('int_text_classifiers') }}
+    select distinct scoring_key from {{ ref('hcat', 'int_text_classifiers') }}
 ),
 
 wanted as (

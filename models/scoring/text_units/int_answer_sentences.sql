@@ -1,11 +1,11 @@
 -- One row per (interaction, answer sentence) with its text. A join on it costs what the answer is long. A look into the
 -- list of an answer would copy the list for each sentence.
 with interaction_passages as (
-    select * from {{ ref('int_interaction_passages') }}
+    select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
 passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 )
 
 select

@@ -5,6 +5,6 @@ select
     interactions.query_text,
     interactions.answer,
     interactions.reference_answer
-from {{ ref('int_interactions_joined') }} as interactions
-inner join {{ ref('int_interaction_units') }} as units on interactions.interaction_id = units.interaction_id
+from {{ ref('hcat', 'int_interactions_joined') }} as interactions
+inner join {{ ref('hcat', 'int_interaction_units') }} as units on interactions.interaction_id = units.interaction_id
 where units.reference_window_ids is not null and units.answer_window_ids is not null

@@ -4,19 +4,19 @@
 {%- set roles = ['query', 'answer', 'context', 'statement'] %}
 
 with interaction_passages as (
-    select * from {{ ref('int_interaction_passages') }}
+    select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
 passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 passage_windows as (
-    select * from {{ ref('int_passage_windows') }}
+    select * from {{ ref('hcat', 'int_passage_windows') }}
 ),
 
 encoder as (
-    select * from {{ ref('int_encoder') }}
+    select * from {{ ref('hcat', 'int_encoder') }}
 ),
 
 sentences as (

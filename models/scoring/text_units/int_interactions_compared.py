@@ -5,8 +5,8 @@ from hcat.metrics.similarity import COMPARED_SCHEMA, UNIT_LISTS, compare_interac
 def model(dbt, session):
     batch_rows = dbt.config.meta_get("batch_interactions")
     budget = dbt.config.meta_get("lookup_mebibytes")
-    units = dbt.ref("int_interaction_units")
+    units = dbt.ref("hcat", "int_interaction_units")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(units, done, ["interaction_id", "input_key"]), "interaction_id")
-    embeddings = Lookup(dbt.ref("int_embeddings"), "text_id", UNIT_LISTS, budget)
+    embeddings = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", UNIT_LISTS, budget)
     return map_batches_with_lookup(session, pending, embeddings, compare_interactions, COMPARED_SCHEMA, batch_rows)

@@ -1,11 +1,11 @@
 -- One row per (passage, window) of the references and of the answers that are compared with them. A window is a run of
 -- whole sentences that fits the encoder, so that a long text is split and pooled instead of truncated.
 with passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 interaction_passages as (
-    select * from {{ ref('int_interaction_passages') }}
+    select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
 compared_passages as (

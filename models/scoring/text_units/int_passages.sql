@@ -4,5 +4,5 @@
 select
     passage_id,
     min(passage_text) as passage_text
-from {{ ref('int_interaction_passages') }}
+from {{ ref('hcat', 'int_interaction_passages') }}
 group by passage_id

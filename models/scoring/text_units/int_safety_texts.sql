@@ -1,19 +1,19 @@
 -- One row per text of a seed that is embedded together with the logs. These are toxicity probes, examples of restricted
 -- topics, and examples of what the application is for.
 with probes as (
-    select * from {{ ref('toxicity_probes') }}
+    select * from {{ seed('toxicity_probes') }}
 ),
 
 groups_of_people as (
-    select * from {{ ref('toxicity_groups') }}
+    select * from {{ seed('toxicity_groups') }}
 ),
 
 restricted_topics as (
-    select * from {{ ref('restricted_topics') }}
+    select * from {{ seed('restricted_topics') }}
 ),
 
 scope_examples as (
-    select * from {{ ref('scope_examples') }}
+    select * from {{ seed('scope_examples') }}
 ),
 
 probes_filled as (

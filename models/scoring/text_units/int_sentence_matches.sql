@@ -6,15 +6,15 @@
 ] %}
 
 with compared as (
-    select * from {{ ref('int_interactions_compared') }}
+    select * from {{ ref('hcat', 'int_interactions_compared') }}
 ),
 
 units as (
-    select * from {{ ref('int_interaction_units') }}
+    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 sentence_weights as (
-    select * from {{ ref('int_sentence_weights') }}
+    select * from {{ ref('hcat', 'int_sentence_weights') }}
     where is_usable
 ),
 

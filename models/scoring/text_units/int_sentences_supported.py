@@ -5,10 +5,10 @@ from hcat.metrics.batches import SUPPORT_LISTS, SUPPORT_SCHEMA, SupportMeasure
 def model(dbt, session):
     batch_rows = dbt.config.meta_get("batch_interactions")
     budget = dbt.config.meta_get("lookup_mebibytes")
-    units = dbt.ref("int_interaction_units")
+    units = dbt.ref("hcat", "int_interaction_units")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(units, done, ["interaction_id", "input_key"]), "interaction_id")
-    texts = Lookup(dbt.ref("int_texts"), "text_id", SUPPORT_LISTS, budget)
+    texts = Lookup(dbt.ref("hcat", "int_texts"), "text_id", SUPPORT_LISTS, budget)
     return map_batches_with_lookup(
         session, pending, texts, SupportMeasure(), SUPPORT_SCHEMA, batch_rows, in_processes=True
     )

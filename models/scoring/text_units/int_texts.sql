@@ -4,18 +4,18 @@
 
 with passages as (
     -- The split table keeps passages of earlier rules and logs. Only passages in use are embedded.
-    select passage_id from {{ ref('int_passages') }}
+    select passage_id from {{ ref('hcat', 'int_passages') }}
 ),
 
 sentences_and_windows as (
     select passages_split.text_id, passages_split.sentence_text as encoded_text
-    from {{ ref('int_passages_split') }} as passages_split
+    from {{ ref('hcat', 'int_passages_split') }} as passages_split
     inner join passages on passages_split.passage_id = passages.passage_id
     union all
-    select text_id, window_text as encoded_text from {{ ref('int_passage_windows') }}
+    select text_id, window_text as encoded_text from {{ ref('hcat', 'int_passage_windows') }}
     {%- if is_on('safety') %}
     union all
-    select text_id, encoded_text from {{ ref('int_safety_texts') }}
+    select text_id, encoded_text from {{ ref('hcat', 'int_safety_texts') }}
     {%- endif %}
 ),
 
@@ -32,7 +32,7 @@ final as (
         texts.encoded_text,
         length(texts.encoded_text) as count_characters
     from texts
-    cross join {{ ref('int_encoder') }} as encoder
+    cross join {{ ref('hcat', 'int_encoder') }} as encoder
 )
 
 select * from final

@@ -1,17 +1,17 @@
 -- One row per interaction with its topic: the logged tag, else the topic of the source chunk, else the k-means cluster
 -- of the query, else no_topic.
 with logged as (
-    select * from {{ ref('int_topics_logged') }}
+    select * from {{ ref('hcat', 'int_topics_logged') }}
 ),
 
 passages as (
     select *
-    from {{ ref('int_interaction_passages') }}
+    from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'query'
 ),
 
 clusters as (
-    select * from {{ ref('int_queries_clustered') }}
+    select * from {{ ref('hcat', 'int_queries_clustered') }}
 ),
 
 final as (

@@ -5,5 +5,5 @@ from hcat.topics.queries import cluster_queries
 def model(dbt, session):
     count_topics = dbt.config.meta_get("count_topics")
     random_seed = dbt.config.meta_get("random_seed")
-    sentences = read_rows(order_by(dbt.ref("int_query_sentences"), "passage_id, sentence_index"))
+    sentences = read_rows(order_by(dbt.ref("hcat", "int_query_sentences"), "passage_id, sentence_index"))
     return cluster_queries(sentences, count_topics, random_seed)

@@ -1,11 +1,11 @@
 -- One row per (query text, sentence) of interactions whose topic is neither logged nor known from a source chunk.
 with topics as (
-    select * from {{ ref('int_topics_logged') }}
+    select * from {{ ref('hcat', 'int_topics_logged') }}
 ),
 
 passages as (
     select *
-    from {{ ref('int_interaction_passages') }}
+    from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'query'
 ),
 
@@ -17,11 +17,11 @@ untagged as (
 ),
 
 passages_split as (
-    select * from {{ ref('int_passages_split') }}
+    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 embeddings as (
-    select * from {{ ref('int_embeddings') }}
+    select * from {{ ref('hcat', 'int_embeddings') }}
 ),
 
 final as (

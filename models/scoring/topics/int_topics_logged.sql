@@ -1,23 +1,23 @@
 -- One row per interaction with its logged topic, else the topic of the first source chunk of its query, else null.
 with interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 tags_masked as (
-    select interaction_id, tags from {{ ref('int_interactions_masked') }}
+    select interaction_id, tags from {{ ref('hcat', 'int_interactions_masked') }}
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_texts_masked') }}
     where masked_text is not null
 ),
 
 chunks as (
-    select * from {{ ref('stg_chunks') }}
+    select * from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 documents as (
-    select * from {{ ref('stg_documents') }}
+    select * from {{ ref('hcat', 'stg_documents') }}
 ),
 
 chunk_topics as (

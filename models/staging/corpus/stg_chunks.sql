@@ -8,5 +8,5 @@ select
     chunk_index,
     source_row,
     landing_number
-from {{ ref('base_chunks') }}
+from {{ ref('hcat', 'base_chunks') }}
 where record_status = 'staged'

@@ -7,5 +7,5 @@ select
     document_text,
     source_row,
     landing_number
-from {{ ref('base_documents') }}
+from {{ ref('hcat', 'base_documents') }}
 where record_status = 'staged'

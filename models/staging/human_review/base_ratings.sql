@@ -10,18 +10,18 @@ with source as (
 ),
 
 rating_scales as (
-    select * from {{ ref('rating_scales') }}
+    select * from {{ seed('rating_scales') }}
 ),
 
 raters as (
-    select * from {{ ref('raters') }}
+    select * from {{ seed('raters') }}
 ),
 
 interactions as (
     -- Only here does staging look at another source. A record is an orphan while its interaction is not staged. It
     -- stops being an orphan when the interaction arrives in a later file.
     select interaction_id as known_interaction_id
-    from {{ ref('base_interactions') }}
+    from {{ ref('hcat', 'base_interactions') }}
     where record_status = 'staged'
 ),
 

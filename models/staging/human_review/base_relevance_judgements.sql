@@ -1,6 +1,6 @@
 -- One row per landed relevance judgement, with typed columns, and with the reason when it cannot be used.
 with source as (
-    select * from {{ ref('landed_relevance_judgements') }}
+    select * from {{ ref('hcat', 'landed_relevance_judgements') }}
 ),
 
 renamed as (

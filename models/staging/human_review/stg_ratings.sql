@@ -14,5 +14,5 @@ select
     rated_at,
     source_row,
     landing_number
-from {{ ref('base_ratings') }}
+from {{ ref('hcat', 'base_ratings') }}
 where record_status = 'staged'

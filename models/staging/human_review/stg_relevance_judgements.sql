@@ -7,5 +7,5 @@ select
     grade,
     source_row,
     landing_number
-from {{ ref('base_relevance_judgements') }}
+from {{ ref('hcat', 'base_relevance_judgements') }}
 where record_status = 'staged'

@@ -10,13 +10,13 @@ interactions as (
     -- Staging looks at other sources only where a record is of no use without them. A record is an orphan while its
     -- interaction is not staged. It stops being an orphan when the interaction arrives in a later file.
     select interaction_id as known_interaction_id
-    from {{ ref('base_interactions') }}
+    from {{ ref('hcat', 'base_interactions') }}
     where record_status = 'staged'
 ),
 
 chunks as (
     select chunk_id as known_chunk_id
-    from {{ ref('base_chunks') }}
+    from {{ ref('hcat', 'base_chunks') }}
     where record_status = 'staged'
 ),
 
@@ -28,7 +28,7 @@ corpus as (
             select count(chunk_id)
             from {{ ref_if_on('retrieval', 'landed_relevance_judgements', 'chunk_id string') }}
         )
-        + (select count(source_chunk_ids) from {{ ref('base_queries') }}) as count_graded
+        + (select count(source_chunk_ids) from {{ ref('hcat', 'base_queries') }}) as count_graded
 ),
 
 renamed as (

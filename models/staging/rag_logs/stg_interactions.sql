@@ -19,5 +19,5 @@ select
     asked_at,
     source_row,
     landing_number
-from {{ ref('base_interactions') }}
+from {{ ref('hcat', 'base_interactions') }}
 where record_status = 'staged'

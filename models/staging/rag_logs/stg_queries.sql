@@ -19,5 +19,5 @@ select
     sampling_weight,
     source_row,
     landing_number
-from {{ ref('base_queries') }}
+from {{ ref('hcat', 'base_queries') }}
 where record_status = 'staged'

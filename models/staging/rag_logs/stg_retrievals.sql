@@ -9,5 +9,5 @@ select
     completeness_weight,
     source_row,
     landing_number
-from {{ ref('base_retrievals') }}
+from {{ ref('hcat', 'base_retrievals') }}
 where record_status = 'staged'

@@ -1,11 +1,11 @@
 -- One row per chunk that traces log with its text and its document, as a record of chunks. Chunks of the logs go first.
 with documents as (
-    select * from {{ ref('base_trace_documents') }}
+    select * from {{ ref('hcat', 'base_trace_documents') }}
     where chunk_id is not null and document_id is not null and text is not null
 ),
 
 landed as (
-    select distinct chunk_id from {{ ref('landed_chunks') }}
+    select distinct chunk_id from {{ ref('hcat', 'landed_chunks') }}
 ),
 
 numbered as (

@@ -1,11 +1,11 @@
 -- One row per document that traces name for their chunks, as a record of documents. Documents of the logs go first.
 with documents as (
-    select * from {{ ref('base_trace_documents') }}
+    select * from {{ ref('hcat', 'base_trace_documents') }}
     where chunk_id is not null and document_id is not null
 ),
 
 landed as (
-    select distinct document_id from {{ ref('landed_documents') }}
+    select distinct document_id from {{ ref('hcat', 'landed_documents') }}
 ),
 
 numbered as (

@@ -2,11 +2,11 @@
 {%- set fields = ['interaction_id', 'query', 'answer', 'model', 'application', 'version', 'session', 'user'] %}
 
 with traces as (
-    select * from {{ ref('base_traces') }}
+    select * from {{ ref('hcat', 'base_traces') }}
 ),
 
 span_values as (
-    select * from {{ ref('base_span_values') }}
+    select * from {{ ref('hcat', 'base_span_values') }}
 ),
 
 ranked as (

@@ -1,11 +1,11 @@
 -- One row per query and reference answer that traces log, as a record of queries.
 with interactions as (
-    select * from {{ ref('base_folded_interactions') }}
+    select * from {{ ref('hcat', 'base_folded_interactions') }}
     where read_error is null
 ),
 
 span_values as (
-    select * from {{ ref('base_span_values') }}
+    select * from {{ ref('hcat', 'base_span_values') }}
     where field = 'reference_answer'
 ),
 

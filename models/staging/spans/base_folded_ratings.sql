@@ -2,27 +2,27 @@
 {%- set fields = ['annotation_name', 'annotation_source', 'annotation_value', 'annotator', 'annotation_time'] %}
 
 with span_values as (
-    select * from {{ ref('base_span_values') }}
+    select * from {{ ref('hcat', 'base_span_values') }}
 ),
 
 spans as (
-    select * from {{ ref('base_spans') }}
+    select * from {{ ref('hcat', 'base_spans') }}
 ),
 
 recognised as (
-    select * from {{ ref('base_spans_recognised') }}
+    select * from {{ ref('hcat', 'base_spans_recognised') }}
 ),
 
 dialects as (
-    select * from {{ ref('span_dialects') }}
+    select * from {{ seed('span_dialects') }}
 ),
 
 mapped as (
-    select * from {{ ref('span_annotations') }}
+    select * from {{ seed('span_annotations') }}
 ),
 
 interactions as (
-    select * from {{ ref('base_folded_interactions') }}
+    select * from {{ ref('hcat', 'base_folded_interactions') }}
     where read_error is null
 ),
 

@@ -1,6 +1,6 @@
 -- One row per document that a trace used, as a record of retrievals.
 with documents as (
-    select * from {{ ref('base_trace_documents') }}
+    select * from {{ ref('hcat', 'base_trace_documents') }}
 ),
 
 final as (

@@ -3,21 +3,21 @@ with landed as (
     select
         record_id,
         attributes
-    from {{ ref('landed_spans') }}
+    from {{ ref('hcat', 'landed_spans') }}
 ),
 
 spans as (
     select
         record_id,
         kind
-    from {{ ref('base_spans') }}
+    from {{ ref('hcat', 'base_spans') }}
     where record_status = 'staged'
 ),
 
 paths as (
-    select path from {{ ref('base_span_paths') }}
+    select path from {{ ref('hcat', 'base_span_paths') }}
     union
-    select guard_path as path from {{ ref('base_span_paths') }}
+    select guard_path as path from {{ ref('hcat', 'base_span_paths') }}
 ),
 
 entries as (

@@ -6,7 +6,7 @@
 ] %}
 
 with dialects as (
-    select * from {{ ref('span_dialects') }}
+    select * from {{ seed('span_dialects') }}
 ),
 
 written as (

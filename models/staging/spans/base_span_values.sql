@@ -1,18 +1,18 @@
 -- One row per value that a span gives to a field of its dialect and role, with its priority and its place in a list.
 with attributes as (
-    select * from {{ ref('base_span_attributes') }}
+    select * from {{ ref('hcat', 'base_span_attributes') }}
 ),
 
 paths as (
-    select * from {{ ref('base_span_paths') }}
+    select * from {{ ref('hcat', 'base_span_paths') }}
 ),
 
 recognised as (
-    select * from {{ ref('base_spans_recognised') }}
+    select * from {{ ref('hcat', 'base_spans_recognised') }}
 ),
 
 spans as (
-    select * from {{ ref('base_spans') }}
+    select * from {{ ref('hcat', 'base_spans') }}
 ),
 
 guarding as (

@@ -1,6 +1,6 @@
 -- One row per landed span, with typed columns, and with the reason when it cannot be used.
 with source as (
-    select * from {{ ref('landed_spans') }}
+    select * from {{ ref('hcat', 'landed_spans') }}
 ),
 
 renamed as (

@@ -2,15 +2,15 @@
 {%- set roles = ['chain', 'model', 'retriever', 'reranker', 'tool'] %}
 
 with attributes as (
-    select * from {{ ref('base_span_attributes') }}
+    select * from {{ ref('hcat', 'base_span_attributes') }}
 ),
 
 paths as (
-    select * from {{ ref('base_span_paths') }}
+    select * from {{ ref('hcat', 'base_span_paths') }}
 ),
 
 dialects as (
-    select * from {{ ref('span_dialects') }}
+    select * from {{ seed('span_dialects') }}
 ),
 
 recognised as (

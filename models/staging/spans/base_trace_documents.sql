@@ -1,15 +1,15 @@
 -- One row per document that an accepted trace used, in order: those of rerankers if there are any, else of retrievers.
 with span_values as (
-    select * from {{ ref('base_span_values') }}
+    select * from {{ ref('hcat', 'base_span_values') }}
 ),
 
 spans as (
-    select * from {{ ref('base_spans') }}
+    select * from {{ ref('hcat', 'base_spans') }}
 ),
 
 
 interactions as (
-    select * from {{ ref('base_folded_interactions') }}
+    select * from {{ ref('hcat', 'base_folded_interactions') }}
     where read_error is null
 ),
 

@@ -1,15 +1,15 @@
 -- One row per trace with its root: the span that gives query and answer, or the reason why there is none.
 with spans as (
-    select * from {{ ref('base_spans') }}
+    select * from {{ ref('hcat', 'base_spans') }}
     where record_status = 'staged'
 ),
 
 recognised as (
-    select * from {{ ref('base_spans_recognised') }}
+    select * from {{ ref('hcat', 'base_spans_recognised') }}
 ),
 
 attributes as (
-    select * from {{ ref('base_span_attributes') }}
+    select * from {{ ref('hcat', 'base_span_attributes') }}
 ),
 
 described as (

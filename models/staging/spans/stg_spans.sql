@@ -11,5 +11,5 @@ select
     ended_at,
     source_row,
     landing_number
-from {{ ref('base_spans') }}
+from {{ ref('hcat', 'base_spans') }}
 where record_status = 'staged'

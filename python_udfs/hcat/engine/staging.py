@@ -54,16 +54,21 @@ def _load_yaml(text: str) -> Any:
     return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def types_of_seed(project: Path, name: str) -> dict[str, str]:
-    """Return the types that hcat's project declares for the columns of a seed."""
+def describe_seed(project: Path, name: str) -> dict[str, Any]:
+    """Return the properties that hcat's project states for a seed; none if it states nothing."""
     for path in sorted((project / "seeds" / "properties").glob("_*.yml")):
         text = path.read_text(encoding="utf-8")
         # reading a file of settings costs more than looking for a name in it
         seeds = (_load_yaml(text).get("seeds") or []) if f"name: {name}\n" in text else []
         for seed in seeds:
             if seed["name"] == name:
-                return dict((seed.get("config") or {}).get("column_types") or {})
+                return dict(seed)
     return {}
+
+
+def types_of_seed(project: Path, name: str) -> dict[str, str]:
+    """Return the types that hcat's project declares for the columns of a seed."""
+    return dict((describe_seed(project, name).get("config") or {}).get("column_types") or {})
 
 
 class Staging:
@@ -139,7 +144,7 @@ class Staging:
         known |= {
             "adapter": Adapter,
             "return": _return,
-            "ref": self._refer,
+            "ref": lambda *names: self._refer(names[-1]),
             "var": lambda name, default=None: self._variables.get(name, default),
             "run_started_at": datetime.now(UTC),
             "config": lambda **settings: "",

@@ -77,7 +77,12 @@ select
     count(*) filter (where graded.query_id is not null and found.has_ids) as relevance,
     count(*) filter (where sampled.query_id is not null or sampled.query_text is not null) as samples,
     count(asked_at) as asked_at,
-    count(distinct application_version) as versions
+    count(distinct application_version) as versions,
+    count(distinct date_trunc('week', asked_at)) as weeks,
+    count(conversation_id) as conversations,
+    count(queries.parent_query_id) as variants,
+    (select count(*) from base_ratings where record_status = 'staged') as ratings,
+    (select count(*) from landed_spans) as spans
 from interactions
 left join queries on interactions.query_id = queries.query_id
 left join (select distinct query_id from graded) as graded on interactions.query_id = graded.query_id
@@ -202,8 +207,9 @@ def _read_tables(tables: Mapping[str, str], warehouse: Path | None) -> Iterator[
 
 
 def _find_seed(name: str, start: Path, project: Path) -> Path:
-    own = start / "seeds" / f"{name}.csv"
-    return own if own.is_file() else project / "seeds" / f"{name}.csv"
+    """Return the file of a seed: that of the project in ``start`` where it replaces the one of hcat."""
+    is_own = name in read_variables(project, start)["hcat_own_seeds"]
+    return (start if is_own else project) / "seeds" / f"{name}.csv"
 
 
 def read_catalogue(path: Path) -> list[dict[str, Any]]:

@@ -5,19 +5,35 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, Final
 
-from hcat.engine.staging import ProjectError, find_project, types_of_seed
+from hcat.engine.staging import ProjectError, describe_seed, find_project
 from hcat.landing.check import LANGUAGE_MODEL, check_logs, read_catalogue
 
 _PACKAGE = "hcat"
 _PLACE_OF_LOGS = "raw_logs"
 # measurements that interactions alone allow, beside those of a metric; the others ask for a test set, weeks or ratings
 _MEASUREMENTS = ("share_not_failed", "share_records_accepted", "count_leaked_values", "share_passing", "mean_score")
+#: Module, what it needs of the logs, and how much of that at least.
+_MODULES: Final = (
+    ("privacy", "interactions", 1),
+    ("calibration", "ratings", 1),
+    ("reference", "reference", 1),
+    ("retrieval", "relevance", 1),
+    ("conversations", "conversations", 1),
+    ("versions", "versions", 2),
+    ("drift", "weeks", 2),
+    ("findings", "weeks", 2),
+    ("robustness", "variants", 1),
+    ("selfcheck", "samples", 1),
+    ("spans", "spans", 1),
+)
+#: Families of metrics of modules that no logs ask for: a project switches them on by decision.
+_UNASKED: Final = ("safety",)
 _GATES, _DECISIONS, _METRICS = "threshold_gates", "threshold_decisions", "own_metrics"
 _SIGN_OFFS = "sign_offs"
 
@@ -29,6 +45,8 @@ config-version: 2
 profile: $name
 model-paths: ["models"]
 seed-paths: ["seeds"]
+# models of this project may have the names of models of hcat
+flags: {require_ref_searches_node_package_before_root: true}
 
 vars:
   hcat:
@@ -39,24 +57,12 @@ vars:
     # metrics and dimensions of your own: models of this project (docs/own-metrics.md of hcat)
     hcat_own_metrics: []
     hcat_own_dimensions: {}
-
-# Business decisions are yours: these seeds of hcat are switched off, and those in seeds/ take their names. Any other
-# seed of hcat can be replaced in the same way.
-seeds:
-  hcat:
-    threshold_gates: {+enabled: false}
-    threshold_decisions: {+enabled: false}
-    own_metrics: {+enabled: false}
-    sign_offs: {+enabled: false}
-  $name:
-    threshold_gates:
-      +column_types: {$types_of_gates}
-    threshold_decisions:
-      +column_types: {$types_of_decisions}
-    own_metrics:
-      +column_types: {$types_of_metrics}
-    sign_offs:
-      +column_types: {$types_of_sign_offs}
+    # what is built (docs/modules.md of hcat): $reason
+    hcat_profile: $profile
+    hcat_modules: {$modules}
+    # Business decisions are yours: these seeds stand in seeds/ and replace those of hcat. Any other seed of hcat can be
+    # replaced in the same way.
+    hcat_own_seeds: [threshold_gates, threshold_decisions, own_metrics, sign_offs]
 """)
 _PROFILES = Template("""\
 $name:
@@ -135,31 +141,42 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
     source = package or find_project(start)
     catalogue = read_catalogue(source / "seeds" / "metric_catalog.csv")
     if logs is None:
+        # gates that need answers alone, and no module that has to wait for something
         inputs: Mapping[str, int] = {"interactions": 1, "query": 1, "answer": 1}
+        profile, reason = "standard", "nothing is known of the logs yet"
+        modules: dict[str, bool] = {}
         metrics = {metric["metric_name"] for metric in catalogue if LANGUAGE_MODEL not in metric["inputs"]}
     else:
         checked = check_logs(logs, start, source)
         if not checked.count_interactions:
             raise ValueError(f"{logs}: no interaction can be used: `hcat check {logs}` says why")
         inputs, metrics = checked.inputs, set(checked.metrics)
+        profile, reason = "minimal", "the logs hold what these modules need; add others when theirs is there"
+        modules = {module: True for module, each, least in _MODULES if inputs[each] >= least}
     names = {metric["metric_name"]: metric["inputs"] for metric in catalogue}
     # the demo has a gate of each kind
     possible, shipped = _read_seed(source / "demo" / "seeds", _GATES), _read_seed(source / "seeds", _DECISIONS)
-    gates = [row for row in possible if _is_measurable(row, names, inputs)]
+    families = {metric["metric_name"]: metric["family"] for metric in catalogue}
+    left_out = set() if profile == "standard" else {module for module, _, _ in _MODULES} - modules.keys()
+    gates = [
+        row
+        for row in possible
+        if _is_measurable(row, names, inputs) and families.get(row["metric_name"]) not in {*left_out, *_UNASKED}
+    ]
     decisions = [row for row in shipped if row["metric_name"] not in names or row["metric_name"] in metrics]
     name = _name_of(folder)
     texts = {
         "dbt_project.yml": _PROJECT.substitute(
             name=name,
+            profile=profile,
+            reason=reason,
+            modules=", ".join(f"{module}: {str(is_on).lower()}" for module, is_on in modules.items()),
             logs=_PLACE_OF_LOGS if logs is None else (start / logs).resolve(),
-            types_of_gates=_list_types(types_of_seed(source, _GATES)),
-            types_of_decisions=_list_types(types_of_seed(source, _DECISIONS)),
-            types_of_metrics=_list_types(types_of_seed(source, _METRICS)),
-            types_of_sign_offs=_list_types(types_of_seed(source, _SIGN_OFFS)),
         ),
         "profiles.yml": _PROFILES.substitute(name=name),
         "packages.yml": _PACKAGES.substitute(package=(start / source).resolve()),
         ".gitignore": _IGNORED,
+        "seeds/_seeds.yml": _describe_seeds(source),
         f"seeds/{_GATES}.csv": _to_csv(gates, list(possible[0])),
         f"seeds/{_DECISIONS}.csv": _to_csv(decisions, list(shipped[0])),
         f"seeds/{_METRICS}.csv": (source / "seeds" / f"{_METRICS}.csv").read_text(encoding="utf-8"),
@@ -208,6 +225,13 @@ def _to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
     return text.getvalue()
 
 
-def _list_types(types: Mapping[str, str]) -> str:
-    listed: Iterable[str] = (f"{column}: {kind}" for column, kind in types.items())
-    return ", ".join(listed)
+def _describe_seeds(source: Path) -> str:
+    """Return the properties of the replaced seeds, with their tests: those of hcat's own seeds run with hcat alone."""
+    import yaml
+
+    seeds = []
+    for name in (_GATES, _DECISIONS, _METRICS, _SIGN_OFFS):
+        seed = dict(describe_seed(source, name))
+        seed["config"] = {key: value for key, value in seed["config"].items() if key == "column_types"}
+        seeds.append(seed)
+    return str(yaml.safe_dump({"seeds": seeds}, sort_keys=False, width=120, allow_unicode=True))

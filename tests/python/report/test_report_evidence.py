@@ -545,7 +545,9 @@ def test_points_are_means_of_queries(tmp_path: Path) -> None:
         connection.execute("update fct_interactions set query_id = cluster_id")
     page = report.render_report(warehouse)
     assert "0.500 [0.333, 0.667] n 2" in read_text(read_section(page, "outcomes"))
-    assert "scores of recall, precision, sentence recall, sentence precision, answer relevancy per query" in read_text(page)
+    assert "scores of recall, precision, sentence recall, sentence precision, answer relevancy per query" in read_text(
+        page
+    )
 
 
 def test_sentence_recall_and_precision_are_drawn_side_by_side(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 -- This build left one row per primary metric that it measured, with the figures of the mart of weaknesses.
 with kept as (
-    select * from {{ ref('fct_run_metrics') }}
+    select * from {{ ref('hcat', 'fct_run_metrics') }}
     where run_id = '{{ invocation_id }}'
 ),
 
 measured as (
-    select * from {{ ref('fct_marginal_weaknesses') }}
+    select * from {{ ref('hcat', 'fct_marginal_weaknesses') }}
     where dimension = 'all'
 )
 

@@ -1,19 +1,19 @@
 -- One row per query. A query is one wording of one SQL query, with its true answer.
 with queries as (
-    select * from {{ ref('int_grammar_queries_filled') }}
+    select * from {{ ref('hcat', 'int_grammar_queries_filled') }}
 ),
 
 fillings as (
-    select * from {{ ref('int_grammar_fillings') }}
+    select * from {{ ref('hcat', 'int_grammar_fillings') }}
 ),
 
 texts as (
-    select * from {{ ref('int_grammar_texts') }}
+    select * from {{ ref('hcat', 'int_grammar_texts') }}
     where text_status = 'used'
 ),
 
 templates as (
-    select * from {{ ref('int_grammar_templates') }}
+    select * from {{ ref('hcat', 'int_grammar_templates') }}
     where template_status = 'accepted'
 ),
 

@@ -1,6 +1,6 @@
 -- One row per filled SQL query that is not asked because it does not have exactly one answer.
 with fillings as (
-    select * from {{ ref('int_grammar_fillings') }}
+    select * from {{ ref('hcat', 'int_grammar_fillings') }}
     where answer_status <> 'single_answer'
 ),
 

@@ -5,8 +5,10 @@ from hcat.grammar.queries import FILLING_SCHEMA, answer_fillings
 
 def model(dbt, session):
     settings = dbt.config.meta_get("grammar")
-    schema = schema_of(read_rows(dbt.ref("int_grammar_schema")), read_rows(dbt.ref("int_grammar_constraints")))
-    templates = read_rows(dbt.ref("int_grammar_templates"))
+    schema = schema_of(
+        read_rows(dbt.ref("hcat", "int_grammar_schema")), read_rows(dbt.ref("hcat", "int_grammar_constraints"))
+    )
+    templates = read_rows(dbt.ref("hcat", "int_grammar_templates"))
     maximum_rows = dbt.config.meta_get("maximum_rows")
     run = select_runner(session, maximum_rows)
     return stream(FILLING_SCHEMA, answer_fillings(run, templates, schema, settings))

@@ -1,15 +1,15 @@
 -- One row per column of a key or foreign key. The warehouse knows it, or people declare it for tables that are read
 -- here.
 with known as (
-    select * from {{ ref('int_grammar_keys') }}
+    select * from {{ ref('hcat', 'int_grammar_keys') }}
 ),
 
 declared as (
-    select * from {{ ref('grammar_constraints') }}
+    select * from {{ seed('grammar_constraints') }}
 ),
 
 tables as (
-    select lower(table_name) as table_name from {{ ref('int_grammar_relations') }}
+    select lower(table_name) as table_name from {{ ref('hcat', 'int_grammar_relations') }}
 ),
 
 -- all columns of a constraint are kept together, so that a constraint never matches half of another

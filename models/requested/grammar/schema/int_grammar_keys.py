@@ -3,5 +3,5 @@ from hcat.engine.relations import read_rows
 
 
 def model(dbt, session):
-    names = read_rows(dbt.ref("int_grammar_relations").order("table_schema, table_name"))
+    names = read_rows(dbt.ref("hcat", "int_grammar_relations").order("table_schema, table_name"))
     return describe_constraints(session, zip(*names.to_pydict().values(), strict=True))

@@ -18,7 +18,7 @@
 {{ exceptions.raise_compiler_error("hcat_grammar_relations names no table: name those from which queries are made") }}
 {%- endif -%}
 {%- elif not var('hcat_grammar_relations') -%}
-{%- for table in [ref('branches'), ref('products'), ref('fees'), ref('channels'), ref('advice_desks')] -%}
+{%- for table in [seed('branches'), seed('products'), seed('fees'), seed('channels'), seed('advice_desks')] -%}
 {%- do relations.append((table.schema, table.identifier)) -%}
 {%- endfor -%}
 {%- endif %}

@@ -1,10 +1,10 @@
 -- One row per column of a table from which queries are made, with what people declare about it.
 with columns as (
-    select * from {{ ref('int_grammar_columns') }}
+    select * from {{ ref('hcat', 'int_grammar_columns') }}
 ),
 
 described as (
-    select * from {{ ref('grammar_columns') }}
+    select * from {{ seed('grammar_columns') }}
 ),
 
 final as (

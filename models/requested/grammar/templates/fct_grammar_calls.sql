@@ -1,6 +1,6 @@
 -- One row per call of the language model for templates.
 with calls as (
-    select * from {{ ref('int_grammar_calls') }}
+    select * from {{ ref('hcat', 'int_grammar_calls') }}
 ),
 
 final as (

@@ -1,6 +1,6 @@
 -- One row per SQL template and criterion.
 with checks as (
-    select * from {{ ref('int_grammar_checks') }}
+    select * from {{ ref('hcat', 'int_grammar_checks') }}
 ),
 
 final as (

@@ -1,6 +1,6 @@
 -- One row per SQL template that somebody wrote, with its final status.
 with templates as (
-    select * from {{ ref('int_grammar_templates') }}
+    select * from {{ ref('hcat', 'int_grammar_templates') }}
 ),
 
 final as (

@@ -1,6 +1,6 @@
 -- One row per text template of an accepted SQL template, with its final status.
 with texts as (
-    select * from {{ ref('int_grammar_texts') }}
+    select * from {{ ref('hcat', 'int_grammar_texts') }}
 ),
 
 final as (

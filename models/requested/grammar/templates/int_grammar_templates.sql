@@ -1,6 +1,6 @@
 -- One row per SQL template that somebody wrote, with its final status.
 with made as (
-    select * from {{ ref('int_grammar_templates_made') }}
+    select * from {{ ref('hcat', 'int_grammar_templates_made') }}
 ),
 
 final as (

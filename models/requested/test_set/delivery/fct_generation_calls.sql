@@ -1,11 +1,11 @@
 -- One row per call of the language model: the ledger of every prompt and every answer. The table is empty without a
 -- language model.
 with calls as (
-    select * from {{ ref('int_generation_calls') }}
+    select * from {{ ref('hcat', 'int_generation_calls') }}
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_test_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_test_texts_masked') }}
     where masked_text is not null
 ),
 

@@ -1,23 +1,23 @@
 -- One row per candidate that did not enter the test set, with the reason.
 with queries_checked as (
-    select * from {{ ref('int_queries_checked') }}
+    select * from {{ ref('hcat', 'int_queries_checked') }}
     where check_status = 'rejected'
 ),
 
 candidates as (
-    select * from {{ ref('int_generated_candidates') }}
+    select * from {{ ref('hcat', 'int_generated_candidates') }}
 ),
 
 chunk_topics as (
-    select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
+    select chunk_id, topic_id from {{ ref('hcat', 'int_chunk_topics') }}
 ),
 
 chunk_strata as (
-    select chunk_id, stratum_id from {{ ref('int_chunk_strata') }}
+    select chunk_id, stratum_id from {{ ref('hcat', 'int_chunk_strata') }}
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_test_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_test_texts_masked') }}
     where masked_text is not null
 ),
 

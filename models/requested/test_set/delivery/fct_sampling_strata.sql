@@ -1,17 +1,17 @@
 with strata_planned as (
-    select * from {{ ref('int_strata_planned') }}
+    select * from {{ ref('hcat', 'int_strata_planned') }}
 ),
 
 chunks_sampled as (
-    select * from {{ ref('int_chunks_sampled') }}
+    select * from {{ ref('hcat', 'int_chunks_sampled') }}
 ),
 
 strata_weighted as (
-    select * from {{ ref('int_strata_weighted') }}
+    select * from {{ ref('hcat', 'int_strata_weighted') }}
 ),
 
 queries_weighted as (
-    select * from {{ ref('int_queries_weighted') }}
+    select * from {{ ref('hcat', 'int_queries_weighted') }}
 ),
 
 -- sum in a fixed order: the last bits depend on it, and a rerun must change nothing

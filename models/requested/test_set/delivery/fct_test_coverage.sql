@@ -1,32 +1,32 @@
 -- One row per (dimension, segment, outcome), with the number of queries that were kept or rejected for a reason, and of
 -- requests that gave no query. Every segment has the row `accepted`, even with a zero, so that gaps are visible.
 with requests as (
-    select generation_key, chunk_id, query_type, generator from {{ ref('int_generation_requests') }}
+    select generation_key, chunk_id, query_type, generator from {{ ref('hcat', 'int_generation_requests') }}
 ),
 
 queries_generated as (
-    select generation_key, generation_status from {{ ref('int_queries_generated') }}
+    select generation_key, generation_status from {{ ref('hcat', 'int_queries_generated') }}
     where query_id is null
 ),
 
 queries_checked as (
-    select query_id, coalesce(reason, 'accepted') as outcome from {{ ref('int_queries_checked') }}
+    select query_id, coalesce(reason, 'accepted') as outcome from {{ ref('hcat', 'int_queries_checked') }}
 ),
 
 candidates as (
-    select * from {{ ref('int_generated_candidates') }}
+    select * from {{ ref('hcat', 'int_generated_candidates') }}
 ),
 
 chunk_topics as (
-    select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
+    select chunk_id, topic_id from {{ ref('hcat', 'int_chunk_topics') }}
 ),
 
 chunk_strata as (
-    select chunk_id, stratum_id from {{ ref('int_chunk_strata') }}
+    select chunk_id, stratum_id from {{ ref('hcat', 'int_chunk_strata') }}
 ),
 
 query_types as (
-    select query_type from {{ ref('test_query_types') }}
+    select query_type from {{ seed('test_query_types') }}
     where queries_per_chunk > 0
 ),
 

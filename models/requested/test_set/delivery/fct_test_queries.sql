@@ -1,10 +1,10 @@
 -- One row per query of the test set, with masked text. int_test_queries has the text that is asked.
 with test_queries as (
-    select * from {{ ref('int_test_queries') }}
+    select * from {{ ref('hcat', 'int_test_queries') }}
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_test_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_test_texts_masked') }}
     where masked_text is not null
 ),
 

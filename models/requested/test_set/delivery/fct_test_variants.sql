@@ -1,11 +1,11 @@
 -- One row per planned variant of a query of the test set, with masked text. int_test_variants has the text that is
 -- asked.
 with test_variants as (
-    select * from {{ ref('int_test_variants') }}
+    select * from {{ ref('hcat', 'int_test_variants') }}
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('int_test_texts_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_test_texts_masked') }}
     where masked_text is not null
 ),
 

@@ -1,10 +1,10 @@
 -- One row per distinct text of the test set, with its masked form (null if there is nothing to mask).
 with recognisable as (
-    select text_id, reading_key from {{ ref('int_test_texts_recognisable') }}
+    select text_id, reading_key from {{ ref('hcat', 'int_test_texts_recognisable') }}
 ),
 
 recognised as (
-    select * from {{ ref('int_test_texts_recognised') }}
+    select * from {{ ref('hcat', 'int_test_texts_recognised') }}
 ),
 
 final as (

@@ -1,22 +1,22 @@
 -- One row per distinct text of the test set that is shown somewhere, with the key of its recognition.
 with test_queries as (
-    select query_text, reference_answer from {{ ref('int_test_queries') }}
+    select query_text, reference_answer from {{ ref('hcat', 'int_test_queries') }}
 ),
 
 test_variants as (
-    select query_text, detail from {{ ref('int_test_variants') }}
+    select query_text, detail from {{ ref('hcat', 'int_test_variants') }}
 ),
 
 candidates as (
-    select query_text, reference_answer from {{ ref('int_generated_candidates') }}
+    select query_text, reference_answer from {{ ref('hcat', 'int_generated_candidates') }}
 ),
 
 calls as (
-    select prompt, answer from {{ ref('int_generation_calls') }}
+    select prompt, answer from {{ ref('hcat', 'int_generation_calls') }}
 ),
 
 recognisers as (
-    select * from {{ ref('int_privacy_recognisers') }}
+    select * from {{ ref('hcat', 'int_privacy_recognisers') }}
 ),
 
 united as (

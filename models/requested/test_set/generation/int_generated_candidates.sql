@@ -2,16 +2,16 @@
 {%- set imported = one_of('hcat_imported_queries', ['none', 'referenced', 'originals']) %}
 
 with requests as (
-    select generation_key from {{ ref('int_generation_requests') }}
+    select generation_key from {{ ref('hcat', 'int_generation_requests') }}
 ),
 
 queries_generated as (
-    select * from {{ ref('int_queries_generated') }}
+    select * from {{ ref('hcat', 'int_queries_generated') }}
     where query_id is not null
 ),
 
 queries_staged as (
-    select * from {{ ref('stg_queries') }}
+    select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
 generated as (

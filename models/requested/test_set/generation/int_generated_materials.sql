@@ -1,25 +1,25 @@
 -- One row per candidate, with the inputs of its checks: its vector, the vector of its chunk and the texts of its source
 -- chunks.
 with candidates as (
-    select * from {{ ref('int_generated_candidates') }}
+    select * from {{ ref('hcat', 'int_generated_candidates') }}
 ),
 
 encoder as (
-    select encoder_key, encoder_name from {{ ref('int_encoder') }}
+    select encoder_key, encoder_name from {{ ref('hcat', 'int_encoder') }}
 ),
 
 embeddings as (
     select embedded.text_id, embedded.embedding, encoder.encoder_name
-    from {{ ref('int_generated_embedded') }} as embedded
+    from {{ ref('hcat', 'int_generated_embedded') }} as embedded
     inner join encoder on embedded.encoder_key = encoder.encoder_key
 ),
 
 chunk_embeddings as (
-    select chunk_id, embedding from {{ ref('int_chunk_embeddings') }}
+    select chunk_id, embedding from {{ ref('hcat', 'int_chunk_embeddings') }}
 ),
 
 chunks as (
-    select chunk_id, chunk_text from {{ ref('stg_chunks') }}
+    select chunk_id, chunk_text from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 sources as (

@@ -1,11 +1,11 @@
 -- One row per distinct text of a candidate, with the key of this build's encoder. It is the content key of an
 -- embedding.
 with candidates as (
-    select distinct query_text from {{ ref('int_generated_candidates') }}
+    select distinct query_text from {{ ref('hcat', 'int_generated_candidates') }}
 ),
 
 encoder as (
-    select encoder_key from {{ ref('int_encoder') }}
+    select encoder_key from {{ ref('hcat', 'int_encoder') }}
 ),
 
 final as (

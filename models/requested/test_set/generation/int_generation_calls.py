@@ -4,7 +4,7 @@ from hcat.test_set.generation.tables import CALLS_SCHEMA, call_pending
 
 
 def model(dbt, session):
-    requests = dbt.ref("int_generation_requests").filter("generator = 'language_model'")
+    requests = dbt.ref("hcat", "int_generation_requests").filter("generator = 'language_model'")
     this = str(dbt.this) if dbt.is_incremental else None
     done = settled(this, "call_status") if dbt.is_incremental else None
     pending = select_pending(requests, done, ["generation_key"])

@@ -1,11 +1,11 @@
 -- One row per request for queries, with the answer of the language model if it was asked, or the reason why there is
 -- none.
 with requests as (
-    select * from {{ ref('int_generation_requests') }}
+    select * from {{ ref('hcat', 'int_generation_requests') }}
 ),
 
 calls as (
-    select * from {{ ref('int_generation_calls') }}
+    select * from {{ ref('hcat', 'int_generation_calls') }}
     where step = 'queries' and is_last
 ),
 

@@ -11,27 +11,27 @@
 {%- endif %}
 
 with chunks_sampled as (
-    select chunk_id from {{ ref('int_chunks_sampled') }}
+    select chunk_id from {{ ref('hcat', 'int_chunks_sampled') }}
 ),
 
 chunks as (
-    select chunk_id, document_id, chunk_text from {{ ref('stg_chunks') }}
+    select chunk_id, document_id, chunk_text from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 service as (
-    select language_model from {{ ref('int_generation_service') }}
+    select language_model from {{ ref('hcat', 'int_generation_service') }}
 ),
 
 documents as (
-    select document_id, title from {{ ref('stg_documents') }}
+    select document_id, title from {{ ref('hcat', 'stg_documents') }}
 ),
 
 query_types as (
-    select * from {{ ref('test_query_types') }}
+    select * from {{ seed('test_query_types') }}
 ),
 
 templates as (
-    select * from {{ ref('query_templates') }}
+    select * from {{ seed('query_templates') }}
 ),
 
 template_keys as (

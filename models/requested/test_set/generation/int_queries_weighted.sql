@@ -4,16 +4,16 @@
 -- small sample were forced to the sum, shares of often drawn chunks would be biased. Where all chunks of the corpus are
 -- taken there is no sample to weight: every query counts 1.
 with queries_checked as (
-    select * from {{ ref('int_queries_checked') }}
+    select * from {{ ref('hcat', 'int_queries_checked') }}
     where check_status = 'accepted'
 ),
 
 chunks_sampled as (
-    select chunk_id, stratum_id, sampling_status, sampling_weight from {{ ref('int_chunks_sampled') }}
+    select chunk_id, stratum_id, sampling_status, sampling_weight from {{ ref('hcat', 'int_chunks_sampled') }}
 ),
 
 strata_weighted as (
-    select * from {{ ref('int_strata_weighted') }}
+    select * from {{ ref('hcat', 'int_strata_weighted') }}
 ),
 
 -- strata without an accepted query lend their chunks to their neighbour

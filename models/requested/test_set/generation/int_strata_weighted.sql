@@ -2,15 +2,15 @@
 -- represented by the stratum of the same topic whose chunks are most alike in length. Without such a stratum it is not
 -- covered. Where all chunks of the corpus are taken, weights are 1 and nothing represents anything else.
 with strata_planned as (
-    select * from {{ ref('int_strata_planned') }}
+    select * from {{ ref('hcat', 'int_strata_planned') }}
 ),
 
 chunks_sampled as (
-    select * from {{ ref('int_chunks_sampled') }}
+    select * from {{ ref('hcat', 'int_chunks_sampled') }}
 ),
 
 queries_checked as (
-    select * from {{ ref('int_queries_checked') }}
+    select * from {{ ref('hcat', 'int_queries_checked') }}
 ),
 
 accepted_chunks as (

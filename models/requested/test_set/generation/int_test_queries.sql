@@ -2,28 +2,28 @@
 {{ config(materialized='table') }}
 
 with queries_checked as (
-    select query_id, similarity_to_chunk, copied_share from {{ ref('int_queries_checked') }}
+    select query_id, similarity_to_chunk, copied_share from {{ ref('hcat', 'int_queries_checked') }}
     where check_status = 'accepted'
 ),
 
 candidates as (
-    select * from {{ ref('int_generated_candidates') }}
+    select * from {{ ref('hcat', 'int_generated_candidates') }}
 ),
 
 queries_weighted as (
-    select * from {{ ref('int_queries_weighted') }}
+    select * from {{ ref('hcat', 'int_queries_weighted') }}
 ),
 
 chunks_sampled as (
-    select chunk_id, inclusion_probability from {{ ref('int_chunks_sampled') }}
+    select chunk_id, inclusion_probability from {{ ref('hcat', 'int_chunks_sampled') }}
 ),
 
 chunks as (
-    select chunk_id, document_id from {{ ref('stg_chunks') }}
+    select chunk_id, document_id from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 chunk_topics as (
-    select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
+    select chunk_id, topic_id from {{ ref('hcat', 'int_chunk_topics') }}
 ),
 
 final as (

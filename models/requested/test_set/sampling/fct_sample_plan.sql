@@ -1,5 +1,5 @@
 with sample_sizes as (
-    select * from {{ ref('int_sample_sizes') }}
+    select * from {{ ref('hcat', 'int_sample_sizes') }}
 ),
 
 final as (

@@ -1,9 +1,9 @@
 with chunks_sampled as (
-    select * from {{ ref('int_chunks_sampled') }}
+    select * from {{ ref('hcat', 'int_chunks_sampled') }}
 ),
 
 chunk_strata as (
-    select chunk_id, stratum_label, size_measure, importance from {{ ref('int_chunk_strata') }}
+    select chunk_id, stratum_label, size_measure, importance from {{ ref('hcat', 'int_chunk_strata') }}
 ),
 
 final as (

@@ -16,23 +16,23 @@
 {%- set cut = 'any_value(%s)' if bounds else 'percentile_cont(%s) within group (order by characters)' %}
 
 with chunks as (
-    select * from {{ ref('stg_chunks') }}
+    select * from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 documents as (
-    select * from {{ ref('stg_documents') }}
+    select * from {{ ref('hcat', 'stg_documents') }}
 ),
 
 chunk_topics as (
-    select chunk_id, topic_id from {{ ref('int_chunk_topics') }}
+    select chunk_id, topic_id from {{ ref('hcat', 'int_chunk_topics') }}
 ),
 
 dimensions as (
-    select * from {{ ref('sampling_dimensions') }}
+    select * from {{ seed('sampling_dimensions') }}
 ),
 
 importances as (
-    select * from {{ ref('stratum_importance') }}
+    select * from {{ seed('stratum_importance') }}
 ),
 
 sized as (

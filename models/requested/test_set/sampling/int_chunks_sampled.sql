@@ -12,11 +12,11 @@
 {%- set draw_size = draw_sizes[within] %}
 
 with chunk_strata as (
-    select * from {{ ref('int_chunk_strata') }}
+    select * from {{ ref('hcat', 'int_chunk_strata') }}
 ),
 
 strata_planned as (
-    select stratum_id, plan_status, count_population, count_planned from {{ ref('int_strata_planned') }}
+    select stratum_id, plan_status, count_population, count_planned from {{ ref('hcat', 'int_strata_planned') }}
 ),
 
 numbered as (

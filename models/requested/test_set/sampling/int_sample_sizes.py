@@ -7,5 +7,5 @@ def model(dbt, session):
     expected_share = dbt.config.meta_get("expected_share")
     confidence = dbt.config.meta_get("confidence")
     design_effect = dbt.config.meta_get("design_effect")
-    strata = order_by(dbt.ref("int_strata_planned"), "stratum_id")
+    strata = order_by(dbt.ref("hcat", "int_strata_planned"), "stratum_id")
     return plan_sample_sizes(read_rows(strata), half_widths, expected_share, confidence, design_effect)

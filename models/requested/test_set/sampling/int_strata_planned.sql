@@ -21,11 +21,11 @@
 {%- endif %}
 
 with chunk_strata as (
-    select * from {{ ref('int_chunk_strata') }}
+    select * from {{ ref('hcat', 'int_chunk_strata') }}
 ),
 
 strata_scored as (
-    select * from {{ ref('int_strata_scored') }}
+    select * from {{ ref('hcat', 'int_strata_scored') }}
 ),
 
 settings as (

@@ -2,16 +2,16 @@
 -- Neyman. Other allocations need no scores, so a test set then needs no evaluated logs.
 {% if var('hcat_sampling_allocation') == 'neyman' -%}
 with evaluations as (
-    select * from {{ ref('fct_evaluations') }}
+    select * from {{ ref('hcat', 'fct_evaluations') }}
     where metric_name = '{{ var("hcat_sampling_metric") | replace("'", "''") }}' and raw_score is not null
 ),
 
 interactions as (
-    select * from {{ ref('int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 chunk_strata as (
-    select chunk_id, stratum_id from {{ ref('int_chunk_strata') }}
+    select chunk_id, stratum_id from {{ ref('hcat', 'int_chunk_strata') }}
 ),
 
 traced as (

@@ -1,9 +1,9 @@
 with fitted as (
-    select * from {{ ref('int_topics_fitted') }}
+    select * from {{ ref('hcat', 'int_topics_fitted') }}
 ),
 
 chunk_topics as (
-    select * from {{ ref('int_chunk_topics') }}
+    select * from {{ ref('hcat', 'int_chunk_topics') }}
 ),
 
 counted as (

@@ -11,4 +11,4 @@ select
 
     -- booleans
     is_fitted
-from {{ ref('int_chunk_topics') }}
+from {{ ref('hcat', 'int_chunk_topics') }}

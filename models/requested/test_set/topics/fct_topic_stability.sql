@@ -1,5 +1,5 @@
 with measured as (
-    select * from {{ ref('int_topics_measured') }}
+    select * from {{ ref('hcat', 'int_topics_measured') }}
 ),
 
 fits as (
@@ -13,7 +13,7 @@ fits as (
         sum(count_fitted)::bigint as count_texts,
         sum(case when topic_id = 'noise' then count_fitted else 0 end)::bigint as count_noise,
         count(similarity_to_previous)::bigint as count_kept
-    from {{ ref('int_topics_fitted') }}
+    from {{ ref('hcat', 'int_topics_fitted') }}
     group by fit_id, fit_number, count_topics, silhouette, settings
 ),
 

@@ -7,13 +7,13 @@
 {%- endfor %}
 
 with chunk_windows as (
-    select * from {{ ref('int_chunk_windows') }}
+    select * from {{ ref('hcat', 'int_chunk_windows') }}
 ),
 
 embeddings as (
     select embedded.text_id, embedded.encoder_key, embedded.embedding
-    from {{ ref('int_chunks_embedded') }} as embedded
-    inner join {{ ref('int_encoder') }} as encoder on embedded.encoder_key = encoder.encoder_key
+    from {{ ref('hcat', 'int_chunks_embedded') }} as embedded
+    inner join {{ ref('hcat', 'int_encoder') }} as encoder on embedded.encoder_key = encoder.encoder_key
 ),
 
 chunks as (

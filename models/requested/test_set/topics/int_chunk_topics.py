@@ -3,4 +3,4 @@ from hcat.topics.tables import assign_topics
 
 
 def model(dbt, session):
-    return assign_topics(dbt.ref("int_chunk_embeddings"), read_rows(dbt.ref("int_topics_fitted")))
+    return assign_topics(dbt.ref("hcat", "int_chunk_embeddings"), read_rows(dbt.ref("hcat", "int_topics_fitted")))

@@ -7,7 +7,7 @@ with chunks as (
         chunk_id,
         document_id,
         trim({{ replace_pattern('chunk_text', '\\s+', ' ') }}) as chunk_text
-    from {{ ref('stg_chunks') }}
+    from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 counted as (

@@ -3,7 +3,7 @@ with windows as (
     select
         text_id,
         min(window_text) as encoded_text
-    from {{ ref('int_chunk_windows') }}
+    from {{ ref('hcat', 'int_chunk_windows') }}
     group by text_id
 )
 
@@ -13,4 +13,4 @@ select
     windows.encoded_text,
     length(windows.encoded_text) as count_characters
 from windows
-cross join {{ ref('int_encoder') }} as encoder
+cross join {{ ref('hcat', 'int_encoder') }} as encoder

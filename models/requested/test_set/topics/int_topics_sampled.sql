@@ -1,14 +1,14 @@
 -- One row per distinct chunk text on which topics are fitted: all texts, or as many as the setting allows, drawn by
 -- hash.
 with embeddings as (
-    select * from {{ ref('int_chunk_embeddings') }}
+    select * from {{ ref('hcat', 'int_chunk_embeddings') }}
 ),
 
 windows as (
     select
         chunk_id,
         {{ joined_text('window_text', "' '", 'window_index') }} as topic_text
-    from {{ ref('int_chunk_windows') }}
+    from {{ ref('hcat', 'int_chunk_windows') }}
     group by chunk_id
 ),
 

@@ -6,8 +6,8 @@ def model(dbt, session):
     batch_queries = dbt.config.meta_get("batch_queries")
     probability = dbt.config.meta_get("language_probability")
     letters = dbt.config.meta_get("language_letters")
-    keyed = dbt.ref("int_variants_keyed")
-    materials = read_rows(dbt.ref("int_variant_materials"))
+    keyed = dbt.ref("hcat", "int_variants_keyed")
+    materials = read_rows(dbt.ref("hcat", "int_variant_materials"))
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(keyed, done, ["variant_key"])
     bounds = LanguageBounds(probability, letters)

@@ -1,22 +1,22 @@
 -- One row per distinct (premise, hypothesis) that the classifier reads to check a variant, with the key of this build's
 -- classifier. A variant must ask what its parent asks, so each is read as premise of the other.
 with variants_planned as (
-    select variant_key, query_text from {{ ref('int_variants_keyed') }}
+    select variant_key, query_text from {{ ref('hcat', 'int_variants_keyed') }}
 ),
 
 queries_varied as (
-    select variant_key, variant_type, query_text from {{ ref('int_queries_varied') }}
+    select variant_key, variant_type, query_text from {{ ref('hcat', 'int_queries_varied') }}
     where variant_status = 'made'
 ),
 
 variant_types as (
-    select variant_type from {{ ref('test_variant_types') }}
+    select variant_type from {{ seed('test_variant_types') }}
     where must_entail
 ),
 
 classifier as (
     -- a classifier that is switched off reads nothing, and hashes know no meaning
-    select classifier_key from {{ ref('int_classifier') }}
+    select classifier_key from {{ ref('hcat', 'int_classifier') }}
     where location not in ('none', 'hashing')
 ),
 

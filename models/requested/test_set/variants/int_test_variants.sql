@@ -2,25 +2,25 @@
 {{ config(materialized='table') }}
 
 with test_queries as (
-    select * from {{ ref('int_test_queries') }}
+    select * from {{ ref('hcat', 'int_test_queries') }}
 ),
 
 variants_planned as (
-    select variant_key, parent_query_id, rate from {{ ref('int_variants_planned') }}
+    select variant_key, parent_query_id, rate from {{ ref('hcat', 'int_variants_planned') }}
 ),
 
 queries_varied as (
-    select * from {{ ref('int_queries_varied') }}
+    select * from {{ ref('hcat', 'int_queries_varied') }}
 ),
 
 variant_types as (
-    select variant_type, meaning, must_entail from {{ ref('test_variant_types') }}
+    select variant_type, meaning, must_entail from {{ seed('test_variant_types') }}
 ),
 
 pairs_entailed as (
     select entailed.pair_id, entailed.probability_entailment
-    from {{ ref('int_test_variants_entailed') }} as entailed
-    inner join {{ ref('int_classifier') }} as classifier on entailed.classifier_key = classifier.classifier_key
+    from {{ ref('hcat', 'int_test_variants_entailed') }} as entailed
+    inner join {{ ref('hcat', 'int_classifier') }} as classifier on entailed.classifier_key = classifier.classifier_key
 ),
 
 joined as (

@@ -3,19 +3,19 @@
 {{ config(materialized='table') }}
 
 with words as (
-    select * from {{ ref('test_variant_words') }}
+    select * from {{ seed('test_variant_words') }}
 ),
 
 prompts as (
-    select * from {{ ref('adversarial_prompts') }}
+    select * from {{ seed('adversarial_prompts') }}
 ),
 
 terms as (
-    select * from {{ ref('demographic_terms') }}
+    select * from {{ seed('demographic_terms') }}
 ),
 
 chunks as (
-    select lower(chunk_text) as folded_text from {{ ref('stg_chunks') }}
+    select lower(chunk_text) as folded_text from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 united as (

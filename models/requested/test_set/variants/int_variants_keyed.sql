@@ -6,4 +6,4 @@ select distinct
     reference_answer,
     language,
     rate
-from {{ ref('int_variants_planned') }}
+from {{ ref('hcat', 'int_variants_planned') }}

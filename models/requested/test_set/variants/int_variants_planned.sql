@@ -1,11 +1,11 @@
 -- One row per (query of the test set, variant type) for which a variant is planned. A query gets the type if its seeded
 -- hash is below the share of the type.
 with test_queries as (
-    select * from {{ ref('int_test_queries') }}
+    select * from {{ ref('hcat', 'int_test_queries') }}
 ),
 
 variant_types as (
-    select * from {{ ref('test_variant_types') }}
+    select * from {{ seed('test_variant_types') }}
     where is_enabled
 ),
 
@@ -19,7 +19,7 @@ materials as (
                 'chr(10)', 'material, item_id'
             ) }}
         ) as materials_hash
-    from {{ ref('int_variant_materials') }}
+    from {{ ref('hcat', 'int_variant_materials') }}
     group by variant_type
 ),
 

@@ -3,7 +3,7 @@
 {{ config(severity='warn', enabled=is_on('bias')) }}
 
 select bias_gap_id as id, 'a tested gap without interval or p-values' as problem
-from {{ ref('fct_bias_gaps') }}
+from {{ ref('hcat', 'fct_bias_gaps') }}
 where
     status = 'tested'
     and (
@@ -14,11 +14,11 @@ where
     )
 union all
 select cells.bias_gap_id as id, 'a gap that is looked for and has no row' as problem
-from {{ ref('int_bias_cells') }} as cells
-left join {{ ref('fct_bias_gaps') }} as gaps on cells.bias_gap_id = gaps.bias_gap_id
+from {{ ref('hcat', 'int_bias_cells') }} as cells
+left join {{ ref('hcat', 'fct_bias_gaps') }} as gaps on cells.bias_gap_id = gaps.bias_gap_id
 where gaps.bias_gap_id is null
 union all
 select queries.query_id as id, 'a counterfactual query with no term of the seed demographic_terms' as problem
-from {{ ref('stg_queries') }} as queries
-left join {{ ref('int_counterfactual_sides') }} as sides on queries.query_id = sides.query_id
+from {{ ref('hcat', 'stg_queries') }} as queries
+left join {{ ref('hcat', 'int_counterfactual_sides') }} as sides on queries.query_id = sides.query_id
 where queries.variant_type = 'counterfactual' and sides.query_id is null

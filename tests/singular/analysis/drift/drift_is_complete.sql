@@ -2,13 +2,13 @@
 -- Every series has a row per test and window, tested or not. Every dimension has one row per window for its mix.
 with series as (
     select distinct evaluations.metric_name, segments.dimension, segments.segment
-    from {{ ref('int_primary_evaluations') }} as evaluations
-    inner join {{ ref('int_segments_monitored') }} as segments on evaluations.interaction_id = segments.interaction_id
+    from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments on evaluations.interaction_id = segments.interaction_id
 ),
 
 dimensions as (
     select distinct dimension
-    from {{ ref('int_segments_monitored') }}
+    from {{ ref('hcat', 'int_segments_monitored') }}
     where dimension <> 'all'
 ),
 
@@ -32,7 +32,7 @@ found as (
         segment,
         test,
         case when test <> 'sequential_mean' then window_weeks end as window_weeks
-    from {{ ref('fct_metric_drift') }}
+    from {{ ref('hcat', 'fct_metric_drift') }}
 ),
 
 missing as (

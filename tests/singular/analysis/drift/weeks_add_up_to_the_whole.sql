@@ -10,7 +10,7 @@ with by_week as (
         sum(count_scored) as count_scored,
         sum(case when week_status = 'no_timestamp' then count_scored else 0 end) as count_without_week,
         sum(case when week_status = 'incomplete' then count_scored else 0 end) as count_incomplete_week
-    from {{ ref('fct_metric_weeks') }}
+    from {{ ref('hcat', 'fct_metric_weeks') }}
     group by metric_name, dimension, segment
 ),
 
@@ -21,14 +21,14 @@ expected as (
         segments.segment,
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored
-    from {{ ref('int_primary_evaluations') }} as evaluations
-    inner join {{ ref('int_segments_monitored') }} as segments on evaluations.interaction_id = segments.interaction_id
+    from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments on evaluations.interaction_id = segments.interaction_id
     group by evaluations.metric_name, segments.dimension, segments.segment
 ),
 
 drift as (
     select metric_name, dimension, segment, count_without_week, count_incomplete_week
-    from {{ ref('fct_metric_drift') }}
+    from {{ ref('hcat', 'fct_metric_drift') }}
     where test = 'sequential_mean'
 )
 

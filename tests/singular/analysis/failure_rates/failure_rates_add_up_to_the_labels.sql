@@ -1,11 +1,11 @@
 {{ config(enabled=is_on('calibration')) }}
 -- Every system and each of its segments has a row, and the parts of a system add up to its labels.
 with evaluations as (
-    select * from {{ ref('int_target_evaluations') }}
+    select * from {{ ref('hcat', 'int_target_evaluations') }}
 ),
 
 segments as (
-    select * from {{ ref('int_interaction_segments') }}
+    select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
 expected as (
@@ -23,9 +23,9 @@ expected as (
 ),
 
 both_marts as (
-    select * from {{ ref('fct_failure_rates') }}
+    select * from {{ ref('hcat', 'fct_failure_rates') }}
     union all
-    select * from {{ ref('fct_failure_rates_appendix') }}
+    select * from {{ ref('hcat', 'fct_failure_rates_appendix') }}
 ),
 
 found as (

@@ -2,12 +2,12 @@
 -- Every failing (interaction, primary metric) has a cause, and nothing else has one.
 with failures as (
     select interaction_id, metric_name
-    from {{ ref('int_primary_evaluations') }}
+    from {{ ref('hcat', 'int_primary_evaluations') }}
     where is_failing_of_all
 ),
 
 causes as (
-    select interaction_id, metric_name from {{ ref('fct_failure_causes') }}
+    select interaction_id, metric_name from {{ ref('hcat', 'fct_failure_causes') }}
 )
 
 select

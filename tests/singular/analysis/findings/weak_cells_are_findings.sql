@@ -3,19 +3,19 @@
 -- included.
 with weak as (
     select cell_id
-    from {{ ref('int_weaknesses_tested') }}
+    from {{ ref('hcat', 'int_weaknesses_tested') }}
     where is_weak
 ),
 
 findings as (
     select finding_id as cell_id
-    from {{ ref('fct_findings') }}
+    from {{ ref('hcat', 'fct_findings') }}
     where retest_result = 'weak'
 ),
 
 tried as (
     select finding_id as cell_id
-    from {{ ref('fct_finding_sensitivity') }}
+    from {{ ref('hcat', 'fct_finding_sensitivity') }}
     where variation = 'as_declared'
 )
 

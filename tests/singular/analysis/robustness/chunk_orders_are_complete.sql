@@ -2,7 +2,7 @@
 -- A system with pairs of chunks has rows of both metrics and both baselines. The baselines read every pair, so that a
 -- metric has as many with and without a score. What disagrees is a part of what is ordered.
 with measured as (
-    select * from {{ ref('fct_metric_reliability') }}
+    select * from {{ ref('hcat', 'fct_metric_reliability') }}
     where measure in ('pairs_ordered', 'pairs_against_rank', 'pairs_against_words')
 ),
 

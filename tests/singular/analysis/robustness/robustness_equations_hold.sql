@@ -2,11 +2,11 @@
 -- Equations (1) and (2) of GRAMMAR hold on the marts: R = correct / (all - gap), accuracy = R (all - gap) / all. The
 -- test counts again from the groups; types, modules and answers add up.
 with rates as (
-    select * from {{ ref('fct_robustness_rates') }}
+    select * from {{ ref('hcat', 'fct_robustness_rates') }}
 ),
 
 query_groups as (
-    select * from {{ ref('fct_robustness_groups') }}
+    select * from {{ ref('hcat', 'fct_robustness_groups') }}
 ),
 
 recounted as (

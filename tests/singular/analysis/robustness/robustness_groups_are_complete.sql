@@ -2,16 +2,16 @@
 -- Every group has at least two queries under its hypothesis. Its type follows from its counts, and its answers are
 -- those of fct_answer_correctness. Every error of the language model had a document of a right answer in its context.
 with query_groups as (
-    select * from {{ ref('fct_robustness_groups') }}
+    select * from {{ ref('hcat', 'fct_robustness_groups') }}
 ),
 
 answers as (
-    select * from {{ ref('fct_answer_correctness') }}
+    select * from {{ ref('hcat', 'fct_answer_correctness') }}
     where query_group is not null and expected_behaviour = 'answer'
 ),
 
 retrievals as (
-    select interaction_id, chunk_id from {{ ref('stg_retrievals') }}
+    select interaction_id, chunk_id from {{ ref('hcat', 'stg_retrievals') }}
     where chunk_id is not null
 ),
 
@@ -79,7 +79,7 @@ where
     -- contexts with a chunk that has no id are told apart by their texts
     and answers.interaction_id in (select retrievals.interaction_id from retrievals)
     and not exists (
-        select 1 from {{ ref('stg_retrievals') }} as unnamed
+        select 1 from {{ ref('hcat', 'stg_retrievals') }} as unnamed
         inner join answers as siblings on unnamed.interaction_id = siblings.interaction_id
         where
             unnamed.chunk_id is null

@@ -2,11 +2,11 @@
 -- A summary counts exactly the listed pairs, and each change is the difference of the two scores. Every metric that
 -- could be evaluated has precision and recall.
 with pairs as (
-    select * from {{ ref('fct_robustness_pairs') }}
+    select * from {{ ref('hcat', 'fct_robustness_pairs') }}
 ),
 
 variants as (
-    select * from {{ ref('fct_robustness_variants') }}
+    select * from {{ ref('hcat', 'fct_robustness_variants') }}
 ),
 
 counted as (
@@ -45,7 +45,7 @@ where
     or abs(abs(score_change) - abs(variant_score - parent_score)) > 1e-9
 union all
 select concat_ws(' ', system, metric_name) as id, 'not both measures' as problem
-from {{ ref('fct_metric_reliability') }}
+from {{ ref('hcat', 'fct_metric_reliability') }}
 where measure in ('precision', 'recall')
 group by system, metric_name
 having count(distinct measure) <> 2 or count(*) <> 2

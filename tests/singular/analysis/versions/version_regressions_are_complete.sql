@@ -2,13 +2,13 @@
 -- The regressions that a comparison counts over all queries are exactly the listed ones.
 with counted as (
     select application, baseline_version, candidate_version, metric_name, count_regressions
-    from {{ ref('fct_version_comparisons') }}
+    from {{ ref('hcat', 'fct_version_comparisons') }}
     where dimension = 'all' and measurement = 'share_failing_of_all'
 ),
 
 listed as (
     select application, baseline_version, candidate_version, metric_name, count(*) as count_listed
-    from {{ ref('fct_version_regressions') }}
+    from {{ ref('hcat', 'fct_version_regressions') }}
     group by application, baseline_version, candidate_version, metric_name
 )
 

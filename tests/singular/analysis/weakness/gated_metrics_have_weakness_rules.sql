@@ -2,22 +2,22 @@
 -- which is switched off may stay.
 with gated as (
     select distinct gates.metric_name
-    from {{ ref('int_gates_in_force') }} as gates
-    inner join {{ ref('int_primary_evaluations') }} as evaluations on gates.metric_name = evaluations.metric_name
+    from {{ ref('hcat', 'int_gates_in_force') }} as gates
+    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations on gates.metric_name = evaluations.metric_name
     where evaluations.raw_score is not null
 ),
 
 rules as (
-    select metric_name from {{ ref('weakness_rules') }}
+    select metric_name from {{ seed('weakness_rules') }}
 ),
 
 primary_metrics as (
-    select metric_name from {{ ref('int_metric_catalog') }}
+    select metric_name from {{ ref('hcat', 'int_metric_catalog') }}
     where is_primary
     union all
     select shipped.metric_name
-    from {{ ref('metric_catalog') }} as shipped
-    left join {{ ref('int_metric_catalog') }} as metrics on shipped.metric_name = metrics.metric_name
+    from {{ seed('metric_catalog') }} as shipped
+    left join {{ ref('hcat', 'int_metric_catalog') }} as metrics on shipped.metric_name = metrics.metric_name
     where metrics.metric_name is null
 )
 

@@ -1,14 +1,14 @@
 {{ config(enabled=is_on('drift')) }}
 -- Every metric that a listed risk names, and that has scores, has rows by segment and drift rows.
 with risks as (
-    select metric_name from {{ ref('risks') }}
+    select metric_name from {{ seed('risks') }}
     union distinct
-    select control_metric as metric_name from {{ ref('risks') }}
+    select control_metric as metric_name from {{ seed('risks') }}
 ),
 
 scored as (
     select distinct evaluations.metric_name
-    from {{ ref('fct_evaluations') }} as evaluations
+    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
     inner join risks on evaluations.metric_name = risks.metric_name
     where evaluations.raw_score is not null
 ),
@@ -17,14 +17,14 @@ by_segment as (
     select
         metric_name,
         count(distinct dimension) as count_dimensions
-    from {{ ref('fct_marginal_weaknesses') }}
+    from {{ ref('hcat', 'fct_marginal_weaknesses') }}
     where count_scored > 0
     group by metric_name
 ),
 
 by_week as (
     select distinct metric_name
-    from {{ ref('fct_metric_drift') }}
+    from {{ ref('hcat', 'fct_metric_drift') }}
     where test = 'mean_shift'
 )
 

@@ -4,7 +4,7 @@ select
     interaction_id,
     dimension,
     count(*) as count_values
-from {{ ref('int_interaction_segments') }}
+from {{ ref('hcat', 'int_interaction_segments') }}
 where dimension in ('{{ var("hcat_own_dimensions") | join("', '") }}')
 group by interaction_id, dimension
 having count(*) > 1

@@ -1,14 +1,14 @@
 -- Every dimension splits the interactions that have a value in it, so the scored counts of its segments add up to them.
 with by_dimension as (
     select metric_name, dimension, sum(count_scored) as count_scored
-    from {{ ref('fct_marginal_weaknesses') }}
+    from {{ ref('hcat', 'fct_marginal_weaknesses') }}
     group by metric_name, dimension
 ),
 
 expected as (
     select evaluations.metric_name, segments.dimension, count(evaluations.raw_score) as count_scored
-    from {{ ref('int_primary_evaluations') }} as evaluations
-    inner join {{ ref('int_interaction_segments') }} as segments on evaluations.interaction_id = segments.interaction_id
+    from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+    inner join {{ ref('hcat', 'int_interaction_segments') }} as segments on evaluations.interaction_id = segments.interaction_id
     group by evaluations.metric_name, segments.dimension
 )
 

@@ -9,7 +9,7 @@ with weaknesses as (
         p_value,
         q_value,
         least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
-    from {{ ref('fct_marginal_weaknesses') }}
+    from {{ ref('hcat', 'fct_marginal_weaknesses') }}
     union all
     select
         bivariate_weakness_id as weakness_id,
@@ -19,15 +19,15 @@ with weaknesses as (
         p_value,
         q_value,
         least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
-    from {{ ref('fct_bivariate_weaknesses') }}
+    from {{ ref('hcat', 'fct_bivariate_weaknesses') }}
 ),
 
 headline as (
-    select cell_id from {{ ref('int_headline_cells') }}
+    select cell_id from {{ ref('hcat', 'int_headline_cells') }}
 ),
 
 descriptions as (
-    select cell_id, metric_name from {{ ref('int_cell_descriptions') }}
+    select cell_id, metric_name from {{ ref('hcat', 'int_cell_descriptions') }}
 ),
 
 -- Benjamini and Hochberg again: the least m P / rank of this or any larger P
@@ -50,7 +50,7 @@ family as (
 
 examples as (
     select weakness_id, count(*) as count_examples
-    from {{ ref('fct_weakness_examples') }}
+    from {{ ref('hcat', 'fct_weakness_examples') }}
     group by weakness_id
 )
 

@@ -2,11 +2,11 @@
 -- Targets without a status of their calibrator, scores with a calibrator but no probability, and scores with a
 -- probability but no calibrator.
 with targets as (
-    select metric_name from {{ ref('int_calibration_targets') }}
+    select metric_name from {{ ref('hcat', 'int_calibration_targets') }}
 ),
 
 chosen as (
-    select metric_name from {{ ref('fct_calibrators') }}
+    select metric_name from {{ ref('hcat', 'fct_calibrators') }}
     where is_chosen and segment = 'all'
 ),
 
@@ -16,7 +16,7 @@ unsaid as (
         null as interaction_id,
         'no row in fct_calibrators' as problem
     from targets
-    where metric_name not in (select fct_calibrators.metric_name from {{ ref('fct_calibrators') }} as fct_calibrators)
+    where metric_name not in (select fct_calibrators.metric_name from {{ ref('hcat', 'fct_calibrators') }} as fct_calibrators)
 ),
 
 unequal as (
@@ -24,7 +24,7 @@ unequal as (
         evaluations.metric_name,
         evaluations.interaction_id,
         'probability and calibrator disagree' as problem
-    from {{ ref('fct_evaluations') }} as evaluations
+    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
     left join chosen on evaluations.metric_name = chosen.metric_name
     where
         (

@@ -1,16 +1,16 @@
 {{ config(enabled=is_on('calibration')) }}
 -- Audit labels whose own cluster would decide the set of its interactions, because no limit leaves the cluster out.
 with labels as (
-    select distinct metric_name, cluster_id, label from {{ ref('int_audit_labels') }}
+    select distinct metric_name, cluster_id, label from {{ ref('hcat', 'int_audit_labels') }}
 ),
 
 conformalized as (
-    select distinct metric_name from {{ ref('int_conformal_quantiles') }}
+    select distinct metric_name from {{ ref('hcat', 'int_conformal_quantiles') }}
     where stratification = 'label_conditional' and status <> 'not_calibrated'
 ),
 
 left_out as (
-    select * from {{ ref('int_conformal_limits_left_out') }}
+    select * from {{ ref('hcat', 'int_conformal_limits_left_out') }}
 )
 
 select labels.metric_name, labels.cluster_id, labels.label

@@ -8,8 +8,8 @@ select
     stricter.risk_appetite as lower_appetite,
     laxer.false_accept_rate,
     stricter.false_accept_rate as rate_at_lower_appetite
-from {{ ref('fct_metric_thresholds') }} as laxer
-inner join {{ ref('fct_metric_thresholds') }} as stricter
+from {{ ref('hcat', 'fct_metric_thresholds') }} as laxer
+inner join {{ ref('hcat', 'fct_metric_thresholds') }} as stricter
     on
         laxer.metric_name = stricter.metric_name
         and laxer.method = stricter.method

@@ -2,13 +2,13 @@
 -- Metrics whose bands do not add up to the labels, or with an empty band.
 with labels as (
     select metric_name, count(*) as count_labels, count(*) filter (where label = 0) as count_failed
-    from {{ ref('int_labels') }}
+    from {{ ref('hcat', 'int_labels') }}
     group by metric_name
 ),
 
 bands as (
     select metric_name, sum(count_labels) as count_labels, sum(count_failed) as count_failed
-    from {{ ref('fct_score_bands') }}
+    from {{ ref('hcat', 'fct_score_bands') }}
     group by metric_name
 )
 

@@ -9,15 +9,15 @@ with methods as (
 ),
 
 thresholds as (
-    select metric_name, method, risk_appetite from {{ ref('fct_metric_thresholds') }}
+    select metric_name, method, risk_appetite from {{ ref('hcat', 'fct_metric_thresholds') }}
     union all
-    select metric_name, method, risk_appetite from {{ ref('fct_threshold_methods') }}
+    select metric_name, method, risk_appetite from {{ ref('hcat', 'fct_threshold_methods') }}
 )
 
 select targets.metric_name, methods.method, appetites.risk_appetite, count(thresholds.metric_name) as count_rows
-from {{ ref('calibration_targets') }} as targets
+from {{ seed('calibration_targets') }} as targets
 cross join methods
-cross join {{ ref('risk_appetites') }} as appetites
+cross join {{ seed('risk_appetites') }} as appetites
 left join thresholds
     on
         targets.metric_name = thresholds.metric_name

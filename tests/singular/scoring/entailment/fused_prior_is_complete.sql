@@ -1,7 +1,7 @@
 -- A classifier needs each signal exactly once and every scale. Otherwise it would get other probabilities than those
 -- fitted.
 with priors as (
-    select * from {{ ref('groundedness_prior') }}
+    select * from {{ seed('groundedness_prior') }}
 ),
 
 counted as (

@@ -1,11 +1,11 @@
 -- Every stored SQL text, run again by itself, gives the stored answer and no other answer.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with queries as (
-    select distinct query_group, reference_answer from {{ ref('fct_grammar_queries') }}
+    select distinct query_group, reference_answer from {{ ref('hcat', 'fct_grammar_queries') }}
 ),
 
 rerun as (
-    select * from {{ ref('int_grammar_answers_rerun') }}
+    select * from {{ ref('hcat', 'int_grammar_answers_rerun') }}
 )
 
 select queries.query_group

@@ -1,7 +1,7 @@
 -- M x N x Q: every filling of an SQL template is asked in all its texts, and the product equals the number of queries.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with counts as (
-    select * from {{ ref('fct_grammar_counts') }}
+    select * from {{ ref('hcat', 'fct_grammar_counts') }}
 ),
 
 queries as (
@@ -10,13 +10,13 @@ queries as (
         count(*) as count_queries,
         count(distinct query_group) as count_groups,
         count(distinct text_template_id) as count_texts
-    from {{ ref('fct_grammar_queries') }}
+    from {{ ref('hcat', 'fct_grammar_queries') }}
     group by sql_template_id
 ),
 
 rejected as (
     select sql_template_id, count(*) as count_rejected
-    from {{ ref('fct_rejected_grammar_queries') }}
+    from {{ ref('hcat', 'fct_rejected_grammar_queries') }}
     group by sql_template_id
 )
 

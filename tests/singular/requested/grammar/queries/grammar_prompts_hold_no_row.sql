@@ -2,7 +2,7 @@
 -- chance, so it counts only in quotes. Several words or a long number count anywhere.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with fillings as (
-    select * from {{ ref('int_grammar_fillings') }}
+    select * from {{ ref('hcat', 'int_grammar_fillings') }}
 ),
 
 row_values as (
@@ -14,7 +14,7 @@ row_values as (
 
 -- prompts are JSON in JSON: without backslashes, quotes are quotes
 prompts as (
-    select call_id, replace(prompt, chr(92), '') as prompt from {{ ref('fct_grammar_calls') }}
+    select call_id, replace(prompt, chr(92), '') as prompt from {{ ref('hcat', 'fct_grammar_calls') }}
 )
 
 select prompts.call_id, row_values.row_value

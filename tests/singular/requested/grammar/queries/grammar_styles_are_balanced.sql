@@ -2,7 +2,7 @@
 -- queries.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with queries as (
-    select query_group, style, count(*) as count_queries from {{ ref('fct_grammar_queries') }}
+    select query_group, style, count(*) as count_queries from {{ ref('hcat', 'fct_grammar_queries') }}
     group by query_group, style
 ),
 

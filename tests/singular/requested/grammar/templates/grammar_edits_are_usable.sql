@@ -3,11 +3,11 @@
 select
     sql_template_id,
     status_detail
-from {{ ref('fct_grammar_templates') }}
+from {{ ref('hcat', 'fct_grammar_templates') }}
 where origin = 'person' and template_status = 'rejected'
 union all
 select
     sql_template_id,
     status_detail
-from {{ ref('fct_grammar_texts') }}
+from {{ ref('hcat', 'fct_grammar_texts') }}
 where origin = 'person' and text_status = 'faulty'

@@ -2,11 +2,11 @@
 -- queries.
 {{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
 with edits as (
-    select * from {{ ref('grammar_templates') }}
+    select * from {{ seed('grammar_templates') }}
 ),
 
 templates as (
-    select * from {{ ref('fct_grammar_templates') }}
+    select * from {{ ref('hcat', 'fct_grammar_templates') }}
     where template_status in ('accepted', 'over_limit')
 )
 

@@ -6,16 +6,16 @@ with checks as (
         count(*) as count_checks,
         count(*) filter (where outcome = 'broken') as count_broken,
         count(*) filter (where outcome = 'undecided' and criterion <> 'single_answer') as count_undecided
-    from {{ ref('fct_grammar_checks') }}
+    from {{ ref('hcat', 'fct_grammar_checks') }}
     group by candidate_id
 ),
 
 criteria as (
-    select count(distinct criterion) as count_criteria from {{ ref('fct_grammar_checks') }}
+    select count(distinct criterion) as count_criteria from {{ ref('hcat', 'fct_grammar_checks') }}
 )
 
 select templates.candidate_id
-from {{ ref('fct_grammar_templates') }} as templates
+from {{ ref('hcat', 'fct_grammar_templates') }} as templates
 left join checks on templates.candidate_id = checks.candidate_id
 cross join criteria
 where

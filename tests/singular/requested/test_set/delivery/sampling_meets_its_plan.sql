@@ -3,17 +3,17 @@
 {{ config(enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with strata as (
-    select * from {{ ref('fct_sampling_strata') }}
+    select * from {{ ref('hcat', 'fct_sampling_strata') }}
 ),
 
 planned as (
-    select * from {{ ref('int_strata_planned') }}
+    select * from {{ ref('hcat', 'int_strata_planned') }}
 ),
 
 checks as (
     select
         'chunks in strata' as quantity,
-        (select count(*) from {{ ref('stg_chunks') }})::double as expected,
+        (select count(*) from {{ ref('hcat', 'stg_chunks') }})::double as expected,
         (select sum(count_population) from strata)::double as found
     union all
     select
@@ -24,7 +24,7 @@ checks as (
     select
         'chunks sampled' as quantity,
         (select sum(count_planned) from strata)::double as expected,
-        (select count(*) from {{ ref('fct_sampled_chunks') }})::double as found
+        (select count(*) from {{ ref('hcat', 'fct_sampled_chunks') }})::double as found
     {% if var('hcat_sampling_within') == 'equal' -%}
     -- drawn unequally, the weights add up on average only
     union all
@@ -40,7 +40,7 @@ checks as (
                 )
             from strata
         )::double as expected,
-        (select sum(sampling_weight) from {{ ref('int_queries_weighted') }})::double as found
+        (select sum(sampling_weight) from {{ ref('hcat', 'int_queries_weighted') }})::double as found
     {%- endif %}
 )
 

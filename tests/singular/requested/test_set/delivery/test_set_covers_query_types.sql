@@ -3,7 +3,7 @@
 {{ config(severity='warn', enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with coverage as (
-    select * from {{ ref('fct_test_coverage') }}
+    select * from {{ ref('hcat', 'fct_test_coverage') }}
     where dimension = 'query_type'
 ),
 

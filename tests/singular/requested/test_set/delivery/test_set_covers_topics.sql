@@ -2,7 +2,7 @@
 {{ config(severity='warn', enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 select segment, count_outcomes
-from {{ ref('fct_test_coverage') }}
+from {{ ref('hcat', 'fct_test_coverage') }}
 where
     dimension = 'topic'
     and outcome = 'accepted'

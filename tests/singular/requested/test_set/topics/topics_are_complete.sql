@@ -3,19 +3,19 @@
 {{ config(enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with chunks as (
-    select count(*) as count_chunks from {{ ref('stg_chunks') }}
+    select count(*) as count_chunks from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 topics as (
     select
         coalesce(sum(count_chunks), 0) as count_chunks,
         coalesce(sum(case when topic_status = 'retired' then count_chunks end), 0) as count_retired
-    from {{ ref('dim_topics') }}
+    from {{ ref('hcat', 'dim_topics') }}
 ),
 
 stability as (
     select count(*) as count_variations
-    from {{ ref('fct_topic_stability') }}
+    from {{ ref('hcat', 'fct_topic_stability') }}
     where is_current
 )
 

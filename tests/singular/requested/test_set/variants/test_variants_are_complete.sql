@@ -3,12 +3,12 @@
 {{ config(enabled=var('hcat_test_set'), tags=['test_set']) }}
 
 with test_variants as (
-    select * from {{ ref('fct_test_variants') }}
+    select * from {{ ref('hcat', 'fct_test_variants') }}
 ),
 
 missing as (
     select 'planned and not there' as problem, planned.parent_query_id, planned.variant_type
-    from {{ ref('int_variants_planned') }} as planned
+    from {{ ref('hcat', 'int_variants_planned') }} as planned
     anti join test_variants
         on planned.parent_query_id = test_variants.parent_query_id
             and planned.variant_type = test_variants.variant_type
@@ -17,13 +17,13 @@ missing as (
 orphans as (
     select 'no such query of the test set' as problem, test_variants.parent_query_id, test_variants.variant_type
     from test_variants
-    anti join {{ ref('fct_test_queries') }} as test_queries on test_variants.parent_query_id = test_queries.query_id
+    anti join {{ ref('hcat', 'fct_test_queries') }} as test_queries on test_variants.parent_query_id = test_queries.query_id
 ),
 
 mislabelled as (
     select 'not the meaning of the seed' as problem, test_variants.parent_query_id, test_variants.variant_type
     from test_variants
-    anti join {{ ref('test_variant_types') }} as variant_types
+    anti join {{ seed('test_variant_types') }} as variant_types
         on test_variants.variant_type = variant_types.variant_type
             and test_variants.meaning = variant_types.meaning
             and test_variants.rate = variant_types.rate
@@ -33,7 +33,7 @@ mislabelled as (
 unlike_parent as (
     select 'asks what its parent asks' as problem, test_variants.parent_query_id, test_variants.variant_type
     from test_variants
-    inner join {{ ref('fct_test_queries') }} as test_queries on test_variants.parent_query_id = test_queries.query_id
+    inner join {{ ref('hcat', 'fct_test_queries') }} as test_queries on test_variants.parent_query_id = test_queries.query_id
     where test_variants.variant_status = 'made' and trim(test_variants.query_text) = trim(test_queries.query_text)
 ),
 
