@@ -7,8 +7,9 @@
         {% set shared = [] %}
         {% for node in graph.nodes.values() if node.package_name == 'hcat' %}
             {% for read in node.depends_on.nodes %}
-                {% set kind, package, name = read.split('.')[:3] %}
-                {% if kind == 'model' and package != 'hcat' and 'model.hcat.' ~ name in graph.nodes %}
+                {% set name = read.split('.') | last %}
+                {% if read.startswith('model.') and not read.startswith('model.hcat.')
+                    and 'model.hcat.' ~ name in graph.nodes %}
                     {% do shared.append(name) %}
                 {% endif %}
             {% endfor %}

@@ -72,7 +72,7 @@ def test_a_model_states_the_profiles_of_its_module(name: str) -> None:
     module, condition = CONDITIONS[name]
     for profile in PROFILES:
         for said in ({}, {module: True}, {module: False}):
-            settings: Mapping[str, Any] = {"hcat_modules": said, "hcat_profile": profile}
+            settings: Mapping[str, Any] = {"hcat_modules": said, "hcat_profile": profile, "hcat_own_seeds": []}
             rendered = jinja2.Template(condition).render(var=settings.__getitem__)
             assert rendered == str(said.get(module, profile in MODULES[module]["profiles"])), (profile, said)
 

@@ -1,0 +1,1 @@
+select 'dim_documents of the bank' as name

@@ -1,0 +1,1 @@
+select 'fct_evaluations of the bank' as name

@@ -1,0 +1,1 @@
+select 'risks of the bank' as name

@@ -1,0 +1,119 @@
+"""hcat as a package of a project that has names, schemas and models of its own (integration_tests)."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from builds import REPOSITORY
+
+PROJECT = REPOSITORY / "integration_tests"
+BIN = Path(sys.executable).parent
+SHARED = ("dim_documents", "fct_evaluations", "risks")
+
+
+def run(folder: Path, *arguments: str, expected: int = 0) -> str:
+    """Run a command of dbt or hcat in the project and return what it prints."""
+    program = [sys.executable, "-m", "dbt.cli.main"] if arguments[0] == "dbt" else [str(BIN / arguments[0])]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    result = subprocess.run(
+        [*program, *arguments[1:]],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert result.returncode == expected, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+def read(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(folder / "warehouse" / "warehouse_of_the_bank.duckdb"), read_only=True) as warehouse:
+        return warehouse.sql(query).fetchall()
+
+
+def log_calls(folder: Path, first: int, last: int) -> None:
+    """Add calls with one passage each to the table of the assistant; every tenth has no reply."""
+    with duckdb.connect(str(folder / "warehouse" / "warehouse_of_the_bank.duckdb")) as warehouse:
+        warehouse.execute("create schema if not exists bank")
+        warehouse.execute(
+            "create table if not exists bank.retrieved_passages"
+            " (interaction_id varchar, question varchar, reply varchar, called_at timestamp, rank integer, text varchar)"
+        )
+        for number in range(first, last):
+            reply = None if number % 10 == 9 else f"The fee of plan {number} is {number} euros."
+            warehouse.execute(
+                "insert into bank.retrieved_passages values (?, ?, ?, timestamp '2026-05-01' + to_hours(?), 1, ?)",
+                [f"c{number}", f"What does plan {number} cost?", reply, number, f"Plan {number} costs {number} euros."],
+            )
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the project after one build over 20 calls, 18 of them answered."""
+    folder = tmp_path_factory.mktemp("package") / "integration_tests"
+    shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse"))
+    (folder / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
+    (folder / "warehouse").mkdir()
+    log_calls(folder, 0, 20)
+    run(folder, "dbt", "deps")
+    run(folder, "dbt", "build")
+    return folder
+
+
+def test_hcat_has_a_schema_of_its_own_and_leaves_the_tables_of_the_project_alone(project: Path) -> None:
+    for name in SHARED:
+        assert read(project, f"select name from bank.{name}") == [(f"{name} of the bank",)]
+    assert read(project, "select count(*) from bank_evaluation.fct_interactions") == [(18,)]
+    own = {"answered_calls", "answer_words", "logged_calls", "own_metrics", "retrieved_passages", "threshold_gates"}
+    tables = read(project, "select table_name from information_schema.tables where table_schema = 'bank'")
+    assert {name for (name,) in tables} == own | set(SHARED)
+
+
+def test_own_seeds_and_metrics_count(project: Path) -> None:
+    gates = read(project, "select gate_name, verdict from bank_evaluation.fct_threshold_gates order by 1")
+    assert gates == [("answers_present", "passed"), ("records_accepted", "passed")]
+    words = "select count(*), max(raw_score) from bank_evaluation.fct_evaluations where metric_name = 'answer_words'"
+    assert read(project, words) == [(18, 8.0)]
+
+
+def test_commands_find_file_and_schema_by_the_profile(project: Path) -> None:
+    said = run(project, "hcat", "summary")
+    assert "target duckdb of profile integration_tests" in said
+    assert "18 from 18 clusters" in " ".join(said.split())
+    assert "switched off      bias, calibration," in said
+    run(project, "hcat", "report")
+    assert (project / "warehouse" / "report.html").stat().st_size > 10_000
+    assert "no build of hcat in schema bank (has: bank_evaluation)" in run(
+        project, "hcat", "summary", "--schema", "bank", expected=2
+    )
+
+
+def test_a_model_of_the_project_alone_runs_without_hcat(project: Path) -> None:
+    before = read(project, "select count(*) from bank_evaluation.hcat_builds")
+    run(project, "dbt", "--quiet", "build", "--select", "package:integration_tests")
+    assert read(project, "select count(*) from bank_evaluation.hcat_builds") == before
+
+
+def test_a_build_reads_what_its_models_make_in_the_same_build(project: Path) -> None:
+    log_calls(project, 20, 30)
+    run(project, "dbt", "--quiet", "build", "--exclude-resource-type", "test")
+    assert read(project, "select count(*) from bank.answered_calls") == [(27,)]
+    assert read(project, "select count(*) from bank_evaluation.fct_interactions") == [(27,)]
+
+
+def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path) -> None:
+    settings = project / "dbt_project.yml"
+    text = settings.read_text()
+    try:
+        settings.write_text("\n".join(line for line in text.splitlines() if not line.startswith("flags:")))
+        said = run(project, "dbt", "--quiet", "build", "--select", "dim_metrics", expected=2)
+    finally:
+        settings.write_text(text)
+    assert "hcat and your project both have dim_documents, fct_evaluations: add flags:" in said
