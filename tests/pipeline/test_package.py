@@ -44,7 +44,7 @@ def log_calls(folder: Path, first: int, last: int) -> None:
         warehouse.execute("create schema if not exists bank")
         warehouse.execute(
             "create table if not exists bank.retrieved_passages"
-            " (interaction_id varchar, question varchar, reply varchar, called_at timestamp, rank integer, text varchar)"
+            " (interaction_id varchar, question varchar, reply varchar, called_at timestamp, rank int, text varchar)"
         )
         for number in range(first, last):
             reply = None if number % 10 == 9 else f"The fee of plan {number} is {number} euros."
