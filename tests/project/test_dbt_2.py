@@ -1,0 +1,47 @@
+"""dbt 2 parses the project, the integration tests and the profiles of modules (decision 41)."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builds import REPOSITORY
+
+WHEEL = "dbt-core==2.0.0a4"
+SECONDS = 300
+
+
+def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    settings = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    return subprocess.run(
+        arguments, cwd=folder, env=settings, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def dbt_2(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the program of dbt 2, in an environment of its own."""
+    folder = tmp_path_factory.mktemp("dbt_2")
+    run([sys.executable, "-m", "venv", str(folder)], folder)
+    installed = run([str(folder / "bin" / "pip"), "install", "--quiet", WHEEL], folder)
+    if installed.returncode:
+        pytest.skip(f"{WHEEL} cannot be installed here: {installed.stderr.strip().splitlines()[-1]}")
+    return str(folder / "bin" / "dbt")
+
+
+@pytest.mark.parametrize("variables", ["{}", "{hcat_profile: minimal}", "{hcat_modules: {drift: false}}"])
+def test_dbt_2_parses_the_project(dbt_2: str, variables: str, tmp_path: Path) -> None:
+    parsed = run([dbt_2, "parse", "--vars", variables, "--target-path", str(tmp_path)], REPOSITORY)
+    assert parsed.returncode == 0, parsed.stdout + parsed.stderr
+    assert "[error]" not in parsed.stdout + parsed.stderr
+
+
+def test_dbt_2_parses_a_project_that_has_hcat_as_its_package(dbt_2: str, tmp_path: Path) -> None:
+    folder = tmp_path / "bank"
+    shutil.copytree(REPOSITORY / "integration_tests", folder, ignore=shutil.ignore_patterns("dbt_packages", "target"))
+    (folder / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
+    for command in ("deps", "parse"):
+        done = run([dbt_2, command], folder)
+        assert done.returncode == 0, done.stdout + done.stderr
