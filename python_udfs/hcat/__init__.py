@@ -5,4 +5,4 @@ No module imports dbt, and only :mod:`hcat.engine.relations` knows the engine
 (:mod:`hcat.report` opens a finished warehouse to read it).
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -109,9 +109,24 @@ RoundOption = Annotated[
 
 def _show_version(is_wanted: bool) -> None:
     if is_wanted:
-        from hcat import __version__
+        from importlib.metadata import version
 
-        typer.echo(f"hcat {__version__}")
+        from hcat import __version__
+        from hcat.engine.devices import PACKAGED_SHA256
+        from hcat.engine.keys import hash_file
+
+        weights = Path(__file__).parent / "encoders" / "weights"
+        lines = [
+            ("hcat", __version__),
+            *((name, version(name)) for name in ("dbt-core", "dbt-duckdb", "duckdb")),
+            ("encoder", f"all-MiniLM-L6-v2, SHA-256 {PACKAGED_SHA256}"),
+            *(
+                (path.parent.name, f"{path.name}, SHA-256 {hash_file(path)}")
+                for path in sorted(weights.glob("*/*"))
+                if path.suffix in (".safetensors", ".npy")
+            ),
+        ]
+        typer.echo("\n".join(f"{name} {text}" for name, text in lines))
         raise typer.Exit
 
 

@@ -117,3 +117,36 @@ def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path) -> Non
     finally:
         settings.write_text(text)
     assert "hcat and your project both have dim_documents, fct_evaluations: add flags:" in said
+
+
+def test_an_installed_wheel_needs_no_repository(tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    left_out = shutil.ignore_patterns(
+        ".*", "warehouse", "target", "dbt_packages", "benchmarks", "docs", "build", "logs"
+    )
+    shutil.copytree(REPOSITORY, sources, ignore=left_out)
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(sources)]
+    subprocess.run(wheel, check=True, timeout=300)
+    shutil.rmtree(sources)
+    site, folder = tmp_path / "site", tmp_path / "bank"
+    shutil.unpack_archive(next(tmp_path.glob("hcat-*.whl")), site, "zip")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "calls.jsonl").write_text(
+        '{"question": "What is the fee?", "answer": "It is 5 euros.", "contexts": ["The fee is 5 euros."]}\n'
+    )
+
+    def run_installed(module: str, *arguments: str, where: Path = folder) -> None:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+        settings = {"PYTHONPATH": str(site), "HCAT_ENCODER": "hashing:32", "HCAT_CLASSIFIER": "hashing"}
+        command = [sys.executable, "-m", module, *arguments]
+        done = subprocess.run(
+            command, cwd=where, env=kept | settings, capture_output=True, text=True, timeout=600, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    run_installed("hcat.cli", "init", "bank", "--logs", "logs", where=tmp_path)
+    assert str(site / "hcat" / "dbt_project") in (folder / "packages.yml").read_text()
+    for command in ("deps", "build"):
+        run_installed("dbt.cli.main", "--quiet", command)
+    run_installed("hcat.cli", "report")
+    assert (folder / "warehouse" / "report.html").stat().st_size > 10_000

@@ -30,7 +30,10 @@ def find_project(start: Path) -> Path:
     ProjectError
         If none of them holds it.
     """
-    for folder in (start, start / "dbt_packages" / _NAME, Path(__file__).resolve().parents[3]):
+    # an installed hcat carries its project beside its code, and a clone holds it above
+    here = Path(__file__).resolve()
+    own = (here.parents[1] / "dbt_project", here.parents[3])
+    for folder in (start, start / "dbt_packages" / _NAME, *own):
         if (folder / _PROJECT_FILE).is_file() and (folder / "models" / "staging").is_dir():
             return folder
     raise ProjectError("the models of hcat are not here: run it in the folder of the dbt project, after `dbt deps`")

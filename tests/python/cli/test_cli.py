@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -238,7 +239,11 @@ def test_version_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     from hcat import __version__
 
     assert run(monkeypatch, "--version") == 0
-    assert capsys.readouterr().out == f"hcat {__version__}\n"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"hcat {__version__}"
+    assert [line.split()[0] for line in lines[1:5]] == ["dbt-core", "dbt-duckdb", "duckdb", "encoder"]
+    assert all(re.fullmatch(r"\w+ .*SHA-256 [0-9a-f]{64}", line) for line in lines[4:])
+    assert len(lines) == 9
 
 
 def test_help_loads_no_heavy_library() -> None:

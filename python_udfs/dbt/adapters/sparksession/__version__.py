@@ -1,3 +1,3 @@
 """Version that dbt shows."""
 
-version = "0.1.0"
+version = "0.2.0"
