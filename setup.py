@@ -1,4 +1,4 @@
-"""Put the dbt project into the wheel: an installed hcat makes projects (`hcat init`) without a clone of the repository."""
+"""Put the dbt project into the wheel: an installed hcat makes projects (`hcat init`) without a clone of hcat."""
 
 import shutil
 from pathlib import Path
