@@ -24,6 +24,8 @@ DEMO: Final = ROOT / "demo"
 #: Findings that a reader looks at first, and how many of them may be false.
 MOST_SEVERE: Final = 30
 FALSE_ALLOWED: Final = 2
+#: Least share of answers whose prediction set has one label.
+LEAST_DECIDED: Final = 0.60
 QUANTILE: Final = 1.96
 
 #: Severities of findings, worst first.
@@ -235,7 +237,7 @@ def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[st
         best = max(own, key=_prominence, default=None)
         missing = "no mart has the cell" if best is None else _what_it_takes(best)
         if inside:
-            missing += f"; weak is {', '.join(sorted({_cell_name(row) for row in inside}))}"
+            missing += f"; weak is {', '.join(sorted({cell_name(row) for row in inside}))}"
         found.append(
             Found(cell["name"], False, _said_by(best) if best else "–", _effect(best) if best else "–", missing)
         )
@@ -457,7 +459,8 @@ def _said_by(row: Mapping[str, Any]) -> str:
     return f"{row['mart']}: {row['metric_name']}"
 
 
-def _cell_name(row: Mapping[str, Any]) -> str:
+def cell_name(row: Mapping[str, Any]) -> str:
+    """Return the segments of a cell in words."""
     return " and ".join(f"{name} {value}" for name, value in segments_of(row).items())
 
 
@@ -475,8 +478,22 @@ def _what_it_takes(row: Mapping[str, Any]) -> str:
     return f"not weak; {needed:,} interactions would show a difference of this size"
 
 
-def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
-    """Return the planted items against the marts of a finished build."""
+class Held(NamedTuple):
+    """The planted items against the marts, the most severe findings, and those of them that nothing explains."""
+
+    found: list[Found]
+    severe: list[dict[str, Any]]
+    false: list[dict[str, Any]]
+
+
+def hold(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Held:
+    """Return all that is planted against the marts of a finished build of ``logs``.
+
+    Raises
+    ------
+    BenchmarkError
+        If the folder holds no warehouse, or one of several applications.
+    """
     database = warehouse / "hcat.duckdb"
     if not database.exists():
         raise BenchmarkError(f"no warehouse at {database}: build the demo first")
@@ -495,6 +512,12 @@ def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
         ]
         explained = [*(cell["where"] for cell in planted["cells"]), *planted.get("explained", ())]
         severe, false = judge_findings(connection, explained)
+    return Held(found, severe, false)
+
+
+def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
+    """Return the planted items against the marts of a finished build, as a page."""
+    found, severe, false = hold(warehouse, logs, planted)
     tables = [
         Table(
             "Planted items against the marts",
@@ -505,7 +528,7 @@ def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
             f"False ones among the {MOST_SEVERE} most severe findings",
             ("cell", "metric", "severity", "difference"),
             [
-                (_cell_name(row), row["metric_name"], row["severity"] or "–", f"{row['difference'] or 0.0:+.2f}")
+                (cell_name(row), row["metric_name"], row["severity"] or "–", f"{row['difference'] or 0.0:+.2f}")
                 for row in false
             ],
         ),
