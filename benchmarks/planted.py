@@ -64,22 +64,22 @@ where status <> 'closed_by_data'
 _GAPS = """
 select verdict, metric_name, difference, adjusted_p_value, count_clusters
 from fct_bias_gaps
-where system = $system and design = $design and attribute = $attribute and verdict = 'gap_found'
-order by adjusted_p_value, metric_name
+where system = $system and design = $design and attribute = $attribute and adjusted_p_value is not null
+order by verdict = 'gap_found' desc, adjusted_p_value, metric_name
 """
 
 _DRIFTS = """
-select value_reference, value_window, window_weeks, window_start, window_end, q_value
+select value_reference, value_window, window_weeks, window_start, window_end, q_value, is_drifting
 from fct_metric_drift
-where metric_name = $metric_name and dimension = 'all' and is_drifting and window_end >= $first_day
-order by q_value, window_weeks
+where metric_name = $metric_name and dimension = 'all' and q_value is not null and window_end >= $first_day
+order by is_drifting desc, q_value, window_weeks
 """
 
 _REGRESSIONS = """
-select dimension, segment, baseline_value, candidate_value, difference, q_value, count_pairs
+select dimension, segment, baseline_value, candidate_value, difference, q_value, count_pairs, verdict
 from fct_version_comparisons
-where metric_name = $metric_name and dimension = $dimension and segment = $segment and verdict = 'worse'
-order by q_value
+where metric_name = $metric_name and dimension = $dimension and segment = $segment and q_value is not null
+order by verdict = 'worse' desc, q_value
 """
 
 _LEAKS = """
@@ -251,12 +251,14 @@ def hold_gaps(connection: duckdb.DuckDBPyConnection, gaps: Sequence[Mapping[str,
     for gap in gaps:
         system = f"{application} {gap['application_version']}"
         rows = _rows(connection, _GAPS, system=system, design=gap["design"], attribute=gap["attribute"])
+        gaps_found = [row for row in rows if row["verdict"] == "gap_found"]
         effect = "; ".join(
             f"{row['metric_name']} {row['difference']:+.3g} (p {row['adjusted_p_value']:.3f}, "
             f"{row['count_clusters']} clusters)"
-            for row in rows[:3]
+            for row in (gaps_found or rows)[:3]
         )
-        found.append(Found(gap["name"], bool(rows), "fct_bias_gaps", effect or "–", "" if rows else "no gap found"))
+        missing = "" if gaps_found else "no gap found"
+        found.append(Found(gap["name"], bool(gaps_found), "fct_bias_gaps", effect or "–", missing))
     return found
 
 
@@ -289,7 +291,8 @@ def hold_drifts(connection: duckdb.DuckDBPyConnection, drifts: Sequence[Mapping[
                 f"{best['window_start']:%Y-%m-%d} (q {best['q_value']:.4f})"
             )
         mart = f"fct_metric_drift: {drift['metric_name']}"
-        found.append(Found(drift["name"], bool(rows), mart, effect, "" if rows else "no alarm"))
+        is_found = bool(rows) and rows[0]["is_drifting"]
+        found.append(Found(drift["name"], is_found, mart, effect, "" if is_found else "no alarm"))
     return found
 
 
@@ -307,7 +310,8 @@ def hold_regressions(connection: duckdb.DuckDBPyConnection, regressions: Sequenc
                 f"{rows[0]['count_pairs']} queries (q {rows[0]['q_value']:.4f})"
             )
         mart = f"fct_version_comparisons: {regression['metric_name']}"
-        found.append(Found(regression["name"], bool(rows), mart, effect, "" if rows else "not called worse"))
+        is_found = bool(rows) and rows[0]["verdict"] == "worse"
+        found.append(Found(regression["name"], is_found, mart, effect, "" if is_found else "not called worse"))
     return found
 
 
