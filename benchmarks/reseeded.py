@@ -13,7 +13,6 @@ import hashlib
 import json
 import math
 import os
-import runpy
 import shutil
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import duckdb
 import numpy as np
@@ -30,6 +29,14 @@ import yaml
 
 from benchmarks import planted
 from benchmarks.harness import ROOT, BenchmarkError, Outcome, Table, argument_parser, build, finish, working_folder
+from benchmarks.simulated_readings import (
+    digest,
+    read_lines,
+    read_readings,
+    read_shown,
+    simulate_readings,
+    write_lines,
+)
 from hcat.statistics.intervals import wilson_interval
 
 COUNT_SEEDS: Final = 10
@@ -42,8 +49,6 @@ QUANTILE: Final = 1.96
 
 #: Where the results of seeds are kept, so that a second run goes on.
 FOLDER: Final = ROOT / "warehouse" / "reseeded"
-#: Of `ratings.jsonl`: whose reading gives the demo its labels.
-READER: Final = "author_1"
 #: Who rates a reseeded demo. The kind is that of the reader, because rules give no label.
 SIMULATED: Final = {"rater": "simulated_reading", "rater_kind": "language_model", "rating_pass": 1}
 
@@ -78,26 +83,10 @@ where
     and metric_name = $metric_name
 """
 
+#: The family that needs the fewest labels says why there is no calibrator.
+_STATUS = "select status from fct_calibrators where metric_name = $metric_name and family = 'logistic'"
+
 _ACCEPT_FROM = "select accept_from from calibration_targets where metric_name = $metric_name"
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What a reader sees of an interaction, and what was planted in it.
-
-    Attributes
-    ----------
-    content : str
-        Hash of query, contexts and answer: answers with the same one read alike.
-    fault : str
-        Recorded fault; `none` where nothing was planted.
-    is_rateable : bool
-        False for the variants that test a risk, which nobody rates.
-    """
-
-    content: str
-    fault: str
-    is_rateable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +115,18 @@ class LabelCoverage:
 
 @dataclass(frozen=True, slots=True)
 class MetricResult:
-    """The prediction sets of one metric: how many have one label, what its AUROC allows (None: unknown), coverage."""
+    """The prediction sets of one metric.
+
+    Attributes
+    ----------
+    count_sets, count_single : int
+        Sets, and those with one label.
+    ceiling : float or None
+        Largest share of sets with one label that the AUROC allows, in [0, 1]; None where the marts do not know it.
+    labels : tuple of LabelCoverage
+    why_no_sets : str
+        Status of the calibrator where the build makes no sets; empty where it makes some.
+    """
 
     metric_name: str
     criterion: str
@@ -134,16 +134,14 @@ class MetricResult:
     count_single: int
     ceiling: float | None
     labels: tuple[LabelCoverage, ...]
-
-    @property
-    def share_single(self) -> float:
-        """Return the share, in [0, 1], of sets with one label."""
-        return self.count_single / self.count_sets
+    why_no_sets: str = ""
 
     @property
     def is_decided(self) -> bool:
-        """Return whether enough sets have one label, or the marts name a lower ceiling."""
-        return self.share_single >= planted.LEAST_DECIDED or (
+        """Return whether enough sets have one label, or the marts name a lower ceiling, or why there are no sets."""
+        if not self.count_sets:
+            return bool(self.why_no_sets)
+        return self.count_single >= planted.LEAST_DECIDED * self.count_sets or (
             self.ceiling is not None and self.ceiling < planted.LEAST_DECIDED
         )
 
@@ -196,73 +194,6 @@ def read_alpha() -> float:
     """Return the miscoverage of the prediction sets in force, in (0, 1)."""
     settings = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))
     return float(settings["vars"]["hcat"]["hcat_conformal_alpha"])
-
-
-def read_shown(logs: Path) -> dict[str, Shown]:
-    """Return what a reader sees of each interaction of ``logs``, by its id."""
-    # the generator alone says which variants nobody rates
-    unrated = runpy.run_path(str(planted.DEMO / "making" / "records.py"))["SAFETY_VARIANT_TYPES"]
-    queries = {row["query_id"]: row for row in _read_lines(logs / "queries.jsonl")}
-    contexts: dict[str, list[str]] = defaultdict(list)
-    for row in sorted(_read_lines(logs / "retrievals.jsonl"), key=lambda row: row["rank"]):
-        contexts[row["interaction_id"]].append(row["text"])
-    shown = {}
-    for row in _read_lines(logs / "interactions.jsonl"):
-        query = queries.get(row.get("query_id"), {"variant_type": None})
-        text = row["query_text"] if "query_text" in row else query["text"]
-        content = _digest(json.dumps([text, contexts[row["interaction_id"]], row["answer"]]))
-        shown[row["interaction_id"]] = Shown(content, row["recorded_fault"], query["variant_type"] not in unrated)
-    return shown
-
-
-def read_readings(logs: Path) -> dict[str, dict[str, int]]:
-    """Return the points of the reader's first pass by interaction and criterion."""
-    readings: dict[str, dict[str, int]] = defaultdict(dict)
-    for row in _read_lines(logs / "ratings.jsonl"):
-        if row["rater"] == READER and row["rating_pass"] == 1:
-            readings[row["interaction_id"]][row["criterion"]] = row["scale_point"]
-    return dict(readings)
-
-
-def simulate_readings(
-    shown: Mapping[str, Shown],
-    read: Mapping[str, Shown],
-    readings: Mapping[str, Mapping[str, int]],
-    seed: int,
-) -> tuple[dict[str, Mapping[str, int]], set[str]]:
-    """Return the points of every rateable interaction by criterion, and the ids whose points are a real reading.
-
-    An answer that was read keeps its points. Any other one takes the points of a read answer with the same recorded
-    fault, drawn by seed and content: so it is called failing as often as the reader called answers of that kind
-    failing, and the same answer gets the same points twice. An answer whose kind nobody read gets none.
-
-    Parameters
-    ----------
-    shown : mapping of str to Shown
-        Interactions to rate.
-    read : mapping of str to Shown
-        Interactions of the shipped demo.
-    readings : mapping of str to mapping
-        Points of those that were read, by criterion.
-    seed : int
-    """
-    donors: dict[str, list[str]] = defaultdict(list)
-    kept: dict[str, str] = {}
-    for interaction_id in sorted(readings):
-        donors[read[interaction_id].fault].append(interaction_id)
-        kept.setdefault(read[interaction_id].content, interaction_id)
-    simulated: dict[str, Mapping[str, int]] = {}
-    real = set()
-    for interaction_id, one in shown.items():
-        if not one.is_rateable:
-            continue
-        if one.content in kept:
-            simulated[interaction_id] = readings[kept[one.content]]
-            real.add(interaction_id)
-        elif alike := donors.get(one.fault):
-            place = int(_digest(f"{seed}|reading|{one.content}")[:12], 16) % len(alike)
-            simulated[interaction_id] = readings[alike[place]]
-    return simulated, real
 
 
 def measure_labels(
@@ -331,18 +262,18 @@ def _make_demo(seed: int, logs: Path, sheet: Path) -> float:
 
 def _keep_first(logs: Path, count: int) -> None:
     """Cut logs to ``count`` interactions in seeded order."""
-    rows = _read_lines(logs / "interactions.jsonl")
-    kept = set(sorted((row["interaction_id"] for row in rows), key=_digest)[:count])
+    rows = read_lines(logs / "interactions.jsonl")
+    kept = set(sorted((row["interaction_id"] for row in rows), key=digest)[:count])
     for name in ("interactions", "retrievals", "ratings_by_rule"):
         path = logs / f"{name}.jsonl"
-        _write_lines(path, (row for row in _read_lines(path) if row["interaction_id"] in kept))
+        write_lines(path, (row for row in read_lines(path) if row["interaction_id"] in kept))
 
 
 def _write_ratings(
     path: Path, readings: Mapping[str, Mapping[str, int]], rated: Iterable[str], moment: Mapping[str, str]
 ) -> None:
     """Write the points of the rated interactions as `ratings.jsonl`."""
-    _write_lines(
+    write_lines(
         path,
         (
             {"interaction_id": interaction_id, "criterion": criterion, "scale_point": point, **SIMULATED, **moment}
@@ -364,8 +295,8 @@ def measure_seed(seed: int, folder: Path, is_quick: bool) -> SeedResult:
     shown = read_shown(logs)
     shipped = planted.DEMO / "logs"
     simulated, real = simulate_readings(shown, read_shown(shipped), read_readings(shipped), seed)
-    rated = {row["interaction_id"] for row in _read_lines(sheet)} & simulated.keys()
-    last = max(_read_lines(shipped / "ratings.jsonl"), key=lambda row: row["rated_at"])
+    rated = {row["interaction_id"] for row in read_lines(sheet)} & simulated.keys()
+    last = max(read_lines(shipped / "ratings.jsonl"), key=lambda row: row["rated_at"])
     moment = {name: last[name] for name in ("guideline_version", "rated_at")}
     _write_ratings(logs / "ratings.jsonl", simulated, rated, moment)
 
@@ -405,15 +336,14 @@ def _measure_sets(database: Path, points: Mapping[str, Mapping[str, int]]) -> tu
     with duckdb.connect(str(database), read_only=True) as connection:
         for metric_name, criterion, ceiling in connection.execute(_METRICS, {"alpha": alpha}).fetchall():
             rows = connection.execute(_SETS, {"metric_name": metric_name}).fetchall()
-            if not rows:
-                raise BenchmarkError(f"{metric_name} has no prediction sets: too few labels")
+            why = "" if rows else str(connection.execute(_STATUS, {"metric_name": metric_name}).fetchall()[0][0])
             own = {"alpha": alpha, "metric_name": metric_name}
             clusters = {row[:2]: row[2] for row in connection.execute(_CALIBRATION_CLUSTERS, own).fetchall()}
             ((accept_from,),) = connection.execute(_ACCEPT_FROM, {"metric_name": metric_name}).fetchall()
             labels = {key: int(one[criterion] >= accept_from) for key, one in points.items() if criterion in one}
             count_single = sum(row[1] in _LABELS.values() for row in rows)
             covered = measure_labels(rows, labels, clusters, alpha)
-            found.append(MetricResult(metric_name, criterion, len(rows), count_single, ceiling, covered))
+            found.append(MetricResult(metric_name, criterion, len(rows), count_single, ceiling, covered, why))
     return tuple(found)
 
 
@@ -434,14 +364,14 @@ def carry_texts(source: Path, target: Path) -> None:
 
 def hash_inputs() -> str:
     """Return the hash of all that a result depends on beside its seed."""
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     for name in _INPUTS:
         path = ROOT / name
         files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
         for one in files:
             if one.suffix not in (".pyc", ".md"):
-                digest.update(str(one.relative_to(ROOT)).encode() + b"\0" + one.read_bytes() + b"\0")
-    return digest.hexdigest()
+                found.update(str(one.relative_to(ROOT)).encode() + b"\0" + one.read_bytes() + b"\0")
+    return found.hexdigest()
 
 
 def write_result(result: SeedResult, path: Path) -> None:
@@ -510,11 +440,15 @@ def summarise(results: Sequence[SeedResult], is_quick: bool = False) -> Outcome:
         f" {1 - alpha:.2f}. The error counts chance in the answers and in the labels of the calibration. A single seed"
         " may lie below by chance.",
         f"Limit of sets: {planted.LEAST_DECIDED:.0%} have one label, or the marts name a lower ceiling"
-        " (`share_decidable` of fct_conformal_coverage), which follows from the AUROC of the score.",
+        " (`share_decidable` of fct_conformal_coverage), which follows from the AUROC of the score. Where the build"
+        " makes no sets, the status of the calibrator says why (`wrong_direction`: a better score was not accepted more"
+        " often), and nothing is promised.",
         "The metrics are those that a gate names and that labels calibrate. Items and false findings have no limit"
         " here: the strength of each item was chosen for one seed.",
         "`a false statement is confirmed` counts an answer that turned wrong: where chance gives a fault to the answer"
         " without the false statement, nothing turned.",
+        "The window of the drift starts on 2026-08-03 where a customer asked on the last Sunday. Elsewhere the last"
+        " week counts as open (`hcat_drift_closing_day`), and the window holds a week from before the drift.",
         f"Seeds 1 to {len(results)} were run, and none was left out. A seed takes {min(seconds):,.0f} to"
         f" {max(seconds):,.0f} s. Each distinct text is read once for all seeds, so the first one of a new folder takes"
         " longest; the rest of the warehouse is made anew. Data tests run in each build.",
@@ -529,13 +463,18 @@ def _sets_table(name: str, own: Mapping[int, MetricResult], alpha: float) -> tup
     for seed, one in own.items():
         by_label = {label.label: label for label in one.labels}
         cells = [_coverage_cell(by_label.get(label)) for label in _LABELS.values()]
-        rows.append((str(seed), f"{one.share_single:.1%} of {one.count_sets:,}", _ceiling(one.ceiling), *cells))
+        single = f"{one.count_single / one.count_sets:.1%} of {one.count_sets:,}" if one.count_sets else "no sets"
+        rows.append((str(seed), single, one.why_no_sets or _ceiling(one.ceiling), *cells))
     count_single, count_sets = (
         sum(getattr(one, field) for one in own.values()) for field in ("count_single", "count_sets")
     )
     sums, kept, is_kept = [], [], True
     for label in _LABELS.values():
         found = [each for one in own.values() for each in one.labels if each.label == label]
+        if not found:
+            sums.append("no answers")
+            kept.append("nothing is promised")
+            continue
         mean, error = mean_coverage(found)
         is_promised = mean >= 1 - alpha - STANDARD_ERRORS * error
         is_kept = is_kept and is_promised
@@ -561,8 +500,6 @@ def mean_coverage(found: Sequence[LabelCoverage]) -> tuple[float, float]:
     >>> round(mean, 3), round(error, 3)
     (0.85, 0.1)
     """
-    if not found:
-        raise BenchmarkError("no answer outside of the calibration has that label")
     return float(np.mean([one.coverage for one in found])), math.sqrt(sum(one.variance for one in found)) / len(found)
 
 
@@ -650,19 +587,6 @@ def _share_of(count: int, total: int) -> str:
         return "0 of 0"
     lower, upper = wilson_interval(count / total, total, QUANTILE)
     return f"{count:,} of {total:,} ({lower:.0%} to {upper:.0%})"
-
-
-def _read_lines(path: Path) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows), encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

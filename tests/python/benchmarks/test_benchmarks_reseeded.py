@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose
 
 from benchmarks import reseeded
 from benchmarks.__main__ import BENCHMARKS
-from benchmarks.reseeded import Item, LabelCoverage, MetricResult, SeedResult, Shown
+from benchmarks.reseeded import Item, LabelCoverage, MetricResult, SeedResult
+from benchmarks.simulated_readings import Shown, read_shown, simulate_readings
 
 READ = {
     "read_good": Shown("same text", "none", True),
@@ -40,16 +41,16 @@ def test_an_answer_that_was_read_keeps_its_reading_and_others_take_one_of_their_
         "of_no_read_kind": Shown("new", "swapped_number", True),
         "tests_a_risk": Shown("same text", "none", False),
     }
-    simulated, real = reseeded.simulate_readings(shown, READ, READINGS, 1)
+    simulated, real = simulate_readings(shown, READ, READINGS, 1)
     assert simulated == {"unchanged": READINGS["read_good"], "changed": READINGS["read_good"]}
     assert real == {"unchanged"}
 
 
 def test_a_simulated_reader_errs_as_often_as_the_reader_did_and_reads_one_text_once() -> None:
     shown = {f"row_{number}": Shown(f"text {number // 2}", "negation", True) for number in range(4_000)}
-    first, _ = reseeded.simulate_readings(shown, READ, READINGS, 1)
-    again, _ = reseeded.simulate_readings(shown, READ, READINGS, 1)
-    other, _ = reseeded.simulate_readings(shown, READ, READINGS, 2)
+    first, _ = simulate_readings(shown, READ, READINGS, 1)
+    again, _ = simulate_readings(shown, READ, READINGS, 1)
+    other, _ = simulate_readings(shown, READ, READINGS, 2)
     assert first == again
     assert first != other
     assert all(first[f"row_{number}"] == first[f"row_{number + 1}"] for number in range(0, 4_000, 2))
@@ -80,7 +81,7 @@ def test_what_is_shown_depends_on_query_contexts_and_answer_alone(tmp_path: Path
         }
         for name, rows in files.items():
             (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        return reseeded.read_shown(tmp_path)
+        return read_shown(tmp_path)
 
     same = shown("2")
     assert same["t"].content == same["c"].content
@@ -196,3 +197,12 @@ def test_the_page_counts_seeds_and_names_what_was_missed() -> None:
 )
 def test_limits_of_coverage_and_of_sets(results: list[SeedResult], is_within: bool) -> None:
     assert reseeded.summarise(results).is_within_limits is is_within
+
+
+def test_a_seed_without_sets_says_why_and_promises_nothing() -> None:
+    without = replace(result(2).metrics[0], count_sets=0, count_single=0, labels=(), why_no_sets="wrong_direction")
+    outcome = reseeded.summarise([result(1), replace(result(2), metrics=(without,))])
+    assert outcome.tables[0].rows[1] == ("2", "no sets", "wrong_direction", "no answers", "no answers")
+    assert outcome.tables[0].rows[2][3].startswith("0.900 ± 0.020 (90 of 100")
+    assert outcome.is_within_limits
+    assert not reseeded.summarise([replace(result(1), metrics=(replace(without, why_no_sets=""),))]).is_within_limits
