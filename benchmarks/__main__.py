@@ -30,6 +30,7 @@ from benchmarks import (
     privacy,
     query_generation,
     rates,
+    reseeded,
     retrieval,
     robustness,
     robustness_groups,
@@ -87,6 +88,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "swaps": swaps.run,
     "evidence": evidence.run,
     "scale": scale.run,
+    "reseeded": reseeded.run,
     "growth": growth.run,
     "growth_spark": growth.run_on_spark,
 }

@@ -24,6 +24,8 @@ DEMO: Final = ROOT / "demo"
 #: Findings that a reader looks at first, and how many of them may be false.
 MOST_SEVERE: Final = 30
 FALSE_ALLOWED: Final = 2
+#: Least share of answers whose prediction set has one label.
+LEAST_DECIDED: Final = 0.60
 QUANTILE: Final = 1.96
 
 #: Severities of findings, worst first.
@@ -62,22 +64,22 @@ where status <> 'closed_by_data'
 _GAPS = """
 select verdict, metric_name, difference, adjusted_p_value, count_clusters
 from fct_bias_gaps
-where system = $system and design = $design and attribute = $attribute and verdict = 'gap_found'
-order by adjusted_p_value, metric_name
+where system = $system and design = $design and attribute = $attribute and adjusted_p_value is not null
+order by verdict = 'gap_found' desc, adjusted_p_value, metric_name
 """
 
 _DRIFTS = """
-select value_reference, value_window, window_weeks, window_start, window_end, q_value
+select value_reference, value_window, window_weeks, window_start, window_end, q_value, is_drifting
 from fct_metric_drift
-where metric_name = $metric_name and dimension = 'all' and is_drifting and window_end >= $first_day
-order by q_value, window_weeks
+where metric_name = $metric_name and dimension = 'all' and q_value is not null and window_end >= $first_day
+order by is_drifting desc, q_value, window_weeks
 """
 
 _REGRESSIONS = """
-select dimension, segment, baseline_value, candidate_value, difference, q_value, count_pairs
+select dimension, segment, baseline_value, candidate_value, difference, q_value, count_pairs, verdict
 from fct_version_comparisons
-where metric_name = $metric_name and dimension = $dimension and segment = $segment and verdict = 'worse'
-order by q_value
+where metric_name = $metric_name and dimension = $dimension and segment = $segment and q_value is not null
+order by verdict = 'worse' desc, q_value
 """
 
 _LEAKS = """
@@ -235,7 +237,7 @@ def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[st
         best = max(own, key=_prominence, default=None)
         missing = "no mart has the cell" if best is None else _what_it_takes(best)
         if inside:
-            missing += f"; weak is {', '.join(sorted({_cell_name(row) for row in inside}))}"
+            missing += f"; weak is {', '.join(sorted({cell_name(row) for row in inside}))}"
         found.append(
             Found(cell["name"], False, _said_by(best) if best else "–", _effect(best) if best else "–", missing)
         )
@@ -249,12 +251,14 @@ def hold_gaps(connection: duckdb.DuckDBPyConnection, gaps: Sequence[Mapping[str,
     for gap in gaps:
         system = f"{application} {gap['application_version']}"
         rows = _rows(connection, _GAPS, system=system, design=gap["design"], attribute=gap["attribute"])
+        gaps_found = [row for row in rows if row["verdict"] == "gap_found"]
         effect = "; ".join(
             f"{row['metric_name']} {row['difference']:+.3g} (p {row['adjusted_p_value']:.3f}, "
             f"{row['count_clusters']} clusters)"
-            for row in rows[:3]
+            for row in (gaps_found or rows)[:3]
         )
-        found.append(Found(gap["name"], bool(rows), "fct_bias_gaps", effect or "–", "" if rows else "no gap found"))
+        missing = "" if gaps_found else "no gap found"
+        found.append(Found(gap["name"], bool(gaps_found), "fct_bias_gaps", effect or "–", missing))
     return found
 
 
@@ -287,7 +291,8 @@ def hold_drifts(connection: duckdb.DuckDBPyConnection, drifts: Sequence[Mapping[
                 f"{best['window_start']:%Y-%m-%d} (q {best['q_value']:.4f})"
             )
         mart = f"fct_metric_drift: {drift['metric_name']}"
-        found.append(Found(drift["name"], bool(rows), mart, effect, "" if rows else "no alarm"))
+        is_found = bool(rows) and rows[0]["is_drifting"]
+        found.append(Found(drift["name"], is_found, mart, effect, "" if is_found else "no alarm"))
     return found
 
 
@@ -305,7 +310,8 @@ def hold_regressions(connection: duckdb.DuckDBPyConnection, regressions: Sequenc
                 f"{rows[0]['count_pairs']} queries (q {rows[0]['q_value']:.4f})"
             )
         mart = f"fct_version_comparisons: {regression['metric_name']}"
-        found.append(Found(regression["name"], bool(rows), mart, effect, "" if rows else "not called worse"))
+        is_found = bool(rows) and rows[0]["verdict"] == "worse"
+        found.append(Found(regression["name"], is_found, mart, effect, "" if is_found else "not called worse"))
     return found
 
 
@@ -457,7 +463,8 @@ def _said_by(row: Mapping[str, Any]) -> str:
     return f"{row['mart']}: {row['metric_name']}"
 
 
-def _cell_name(row: Mapping[str, Any]) -> str:
+def cell_name(row: Mapping[str, Any]) -> str:
+    """Return the segments of a cell in words."""
     return " and ".join(f"{name} {value}" for name, value in segments_of(row).items())
 
 
@@ -475,8 +482,22 @@ def _what_it_takes(row: Mapping[str, Any]) -> str:
     return f"not weak; {needed:,} interactions would show a difference of this size"
 
 
-def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
-    """Return the planted items against the marts of a finished build."""
+class Held(NamedTuple):
+    """The planted items against the marts, the most severe findings, and those of them that nothing explains."""
+
+    found: list[Found]
+    severe: list[dict[str, Any]]
+    false: list[dict[str, Any]]
+
+
+def hold(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Held:
+    """Return all that is planted against the marts of a finished build of ``logs``.
+
+    Raises
+    ------
+    BenchmarkError
+        If the folder holds no warehouse, or one of several applications.
+    """
     database = warehouse / "hcat.duckdb"
     if not database.exists():
         raise BenchmarkError(f"no warehouse at {database}: build the demo first")
@@ -495,6 +516,12 @@ def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
         ]
         explained = [*(cell["where"] for cell in planted["cells"]), *planted.get("explained", ())]
         severe, false = judge_findings(connection, explained)
+    return Held(found, severe, false)
+
+
+def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
+    """Return the planted items against the marts of a finished build, as a page."""
+    found, severe, false = hold(warehouse, logs, planted)
     tables = [
         Table(
             "Planted items against the marts",
@@ -505,7 +532,7 @@ def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
             f"False ones among the {MOST_SEVERE} most severe findings",
             ("cell", "metric", "severity", "difference"),
             [
-                (_cell_name(row), row["metric_name"], row["severity"] or "–", f"{row['difference'] or 0.0:+.2f}")
+                (cell_name(row), row["metric_name"], row["severity"] or "–", f"{row['difference'] or 0.0:+.2f}")
                 for row in false
             ],
         ),
