@@ -44,6 +44,7 @@ EVERYTHING = {
 #: Tables that tell builds apart on purpose: ids and times of the build, and the files that were published by it.
 RUN_TABLES = (
     "dim_runs",
+    "fct_run_metrics",
     "fct_threshold_gates",
     "gate_verdicts",
     "hcat_builds",

@@ -16,6 +16,13 @@ HCAT = str(Path(sys.executable).parent / "hcat")
 DBT = [sys.executable, "-m", "dbt.cli.main"]
 
 
+def connect(project: Path) -> duckdb.DuckDBPyConnection:
+    """Open the warehouse of the project in the schema of hcat."""
+    warehouse = duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True)
+    warehouse.execute("set schema = 'main_hcat'")
+    return warehouse
+
+
 def run(arguments: list[str], folder: Path, **variables: str) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
@@ -44,7 +51,7 @@ def project(tmp_path_factory):
 
 
 def test_the_nested_calls_are_evaluated(project):
-    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
+    with connect(project) as warehouse:
         scores = warehouse.sql(
             "select interaction_id, raw_score from fct_evaluations where metric_name = 'support_numbers' order by 1"
         ).fetchall()
@@ -60,12 +67,12 @@ def test_own_gates_replace_the_package_seed_and_own_models_read_the_marts(projec
     # those for which four calls hold enough: none of them is left without a verdict
     names = ["answers_present", "evaluations_complete", "no_leaked_identifiers", "no_leaked_personal_data"]
     assert gates == [(name, "passed") for name in [*names, "records_accepted"]]
-    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
-        assert warehouse.sql("select count(*) from weakest_segments").fetchall()[0][0] >= 1
+    with connect(project) as warehouse:
+        assert warehouse.sql("select count(*) from main.weakest_segments").fetchall()[0][0] >= 1
 
 
 def test_own_metrics_and_dimensions_stand_beside_the_shipped_ones(project):
-    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
+    with connect(project) as warehouse:
         scores = warehouse.sql(
             "select metric_name, interaction_id, raw_score, score_status from fct_evaluations"
             " where metric_name in ('answer_words', 'complete_ending') order by 1, 2"
@@ -87,8 +94,13 @@ def test_own_metrics_and_dimensions_stand_beside_the_shipped_ones(project):
 
 def test_nothing_of_the_demo_is_in_the_results(project):
     demo = ROOT / "demo" / "seeds"
-    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
-        tables = {name for (name,) in warehouse.sql("select table_name from duckdb_tables()").fetchall()}
+    with connect(project) as warehouse:
+        tables = {
+            name
+            for (name,) in warehouse.sql(
+                "select table_name from duckdb_tables() where schema_name = current_schema()"
+            ).fetchall()
+        }
         for table in sorted(tables):
             found = warehouse.sql(f"select count(*) from \"{table}\" as found where found::text ilike '%harbourlight%'")
             assert found.fetchall() == [(0,)], table

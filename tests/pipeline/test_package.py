@@ -108,6 +108,17 @@ def test_a_build_reads_what_its_models_make_in_the_same_build(project: Path) -> 
     assert read(project, "select count(*) from bank_evaluation.fct_interactions") == [(27,)]
 
 
+def test_a_gate_of_a_module_that_is_switched_off_stops_the_build_in_one_line(project: Path) -> None:
+    seed = project / "seeds" / "threshold_gates.csv"
+    text = seed.read_text()
+    try:
+        seed.write_text(f"{text}no_bias,count_bias_gaps,,,,at_most,0,,1,warn,prove_safe,Groups are treated alike\n")
+        said = run(project, "dbt", "--quiet", "build", "--select", "dim_metrics", expected=2)
+    finally:
+        seed.write_text(text)
+    assert "the gate no_bias asks for count_bias_gaps, and its module bias is switched off" in said
+
+
 def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path) -> None:
     settings = project / "dbt_project.yml"
     text = settings.read_text()

@@ -15,7 +15,7 @@ import pytest
 from builds import DEMO, ENTITIES, Build, Dbt, read_lines, write_lines
 
 STAGING = "build --select +path:models/staging --exclude-resource-type test"
-LANDING = "build --select landed_interactions"
+LANDING = "build --select raw_relations landed_interactions"
 #: Where a record stood and the key made from it; everything else must agree between formats.
 PLACE_COLUMNS = ("record_id", "source_file")
 #: Keys that tell the copies of one content apart; the raw contract's source_group is staged as cluster_id.
