@@ -2,7 +2,7 @@
 {% macro log_gate_verdicts(results) %}
     {% if is_building_hcat() and flags.WHICH in ('build', 'run', 'test') %}
         {% set ran = results | map(attribute='node') | map(attribute='name') | list %}
-        {% set node = graph.nodes.values() | selectattr('unique_id', 'equalto', 'model.hcat.fct_threshold_gates') | first %}
+        {% set node = graph.nodes.get('model.hcat.fct_threshold_gates') %}
         {% if node and 'fct_threshold_gates' in ran %}
             {% set gates = adapter.get_relation(node.database, node.schema, node.alias) %}
             {% if gates is not none %}

@@ -1,14 +1,10 @@
 -- One row per gate of this build: those of the seed, without what a module that is switched off would measure. Only
 -- shipped gates are left out; one that a project wrote itself stops the build (raise_when_a_gate_is_switched_off).
-{%- set measurements_off = measurements_switched_off() %}
-{%- set families_off = families_switched_off() %}
+{%- set measurements_off = measurements_switched_off() | join("', '") %}
+{%- set families_off = families_switched_off() | join("', '") %}
 select gates.*
 from {{ seed('threshold_gates') }} as gates
-{%- if families_off %}
 left join {{ seed('metric_catalog') }} as metrics on gates.metric_name = metrics.metric_name
-{%- endif %}
 where
-    gates.measurement not in ('{{ measurements_off | join("', '") }}')
-    {%- if families_off %}
-    and coalesce(metrics.family, '') not in ('{{ families_off | join("', '") }}')
-    {%- endif %}
+    gates.measurement not in ('{{ measurements_off }}')
+    and coalesce(metrics.family, '') not in ('{{ families_off or "-" }}')

@@ -7,7 +7,9 @@
 select
     '{{ entity }}' as entity,
     (select count(*) from {{ ref('hcat', 'landed_' ~ entity) }})
-    {%- if entity in folded and is_on('spans') %} + (select count(*) from {{ ref('hcat', 'base_folded_' ~ entity) }}){% endif %} as count_landed,
+    {%- if entity in folded and is_on('spans') %}
+    + (select count(*) from {{ ref('hcat', 'base_folded_' ~ entity) }})
+    {%- endif %} as count_landed,
     count(*) filter (where record_status = 'staged') as count_staged,
     count(*) filter (where record_status = 'repeated') as count_repeated,
     count(*) filter (where record_status = 'rejected') as count_rejected

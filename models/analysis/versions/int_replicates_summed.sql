@@ -9,7 +9,8 @@ with interactions as (
         joined.cluster_id,
         {{ query_key('joined.') }} as query_key
     from {{ ref('hcat', 'int_interactions_joined') }} as joined
-    inner join {{ ref('hcat', 'int_interactions_numbered') }} as numbered on joined.interaction_id = numbered.interaction_id
+    inner join {{ ref('hcat', 'int_interactions_numbered') }} as numbered
+        on joined.interaction_id = numbered.interaction_id
     where coalesce(joined.query_id, joined.query_text) is not null
 ),
 

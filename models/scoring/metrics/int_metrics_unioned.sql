@@ -1,20 +1,17 @@
 -- One row per (interaction, metric) that was computed. Each new metric family adds its name to the list.
 -- This is a table, because the aggregates of all families and the completed index exceed the memory together at scale.
 {{ config(materialized='table') }}
-{%- set families = ['similarity', 'transport', 'support', 'entailment', 'groundedness', 'behaviour'] %}
-{#- families that are a module of their own -#}
-{%- for family in ['safety', 'selfcheck', 'reference', 'retrieval', 'privacy'] if is_on(family) %}
-    {%- do families.append(family) %}
-{%- endfor %}
-{%- if var('hcat_judge') %}
-    {%- do families.append('judged') %}
-{%- endif %}
-
-{% for family in families -%}
+{%- set families = [
+    'similarity', 'transport', 'support', 'entailment', 'groundedness', 'behaviour',
+    'safety', 'selfcheck', 'reference', 'retrieval', 'privacy', 'judged'
+] %}
+{%- set off = families_switched_off() + ([] if var('hcat_judge') else ['judged']) %}
+{%- for family in families if family not in off %}
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
 from {{ ref('hcat', 'int_metrics__' ~ family) }}
-{% if not loop.last %}union all
-{% endif %}
+{%- if not loop.last %}
+union all
+{%- endif %}
 {%- endfor %}
 {%- for name in var('hcat_own_metrics') %}
 union all

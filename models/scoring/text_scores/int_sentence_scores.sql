@@ -12,7 +12,9 @@ passages_split as (
 ),
 
 scores as (
-    {{ current_rows(ref('hcat', 'int_texts_classified_by_tone'), ref('hcat', 'int_text_classifiers'), 'scoring_key') | indent(4) }}
+    {{ current_rows(
+        ref('hcat', 'int_texts_classified_by_tone'), ref('hcat', 'int_text_classifiers'), 'scoring_key'
+    ) | indent(4) }}
 ),
 
 final as (

@@ -9,7 +9,8 @@ with turns as (
 failing as (
     select interactions.conversation_key, count(distinct evaluations.interaction_id) as count_failing
     from {{ ref('hcat', 'fct_interactions') }} as interactions
-    inner join {{ ref('hcat', 'fct_evaluations') }} as evaluations on interactions.interaction_id = evaluations.interaction_id
+    inner join {{ ref('hcat', 'fct_evaluations') }} as evaluations
+        on interactions.interaction_id = evaluations.interaction_id
     where evaluations.is_failing
     group by interactions.conversation_key
 )

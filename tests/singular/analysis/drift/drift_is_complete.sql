@@ -3,7 +3,8 @@
 with series as (
     select distinct evaluations.metric_name, segments.dimension, segments.segment
     from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
-    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments on evaluations.interaction_id = segments.interaction_id
+    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments
+        on evaluations.interaction_id = segments.interaction_id
 ),
 
 dimensions as (

@@ -22,7 +22,8 @@ expected as (
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored
     from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
-    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments on evaluations.interaction_id = segments.interaction_id
+    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments
+        on evaluations.interaction_id = segments.interaction_id
     group by evaluations.metric_name, segments.dimension, segments.segment
 ),
 

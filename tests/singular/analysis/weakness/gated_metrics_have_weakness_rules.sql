@@ -3,7 +3,8 @@
 with gated as (
     select distinct gates.metric_name
     from {{ ref('hcat', 'int_gates_in_force') }} as gates
-    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations on gates.metric_name = evaluations.metric_name
+    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+        on gates.metric_name = evaluations.metric_name
     where evaluations.raw_score is not null
 ),
 

@@ -8,7 +8,8 @@ with by_dimension as (
 expected as (
     select evaluations.metric_name, segments.dimension, count(evaluations.raw_score) as count_scored
     from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
-    inner join {{ ref('hcat', 'int_interaction_segments') }} as segments on evaluations.interaction_id = segments.interaction_id
+    inner join {{ ref('hcat', 'int_interaction_segments') }} as segments
+        on evaluations.interaction_id = segments.interaction_id
     group by evaluations.metric_name, segments.dimension
 )
 

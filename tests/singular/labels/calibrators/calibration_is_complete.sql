@@ -16,7 +16,10 @@ unsaid as (
         null as interaction_id,
         'no row in fct_calibrators' as problem
     from targets
-    where metric_name not in (select fct_calibrators.metric_name from {{ ref('hcat', 'fct_calibrators') }} as fct_calibrators)
+    where
+        metric_name not in (
+            select fct_calibrators.metric_name from {{ ref('hcat', 'fct_calibrators') }} as fct_calibrators
+        )
 ),
 
 unequal as (

@@ -17,7 +17,8 @@ missing as (
 orphans as (
     select 'no such query of the test set' as problem, test_variants.parent_query_id, test_variants.variant_type
     from test_variants
-    anti join {{ ref('hcat', 'fct_test_queries') }} as test_queries on test_variants.parent_query_id = test_queries.query_id
+    anti join {{ ref('hcat', 'fct_test_queries') }} as test_queries
+        on test_variants.parent_query_id = test_queries.query_id
 ),
 
 mislabelled as (
@@ -33,7 +34,8 @@ mislabelled as (
 unlike_parent as (
     select 'asks what its parent asks' as problem, test_variants.parent_query_id, test_variants.variant_type
     from test_variants
-    inner join {{ ref('hcat', 'fct_test_queries') }} as test_queries on test_variants.parent_query_id = test_queries.query_id
+    inner join {{ ref('hcat', 'fct_test_queries') }} as test_queries
+        on test_variants.parent_query_id = test_queries.query_id
     where test_variants.variant_status = 'made' and trim(test_variants.query_text) = trim(test_queries.query_text)
 ),
 
