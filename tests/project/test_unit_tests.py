@@ -129,7 +129,9 @@ MODELS_WITH_LOGIC = {
 }
 
 
-def test_unit_tests_of_the_models_pass(warehouse: Path, target: Path) -> None:
+def test_unit_tests_of_the_models_pass(warehouse: Path, target: Path, manifest: dict[str, Any]) -> None:
+    # the manifest is read before this run writes another one into its folder
+    assert manifest["nodes"]
     # dbt reads the types of the mocked inputs from a warehouse, hence the build
     variables = EVERYTHING | {"hcat_unit_tests": True}
     exit_code, output = run_dbt(
