@@ -65,13 +65,15 @@ def _make_environment(variables: str) -> Any:
     """Return the environment of templates with the project's macros, for vars as JSON."""
     from jinja2 import Environment, StrictUndefined
 
-    values = json.loads(variables)
+    # what every model may ask: all modules, and no seed of the project's own
+    values = {"hcat_modules": {}, "hcat_profile": "full", "hcat_own_seeds": []} | json.loads(variables)
     environment = Environment(undefined=StrictUndefined, extensions=_EXTENSIONS)
     names = environment.globals
     names |= {
         "adapter": _Adapter(names),
         "return": _return,
-        "ref": lambda table: table,
+        # the name of the package comes first
+        "ref": lambda *names: names[-1],
         "config": lambda **_: "",
         "var": lambda key: values[key],
     }

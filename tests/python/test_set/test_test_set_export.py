@@ -114,8 +114,9 @@ def test_variants_stand_beside_their_parents(tmp_path: Path) -> None:
     described = dict(written.describe())
     assert described["queries"] == "3: 1 no type, 1 simple_factual, 1 vague"
     assert described["not made"] == "1 variants: 1 no_place"
-    # groups follow from the parents, and tags are the user's own
-    assert set(COLUMNS) - {"language"} == set(ENTITIES["queries"].columns) - {"query_group", "tags"}
+    # groups follow from the parents; tags and weights of sentences are the user's own
+    own = {"query_group", "tags", "query_sentence_weights", "reference_sentence_weights"}
+    assert set(COLUMNS) - {"language"} == set(ENTITIES["queries"].columns) - own
 
 
 @pytest.mark.parametrize("file_format", ["jsonl", "csv"])
