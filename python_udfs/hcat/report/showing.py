@@ -115,7 +115,7 @@ def to_anchor(kind: str, name: str) -> str:
     Examples
     --------
     >>> to_anchor("metric", "support_words"), to_anchor("gate", "is it <safe>?")
-    ('metric-support_words', 'gate-is-it-safe-3a2a8a9b')
+    ('metric-support_words', 'gate-is-it-safe-242dbfda')
     """
     plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:ANCHOR_CHARACTERS]
     # names that look alike once they are cut stay apart
