@@ -13,10 +13,8 @@
             {{ values }}.{{ column }} >= {{ steps }}.lower_bound
 {%- endmacro %}
 
+{# The same conditions without asof, and the upper bound that asof implies. #}
 {% macro spark__join_within(steps, keys, values, column) -%}
-    inner join {{ steps }}
-        on
-            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor %}  -- noqa: LT02
-            {{ values }}.{{ column }} >= {{ steps }}.lower_bound
-            and {{ values }}.{{ column }} < coalesce({{ steps }}.upper_bound, 'infinity'::double)
+    {{ default__join_within(steps, keys, values, column) | replace('asof inner join', 'inner join') }}
+    and {{ values }}.{{ column }} < coalesce({{ steps }}.upper_bound, 'infinity'::double)
 {%- endmacro %}

@@ -92,7 +92,8 @@ def _find_place(
 
     project = project_dir or Path.cwd()
     if database is not None:
-        place = Place(database, database.parent)
+        # a file may be a published copy
+        place = Place(database, database.parent, published=database)
     elif warehouse is not None:
         place = place_of(warehouse)
     elif is_project(project) or project_dir is not None or target is not None:

@@ -48,7 +48,7 @@ LAYERS = {
     "stg": {"base", "stg"},
     "int": {"stg", "int", "mart", "seed"},
     "mart": {"int", "mart", "seed"},
-    "published": {"int", "mart", "published", "seed"},
+    "published": {"mart", "published", "seed"},
     "semantic": {"mart"},
 }
 _MARTS = ("dim", "fct", "gate")

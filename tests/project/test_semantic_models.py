@@ -198,7 +198,7 @@ def test_exposures_read_marts_and_what_is_published(manifest: dict[str, Any]) ->
     published = {
         parent
         for node in manifest["nodes"].values()
-        if node["name"] in ("int_tables_to_publish", "published_passing")
+        if node["name"] in ("published_tables", "published_passing")
         for parent in node["depends_on"]["nodes"]
     }
     assert len(manifest["exposures"]) >= 5

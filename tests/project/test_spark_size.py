@@ -6,7 +6,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 #: Lines of code, without blank lines, comments and docstrings.
-LIMIT = 405
+LIMIT = 400
 
 
 def count_python(nodes: list[ast.stmt], source: str) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.staging import read_variables
 from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError, published_database
 
 #: Folder of the reports and of the published copies, where a project names none.
@@ -54,7 +55,7 @@ def find_place(project: Path, target: str | None = None) -> Place:
     if chosen not in outputs:
         raise WarehouseError(f"profile {profile_name} has no target {chosen} (has: {', '.join(map(str, outputs))})")
     output = {name: _render(value) for name, value in outputs[chosen].items() if name in ("type", "path", "schema")}
-    folder = project / _find_folder(settings)
+    folder = project / _find_folder(project)
     named = f"target {chosen} of profile {profile_name}"
     if output["type"] == "duckdb":
         # a build that names no file is in memory, and nothing of it can be read
@@ -81,12 +82,10 @@ def _find_profiles(project: Path) -> Path:
     raise WarehouseError(f"no profiles.yml in {' or '.join(map(str, folders))}: name the file with --database")
 
 
-def _find_folder(settings: Mapping[str, Any]) -> str:
+def _find_folder(project: Path) -> str:
     """Return the folder of reports and copies: HCAT_WAREHOUSE, the var hcat_warehouse, or the default."""
-    variables = settings.get("vars") or {}
-    own = variables.get("hcat") if isinstance(variables.get("hcat"), Mapping) else {}
-    found = os.environ.get("HCAT_WAREHOUSE") or {**variables, **(own or {})}.get("hcat_warehouse") or _DEFAULT_FOLDER
-    return str(_render(found))
+    named = os.environ.get("HCAT_WAREHOUSE") or read_variables(project, project).get("hcat_warehouse")
+    return str(_render(named or _DEFAULT_FOLDER))
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

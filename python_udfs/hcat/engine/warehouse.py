@@ -63,7 +63,7 @@ order by table_name, ordinal_position
 
 
 #: Tables that an earlier build made and whose module this build switched off.
-_LEFT_BEHIND: Final = "select mart, module from int_tables_to_publish where relation is null order by mart"
+_LEFT_BEHIND: Final = "select mart, module from published_tables where relation is null order by mart"
 
 # of one second, an end belongs to an earlier build than a start
 _LAST_BUILD_EVENT: Final = "select event, logged_at from hcat_builds order by logged_at desc, event desc limit 1"
@@ -228,12 +228,14 @@ def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
     try:
         schema = _find_schema(connection, path, warehouse)
         if schema is not None:
-            connection.execute("set schema = " + "'" + schema.replace("'", "''") + "'")
+            # names without a schema are hcat's; what it does not have is looked for where a project has its own tables
+            paths = ",".join('"' + name.replace('"', '""') + '"' for name in (schema, "main"))
+            connection.execute("set search_path = '" + paths.replace("'", "''") + "'")
         columns: dict[str, set[str]] = {}
         for table, column in connection.execute(LIST_COLUMNS).fetchall():
             columns.setdefault(table, set()).add(column)
         left_behind: dict[str, str] = {}
-        if "int_tables_to_publish" in columns:
+        if "published_tables" in columns:
             left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall())
         known = {table: frozenset(names) for table, names in columns.items() if table not in left_behind}
         yield Warehouse(connection, known, left_behind)
@@ -281,7 +283,8 @@ def _find_schema(connection: Any, path: Path, warehouse: Path | Place) -> str | 
             raise WarehouseError(f"{path} holds no build of hcat in schema {place.schema} (has: {_list(schemas)})")
         return place.schema
     # of several developers or targets, those of this one: their schemas start alike
-    own = [name for name in schemas if place.target_schema and name.startswith(place.target_schema)]
+    target = place.target_schema
+    own = [name for name in schemas if target and (name == target or name.startswith(f"{target}_"))]
     candidates = own if len(schemas) > 1 and own else schemas
     if len(candidates) > 1:
         raise WarehouseError(f"{path} holds several builds of hcat: name one of {_list(candidates)} with --schema")

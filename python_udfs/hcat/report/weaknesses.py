@@ -93,36 +93,42 @@ CAUSES_UNKNOWN = Gap("whether retrieval or generation caused a failure", "source
 FINDING_STATES = {"open": "failed", "in_progress": "undecided", "accepted": "not_evaluated", "closed_by_data": "passed"}
 
 # Both marts in one shape: a marginal cell has no second segment.
+CELLS = """
+select
+    marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
+    null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
+    count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
+    count_needed_to_confirm,
+    value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
+    minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
+    confirmed_difference, confirmed_lower, confirmed_p_value
+from fct_marginal_weaknesses
+where dimension <> 'all'
+union all
+select
+    bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
+    second_dimension, second_segment, count_scored, count_clusters, count_documents,
+    largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
+    value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
+    minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
+    confirmed_difference, confirmed_lower, confirmed_p_value
+from fct_bivariate_weaknesses
+"""
+
+# A pair with a dimension of one segment repeats a marginal cell.
 LIST_TESTED = f"""
 with constant as ({LIST_CONSTANT_DIMENSIONS}),
 
-cells as (
-    select
-        marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
-        null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
-        count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
-        count_needed_to_confirm,
-        value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
-        minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
-        confirmed_difference, confirmed_lower, confirmed_p_value
-    from fct_marginal_weaknesses
-    where dimension <> 'all'
-    union all
-    select
-        bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
-        second_dimension, second_segment, count_scored, count_clusters, count_documents,
-        largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
-        value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
-        minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
-        confirmed_difference, confirmed_lower, confirmed_p_value
-    from fct_bivariate_weaknesses
-    where first_dimension not in (from constant) and second_dimension not in (from constant)
-)
+cells as ({CELLS})
 
 select *
 from cells
 where
     test_status = 'tested' and difference is not null
+    and (
+        second_dimension is null
+        or (first_dimension not in (from constant) and second_dimension not in (from constant))
+    )
     and ($weakness_ids is null or list_contains($weakness_ids::varchar[], weakness_id))
 order by
     is_confirmed desc nulls last,
@@ -135,17 +141,8 @@ order by
 limit $maximum
 """
 
-COUNT_TESTS = """
-with cells as (
-    select metric_name, test_status, family, measurement, is_weak, is_confirmed, confirmation_status,
-        minimum_detectable_difference
-    from fct_marginal_weaknesses
-    where dimension <> 'all'
-    union all
-    select metric_name, test_status, family, measurement, is_weak, is_confirmed, confirmation_status,
-        minimum_detectable_difference
-    from fct_bivariate_weaknesses
-)
+COUNT_TESTS = f"""
+with cells as ({CELLS})
 
 select
     metric_name,
@@ -248,7 +245,7 @@ order by
 """
 
 # Without a register of findings, the weak cells of this build take its place: seen once, and never tested again.
-WEAK_CELLS = """
+WEAK_CELLS = f"""
 select
     weakness_id as finding_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
     second_segment, difference, difference_lower, difference_upper, severity, count_needed_to_confirm,
@@ -256,20 +253,7 @@ select
     null::varchar as owner, null::varchar as note, null::double as confirmed_difference, null::double as new_difference,
     null::bigint as count_new_interactions, null::varchar as retest_result,
     (select max(started_at) from dim_runs) as first_seen_at, (select max(started_at) from dim_runs) as last_seen_at
-from (
-    select
-        marginal_weakness_id as weakness_id, metric_name, measurement, dimension as first_dimension,
-        segment as first_segment, null::varchar as second_dimension, null::varchar as second_segment, difference,
-        difference_lower, difference_upper, severity, count_needed_to_confirm, confirmation_status, is_confirmed,
-        is_weak
-    from fct_marginal_weaknesses
-    union all
-    select
-        bivariate_weakness_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
-        second_segment, difference, difference_lower, difference_upper, severity, count_needed_to_confirm,
-        confirmation_status, is_confirmed, is_weak
-    from fct_bivariate_weaknesses
-)
+from ({CELLS})
 where is_weak
 """
 

@@ -6,7 +6,14 @@ import duckdb
 import pytest
 
 from hcat.engine.project import find_place
-from hcat.engine.warehouse import Place, WarehouseError, check_finished, open_warehouse
+from hcat.engine.warehouse import (
+    Place,
+    WarehouseError,
+    check_finished,
+    open_warehouse,
+    place_of,
+    published_database,
+)
 
 PROFILE = """
 bank:
@@ -78,6 +85,24 @@ def test_the_schema_is_the_one_that_holds_a_build(project: Path) -> None:
     assert read(Place(place.database, project, schema="other_hcat")) == ["other_hcat"]
     with pytest.raises(WarehouseError, match=r"no build of hcat in schema none \(has: dev_hcat, other_hcat\)"):
         read(Place(place.database, project, schema="none"))
+
+
+def test_the_tables_of_the_project_are_read_beside_those_of_hcat(project: Path) -> None:
+    place = find_place(project)
+    build(place.database, "dev_hcat", "development_hcat")
+    with duckdb.connect(str(place.database)) as connection:
+        connection.execute("create table my_calls as select 'i1' as interaction_id")
+    with open_warehouse(place) as warehouse:
+        found = warehouse.connection.sql("select run_id, interaction_id from dim_runs, my_calls").fetchall()
+    # the schema of a target whose name only starts alike is another one
+    assert found == [("dev_hcat", "i1")]
+
+
+def test_a_published_copy_that_is_named_is_the_one_that_alerts_read(project: Path) -> None:
+    copy = project / "copy.duckdb"
+    build(copy, "main")
+    assert published_database(place_of(copy)) == copy
+    assert published_database(find_place(project)) == project / "results" / "published" / "hcat.duckdb"
 
 
 def test_a_database_without_a_build_is_an_error(project: Path) -> None:

@@ -14,7 +14,7 @@ def session():
 
 
 def marts_to_publish(session, run: str, value: int, is_drifting: str | None = None):
-    """Return what int_tables_to_publish is: three or four tables and one of a module that is switched off."""
+    """Return what published_tables is: three or four tables and one of a module that is switched off."""
     selects = {
         "dim_runs": f"select '{run}' as run_id",
         "fct_threshold_gates": f"select '{run}' as run_id, 'gate' as gate_name",
