@@ -44,6 +44,10 @@ _PLACE_OPTIONS: Final[dict[str, Any]] = {
         Path | None,
         typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
     ],
+    "profiles_dir": Annotated[
+        Path | None,
+        typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
+    ],
     "target": Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")],
     "database": Annotated[
         Path | None, typer.Option("--database", help="DuckDB file to read instead of that of the project.")
@@ -85,7 +89,12 @@ def reads_a_build(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _find_place(
-    project_dir: Path | None, target: str | None, database: Path | None, schema: str | None, warehouse: Path | None
+    project_dir: Path | None,
+    profiles_dir: Path | None,
+    target: str | None,
+    database: Path | None,
+    schema: str | None,
+    warehouse: Path | None,
 ) -> Place:
     """Return the build that the options name."""
     from hcat.engine.project import find_place, is_project
@@ -97,7 +106,7 @@ def _find_place(
     elif warehouse is not None:
         place = place_of(warehouse)
     elif is_project(project) or project_dir is not None or target is not None:
-        place = find_place(project, target)
+        place = find_place(project, target, profiles_dir)
     else:
         place = place_of(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
     return replace(place, schema=schema or place.schema)

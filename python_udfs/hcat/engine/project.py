@@ -18,7 +18,7 @@ from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError, publishe
 _DEFAULT_FOLDER: Final = "warehouse"
 
 
-def find_place(project: Path, target: str | None = None) -> Place:
+def find_place(project: Path, target: str | None = None, profiles: Path | None = None) -> Place:
     """Return where the build of a project lies.
 
     Parameters
@@ -27,6 +27,8 @@ def find_place(project: Path, target: str | None = None) -> Place:
         Folder that holds ``dbt_project.yml``.
     target : str or None
         Target of the profile; by default the one that the profile names.
+    profiles : Path or None
+        Folder that holds ``profiles.yml``; by default that of ``DBT_PROFILES_DIR``, of the project, or of the user.
 
     Raises
     ------
@@ -40,13 +42,13 @@ def find_place(project: Path, target: str | None = None) -> Place:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "dbt_project.yml").write_text("name: own")
     ...     _ = Path(folder, "profiles.yml").write_text(profile)
-    ...     place = find_place(Path(folder))
+    ...     place = find_place(Path(folder), profiles=Path(folder))
     ...     place.database.relative_to(folder).as_posix(), place.target_schema, place.named
     ('data/own.duckdb', 'rag', 'target dev of profile own')
     """
     settings = _read_yaml(project / "dbt_project.yml")
     profile_name = str(_render(settings.get("profile") or settings.get("name")))
-    path = _find_profiles(project)
+    path = _find_profiles(project, profiles)
     profile = _read_yaml(path).get(profile_name)
     if not isinstance(profile, Mapping):
         raise WarehouseError(f"{path} has no profile {profile_name}, which {project / 'dbt_project.yml'} names")
@@ -72,10 +74,10 @@ def is_project(folder: Path) -> bool:
     return (folder / "dbt_project.yml").is_file()
 
 
-def _find_profiles(project: Path) -> Path:
-    """Return the profiles file that dbt would read: of DBT_PROFILES_DIR, of the project, or of the user."""
-    named = os.environ.get("DBT_PROFILES_DIR")
-    folders = [Path(named)] if named else [project, Path.home() / ".dbt"]
+def _find_profiles(project: Path, named: Path | None) -> Path:
+    """Return the profiles file that dbt would read: of a named folder, of the project, or of the user."""
+    named = named or (Path(os.environ["DBT_PROFILES_DIR"]) if os.environ.get("DBT_PROFILES_DIR") else None)
+    folders = [named] if named else [project, Path.home() / ".dbt"]
     for folder in folders:
         if (folder / "profiles.yml").is_file():
             return folder / "profiles.yml"
