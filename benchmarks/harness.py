@@ -85,8 +85,11 @@ def build(
     *,
     arguments: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    project: Path = ROOT,
 ) -> Build:
     """Return the measurements of one `dbt build` of ``raw_logs`` into ``warehouse`` (created when missing).
+
+    The models are those of ``project``, a folder of hcat's own dbt project.
 
     dbt runs in a process of its own, because that is what a user starts and because memory can be told apart only so.
     Target and log folders lie beside the warehouse file, so that two builds never share a parse cache.
@@ -113,7 +116,7 @@ def build(
     variables |= dict(environment or {})
     with (warehouse / "output.txt").open("w+", encoding="utf-8") as output:
         started, spent = time.perf_counter(), _children_seconds()
-        process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=project, env=variables, stdout=output, stderr=subprocess.STDOUT)
         seen = _Usage(0.0, 0.0)
         while process.poll() is None:
             now = _use_of(process.pid)

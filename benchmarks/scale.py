@@ -46,7 +46,7 @@ _ROWS_PER_WRITE = 5_000
 _UNTIL_ENCODED = ("--select", "+int_texts_embedded")
 _COUNT_SLOWEST = 15
 #: One interaction a minute: a million of them end before today, and a question from the future is rejected.
-_FIRST_ASKED = datetime(2024, 6, 3, tzinfo=UTC)
+FIRST_ASKED = datetime(2024, 6, 3, tzinfo=UTC)
 
 _INTERACTIONS_SCHEMA = pa.schema(
     [
@@ -173,7 +173,7 @@ def write_raw_logs(
     with first as interactions, second as retrievals:
         for start in range(0, count_interactions, _ROWS_PER_WRITE):
             numbers = range(start, min(start + _ROWS_PER_WRITE, count_interactions))
-            interaction_table, retrieval_table = _draw_interactions(numbers, statements, corpus, query_ids, random)
+            interaction_table, retrieval_table = draw_interactions(numbers, statements, corpus, query_ids, random)
             interactions.write_table(interaction_table)
             retrievals.write_table(retrieval_table)
 
@@ -185,13 +185,14 @@ def _draw_chunks(
     return chunks
 
 
-def _draw_interactions(
+def draw_interactions(
     numbers: range,
     statements: npt.NDArray[np.object_],
     corpus: npt.NDArray[np.object_] | None,
     query_ids: list[str],
     random: np.random.Generator,
 ) -> tuple[pa.Table, pa.Table]:
+    """Return the interactions with these numbers, and their retrievals, as :func:`write_raw_logs` writes them."""
     count = len(numbers)
     if corpus is None:
         contexts = _draw_chunks(statements, (count, COUNT_CHUNKS), random)
@@ -209,7 +210,7 @@ def _draw_interactions(
         "language": ["en"] * count,
         "customer_group": ["business" if number % 4 == 0 else "private" for number in numbers],
         "answer": answers,
-        "asked_at": [(_FIRST_ASKED + timedelta(minutes=number)).isoformat() for number in numbers],
+        "asked_at": [(FIRST_ASKED + timedelta(minutes=number)).isoformat() for number in numbers],
     }
     retrievals = {
         "interaction_id": [interaction_id for interaction_id in ids for _ in range(COUNT_CHUNKS)],
