@@ -3,19 +3,35 @@ with interactions as (
     where conversation_key is not null
 ),
 
+-- of conversations alone: most logs are single questions, and a list for each of them does not fit into memory
 evaluations as (
-    select * from {{ ref('hcat', 'fct_evaluations') }}
+    select
+        evaluations.interaction_id,
+        evaluations.metric_name,
+        evaluations.is_failing,
+        evaluations.raw_score
+    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
+    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    where evaluations.is_failing is not null or evaluations.metric_name = 'groundedness'
 ),
 
 sentence_evidence as (
     select * from {{ ref('hcat', 'fct_sentence_evidence') }}
 ),
 
+failures as (
+    select
+        interaction_id,
+        {{ joined_text('metric_name', "', '", 'metric_name') }} as failing_metrics
+    from evaluations
+    where is_failing
+    group by interaction_id
+),
+
 verdicts as (
     select
         interaction_id,
         bool_or(is_failing) as is_failing,
-        {{ joined_text("case when is_failing then metric_name end", "', '", 'metric_name') }} as failing_metrics,
         max(case when metric_name = 'groundedness' then raw_score end) as groundedness
     from evaluations
     group by interaction_id
@@ -33,7 +49,7 @@ turns as (
         interactions.count_turns,
         interactions.asked_at,
         verdicts.is_failing,
-        verdicts.failing_metrics,
+        failures.failing_metrics,
         verdicts.groundedness,
         row_number() over (
             partition by interactions.conversation_key
@@ -48,7 +64,8 @@ turns as (
                 interactions.interaction_id
         ) as weakness_place
     from interactions
-    inner join verdicts on interactions.interaction_id = verdicts.interaction_id
+    left join verdicts on interactions.interaction_id = verdicts.interaction_id
+    left join failures on interactions.interaction_id = failures.interaction_id
 ),
 
 sentences as (

@@ -228,6 +228,44 @@ def import_file(
     )
 
 
+@app.command("build", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def build_project(
+    context: typer.Context,
+    project_dir: Annotated[
+        Path | None,
+        typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
+    ] = None,
+    profiles_dir: Annotated[
+        Path | None,
+        typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")
+    ] = None,
+    variables: Annotated[
+        str | None, typer.Option("--vars", metavar="YAML", help="Vars, as `dbt build` takes them.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Build even if nothing is new.")] = False,
+) -> None:
+    """Run `dbt build`, or repeat the verdict of the last one that passed if nothing is new since.
+
+    Further arguments go to dbt, for instance --quiet. The exit code is that of dbt; 0 if nothing is new.
+    """
+    from hcat.engine.building import build
+
+    code = build(
+        project_dir or Path.cwd(),
+        profiles_dir,
+        target,
+        variables,
+        context.args,
+        is_full=full,
+        environment=os.environ,
+        say=typer.echo,
+    )
+    raise typer.Exit(code)
+
+
 @app.command()
 @reads_a_build
 def report(

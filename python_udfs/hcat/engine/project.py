@@ -74,6 +74,11 @@ def is_project(folder: Path) -> bool:
     return (folder / "dbt_project.yml").is_file()
 
 
+def is_own_project(folder: Path) -> bool:
+    """Return whether a folder is that of hcat's own dbt project, not of one that has hcat as a package."""
+    return _read_yaml(folder / "dbt_project.yml").get("name") == "hcat"
+
+
 def _find_profiles(project: Path, named: Path | None) -> Path:
     """Return the profiles file that dbt would read: of a named folder, of the project, or of the user."""
     named = named or (Path(os.environ["DBT_PROFILES_DIR"]) if os.environ.get("DBT_PROFILES_DIR") else None)

@@ -81,6 +81,19 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
+def publish_again(session: Any, names: Sequence[str], warehouse: str) -> None:
+    """Renew some tables of both copies, after rows were added to them and to nothing else."""
+    published = Path(warehouse) / "published"
+    candidate = published / "candidate"
+    for name in names:
+        path = candidate / f"{name}.parquet"
+        relation = relations.from_name(session, name)
+        relations.write_parquet(relations.order_by(relation, relations.first_column(relation)), _temporary(path))
+        _temporary(path).replace(path)
+    _publish_always(names, candidate, published)
+    _copy(published / DATABASE_FILE, candidate / DATABASE_FILE)
+
+
 def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
     """Return what was copied of marts that have a build of their own, to ``<warehouse>/published/<part>``.
 

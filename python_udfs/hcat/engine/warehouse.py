@@ -217,20 +217,7 @@ def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
     >>> known, unknown
     ([{'run_id': 'run_1'}], [])
     """
-    import duckdb
-
-    path = find_database(warehouse)
-    try:
-        # one thread: the last bits of a mean depend on the order of additions, and the report must not
-        connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
-    except duckdb.Error as error:
-        raise WarehouseError(_explain_connection(path, error)) from error
-    try:
-        schema = _find_schema(connection, path, warehouse)
-        if schema is not None:
-            # names without a schema are hcat's; what it does not have is looked for where a project has its own tables
-            paths = ",".join('"' + name.replace('"', '""') + '"' for name in (schema, "main"))
-            connection.execute("set search_path = '" + paths.replace("'", "''") + "'")
+    with _connect(warehouse, is_written=False) as connection:
         columns: dict[str, set[str]] = {}
         for table, column in connection.execute(LIST_COLUMNS).fetchall():
             columns.setdefault(table, set()).add(column)
@@ -239,6 +226,38 @@ def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
             left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall())
         known = {table: frozenset(names) for table, names in columns.items() if table not in left_behind}
         yield Warehouse(connection, known, left_behind)
+
+
+@contextmanager
+def open_for_writing(warehouse: Path | Place) -> Iterator[Any]:
+    """Open the warehouse and yield a connection whose names without a schema are hcat's.
+
+    Raises
+    ------
+    WarehouseError
+        If the file is missing, or another process writes it.
+    """
+    with _connect(warehouse, is_written=True) as connection:
+        yield connection
+
+
+@contextmanager
+def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
+    import duckdb
+
+    path = find_database(warehouse)
+    try:
+        # one thread: the last bits of a mean depend on the order of additions, and the report must not
+        connection = duckdb.connect(str(path), read_only=not is_written, config={"threads": 1})
+    except duckdb.Error as error:
+        raise WarehouseError(_explain_connection(path, error)) from error
+    try:
+        schema = _find_schema(connection, path, warehouse)
+        if schema is not None:
+            # names without a schema are hcat's; what it does not have is looked for where a project has its own tables
+            paths = ",".join('"' + name.replace('"', '""') + '"' for name in (schema, "main"))
+            connection.execute("set search_path = '" + paths.replace("'", "''") + "'")
+        yield connection
     except duckdb.Error as error:
         raise WarehouseError(f"{path} does not fit this version of hcat: {_first_line(error)}") from error
     finally:

@@ -1,0 +1,206 @@
+"""A build of dbt, or one line: a build that would read what the last passing one read repeats its verdict.
+
+``hcat build`` compares digests of everything that a build reads with those of the last build that passed. If they are
+equal, and nothing has expired since, no model runs. The ledger and the histories of gates and figures get the rows of
+that build again, under a new id and today's date, and the published copies of these tables are renewed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.engine.inputs import Digests, Inputs, name_changes, read_inputs
+from hcat.engine.project import find_place, is_own_project
+from hcat.engine.publication import publish_again
+from hcat.engine.warehouse import Place, open_for_writing
+
+#: Tables that get a row for each build -> what a repeated row has of its own.
+_HISTORIES: Final[Mapping[str, Sequence[str]]] = {
+    "fct_threshold_gates": ("md5($new || '|' || gate_name) as gate_result_id", "$now::timestamp as evaluated_at"),
+    "fct_run_metrics": ("md5($new || '|' || metric_name) as run_metric_id", "$now::timestamp as measured_at"),
+    "dim_runs": ("coalesce(repeats_run_id, run_id) as repeats_run_id", "$now::timestamp as started_at"),
+}
+#: Names that are shown of each part of the inputs that changed.
+_NAMES_SHOWN: Final = 3
+#: Arguments of dbt that make a build of a part, and one that makes everything anew.
+_PARTIAL: Final = ("--select", "-s", "--exclude", "--selector", "--resource-type", "--exclude-resource-type", "--empty")
+_ANEW: Final = ("--full-refresh", "-f")
+
+#: dbt in a process of its own: it changes folders and keeps state.
+_DBT: Final = "from dbt.cli.main import cli; cli(prog_name='dbt')"
+
+_LAST_EVENT: Final = "select run_id, event from hcat_builds order by logged_at desc, event desc limit 1"
+_REMEMBER: Final = "create or replace table hcat_inputs (run_id varchar, part varchar, name varchar, digest varchar)"
+_EXPIRED: Final = "select count(*) from {table} where try_cast(valid_until as timestamp) between $before and $now"
+_LIST_EXPIRING: Final = """
+select table_name from information_schema.columns
+where table_schema = current_schema() and column_name = 'valid_until'
+order by table_name
+"""
+#: A record whose time lay in the future is read once its time has come.
+_FROM_THE_FUTURE: Final = """
+select count(*) from int_rejections_counted where reason = 'asked_at lies in the future'
+"""
+
+
+class BuildError(ValueError):
+    """The command cannot be carried out; the message is one line."""
+
+
+def build(
+    project: Path,
+    profiles: Path | None = None,
+    target: str | None = None,
+    variables: str | None = None,
+    arguments: Sequence[str] = (),
+    *,
+    is_full: bool = False,
+    environment: Mapping[str, str],
+    say: Callable[[str], None],
+) -> int:
+    """Build a project, or repeat the last verdict if nothing is new; return the exit code of dbt, or 0.
+
+    Parameters
+    ----------
+    project : Path
+        Folder of the dbt project.
+    profiles : Path or None
+        Folder of ``profiles.yml``; by default as dbt finds it.
+    target : str or None
+        Target of the profile.
+    variables : str or None
+        Vars for dbt, YAML.
+    arguments : sequence of str
+        Further arguments of ``dbt build``, for instance ``--quiet``; none that builds a part.
+    is_full : bool
+        Build even if nothing is new.
+    environment : mapping of str to str
+        Environment variables.
+    say : callable
+        Gets each line for the user.
+
+    Raises
+    ------
+    BuildError
+        If an argument asks for a part of a build.
+    WarehouseError
+        If the project or its warehouse cannot be opened.
+    """
+    partial = next((each for each in arguments if each.split("=")[0] in _PARTIAL), None)
+    if partial is not None:
+        raise BuildError(f"{partial} builds a part: call `dbt build {partial} ...` for that")
+    place = find_place(project, target, profiles)
+    given = [*arguments, *(["--target", target] if target else [])]
+    inputs = read_inputs(project, given, variables, environment)
+    is_forced = is_full or any(each in _ANEW for each in arguments)
+    reason = "asked for" if is_forced else _find_news(place, inputs)
+    if reason is None:
+        say(_repeat(place))
+        return 0
+    say(f"hcat build: {reason}")
+    command = [sys.executable, "-c", _DBT, "build", "--project-dir", str(project)]
+    command += [] if profiles is None else ["--profiles-dir", str(profiles)]
+    command += [] if variables is None else ["--vars", variables]
+    command += [] if is_own_project(project) else ["--select", "+package:hcat"]
+    code = subprocess.run([*command, *given], env=dict(environment), check=False).returncode
+    if code == 0:
+        _remember(place, inputs)
+    return code
+
+
+def _find_news(place: Place, inputs: Inputs) -> str | None:
+    """Return in words why a build is due; None if nothing is new since the last build that passed."""
+    if not place.database.is_file():
+        return "the first build"
+    if inputs.models:
+        return f"what the model {inputs.models[0]} holds is known when it is built"
+    with open_for_writing(place) as connection:
+        tables = {row[0] for row in connection.execute("show tables").fetchall()}
+        last = connection.execute(_LAST_EVENT).fetchone() if "hcat_builds" in tables else None
+        if last is None or "hcat_inputs" not in tables:
+            return "no earlier build says what it read"
+        if last[1] == "started":
+            return "the last build was killed"
+        read = connection.execute("select part, name, digest from hcat_inputs where run_id = $1", [last[0]]).fetchall()
+        if not read:
+            return "the last build did not pass, or was a part of a build"
+        changes = name_changes(
+            {(part, name): digest for part, name, digest in read},
+            inputs.digests | _digest(connection, inputs.relations),
+        )
+        if changes:
+            return "new: " + "; ".join(f"{part} ({_shorten(names)})" for part, names in changes.items())
+        started = connection.execute("select started_at from dim_runs where run_id = $1", [last[0]]).fetchone()
+        dates = {"before": started[0], "now": _now()}
+        for (table,) in connection.execute(_LIST_EXPIRING).fetchall():
+            if table in tables and connection.execute(_EXPIRED.format(table=f'"{table}"'), dates).fetchone()[0]:
+                return f"a row of {table} has expired since"
+        if "int_rejections_counted" in tables and connection.execute(_FROM_THE_FUTURE).fetchone()[0]:
+            return "records were rejected because their time lay in the future, and it may have come"
+    return None
+
+
+def _repeat(place: Place) -> str:
+    """Append the last build to ledger and histories under a new id; return what was done, in one line."""
+    new, now = str(uuid.uuid4()), _now()
+    with open_for_writing(place) as connection:
+        last, _ = connection.execute(_LAST_EVENT).fetchone()
+        started_at, first = connection.execute(
+            "select started_at, coalesce(repeats_run_id, run_id) from dim_runs where run_id = $1", [last]
+        ).fetchone()
+        connection.begin()
+        for table, own in _HISTORIES.items():
+            connection.execute(
+                f"insert into {table} by name select * replace ($new::varchar as run_id, {', '.join(own)})"
+                f" from {table} where run_id = $last",
+                {"new": new, "now": now, "last": last},
+            )
+        connection.execute("insert into hcat_builds values ($1, 'repeated', $2)", [new, now])
+        connection.execute("update hcat_inputs set run_id = $1", [new])
+        connection.commit()
+        publish_again(connection, list(_HISTORIES), str(place.folder))
+    return (
+        f"hcat build: nothing new since the build of {started_at:%Y-%m-%d %H:%M} UTC; its verdict stands"
+        f" (ledger: {new} repeats {first})"
+    )
+
+
+def _remember(place: Place, inputs: Inputs) -> None:
+    """Keep what a build that passed has read, with the id of that build."""
+    with open_for_writing(place) as connection:
+        tables = {row[0] for row in connection.execute("show tables").fetchall()}
+        last = connection.execute(_LAST_EVENT).fetchone() if "hcat_builds" in tables else None
+        if last is None:
+            # Apache Spark keeps its tables elsewhere: each of its builds starts from all inputs
+            return
+        digests = inputs.digests | _digest(connection, inputs.relations)
+        connection.execute(_REMEMBER)
+        connection.executemany(
+            "insert into hcat_inputs values ($1, $2, $3, $4)",
+            [[last[0], part, name, digest] for (part, name), digest in sorted(digests.items())],
+        )
+
+
+def _digest(connection: Any, relations: Sequence[str]) -> Digests:
+    """Return the digests of tables: their number of rows, and the sum of a hash of each row."""
+    digests: Digests = {}
+    for name in relations:
+        quoted = ".".join('"' + part.replace('"', '""') + '"' for part in name.split("."))
+        count, total = connection.execute(f"select count(*), sum(hash(rows)) from {quoted} as rows").fetchone()
+        digests[("tables", name)] = f"{count} {total}"
+    return digests
+
+
+def _shorten(names: Sequence[str]) -> str:
+    more = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None, microsecond=0)
