@@ -86,10 +86,12 @@ def build(
     arguments: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     project: Path = ROOT,
+    command: Sequence[str] = ("dbt", "build"),
 ) -> Build:
     """Return the measurements of one `dbt build` of ``raw_logs`` into ``warehouse`` (created when missing).
 
-    The models are those of ``project``, a folder of hcat's own dbt project.
+    The models are those of ``project``, a folder of hcat's own dbt project. ``command`` may also be ``hcat build``,
+    which ends without a node where nothing is new.
 
     dbt runs in a process of its own, because that is what a user starts and because memory can be told apart only so.
     Target and log folders lie beside the warehouse file, so that two builds never share a parse cache.
@@ -103,8 +105,8 @@ def build(
     target = warehouse / "target"
     results = target / "run_results.json"
     results.unlink(missing_ok=True)
-    command = [str(Path(sys.executable).parent / "dbt"), "--quiet", "build", "--target-path", str(target)]
-    command += ["--log-path", str(warehouse / "logs"), *arguments]
+    words = [str(Path(sys.executable).parent / command[0]), *command[1:], "--quiet", "--target-path", str(target)]
+    words += ["--log-path", str(warehouse / "logs"), *arguments]
     variables = dict(os.environ) | {
         "HCAT_RAW_LOGS": str(raw_logs.resolve()),
         # the decisions and tables of the demo, whatever the logs
@@ -116,7 +118,7 @@ def build(
     variables |= dict(environment or {})
     with (warehouse / "output.txt").open("w+", encoding="utf-8") as output:
         started, spent = time.perf_counter(), _children_seconds()
-        process = subprocess.Popen(command, cwd=project, env=variables, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(words, cwd=project, env=variables, stdout=output, stderr=subprocess.STDOUT)
         seen = _Usage(0.0, 0.0)
         while process.poll() is None:
             now = _use_of(process.pid)
@@ -127,6 +129,8 @@ def build(
         cpu_seconds = max(_children_seconds() - spent, seen.cpu_seconds)
         output.seek(0)
         tail = output.read()[-_TAIL_CHARACTERS:]
+    if not results.exists() and process.returncode == 0 and command[0] == "hcat":
+        return Build(seconds, cpu_seconds, seen.peak_mebibytes, 0, {}, (), ())
     if not results.exists():
         raise BenchmarkError(f"dbt wrote no results (exit code {process.returncode}):\n{tail}")
     return _read_results(results, seconds, cpu_seconds, seen.peak_mebibytes, process.returncode, tail)

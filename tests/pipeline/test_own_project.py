@@ -46,7 +46,9 @@ def project(tmp_path_factory):
         settings = settings.replace(empty, line)
     (folder / "dbt_project.yml").write_text(settings)
     run([*DBT, "deps"], folder)
-    run([*DBT, "build"], folder)
+    assert "hcat build: the first build" in run([HCAT, "build"], folder)
+    # what reads the marts is the project's own
+    run([*DBT, "build", "--select", "package:evaluation"], folder)
     return folder
 
 
@@ -116,3 +118,23 @@ def test_report_and_summary_run_in_the_own_project(project):
     assert (project / "warehouse" / "report.html").stat().st_size > 10_000
     summary = run([HCAT, "summary"], project)
     assert "assistant 2.3" in summary
+
+
+def test_a_second_build_with_nothing_new_ends_at_once_and_a_changed_file_makes_one_due(project):
+    said = run([HCAT, "build"], project)
+    assert said.startswith("hcat build: nothing new since the build of ")
+    with connect(project) as warehouse:
+        runs = warehouse.sql(
+            "select run_id, repeats_run_id from dim_runs order by repeats_run_id nulls first"
+        ).fetchall()
+        gates = warehouse.sql("select run_id, count(*) from fct_threshold_gates group by run_id").fetchall()
+    assert len(runs) == 2
+    assert runs[1][1] == runs[0][0]
+    assert dict(gates).keys() == {run[0] for run in runs}
+    assert "passed" in run([HCAT, "summary"], project).lower()
+    results = project / "target" / "run_results.json"
+    before = results.read_text()
+    with (project / "dbt_project.yml").open("a") as settings:
+        settings.write("# a note\n")
+    assert "hcat build: new: project (dbt_project.yml)" in run([HCAT, "build", "--quiet"], project)
+    assert results.read_text() != before

@@ -1,0 +1,159 @@
+"""A build with nothing new repeats the last verdict; anything that a build reads makes a build due."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hcat.engine import building, inputs
+from hcat.engine.project import find_place
+
+PROFILE = "own: {target: dev, outputs: {dev: {type: duckdb, path: warehouse/hcat.duckdb, schema: main}}}"
+MADE = """
+create table hcat_builds (run_id varchar, event varchar, logged_at timestamp);
+insert into hcat_builds values ('first', 'started', '2026-05-01 10:00'), ('first', 'ended', '2026-05-01 10:05');
+create table dim_runs as
+    select 'first' as run_id, null::varchar as repeats_run_id, timestamp '2026-05-01 10:00' as started_at,
+        true as passed;
+create table fct_run_metrics as
+    select 'm1' as run_metric_id, 'first' as run_id, 'groundedness' as metric_name, .8 as mean_score,
+        timestamp '2026-05-01 10:00' as measured_at;
+create table fct_threshold_gates as
+    select 'g1' as gate_result_id, 'first' as run_id, 'release' as gate_name, 'passed' as verdict,
+        timestamp '2026-05-01 10:00' as evaluated_at;
+create table threshold_decisions as select 'groundedness' as decision_name, date '2999-01-01' as valid_until;
+create table int_rejections_counted (entity varchar, reason varchar);
+create table raw_queries as select 1 as query_id;
+"""
+
+
+class BuildIsDueError(Exception):
+    """Raised in the place of dbt."""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose warehouse is as the first build left it."""
+    monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
+    (tmp_path / "dbt_project.yml").write_text(
+        "name: own\nprofile: own\nvars: {hcat: {hcat_raw_logs: logs, hcat_raw_relations: {queries: raw_queries}}}\n"
+    )
+    (tmp_path / "profiles.yml").write_text(PROFILE)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "calls.jsonl").write_text("{}\n")
+    (tmp_path / "warehouse").mkdir()
+    change(tmp_path, MADE)
+    building._remember(find_place(tmp_path), inputs.read_inputs(tmp_path, [], None, {}))
+    return tmp_path
+
+
+def change(project: Path, sql: str) -> None:
+    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb")) as connection:
+        connection.execute(sql)
+
+
+def read(project: Path, sql: str) -> list[tuple[object, ...]]:
+    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb"), read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def publish(project: Path) -> None:
+    """Write what the first build would have published."""
+    candidate = project / "warehouse" / "published" / "candidate"
+    candidate.mkdir(parents=True)
+    for folder in (candidate, candidate.parent):
+        with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
+            connection.execute("create table fct_interactions as select 'i1' as interaction_id")
+
+
+def find_reason(project: Path, *arguments: str, environment: dict[str, str] | None = None, **options: object) -> str:
+    """Return what `hcat build` says before it starts dbt."""
+
+    def stop(line: str) -> None:
+        raise BuildIsDueError(line)
+
+    with pytest.raises(BuildIsDueError) as stopped:
+        building.build(project, arguments=arguments, environment=environment or {}, say=stop, **options)  # type: ignore[arg-type]
+    return str(stopped.value).removeprefix("hcat build: ")
+
+
+def test_nothing_new_repeats_ledger_gates_and_figures_and_publishes_them(project: Path) -> None:
+    publish(project)
+    said: list[str] = []
+    for _ in range(2):
+        # a file that was only touched is the same file
+        (project / "logs" / "calls.jsonl").touch()
+        assert building.build(project, environment={}, say=said.append) == 0
+    assert said[0].startswith("hcat build: nothing new since the build of 2026-05-01 10:00 UTC; its verdict stands")
+    assert all(line.endswith("repeats first)") for line in said)
+    runs = read(project, "select * from dim_runs order by started_at, repeats_run_id nulls first")
+    assert [(run[1], run[3]) for run in runs] == [(None, True), ("first", True), ("first", True)]
+    for table, key in (("fct_threshold_gates", "gate_result_id"), ("fct_run_metrics", "run_metric_id")):
+        rows = read(project, f"select count(*), count(distinct {key}), count(distinct run_id) from {table}")
+        assert rows == [(3, 3, 3)]
+    for copy in ("published", "published/candidate"):
+        with duckdb.connect(str(project / "warehouse" / copy / "hcat.duckdb"), read_only=True) as connection:
+            assert connection.sql("select count(*) from dim_runs").fetchall() == [(3,)]
+            assert connection.sql("select count(*) from fct_interactions").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("logs/more.jsonl", "{}", "new: raw logs (more.jsonl)"),
+        ("logs/calls.jsonl", "{} ", "new: raw logs (calls.jsonl)"),
+        ("seeds/risks.csv", "risk\n", "new: project (seeds/risks.csv)"),
+        ("models/mine.sql", "select 1", "new: project (models/mine.sql)"),
+    ],
+)
+def test_a_file_that_a_build_reads_is_new(project: Path, name: str, text: str, reason: str) -> None:
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).write_text(text)
+    assert find_reason(project) == reason
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("insert into raw_queries values (2)", "new: tables (raw_queries)"),
+        ("update raw_queries set query_id = 3", "new: tables (raw_queries)"),
+        ("update threshold_decisions set valid_until = '2026-05-02'", "a row of threshold_decisions has expired since"),
+        ("insert into hcat_builds values ('b', 'started', '2026-05-02')", "the last build was killed"),
+        (
+            "insert into hcat_builds values ('b', 'ended', '2026-05-02')",
+            "the last build did not pass, or was a part of a build",
+        ),
+        (
+            "insert into int_rejections_counted values ('interactions', 'asked_at lies in the future')",
+            "records were rejected because their time lay in the future, and it may have come",
+        ),
+        ("drop table hcat_inputs", "no earlier build says what it read"),
+    ],
+)
+def test_what_the_warehouse_knows_makes_a_build_due(project: Path, sql: str, reason: str) -> None:
+    change(project, sql)
+    assert find_reason(project) == reason
+
+
+def test_settings_make_a_build_due(project: Path) -> None:
+    assert find_reason(project, environment={"HCAT_ENCODER": "other"}) == "new: settings (HCAT_ENCODER)"
+    assert find_reason(project, variables="{hcat_random_seed: 2}") == "new: settings (--vars)"
+    assert find_reason(project, is_full=True) == "asked for"
+    assert find_reason(project, "--full-refresh") == "asked for"
+    # the number of threads and a secret change no result
+    said: list[str] = []
+    publish(project)
+    quiet = {"HCAT_THREADS": "1", "HCAT_LLM_API_KEY": "secret"}
+    assert building.build(project, environment=quiet, say=said.append) == 0
+    assert "secret" not in str(read(project, "select * from hcat_inputs"))
+
+
+def test_a_part_of_a_build_is_refused(project: Path) -> None:
+    with pytest.raises(building.BuildError, match=r"^--select builds a part: call `dbt build --select ...` for that$"):
+        building.build(project, arguments=["--select", "dim_runs"], environment={}, say=print)
+
+
+def test_a_model_that_takes_the_place_of_files_is_known_only_by_a_build(project: Path) -> None:
+    settings = (project / "dbt_project.yml").read_text()
+    (project / "dbt_project.yml").write_text(settings.replace("raw_queries", "{ref: my_queries}"))
+    assert find_reason(project) == "what the model my_queries holds is known when it is built"
