@@ -19,7 +19,8 @@ documents as (
 ),
 
 chunks as (
-    select topic from {{ ref('hcat', 'stg_chunks') }}
+    select topic, chunk_text, count_interactions + count_queries as count_uses
+    from {{ ref('hcat', 'int_chunks_counted') }}
 ),
 
 recognisers as (
@@ -51,6 +52,10 @@ united as (
     select topic as text, false as is_in_known_language from documents
     union all
     select topic as text, false as is_in_known_language from chunks
+    union all
+    -- Of a corpus, only the chunks are shown that an interaction retrieved or a query needs.
+    select chunk_text as text, true as is_in_known_language from chunks
+    where count_uses > 0
 ),
 
 read_by as (
