@@ -595,6 +595,18 @@ def import_labels(
     )
 
 
+@labels.command("status")
+@reads_a_build
+def show_label_status(
+    place: Place,
+    review_round: Annotated[str | None, typer.Argument(help="Name of the round; by default the latest one.")] = None,
+) -> None:
+    """Show who rated what in a round, and what agreement, calibration and sets would gain from more labels."""
+    from hcat.review.status import describe_status
+
+    _print_lines(describe_status(place, review_round))
+
+
 def _print_lines(lines: list[tuple[str, str]]) -> None:
     """Print names and texts in two columns."""
     from rich.console import Console

@@ -130,9 +130,7 @@ def write_desk(
     dealt = assign_interactions(review_ids, names, overlap) if names else {}
     kept = {name: own for name, own in dealt.items() if rater in (None, name)}
     shown = [each for each in review_ids if not kept or any(each in own for own in kept.values())]
-    second = {
-        name: choose_second_looks(own, name, second_pass) for name, own in (kept or {"": review_ids}).items()
-    }
+    second = {name: choose_second_looks(own, name, second_pass) for name, own in (kept or {"": review_ids}).items()}
     place = {review_id: index for index, review_id in enumerate(shown)}
     data = {
         "round": found.name,

@@ -1,4 +1,5 @@
 import type { Ref } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Criterion, DeskData, Point } from './data'
 import type { Answer } from './progress'
 import { capitalise, TEXTS } from './texts'
@@ -52,8 +53,12 @@ export function CriterionPanel({
     })),
     { point: data.cannot_judge, key: 'c', label: TEXTS.cannotJudge, text: TEXTS.cannotJudgeText },
   ]
+  const panel = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    if (isOpen) panel.current?.scrollIntoView({ block: 'nearest' })
+  }, [isOpen])
   return (
-    <li class={isOpen ? 'criterion open' : 'criterion'}>
+    <li ref={panel} class={isOpen ? 'criterion open' : 'criterion'}>
       <h3>
         <button type="button" class="title" aria-expanded={isOpen} onClick={onOpen}>
           <span>{name}</span>
@@ -77,16 +82,17 @@ export function CriterionPanel({
             </button>
           ))}
           <div class="reason">
-            {reason !== null && <p class="quoted">{TEXTS.marked(reason)}</p>}
             <button type="button" class="quiet" onMouseDown={(event) => event.preventDefault()} onClick={onMark}>
               {TEXTS.mark} <kbd>m</kbd>
             </button>
-            {reason !== null && (
+            {reason === null ? (
+              <small>{TEXTS.markHint}</small>
+            ) : (
               <button type="button" class="quiet" onClick={onUnmark}>
                 {TEXTS.unmark}
               </button>
             )}
-            <p class="hint">{TEXTS.markHint}</p>
+            {reason !== null && <p class="quoted">{TEXTS.marked(reason)}</p>}
           </div>
           <label class="note">
             <span>

@@ -234,7 +234,7 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
     <div class="desk">
       <header>
         <h1>
-          {TEXTS.title} <small>{TEXTS.round(data.round)}</small>
+          {TEXTS.title} <small>{data.round}</small>
         </h1>
         <div class="progress">
           <progress aria-label={TEXTS.progress} max={looks.length} value={countDone} />
@@ -309,6 +309,9 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
                   />
                 ))}
               </ul>
+              <p class="message" role="status">
+                {message}
+              </p>
               <p class="row">
                 <button type="button" disabled={place.look === 0} onClick={() => go(place.look - 1)}>
                   {TEXTS.previous} <kbd>←</kbd>
@@ -319,9 +322,6 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
                 <button type="button" class="primary" ref={next} onClick={goNext}>
                   {countDone === looks.length ? TEXTS.finish : TEXTS.next} <kbd>↵</kbd>
                 </button>
-              </p>
-              <p class="message" role="status">
-                {message}
               </p>
             </aside>
           </>

@@ -18,10 +18,11 @@ export function Start({ data, onBegin }: { data: DeskData; onBegin: (name: strin
   const mask = data.items.flatMap(({ answer, masks }) => masks.map(([start, end]) => [...answer].slice(start, end).join('')))[0]
   return (
     <main class="start">
-      <p class="kicker">{TEXTS.round(data.round)}</p>
+      <p class="kicker">{data.round}</p>
       <h1>{TEXTS.title}</h1>
       <p>{TEXTS.intro}</p>
       {data.is_masked && <p>{TEXTS.masked(mask ?? '[person]')}</p>}
+      <p>{TEXTS.extent(data.items.length, data.criteria.map(({ criterion }) => criterion))}</p>
       <p>{TEXTS.kept}</p>
       <form onSubmit={submit}>
         {!isNamed && (

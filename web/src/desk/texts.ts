@@ -6,7 +6,8 @@ export const TEXTS = {
     'You read one answer at a time and rate it by the guideline beside it. You see neither the system nor any score. Rate what you read, without looking anything up elsewhere.',
   masked: (mask: string) =>
     `Private data is hidden by masks such as ${mask}. A mask is no fault of the answer. If it hides what you need, answer that you cannot judge.`,
-  kept: 'Your answers stay in this browser until you save the sheet. Nothing is sent anywhere.',
+  extent: (count: number, criteria: string[]) => `${count} answers are to be rated by: ${criteria.join(', ')}.`,
+  kept: 'Your ratings stay in this browser: you can stop and go on later. Nothing is sent anywhere. At the end you save a sheet.',
   notKept:
     'This browser keeps nothing for this page. Your answers are lost when the tab closes: save the sheet before that.',
   yourName: 'Your name',
@@ -14,7 +15,6 @@ export const TEXTS = {
   youRead: (count: number, second: number) =>
     second > 0 ? `${count} answers, ${second} of them twice` : `${count} ${count === 1 ? 'answer' : 'answers'}`,
   begin: 'Begin',
-  round: (round: string) => `Round ${round}`,
   rater: (name: string) => `Rater: ${name}`,
 
   done: (done: number, all: number) => `${done} of ${all} rated`,
@@ -37,12 +37,12 @@ export const TEXTS = {
 
   heading: (place: number, all: number) => `Answer ${place} of ${all}`,
   skippedBefore: 'skipped before',
-  query: 'Question',
+  query: 'Query',
   answer: 'Answer',
-  contexts: 'Passages that the answer may rest on',
+  contexts: 'Context, as it was retrieved',
   context: (number: number) => `Passage ${number}`,
-  noContexts: 'No passage was retrieved for this answer.',
-  noQuery: 'The question was not logged.',
+  noContexts: 'Nothing was retrieved for this answer.',
+  noQuery: 'The query was not logged.',
   rating: 'Your rating',
   notYet: 'not rated yet',
   cannotJudge: 'Cannot judge',
@@ -52,7 +52,7 @@ export const TEXTS = {
   mark: 'Mark the reason',
   unmark: 'Remove the mark',
   marked: (text: string) => `Reason: “${text.length > 90 ? text.slice(0, 90) + '…' : text}”`,
-  markHint: 'Select words of the answer, then press m. Without a selection, m marks by sentence.',
+  markHint: 'selected words, or by sentence',
   marking: (place: number, all: number) =>
     `Sentence ${place} of ${all}. ← → move, Shift + → takes in more, Enter marks, Escape leaves.`,
 
