@@ -1,6 +1,10 @@
 // Single keys of the desk. They rest while the rater writes, while Ctrl, Alt or Meta is down, and where they are off.
 
+import { options } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+
+// A key acts on what the key before it did, however fast they come.
+options.debounceRendering = (render) => render()
 
 export type Keys = Record<string, () => void>
 

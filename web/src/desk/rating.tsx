@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { AnswerText, readSelection } from './answer'
 import { CriterionPanel, keyOfPoint, nameAnswer } from './criteria'
 import { type Criterion, type DeskData, listLooks, type Rater } from './data'
@@ -62,7 +62,7 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
     return { look: index, criterion: Math.max(open, 0), sentences: null }
   }
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     shownAt.current = performance.now()
     window.scrollTo(0, 0)
     ;(heading.current ?? document.querySelector<HTMLElement>('.finish h2'))?.focus()
@@ -174,6 +174,7 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
     ]
     answer({ start: edges[0], end: edges[1] }, { ...place, sentences: null })
     document.getSelection()?.removeAllRanges()
+    leaveAnswer()
     say(TEXTS.saidMarked)
   }
 
@@ -197,8 +198,14 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
     say(TEXTS.marking(kept[1] + 1, sentences.length))
   }
 
+  // in the answer, the arrow keys scroll
+  function leaveAnswer(): void {
+    heading.current?.focus({ preventScroll: true })
+  }
+
   function closeSentences(): void {
     setPlace({ ...place, sentences: null })
+    leaveAnswer()
     say('')
   }
 

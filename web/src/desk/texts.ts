@@ -4,6 +4,8 @@ export const TEXTS = {
   title: 'Rating desk',
   intro:
     'You read one answer at a time and rate it by the guideline beside it. You see neither the system nor any score. Rate what you read, without looking anything up elsewhere.',
+  order:
+    'The mouse is not needed; the keys stand at the bottom of the page. Mark the reason and write a note first: the digit of a rating moves on to the next criterion.',
   masked: (mask: string) =>
     `Private data is hidden by masks such as ${mask}. A mask is no fault of the answer. If it hides what you need, answer that you cannot judge.`,
   extent: (count: number, criteria: string[]) => `${count} answers are to be rated by: ${criteria.join(', ')}.`,
