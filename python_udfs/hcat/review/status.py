@@ -17,6 +17,8 @@ from hcat.review.rounds import Round, describe_needs, find_version, read_round
 #: Labels for half the width of an interval, as a multiple of those at hand.
 _FOUR_TIMES: Final = 4
 
+_NO_PAIR: Final = "no answer was rated by two raters of one kind: write the desk with --raters and --overlap"
+
 _COUNT_RATINGS = """
 with given as (
     select criterion, rater, rater_kind, interaction_id, true as is_judged, rating_pass, guideline_version
@@ -43,7 +45,7 @@ order by criterion, rater, rater_kind
 
 # of whole numbers with an order: the statistic that bears several raters and gaps
 _LIST_AGREEMENT = """
-select criterion, rater_kind, status, agreement, agreement_low, agreement_high, count_units
+select criterion, rater_kind, status, interval_status, agreement, agreement_low, agreement_high, count_units
 from fct_rater_agreement
 where statistic = 'krippendorff_alpha_ordinal' and other_rater_kind is null and rater is null
 order by criterion, rater_kind
@@ -102,7 +104,7 @@ def describe_status(warehouse: Path | Place, review_round: str | None = None) ->
         return [
             ("round", f"{found.name}, {len(found.drawn)} interactions, as of the last build"),
             *_or_none("ratings", _describe_ratings(opened, found), "none of this round"),
-            *_or_none("agreement", _describe_agreement(opened), "no answer was rated by two raters of one kind: write the desk with --raters and --overlap"),
+            *_or_none("agreement", _describe_agreement(opened), _NO_PAIR),
             *_or_none("calibration", _describe_calibration(opened), "no score is calibrated"),
             *_or_none("sets", _describe_sets(opened), "no prediction sets"),
             *_or_none("labels", describe_needs(opened), "no targets in the seed review_targets"),
@@ -156,7 +158,7 @@ def _describe_alpha(row: Row) -> str:
         return f"{row['status'].replace('_', ' ')} {shared}"
     alpha = f"Krippendorff's alpha {row['agreement']:.2f}"
     if row["agreement_low"] is None:
-        return f"{alpha} {shared}; too few for an interval"
+        return f"{alpha} {shared}; no interval ({row['interval_status'].replace('_', ' ')})"
     interval = f"({row['agreement_low']:.2f} to {row['agreement_high']:.2f})"
     return f"{alpha} {interval} {shared}; {describe_half_width(row['count_units'])}"
 

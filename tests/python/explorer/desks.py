@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
@@ -88,16 +89,22 @@ class Visit:
         return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
+def find_browser() -> str | None:
+    """Return the path of Chromium; None where it, or the package that drives it, is not installed."""
+    if importlib.util.find_spec("playwright") is None:
+        return None
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
 @contextmanager
 def open_browser() -> Iterator[Any]:
     """Yield a browser without a window; skip where there is none."""
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: no browser opens the desk"
-    )
-    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    executable = find_browser()
     if executable is None:
-        pytest.skip("chromium is not installed: no browser opens the desk")
-    with sync_api.sync_playwright() as playwright:
+        pytest.skip("chromium or playwright is not installed: no browser opens the desk")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield browser
         browser.close()

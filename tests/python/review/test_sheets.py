@@ -403,9 +403,7 @@ def test_a_sheet_of_another_round_is_told_so(tmp_path: Path, raw_logs: Path) -> 
     warehouse = make_warehouse(tmp_path / "warehouse", {"spring": ["plain"], "autumn": ["formula"]})
     rows = read(export_labels(warehouse, tmp_path / "sheet.csv", "spring").path)
     sheet = write(tmp_path / "sheet.csv", [row | {"scale_point": "1", "rater": "anna"} for row in rows])
-    with pytest.raises(
-        ValueError, match=r"^sheet.csv: no row is of round autumn; the sheet is of round spring: "
-    ):
+    with pytest.raises(ValueError, match=r"^sheet.csv: no row is of round autumn; the sheet is of round spring: "):
         run(sheet, warehouse, raw_logs)
     autumn = read(export_labels(warehouse, tmp_path / "autumn.csv", "autumn").path)
     mixed = run(write(tmp_path / "mixed.csv", [autumn[0], rows[0]]), warehouse, raw_logs)

@@ -1,5 +1,5 @@
 import type { Ref } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Criterion, DeskData, Point } from './data'
 import type { Answer } from './progress'
 import { capitalise, TEXTS } from './texts'
@@ -54,7 +54,8 @@ export function CriterionPanel({
     { point: data.cannot_judge, key: 'c', label: TEXTS.cannotJudge, text: TEXTS.cannotJudgeText },
   ]
   const panel = useRef<HTMLLIElement>(null)
-  useEffect(() => {
+  // before the desk scrolls to the top of a new answer
+  useLayoutEffect(() => {
     if (isOpen) panel.current?.scrollIntoView({ block: 'nearest' })
   }, [isOpen])
   return (

@@ -55,7 +55,7 @@ export function Finish({
           {TEXTS.save} <kbd>d</kbd>
         </button>
         <button type="button" onClick={onBack}>
-          {TEXTS.backToLast}
+          {countLeft ? TEXTS.goOn : TEXTS.backToLast}
         </button>
       </p>
     </section>

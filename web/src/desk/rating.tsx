@@ -341,7 +341,7 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
               countLeft={looks.length - countDone}
               file={file}
               onSave={save}
-              onBack={() => go(looks.length - 1)}
+              onBack={() => go(countDone < looks.length ? findNext(progress, looks, data.criteria, -1) : looks.length - 1)}
             />
             <p class="message" role="status">
               {message}

@@ -77,6 +77,7 @@ export const TEXTS = {
   couldNotJudge: 'Could not judge',
   notRated: 'Not rated',
   backToLast: 'Back to the answers',
+  goOn: 'Go on rating',
 
   keys: 'Keys',
   keysOn: 'Single-key shortcuts',
