@@ -174,7 +174,7 @@ def test_axe_finds_nothing_on_any_screen(browser: Any, desk: Path, scheme: str) 
     assert "not fully rated" in seen.read("main")
     assert seen.find_violations() == []
     seen.page.get_by_role("button", name="Go on rating").press("Enter")
-    assert "Answer 1 of" in seen.read("article h2")
+    assert "Answer 2 of" in seen.read("article h2")
 
 
 def test_hostile_texts_are_shown_and_not_run(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
