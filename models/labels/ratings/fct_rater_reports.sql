@@ -3,14 +3,7 @@ with reports as (
 ),
 
 unjudged as (
-    select
-        criterion,
-        rater,
-        rater_kind,
-        count(*) as count_cannot_judge
-    from {{ ref('hcat', 'stg_ratings__cannot_judge') }}
-    where rating_pass = 1
-    group by criterion, rater, rater_kind
+    select * from {{ ref('hcat', 'int_ratings_unjudged') }}
 ),
 
 -- a rater who judged nothing has a row too
