@@ -42,11 +42,10 @@ order by drawn.review_id, passages.role, passages.position
 """
 
 _LIST_MASKS = """
-select text_id, spans
+select text_id, case when masked_text is not null then spans end as spans
 from int_texts_masked
 where
-    masked_text is not null
-    and text_id in (
+    text_id in (
         select md5(passages.passage_text)
         from int_interactions_sampled_for_review as drawn
         inner join int_interaction_passages as passages on drawn.interaction_id = passages.interaction_id
@@ -64,7 +63,7 @@ class Desk:
     path : Path
     review_round : str
     count_interactions : int
-        Of the round.
+        Of the round, as far as the logs still hold their answers.
     criteria : tuple of str
     assigned : mapping of str to (int, int)
         Rater -> interactions to read, how many of them twice; empty where any rater may read the whole round.
@@ -114,7 +113,7 @@ def write_desk(
     Raises
     ------
     ValueError
-        If there is no such round, a name or share is wrong, or the build holds no masks.
+        If there is no such round, a name or share is wrong, or a text was not read for private data.
     WarehouseError
         If the warehouse cannot be read.
     """
@@ -126,7 +125,10 @@ def write_desk(
         if is_masked and opened.lacks("int_texts_masked"):
             raise ValueError("no masks of private data in this build: say --unmasked if raters may read the logs")
         texts = _read_texts(opened, found, is_masked=is_masked)
-    review_ids = found.ordered()
+    # a round may be older than the logs at hand
+    review_ids = [each for each in found.ordered() if texts[each]["answer"]]
+    if not review_ids:
+        raise ValueError(f"no answer of round {found.name} is in the logs of the last build")
     dealt = assign_interactions(review_ids, names, overlap) if names else {}
     kept = {name: own for name, own in dealt.items() if rater in (None, name)}
     shown = [each for each in review_ids if not kept or any(each in own for own in kept.values())]
@@ -161,7 +163,7 @@ def write_desk(
     return Desk(
         path,
         found.name,
-        len(found.drawn),
+        len(review_ids),
         tuple(found.guidelines),
         {name: (len(own), len(second[name])) for name, own in kept.items()},
         is_masked,
@@ -199,11 +201,13 @@ def _read_texts(opened: Warehouse, found: Round, *, is_masked: bool) -> dict[str
     spans: dict[str, Sequence[Row]] = {}
     if is_masked:
         rows = opened.rows(_LIST_MASKS, ("int_texts_masked",), review_round=found.name)
-        spans = {row["text_id"]: row["spans"] for row in rows}
+        spans = {row["text_id"]: row["spans"] or () for row in rows}
     texts: dict[str, dict[str, Any]] = {
         review_id: {"query": "", "contexts": [], "answer": "", "masks": []} for review_id in found.drawn
     }
     for row in opened.rows(_LIST_TEXTS, ("int_interaction_passages",), review_round=found.name):
+        if is_masked and row["text_id"] not in spans:
+            raise ValueError(f"a text of round {found.name} was not read for private data: run `dbt build`")
         shown, places = show_masked(row["passage_text"], spans.get(row["text_id"], ()))
         own = texts[row["review_id"]]
         if row["role"] == "context":

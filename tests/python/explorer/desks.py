@@ -26,9 +26,14 @@ def make_desk_warehouse(folder: Path, masks: dict[str, list[tuple[int, int, str]
             "create table int_texts_masked (text_id varchar, masked_text varchar,"
             ' spans struct("start" integer, "end" integer, masked varchar)[])'
         )
+        connection.execute(
+            "insert into int_texts_masked select distinct md5(passage_text), null, [] from int_interaction_passages"
+        )
         for text, places in (masks or {}).items():
             spans = [{"start": start, "end": end, "masked": mask} for start, end, mask in places]
-            connection.execute("insert into int_texts_masked values (md5($1), 'masked', $2)", [text, spans])
+            connection.execute(
+                "update int_texts_masked set masked_text = 'masked', spans = $2 where text_id = md5($1)", [text, spans]
+            )
     return folder
 
 

@@ -59,6 +59,11 @@ def test_private_data_is_masked_and_places_lead_back(tmp_path: Path) -> None:
     assert '"answer":"5 euros."' not in (tmp_path / "desk.html").read_text(encoding="utf-8")
     open_data = read_block(write_desk(warehouse, is_masked=False).path)
     assert answer in {each["answer"] for each in open_data["items"]}
+    # a text that nobody read for private data is not shown
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute("delete from int_texts_masked where text_id = md5($1)", [answer])
+    with pytest.raises(ValueError, match="a text of round round_1 was not read for private data: run `dbt build`"):
+        write_desk(warehouse)
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         connection.execute("drop table int_texts_masked")
     with pytest.raises(ValueError, match="no masks of private data in this build: say --unmasked"):
@@ -96,6 +101,16 @@ def test_a_round_is_dealt_among_raters(warehouse: Path) -> None:
     # without names, everybody reads the whole round
     assert read_block(write_desk(warehouse).path)["raters"] == [{"name": "", "first": [0, 1, 2, 3], "second": []}]
     assert write_desk(warehouse, rater="cleo").assigned == {"cleo": (4, 0)}
+
+
+def test_answers_that_left_the_logs_are_left_out(warehouse: Path) -> None:
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("delete from int_interaction_passages where interaction_id = 'plain'")
+    assert write_desk(warehouse).count_interactions == len(read_block(warehouse / "desk.html")["items"]) == 3
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("delete from int_interaction_passages")
+    with pytest.raises(ValueError, match="no answer of round round_1 is in the logs of the last build"):
+        write_desk(warehouse)
 
 
 def test_what_cannot_be_written_is_said_in_one_line(warehouse: Path) -> None:
