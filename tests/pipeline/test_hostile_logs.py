@@ -66,7 +66,7 @@ def test_a_rater_who_cannot_judge_is_neither_rejected_nor_a_rating(built: Build)
         "select rater, status, count_ratings, count_cannot_judge from fct_rater_reports where rater in ('ed', 'di')"
     )
     assert built.query(f"{reports} order by rater") == [
-        ("di", "fewer_than_three_raters", 1, 0),
+        ("di", "too_few_shared_units", 1, 0),
         ("ed", "no_ratings", 0, 1),
     ]
     reason = "select comment, reason_start, reason_end from stg_ratings where rater = 'di'"
