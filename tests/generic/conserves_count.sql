@@ -7,8 +7,10 @@ where
     counted.entity = '{{ entity }}'
     and (
         counted.count_landed <> counted.count_staged + counted.count_repeated + counted.count_rejected
-        or counted.count_staged <> (select count(*) from {{ ref('hcat', 'stg_' ~ entity) }})
-        {%- if apart %} + (select count(*) from {{ ref('hcat', apart) }}){% endif %}
+        or counted.count_staged <> (
+            select count(*) from {{ ref('hcat', 'stg_' ~ entity) }}
+        ){% if apart %} + (select count(*) from {{ ref('hcat', apart) }}){% endif %}
+
         or counted.count_rejected <> (select count(*) from {{ ref('hcat', 'stg_' ~ entity ~ '__rejected') }})
     )
 {% endtest %}
