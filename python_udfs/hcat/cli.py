@@ -2,9 +2,9 @@
 
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
 of a tool to them. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten
-lines. ``hcat sign`` records a signature. ``hcat labels`` exports and imports review sheets. ``hcat alert`` sends
-alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends such queries to an
-application.
+lines. ``hcat sign`` records a signature. ``hcat labels`` writes the rating desk, and exports and imports review sheets.
+``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends
+such queries to an application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -32,7 +32,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-labels = typer.Typer(help="Human labels: export a review sheet, import it once it is filled in.", no_args_is_help=True)
+labels = typer.Typer(
+    help="Human labels: write the rating desk or a sheet of a review round, import what raters filled in.",
+    no_args_is_help=True,
+)
 app.add_typer(labels, name="labels")
 
 #: Unusable rows of a sheet that are printed; the rejects file holds all of them.
@@ -454,6 +457,58 @@ def export_grammar_queries(
     _print_lines(write_queries(place, output, is_replacing=replace).describe())
 
 
+@labels.command("desk")
+@reads_a_build
+def write_desk(
+    place: Place,
+    review_round: Annotated[str | None, typer.Argument(help="Name of the round; by default the latest one.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Page to write; by default desk.html in the warehouse folder.")
+    ] = None,
+    rater: Annotated[
+        str | None, typer.Option("--rater", help="Name of the only rater of the page; by default the page asks.")
+    ] = None,
+    raters: Annotated[
+        str, typer.Option("--raters", help="Names, separated by commas, among whom the round is dealt.")
+    ] = "",
+    overlap: Annotated[
+        float, typer.Option("--overlap", help="Share of the round that all of --raters read, 0 to 1.")
+    ] = 0.2,
+    second_pass: Annotated[
+        float, typer.Option("--second-pass", help="Share that a rater reads once more at the end, 0 to 1.")
+    ] = 0.0,
+    unmasked: Annotated[
+        bool, typer.Option("--unmasked", help="Show private data: for raters who may read the logs.")
+    ] = False,
+) -> None:
+    """Write the rating desk of a round: one page in which raters rate blind and save the sheet for the import."""
+    from hcat.explorer import desk
+
+    written = desk.write_desk(
+        place,
+        review_round,
+        output,
+        rater=rater,
+        raters=[name.strip() for name in raters.split(",")] if raters else (),
+        overlap=overlap,
+        second_pass=second_pass,
+        is_masked=not unmasked,
+    )
+    _print_lines(
+        [
+            ("desk", str(written.path)),
+            ("round", f"{written.review_round}, {written.count_interactions} interactions"),
+            ("criteria", ", ".join(written.criteria)),
+            *[
+                ("rater", f"{name}: {count} interactions" + (f", {twice} of them twice" if twice else ""))
+                for name, (count, twice) in written.assigned.items()
+            ],
+            ("texts", "private data masked" if written.is_masked else "unmasked: only for those who may read the logs"),
+            ("next", "open it in a browser, rate, save the sheet, then `hcat labels import SHEET`"),
+        ]
+    )
+
+
 @labels.command("export")
 @reads_a_build
 def export_labels(
@@ -520,11 +575,13 @@ def import_labels(
             f"{sheet}: unusable rows: {len(imported.problems)}; nothing was imported; fix them, or use --skip-invalid"
         )
     raters = f" by {len(imported.raters)} raters into {imported.path}" if imported.path else ""
+    unjudged = imported.count_cannot_judge
     skipped = [("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []
     _print_lines(
         [
             ("imported", f"{imported.count_new} ratings{raters}"),
             *([("raters", "kind not said: use --rater-kind or the seed raters")] if raters and not rater_kind else []),
+            *([("no label", f"{unjudged} of them say that the rater cannot judge")] if unjudged else []),
             ("known", f"{imported.count_known} ratings were imported before"),
             ("not rated", f"{imported.count_unrated} rows without a scale point"),
             *skipped,
@@ -536,6 +593,18 @@ def import_labels(
             *([("next", "run `dbt build`")] if imported.path else []),
         ]
     )
+
+
+@labels.command("status")
+@reads_a_build
+def show_label_status(
+    place: Place,
+    review_round: Annotated[str | None, typer.Argument(help="Name of the round; by default the latest one.")] = None,
+) -> None:
+    """Show who rated what in a round, and what agreement, calibration and sets would gain from more labels."""
+    from hcat.review.status import describe_status
+
+    _print_lines(describe_status(place, review_round))
 
 
 def _print_lines(lines: list[tuple[str, str]]) -> None:

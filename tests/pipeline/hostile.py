@@ -281,7 +281,10 @@ STAGED_RATINGS = [
     _RATING,
     _RATING | {"rater": "bo", "scale_point": "1", "rated_at": "2026-05-02T10:00:00Z"},
     _RATING | {"rater": "cy", "scale_point": 2.0, "rating_pass": "2"},
+    _RATING | {"rater": "di", "comment": "=1+1", "reason_start": "0", "reason_end": 3},
 ]
+#: Read, and not judged: kept apart from the ratings.
+UNJUDGED_RATINGS = [_RATING | {"rater": "ed", "scale_point": "cannot_judge", "comment": "the context is cut"}]
 REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"interaction_id": "never_sent"}, "orphan: no staged interaction"),
     (_RATING | {"interaction_id": " "}, "interaction_id is missing or blank"),
@@ -294,6 +297,13 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"rater_kind": "robot"}, "rater_kind is not person, language_model, rule or unknown: robot"),
     (_RATING | {"rating_pass": 1.5}, "rating_pass is not an integer: 1.5"),
     (_RATING | {"rated_at": "soon"}, "rated_at is not an ISO 8601 timestamp: soon"),
+    (
+        _RATING | {"criterion": "charm", "scale_point": "cannot_judge"},
+        "not in the seed rating_scales: charm cannot_judge",
+    ),
+    (_RATING | {"reason_start": 3, "reason_end": 2}, "reason_start and reason_end are no passage of the answer: 3 2"),
+    (_RATING | {"reason_end": 9999}, "reason_start and reason_end are no passage of the answer: null 9999"),
+    (_RATING | {"reason_start": 0, "reason_end": 9999}, "are no passage of the answer: 0 9999"),
     (_RATING | {"scale_point": 0}, "was sent before with other content"),
 ]
 STAGED_JUDGEMENTS: list[dict[str, Any]] = [
@@ -338,6 +348,7 @@ def write_hostile(folder: Path) -> None:
         write_lines(folder / f"{entity}_1_staged.jsonl", STAGED[entity])
         write_lines(folder / f"{entity}_3_rejected.jsonl", [record for record, _ in REJECTED[entity]])
     write_lines(folder / "interactions_2_repeated.jsonl", REPEATED_INTERACTIONS)
+    write_lines(folder / "ratings_2_unjudged.jsonl", UNJUDGED_RATINGS)
     write_lines(folder / "retrievals_2_repeated.jsonl", STAGED_RETRIEVALS[:2])
     header = ",".join(CSV_HEADER).encode()
     (folder / "interactions_4.csv").write_bytes(b"\n".join([header, *[line for line, _ in CSV_LINES]]) + b"\n")

@@ -52,9 +52,25 @@ def test_every_record_is_staged_repeated_or_rejected(built: Build, entity: str) 
         entity,
     )
     staged, repeated, rejected = hostile.count_records()[entity]
-    assert counted == [(staged, repeated, rejected, staged + repeated + rejected)]
+    unjudged = len(hostile.UNJUDGED_RATINGS) if entity == "ratings" else 0
+    assert counted == [(staged + unjudged, repeated, rejected, staged + unjudged + repeated + rejected)]
     assert built.query(f"select count(*) from stg_{entity}") == [(staged,)]
     assert built.query(f"select count(*) from stg_{entity}__rejected") == [(rejected,)]
+
+
+def test_a_rater_who_cannot_judge_is_neither_rejected_nor_a_rating(built: Build) -> None:
+    kept = "select rater, criterion, comment, rating_pass from stg_ratings__cannot_judge"
+    assert built.query(kept) == [("ed", "faithfulness", "the context is cut", 1)]
+    assert built.query("select count(*) from stg_ratings where rater = 'ed'") == [(0,)]
+    reports = (
+        "select rater, status, count_ratings, count_cannot_judge from fct_rater_reports where rater in ('ed', 'di')"
+    )
+    assert built.query(f"{reports} order by rater") == [
+        ("di", "too_few_shared_units", 1, 0),
+        ("ed", "no_ratings", 0, 1),
+    ]
+    reason = "select comment, reason_start, reason_end from stg_ratings where rater = 'di'"
+    assert built.query(reason) == [("=1+1", 0, 3)]
 
 
 @pytest.mark.parametrize("entity", ENTITIES)

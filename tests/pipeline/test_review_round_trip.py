@@ -1,9 +1,13 @@
-"""A review round from the build to the raters and back: drawn in SQL as in Python, rated in a sheet, found again."""
+"""A review round from the build to the raters and back: drawn in SQL as in Python, rated in a sheet and at the desk.
+
+A sheet goes to one rater, and the desk to another where there is a browser. One build then reads both.
+"""
 
 from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builds import DEMO, Build, Dbt, read_lines, write_lines
+from desks import Visit, find_browser, open_browser
 from numpy.testing import assert_allclose
 
 from hcat.review.sampling import draw_review_sample
@@ -24,7 +29,10 @@ VARIABLES = {"hcat_review_round": "spring", "hcat_review_budget": 40, "hcat_revi
 BUILD = (
     "build --exclude-resource-type test --select"
     " +int_interactions_sampled_for_review +int_labels +fct_labels_needed stg_ratings__rejected"
+    " +fct_rater_agreement +fct_rater_reports int_texts_masked"
 )
+#: Interactions that are rated at the desk.
+COUNT_AT_THE_DESK = 20
 
 
 def run_hcat(build: Build, *arguments: str) -> str:
@@ -55,6 +63,23 @@ def fill(sheet: Path) -> dict[tuple[str, str], int]:
         writer.writeheader()
         writer.writerows(rows)
     return given
+
+
+def rate_at_the_desk(page: Path, folder: Path) -> Path:
+    """Rate the first interactions with the keyboard alone and return the saved sheet."""
+    with open_browser() as browser:
+        seen = Visit(browser.new_context().new_page(), page)
+        seen.begin("reader_2")
+        for number in range(COUNT_AT_THE_DESK):
+            if number == 0:
+                # the first sentence is the reason, and the note says why
+                seen.press("m", "Enter", "n", "A part is missing.", "Escape")
+            # of three criteria, one answer cannot be judged by the second
+            seen.press("2" if number % 2 else "0", "c" if number == 3 else "1", "2", "Enter")
+        assert f"{COUNT_AT_THE_DESK} of" in seen.read("header")
+        sheet = seen.save(folder)
+        assert (seen.complaints, seen.requests) == ([], [])
+    return sheet
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +138,15 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     assert f"imported {len(given)} ratings by 1 raters" in printed
     assert f"faithfulness: {len(drawn)} of {len(drawn)} interactions rated" in printed
 
+    # another kind of rater at the desk: compared with the first one, and never its label
+    desk = None
+    if find_browser():
+        run_hcat(built, "labels", "desk", "spring", "--output", str(tmp_path / "desk.html"))
+        desk = rate_at_the_desk(tmp_path / "desk.html", tmp_path)
+        printed = " ".join(run_hcat(built, "labels", "import", str(desk), "--rater-kind", "language_model").split())
+        assert f"imported {3 * COUNT_AT_THE_DESK} ratings by 1 raters" in printed
+        assert "1 of them say that the rater cannot judge" in printed
+
     # a build later the labels stand beside the scores with the way in which they were drawn
     labelled_before = built.query("select count(*) from int_labels where metric_name = 'groundedness'")[0][0]
     rebuilt = dbt(BUILD, raw, built.warehouse, variables=VARIABLES)
@@ -155,3 +189,38 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     printed = " ".join(run_hcat(rebuilt, "labels", "import", str(sheet)).split())
     assert f"imported 0 ratings known {len(given)} ratings were imported before" in printed
     assert {path: path.read_bytes() for path in raw.iterdir() if path.is_file()} == before
+    if desk is None:
+        pytest.skip("chromium or playwright is not installed: the sheet came back, and the desk was not tried")
+    check_the_desk(rebuilt, desk, given)
+
+
+def check_the_desk(rebuilt: Build, desk: Path, given: dict[tuple[str, str], int]) -> None:
+    """Compare what the marts say about the rater at the desk with the saved sheet."""
+    with desk.open(encoding="utf-8-sig", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    judged = [row for row in rows if row["scale_point"] != "cannot_judge"]
+    assert len(rows) - len(judged) == 1
+    agreement = {
+        criterion: (agreed, units)
+        for criterion, agreed, units in rebuilt.query(
+            "select criterion, agreement, count_units from fct_rater_agreement where statistic = 'percent_agreement'"
+            " and rater_kind = 'language_model' and other_rater_kind = 'unknown'"
+        )
+    }
+    for criterion in {row["criterion"] for row in rows}:
+        same = [
+            int(row["scale_point"]) == given[row["interaction_id"], criterion]
+            for row in judged
+            if row["criterion"] == criterion
+        ]
+        assert agreement[criterion] == (pytest.approx(sum(same) / len(same)), len(same))
+    reports = rebuilt.query(
+        "select sum(count_ratings), sum(count_cannot_judge) from fct_rater_reports where rater = 'reader_2'"
+    )
+    assert reports == [(len(judged), 1)]
+    reason = "select comment, reason_start, reason_end > 0 from stg_ratings where reason_start is not null"
+    assert rebuilt.query(reason) == [("A part is missing.", 0, True)]
+    printed = run_hcat(rebuilt, "labels", "status", "spring")
+    assert re.search(
+        r"faithfulness by reader_2 \(language model\): 19 rated, 1 cannot judge, \d+ of the round", printed
+    )

@@ -48,6 +48,8 @@ MODELS_WITH_LOGIC = {
     "int_evaluations_expected",
     "int_evaluations_completed",
     "int_ratings_adjudicated",
+    "fct_rater_reports",
+    "int_ratings_unjudged",
     "int_labels",
     "int_queries_grouped",
     "int_answers_to_check",

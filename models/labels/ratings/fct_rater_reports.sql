@@ -1,4 +1,37 @@
-with final as (
+with reports as (
+    select * from {{ ref('hcat', 'int_rater_reports') }}
+),
+
+unjudged as (
+    select * from {{ ref('hcat', 'int_ratings_unjudged') }}
+),
+
+-- a rater who judged nothing has a row too
+raters as (
+    select
+        coalesce(reports.criterion, unjudged.criterion) as criterion,
+        coalesce(reports.rater, unjudged.rater) as rater,
+        coalesce(reports.rater_kind, unjudged.rater_kind) as rater_kind,
+        coalesce(reports.status, 'no_ratings') as status,
+        coalesce(reports.count_ratings, 0) as count_ratings,
+        coalesce(unjudged.count_cannot_judge, 0) as count_cannot_judge,
+        coalesce(reports.count_shared_units, 0) as count_shared_units,
+        coalesce(reports.count_effective, 0) as count_effective,
+        reports.agreement,
+        reports.low,
+        reports.high,
+        reports.kappa,
+        reports.agreement_of_others,
+        reports.disagrees_with_everyone
+    from reports
+    full outer join unjudged
+        on
+            reports.criterion = unjudged.criterion
+            and reports.rater = unjudged.rater
+            and reports.rater_kind = unjudged.rater_kind
+),
+
+final as (
     select
         -- ids
         md5(concat_ws('|', criterion, rater, rater_kind)) as rater_report_id,
@@ -11,8 +44,9 @@ with final as (
 
         -- numerics
         count_ratings::integer as count_ratings,
+        count_cannot_judge::integer as count_cannot_judge,
         count_shared_units::integer as count_shared_units,
-        count_effective,
+        count_effective::double as count_effective,
         agreement,
         low as agreement_low,
         high as agreement_high,
@@ -21,7 +55,7 @@ with final as (
 
         -- booleans
         disagrees_with_everyone
-    from {{ ref('hcat', 'int_rater_reports') }}
+    from raters
 )
 
 select * from final

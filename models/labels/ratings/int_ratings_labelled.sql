@@ -34,6 +34,8 @@ final as (
         labels.accept_from,
         ratings.rating_pass,
         labels.label,
+        ratings.reason_start,
+        ratings.reason_end,
         ratings.inclusion_probability,
         ratings.rated_at
     from ratings

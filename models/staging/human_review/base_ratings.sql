@@ -1,7 +1,7 @@
 -- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
 {%- set columns = [
     'interaction_id', 'rater', 'rater_kind', 'criterion', 'guideline_version', 'scale_point', 'rating_pass', 'rated_at',
-    'review_round', 'sampling', 'inclusion_probability'
+    'review_round', 'sampling', 'inclusion_probability', 'comment', 'reason_start', 'reason_end'
 ] %}
 {%- set folded = ['interaction_id', 'rater', 'rater_kind', 'criterion', 'scale_point', 'rated_at'] %}
 
@@ -20,7 +20,9 @@ raters as (
 interactions as (
     -- Only here does staging look at another source. A record is an orphan while its interaction is not staged. It
     -- stops being an orphan when the interaction arrives in a later file.
-    select interaction_id as known_interaction_id
+    select
+        interaction_id as known_interaction_id,
+        length(answer) as count_answer_characters
     from {{ ref('hcat', 'base_interactions') }}
     where record_status = 'staged'
 ),
@@ -45,8 +47,15 @@ renamed as (
         -- informative; release = it is an additional real query of the latest version.
         coalesce({{ text_or_null('sampling') }}, 'audit') as sampling,
         {{ text_or_null('inclusion_probability') }} as inclusion_probability_text,
+        {{ text_or_null('comment') }} as comment,
+        {{ text_or_null('reason_start') }} as reason_start_text,
+        {{ text_or_null('reason_end') }} as reason_end_text,
 
         -- numerics
+        -- The passage of the answer that is the reason for the rating: characters of the logged answer from 0, the end
+        -- is the first one behind it.
+        {{ integer_or_null(text_or_null('reason_start')) }} as reason_start,
+        {{ integer_or_null(text_or_null('reason_end')) }} as reason_end,
         {{ integer_or_null(text_or_null('scale_point')) }} as scale_point,
 
         -- Probability with which the interaction was drawn for review; 1 where the record does not state one.
@@ -57,6 +66,10 @@ renamed as (
 
         -- Pass 2 is a rater's second look at the same interaction: it tests consistency and is no second rater.
         {{ integer_or_null("coalesce(" ~ text_or_null('rating_pass') ~ ", '1')") }} as rating_pass,
+
+        -- booleans
+        -- A rater who cannot judge gives no point of the scale. The record is kept and is never a label.
+        coalesce(lower({{ text_or_null('scale_point') }}) = 'cannot_judge', false) as is_unjudged,
 
         -- timestamps
         {{ logged_timestamp(text_or_null('rated_at')) }} as rated_at,
@@ -75,6 +88,7 @@ located as (
     select
         renamed.*,
         interactions.known_interaction_id is not null as is_known,
+        interactions.count_answer_characters,
         -- who rated: nobody is taken for a person unless the record or the seed says so
         coalesce(renamed.logged_rater_kind, raters.rater_kind, 'unknown') as rater_kind
     from renamed
@@ -97,7 +111,7 @@ checked as (
                     select 1 from rating_scales
                     where
                         rating_scales.criterion = located.criterion
-                        and rating_scales.scale_point = located.scale_point
+                        and (rating_scales.scale_point = located.scale_point or located.is_unjudged)
                 )
                 then 'criterion and scale_point are not in the seed rating_scales: '
                 || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
@@ -110,6 +124,13 @@ checked as (
             when rated_at_text is not null and rated_at is null
                 then 'rated_at is not an ISO 8601 timestamp: ' || left(rated_at_text, 80)
             when not is_known then 'orphan: no staged interaction has this interaction_id'
+            when
+                (reason_start_text is not null or reason_end_text is not null)
+                and not coalesce(
+                    reason_start >= 0 and reason_start < reason_end and reason_end <= count_answer_characters, false
+                )
+                then 'reason_start and reason_end are no passage of the answer: '
+                || left(coalesce(reason_start_text, 'null') || ' ' || coalesce(reason_end_text, 'null'), 80)
         end as check_failure
     from located
 ),

@@ -46,6 +46,12 @@ group by criterion
 order by criterion
 """
 
+COUNT_UNJUDGED = """
+select criterion, sum(count_cannot_judge) as count_cannot_judge
+from fct_rater_reports
+group by criterion
+"""
+
 COMPARE_LABELS = """
 select
     metric_name,
@@ -65,6 +71,8 @@ def describe_ratings(source: Warehouse) -> dict[str, Any]:
     kinds = source.rows(COUNT_RATINGS, ["stg_ratings"])
     criteria = source.rows(DESCRIBE_RATINGS, ["int_ratings_adjudicated"])
     compared = source.rows(COMPARE_LABELS, ["fct_evaluations"])
+    rows = source.rows(COUNT_UNJUDGED, ["fct_rater_reports.count_cannot_judge"])
+    unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}
     return {
         "kinds": [row | {"raters": count_raters(row["rater_kind"], row["count_raters"])} for row in kinds],
         "labels": describe_labels(source),
@@ -72,6 +80,7 @@ def describe_ratings(source: Warehouse) -> dict[str, Any]:
             {
                 **row,
                 "criterion": clean_label(row["criterion"]),
+                "count_cannot_judge": unjudged.get(row["criterion"], 0),
                 "mean": format_number(row["mean_scale_point"]),
                 "accepted": format_percent(
                     ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"])

@@ -17,14 +17,16 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.keys import hash_text
-from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
+from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.language.text import clean_text
+from hcat.review.rounds import CANNOT_JUDGE, Round, describe_needs, find_version, read_round
 
 #: Columns of a sheet, in their order; raters fill the last three.
 COLUMNS: Final = (
@@ -41,6 +43,8 @@ COLUMNS: Final = (
     "rater",
     "comment",
 )
+#: Columns that the desk adds: the look of the rater, and the passage of the answer that is the reason.
+DESK_COLUMNS: Final = ("rating_pass", "reason_start", "reason_end", "rated_at")
 #: Columns that a sheet must still have when it comes back.
 REQUIRED: Final = (
     "review_id",
@@ -55,6 +59,8 @@ CELL_CHARACTERS: Final = 32_000
 #: A longer cell is read as a broken file: what a spreadsheet writes is not above 32,767 characters.
 READ_CHARACTERS: Final = 100_000
 SEPARATORS: Final = (",", ";")
+#: Looks of a rater at an answer: the first counts, the second measures consistency.
+PASSES: Final = ("1", "2")
 #: Who can fill a sheet; rules write ratings themselves.
 RATER_KINDS: Final = ("person", "language_model")
 
@@ -68,28 +74,6 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 # relative: a spreadsheet keeps 15 digits
 _NUMBER_TOLERANCE = 1e-14
 
-_TABLES = ("int_interactions_sampled_for_review", "rating_scales", "calibration_targets")
-
-_LIST_ROUNDS = """
-select review_round, round_number, count(*) as count_drawn
-from int_interactions_sampled_for_review
-group by review_round, round_number
-order by round_number desc
-"""
-
-_LIST_DRAWN = """
-select review_id, review_round, interaction_id, sampling, inclusion_probability
-from int_interactions_sampled_for_review
-order by review_id
-"""
-
-_LIST_GUIDELINES = """
-select criterion, scale_point, scale_label, guideline_version, guideline_text
-from rating_scales
-where criterion in (select criterion from calibration_targets)
-order by criterion, scale_point
-"""
-
 _LIST_TEXTS = """
 select
     drawn.interaction_id,
@@ -102,26 +86,38 @@ group by drawn.interaction_id, passages.role
 order by drawn.interaction_id, passages.role
 """
 
-_LIST_RATINGS = """
-select interaction_id, rater, criterion, guideline_version, scale_point
-from stg_ratings
+_OF_ROUND = """
 where
-    rating_pass = 1
-    and interaction_id in (
+    interaction_id in (
         select drawn.interaction_id from int_interactions_sampled_for_review as drawn
         where drawn.review_round = $review_round
     )
-order by interaction_id, rater, criterion, guideline_version
 """
 
-_LIST_LABELS_NEEDED = """
-select metric_name, purpose, target, count_labels, count_labels_needed, count_labels_missing
-from fct_labels_needed
-order by metric_name, purpose, target
+_LIST_RATINGS = f"""
+select interaction_id, rater, criterion, guideline_version, scale_point, rating_pass
+from stg_ratings
+{_OF_ROUND}
 """
 
-Key = tuple[str, str, str, str]
-"""(interaction_id, criterion, rater, guideline_version)"""
+_LIST_UNJUDGED = f"""
+select interaction_id, rater, criterion, guideline_version, '{CANNOT_JUDGE}' as scale_point, rating_pass
+from stg_ratings__cannot_judge
+{_OF_ROUND}
+"""
+
+_LIST_LENGTHS = f"""
+select interaction_id, length(passage_text) as count_characters
+from int_interaction_passages
+{_OF_ROUND}
+    and role = 'answer'
+"""
+
+Key = tuple[str, str, str, str, int]
+"""(interaction_id, criterion, rater, guideline_version, rating_pass)"""
+
+Point = int | str
+"""A point of the scale, or :data:`CANNOT_JUDGE`"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +163,9 @@ class Imported:
         Round of the sheet.
     raters : tuple of str
         Who gave the new ratings.
-    count_new, count_known, count_unrated : int
-        Ratings written, ratings that had been imported before, rows without a scale point.
+    count_new, count_cannot_judge, count_known, count_unrated : int
+        Ratings written, how many of them say that the rater cannot judge, ratings that had been imported before, rows
+        without a scale point.
     problems : tuple of Problem
         Rows that cannot be used. Unless they were to be skipped, nothing was written because of them.
     rejects : Path or None
@@ -183,23 +180,13 @@ class Imported:
     review_round: str
     raters: tuple[str, ...]
     count_new: int
+    count_cannot_judge: int
     count_known: int
     count_unrated: int
     problems: tuple[Problem, ...]
     rejects: Path | None
     missing: Mapping[str, tuple[int, int]]
     needs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """A round as the warehouse knows it."""
-
-    name: str
-    drawn: Mapping[str, Row]
-    rounds_of_others: Mapping[str, str]
-    guidelines: Mapping[str, Sequence[Row]]
-    ratings: dict[Key, int] = field(default_factory=dict)
 
 
 def neutralise(text: str) -> str:
@@ -266,22 +253,21 @@ def export_labels(
 
     Notes
     -----
-    The order is that of a hash of the review_id, so that it is the same whenever the sheet is written, and tells
-    nothing of score or sampling. Rows of one interaction stand together, so that people read an answer once.
+    Rows of one interaction stand together, so that people read an answer once.
     """
     if separator not in SEPARATORS:
         raise ValueError(f"separator must be one of {' '.join(SEPARATORS)}, got {separator}")
     with open_warehouse(warehouse) as opened:
-        found = _read_round(opened, review_round)
+        found = read_round(opened, review_round)
         texts = {
             (row["interaction_id"], row["role"]): row["texts"]
             for row in opened.rows(_LIST_TEXTS, ("int_interaction_passages",), review_round=found.name)
         }
-        needs = _describe_needs(opened)
+        needs = describe_needs(opened)
     path = output or find_folder(warehouse) / f"review_{found.name}.csv"
     rows: list[list[str]] = []
     count_cut = 0
-    for review_id in sorted(found.drawn, key=lambda each: hash_text("review order", each)):
+    for review_id in found.ordered():
         interaction_id = found.drawn[review_id]["interaction_id"]
         query, contexts, answer = (texts.get((interaction_id, role), []) for role in ("query", "context", "answer"))
         if len(contexts) > 1:
@@ -298,11 +284,11 @@ def export_labels(
                 "guideline": "\n".join(
                     f"{point['scale_point']} = {point['scale_label']}: {point['guideline_text']}" for point in points
                 ),
-                "guideline_version": _version(points),
+                "guideline_version": find_version(points),
             }
             shown = {name: cut(text) for name, text in whole.items()}
             count_cut += sum(shown[name] != text for name, text in whole.items())
-            rows.append([_to_cell(name, shown.get(name, "")) for name in COLUMNS])
+            rows.append([to_cell(name, shown.get(name, "")) for name in COLUMNS])
     # the byte order mark tells spreadsheets that this is UTF-8
     _write(path, "\ufeff" + _to_csv([COLUMNS, *rows], separator))
     return Exported(path, found.name, len(found.drawn), len(rows), count_cut, needs)
@@ -354,25 +340,33 @@ def import_labels(
         raise ValueError(f"raw logs must be a folder, got {raw_logs}: name it with --raw-logs or HCAT_RAW_LOGS")
     rows = read_sheet(sheet)
     with open_warehouse(warehouse) as opened:
-        found = _read_round(opened, review_round)
-        needs = _describe_needs(opened)
-        for row in opened.rows(_LIST_RATINGS, ("stg_ratings",), review_round=found.name):
-            found.ratings[_key(row)] = row["scale_point"]
-    found.ratings.update(_read_landed(raw_logs, found.name))
+        found = read_round(opened, review_round)
+        needs = describe_needs(opened)
+        given: dict[Key, Point] = {
+            _key(row): row["scale_point"]
+            for sql, table in ((_LIST_RATINGS, "stg_ratings"), (_LIST_UNJUDGED, "stg_ratings__cannot_judge"))
+            for row in opened.rows(sql, (table,), review_round=found.name)
+        }
+        lengths = {
+            row["interaction_id"]: row["count_characters"]
+            for row in opened.rows(_LIST_LENGTHS, ("int_interaction_passages",), review_round=found.name)
+        }
+    given.update(_read_landed(raw_logs, found.name))
+    _refuse_other_sheets(sheet.name, rows, found, is_skipping=skip_invalid)
 
     records: dict[Key, dict[str, Any]] = {}
     first_rows: dict[Key, int] = {}
     problems: list[Problem] = []
     count_known = count_unrated = 0
     for number, cells in rows:
-        record, reason = _check_row(cells, found)
+        record, reason = _check_row(cells, found, lengths)
         if record is not None:
             key = _key(record)
             if key in first_rows:
                 reason = f"each rating must come once, got {_name(key)} in rows {first_rows[key]} and {number}"
             else:
                 first_rows[key] = number
-                known = found.ratings.get(key)
+                known = given.get(key)
                 if known == record["scale_point"]:
                     count_known += 1
                 elif known is not None:
@@ -396,7 +390,8 @@ def import_labels(
         content = "".join(line + "\n" for line in lines)
         path = raw_logs / f"ratings_{found.name}_{hash_text(content)[:12]}.jsonl"
         _write(path, content)
-    rated = {(key[0], key[1]) for key in (*found.ratings, *records)}
+    given.update({key: record["scale_point"] for key, record in records.items()})
+    rated = {(key[0], key[1]) for key, point in given.items() if point != CANNOT_JUDGE}
     interaction_ids = {row["interaction_id"] for row in found.drawn.values()}
     missing = {
         criterion: (sum((each, criterion) in rated for each in interaction_ids), len(interaction_ids))
@@ -408,6 +403,7 @@ def import_labels(
         found.name,
         raters,
         len(records),
+        sum(record["scale_point"] == CANNOT_JUDGE for record in records.values()),
         count_known,
         count_unrated,
         tuple(problems),
@@ -466,8 +462,15 @@ def _parse(name: str, text: str, separator: str) -> list[list[str]]:
     return rows
 
 
-def _to_cell(name: str, text: str) -> str:
-    """Return the cell of a column: neutralised, and identifiers kept from becoming numbers and dates."""
+def to_cell(name: str, text: str) -> str:
+    """Return the cell of a column, neutralised; identifiers are kept from becoming numbers and dates.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`COLUMNS`.
+    text : str
+    """
     if name in _IDENTIFIERS and _TAKEN_FOR_A_VALUE.match(text):
         return "'" + text
     return neutralise(text)
@@ -477,47 +480,18 @@ def _is_dangerous(text: str) -> bool:
     return text.startswith(_WHITE_STARTS) or text.lstrip().startswith(_FORMULA_STARTS)
 
 
-def _read_round(opened: Warehouse, review_round: str | None) -> _Round:
-    """Return a round, the one drawn last by default."""
-    rounds = [row["review_round"] for row in opened.rows(_LIST_ROUNDS, _TABLES)]
-    if not rounds:
-        raise ValueError("the warehouse must hold a review round, got none: run `dbt build` on logs with new answers")
-    name = rounds[0] if review_round is None else review_round
-    if name not in rounds:
-        raise ValueError(f"review round must be one of {', '.join(sorted(rounds))}, got {name}")
-    guidelines: dict[str, list[Row]] = {}
-    for row in opened.rows(_LIST_GUIDELINES, _TABLES):
-        guidelines.setdefault(row["criterion"], []).append(row)
-    rows = opened.rows(_LIST_DRAWN, _TABLES)
-    drawn = {row["review_id"]: row for row in rows if row["review_round"] == name}
-    others = {row["review_id"]: row["review_round"] for row in rows if row["review_round"] != name}
-    return _Round(name, drawn, others, guidelines)
-
-
-def _describe_needs(opened: Warehouse) -> tuple[str, ...]:
-    return tuple(
-        f"{row['metric_name']}, {row['purpose'].replace('_', ' ')} {row['target']:g}: "
-        f"{row['count_labels']} of {row['count_labels_needed']}, {row['count_labels_missing']} missing"
-        for row in opened.rows(_LIST_LABELS_NEEDED, ("fct_labels_needed",))
-    )
-
-
-def _version(points: Sequence[Row]) -> str:
-    """Return the guideline version of a criterion: the latest of its scale points."""
-    return max(str(point["guideline_version"]) for point in points)
-
-
 def _key(row: Mapping[str, Any]) -> Key:
-    return row["interaction_id"], row["criterion"], row["rater"], row["guideline_version"] or ""
+    return row["interaction_id"], row["criterion"], row["rater"], row["guideline_version"] or "", row["rating_pass"]
 
 
 def _name(key: Key) -> str:
-    return f"{key[1]} of {clean_label(key[0])} by {clean_label(key[2])}"
+    look = "" if key[4] == 1 else f", pass {key[4]}"
+    return f"{key[1]} of {clean_label(key[0])} by {clean_label(key[2])}{look}"
 
 
-def _read_landed(raw_logs: Path, review_round: str) -> dict[Key, int]:
+def _read_landed(raw_logs: Path, review_round: str) -> dict[Key, Point]:
     """Return the ratings that earlier imports wrote and that no build may have read yet."""
-    landed: dict[Key, int] = {}
+    landed: dict[Key, Point] = {}
     for path in sorted(raw_logs.glob(f"ratings_{review_round}_*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             record = json.loads(line)
@@ -526,9 +500,32 @@ def _read_landed(raw_logs: Path, review_round: str) -> dict[Key, int]:
     return landed
 
 
-def _check_row(cells: Mapping[str, str], found: _Round) -> tuple[dict[str, Any] | None, str]:
+def _refuse_other_sheets(
+    name: str, rows: Sequence[tuple[int, Mapping[str, str]]], found: Round, *, is_skipping: bool
+) -> None:
+    """Raise one error for a sheet that is of another round, or of another version of a guideline, as a whole."""
+    review_ids = {restore(cells.get("review_id", "").strip()) for _, cells in rows}
+    if rows and not review_ids & set(found.drawn):
+        others = sorted({found.rounds_of_others[each] for each in review_ids if each in found.rounds_of_others})
+        advice = f"round {others[0]}: import it with --round {others[0]}" if others else "a round of another warehouse"
+        raise ValueError(f"{name}: no row is of round {found.name}; the sheet is of {advice}")
+    stale = []
+    for criterion, points in found.guidelines.items():
+        version = find_version(points)
+        versions = {
+            restore(cells["guideline_version"].strip()).removeprefix("'")
+            for _, cells in rows
+            if restore(cells["criterion"].strip()) == criterion
+        }
+        if versions and not any(_is_same(each, version) for each in versions):
+            stale.append(f"{criterion} {clean_label(min(versions))} (now {version})")
+    if stale and not is_skipping:
+        raise ValueError(f"{name}: the guideline has changed: {', '.join(stale)}; export the round again")
+
+
+def _check_row(cells: Mapping[str, str], found: Round, lengths: Mapping[str, int]) -> tuple[dict[str, Any] | None, str]:
     """Return (the rating, ""), (None, "") for a row that is not rated yet, or (None, what is wrong)."""
-    texts = {name: restore(cells.get(name, "").strip()) for name in COLUMNS}
+    texts = {name: restore(cells.get(name, "").strip()) for name in (*COLUMNS, *DESK_COLUMNS)}
     got = {name: clean_label(text) for name, text in texts.items()}
     drawn = found.drawn.get(texts["review_id"])
     other = found.rounds_of_others.get(texts["review_id"])
@@ -542,12 +539,12 @@ def _check_row(cells: Mapping[str, str], found: _Round) -> tuple[dict[str, Any] 
     points = found.guidelines.get(texts["criterion"])
     if points is None:
         return None, f"criterion must be one of {', '.join(sorted(found.guidelines))}, got {got['criterion']}"
-    version = _version(points)
+    version = find_version(points)
     if not _is_same(texts["guideline_version"], version):
         return None, f"guideline_version must be {version}, got {got['guideline_version']}: export the sheet again"
     if not texts["scale_point"]:
         return None, ""
-    scale = [str(point["scale_point"]) for point in points]
+    scale = [*(str(point["scale_point"]) for point in points), CANNOT_JUDGE]
     point = next((each for each in scale if _is_same(texts["scale_point"], each)), None)
     if point is None:
         return None, f"scale_point of {texts['criterion']} must be one of {', '.join(scale)}, got {got['scale_point']}"
@@ -555,19 +552,48 @@ def _check_row(cells: Mapping[str, str], found: _Round) -> tuple[dict[str, Any] 
     rater = " ".join(clean_text(texts["rater"]).split())
     if not rater:
         return None, f"rater must be named where scale_point is filled, got {got['rater']}"
+    rating_pass = texts["rating_pass"] or "1"
+    if rating_pass not in PASSES:
+        return None, f"rating_pass must be one of {', '.join(PASSES)}, got {got['rating_pass']}"
+    passage, reason = _read_passage(texts["reason_start"], texts["reason_end"], lengths.get(drawn["interaction_id"], 0))
+    if reason:
+        return None, reason
+    if texts["rated_at"] and not _is_time(texts["rated_at"]):
+        return None, f"rated_at must be a time such as 2026-05-01T10:00:00Z, got {got['rated_at']}"
+    optional = {name: texts[name] for name in ("rated_at", "comment") if texts[name]}
     record = {
         "review_id": texts["review_id"],
         "interaction_id": drawn["interaction_id"],
         "rater": rater,
         "criterion": texts["criterion"],
         "guideline_version": version,
-        "scale_point": int(point),
-        "rating_pass": 1,
+        "scale_point": CANNOT_JUDGE if point == CANNOT_JUDGE else int(point),
+        "rating_pass": int(rating_pass),
         "review_round": found.name,
         "sampling": drawn["sampling"],
         "inclusion_probability": drawn["inclusion_probability"],
     }
-    return (record | {"comment": texts["comment"]} if texts["comment"] else record), ""
+    return record | passage | optional, ""
+
+
+def _read_passage(start: str, end: str, count_characters: int) -> tuple[dict[str, int], str]:
+    """Return (the passage that is the reason, ""), ({}, "") without one, or ({}, what is wrong)."""
+    if not start and not end:
+        return {}, ""
+    if start.isdecimal() and end.isdecimal() and int(start) < int(end) <= count_characters:
+        return {"reason_start": int(start), "reason_end": int(end)}, ""
+    return {}, (
+        f"reason_start and reason_end must be a passage of the {count_characters:,} characters of the answer, "
+        f"got {clean_label(start)} and {clean_label(end)}"
+    )
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_same(cell: str, text: str) -> bool:

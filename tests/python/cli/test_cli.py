@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from desks import make_desk_warehouse
 from test_report import HOSTILE, make_warehouse
 from test_sheets import fill
 from test_sheets import make_warehouse as make_review_warehouse
@@ -212,6 +213,31 @@ def test_labels_go_out_and_come_back(
         "labels groundedness, half width 0.05: 81 of 381, 300 missing (as of the last build)",
         "next run `dbt build`",
     ]
+
+
+def test_a_desk_is_written_and_a_round_has_a_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_desk_warehouse(tmp_path)
+    monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
+    command = ("labels", "desk", "round_1", "--raters", "ben, anna", "--overlap", "0.5", "--second-pass", "0.34")
+    assert run(monkeypatch, *command) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
+    assert lines == [
+        f"desk {tmp_path / 'desk.html'}",
+        "round round_1, 4 interactions",
+        "criteria faithfulness, relevance",
+        "rater anna: 3 interactions, 1 of them twice",
+        "rater ben: 3 interactions, 1 of them twice",
+        "texts private data masked",
+        "next open it in a browser, rate, save the sheet, then `hcat labels import SHEET`",
+    ]
+    assert run(monkeypatch, "labels", "desk", "--unmasked", "--rater", "anna") == 0
+    assert "unmasked: only for those who may read the logs" in capsys.readouterr().out
+    assert run(monkeypatch, "labels", "desk", "winter") == 2
+    assert capsys.readouterr().err == "hcat: review round must be one of round_1, got winter\n"
+    assert run(monkeypatch, "labels", "status") == 0
+    assert "round        round_1, 4 interactions, as of the last build" in capsys.readouterr().out
 
 
 def test_rows_that_cannot_be_imported_are_listed_or_skipped(

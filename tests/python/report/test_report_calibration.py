@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
 
 from hcat import report
+from hcat.engine.warehouse import open_warehouse
 from hcat.report import charts
 from hcat.report.calibration import curve
 from hcat.report.calibration.section import choose_calibrated_metric
 from hcat.report.calibration.trust import judge_calibration
 from hcat.report.charts.base import shorten, stagger
+from hcat.report.ratings import describe_ratings
 
 METRIC = "groundedness_similarity__mean"
 UNCALIBRATED_METRIC = "support_words"
@@ -399,6 +401,7 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
                 "rater_kind": "person",
                 "status": "estimated",
                 "count_ratings": 100,
+                "count_cannot_judge": 7,
                 "count_shared_units": 90,
                 "count_effective": 80.0,
                 "agreement": 0.4,
@@ -793,3 +796,9 @@ def test_histogram_and_bins_show_their_counts() -> None:
     assert ">1,234</text>" in svg
     svg = charts.draw_conformity([("accepted (n 0)", [], [charts.Cut(0.4, "90 %")])], "1 − probability", "label")
     assert ">90 %</text>" in svg
+
+
+def test_answers_that_nobody_could_judge_are_counted_by_criterion(tmp_path: Path) -> None:
+    with open_warehouse(make_calibrated(tmp_path)) as source:
+        (row,) = describe_ratings(source)["criteria"]
+    assert (row["criterion"], row["count_interactions"], row["count_cannot_judge"]) == ("faithfulness", 1, 7)

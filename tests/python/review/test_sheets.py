@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -354,9 +355,9 @@ BROKEN = {
     "criterion": ({"criterion": "beauty"}, "criterion must be one of faithfulness, relevance, got beauty"),
     "criterion without targets": ({"criterion": "fluency"}, "must be one of faithfulness, relevance, got fluency"),
     "guideline": ({"guideline_version": "2.0"}, "guideline_version must be 1.0, got 2.0: export the sheet again"),
-    "scale point": ({"scale_point": "3"}, "scale_point of .* must be one of 0, 1, 2, got 3"),
-    "half a point": ({"scale_point": "1.5"}, "must be one of 0, 1, 2, got 1.5"),
-    "word": ({"scale_point": "good\n"}, "must be one of 0, 1, 2, got good"),
+    "scale point": ({"scale_point": "3"}, "scale_point of .* must be one of 0, 1, 2, cannot_judge, got 3"),
+    "half a point": ({"scale_point": "1.5"}, "must be one of 0, 1, 2, cannot_judge, got 1.5"),
+    "word": ({"scale_point": "good\n"}, "must be one of 0, 1, 2, cannot_judge, got good"),
     "rater": ({"rater": " "}, r"rater must be named where scale_point is filled, got \(empty\)"),
 }
 
@@ -402,12 +403,75 @@ def test_a_sheet_of_another_round_is_told_so(tmp_path: Path, raw_logs: Path) -> 
     warehouse = make_warehouse(tmp_path / "warehouse", {"spring": ["plain"], "autumn": ["formula"]})
     rows = read(export_labels(warehouse, tmp_path / "sheet.csv", "spring").path)
     sheet = write(tmp_path / "sheet.csv", [row | {"scale_point": "1", "rater": "anna"} for row in rows])
-    refused = run(sheet, warehouse, raw_logs)
-    assert {problem.reason for problem in refused.problems} == {
-        "review_round must be autumn, got spring: import it with --round spring"
-    }
+    with pytest.raises(ValueError, match=r"^sheet.csv: no row is of round autumn; the sheet is of round spring: "):
+        run(sheet, warehouse, raw_logs)
+    autumn = read(export_labels(warehouse, tmp_path / "autumn.csv", "autumn").path)
+    mixed = run(write(tmp_path / "mixed.csv", [autumn[0], rows[0]]), warehouse, raw_logs)
+    assert [(problem.row, problem.reason) for problem in mixed.problems] == [
+        (3, "review_round must be autumn, got spring: import it with --round spring")
+    ]
+    with pytest.raises(ValueError, match=r"the sheet is of a round of another warehouse$"):
+        run(write(tmp_path / "other.csv", [rows[0] | {"review_id": "r_x"}]), warehouse, raw_logs)
     assert run(sheet, warehouse, raw_logs, review_round="spring").count_new == 2
     assert {each["review_round"] for each in landed(raw_logs)} == {"spring"}
+
+
+def test_a_sheet_of_another_guideline_is_refused_in_one_line(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    sheet = fill(warehouse, tmp_path / "sheet.csv")
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update rating_scales set guideline_version = '2.0' where criterion = 'relevance'")
+    message = r"^sheet.csv: the guideline has changed: relevance 1.0 \(now 2.0\); export the round again$"
+    with pytest.raises(ValueError, match=message):
+        run(sheet, warehouse, raw_logs)
+    # what was rated by a guideline in force is of use
+    skipped = run(sheet, warehouse, raw_logs, skip_invalid=True)
+    assert (skipped.count_new, len(skipped.problems)) == (4, 4)
+
+
+def test_a_second_pass_a_reason_and_an_answer_that_nobody_can_judge_come_back(
+    warehouse: Path, raw_logs: Path, tmp_path: Path
+) -> None:
+    rows = [
+        row | {"rating_pass": "", "reason_start": "", "reason_end": "", "rated_at": ""}
+        for row in read(fill(warehouse, tmp_path / "sheet.csv"))
+        if row["interaction_id"] == "plain"
+    ]
+    reasoned = {"reason_start": "0", "reason_end": "8", "rated_at": "2026-05-01T10:00:00Z", "comment": "wrong fee"}
+    rows = [rows[0] | reasoned, rows[0] | {"rating_pass": "2", "scale_point": "1"}, rows[1]]
+    rows[2]["scale_point"] = "cannot_judge"
+    sheet = write(tmp_path / "desk.csv", rows)
+    imported = run(sheet, warehouse, raw_logs)
+    assert (imported.count_new, imported.count_cannot_judge, imported.problems) == (3, 1, ())
+    # what nobody could judge is not rated
+    assert imported.missing == {"faithfulness": (1, 4), "relevance": (0, 4)}
+    names = ("criterion", "rating_pass", "scale_point", "reason_start", "reason_end", "rated_at", "comment")
+    assert [tuple(each.get(name) for name in names) for each in landed(raw_logs)] == [
+        ("faithfulness", 1, 2, 0, 8, "2026-05-01T10:00:00Z", "wrong fee"),
+        ("faithfulness", 2, 1, None, None, None, None),
+        ("relevance", 1, "cannot_judge", None, None, None, None),
+    ]
+    assert run(sheet, warehouse, raw_logs).count_known == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reason_start": "3", "reason_end": "9"}, "must be a passage of the 8 characters of the answer, got 3 and 9"),
+        ({"reason_start": "3", "reason_end": "3"}, "must be a passage of the 8 characters of the answer, got 3 and 3"),
+        ({"reason_start": "3", "reason_end": ""}, r"must be a passage of .* got 3 and \(empty\)"),
+        ({"rating_pass": "3"}, "rating_pass must be one of 1, 2, got 3"),
+        ({"rated_at": "noon"}, "rated_at must be a time such as 2026-05-01T10:00:00Z, got noon"),
+    ],
+)
+def test_what_the_desk_adds_is_checked(
+    change: Row, message: str, warehouse: Path, raw_logs: Path, tmp_path: Path
+) -> None:
+    rows = [row for row in read(fill(warehouse, tmp_path / "sheet.csv")) if row["interaction_id"] == "plain"]
+    unchanged = dict.fromkeys(change, "")
+    refused = run(write(tmp_path / "desk.csv", [rows[0] | change, rows[1] | unchanged]), warehouse, raw_logs)
+    assert [problem.row for problem in refused.problems] == [2]
+    assert re.search(message, refused.problems[0].reason)
+    assert list(raw_logs.iterdir()) == []
 
 
 def test_rejected_cells_are_harmless(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:

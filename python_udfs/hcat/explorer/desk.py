@@ -1,0 +1,230 @@
+"""The rating desk: one page with one review round, in which raters rate blind and save the sheet for the import.
+
+The page holds queries, contexts as retrieved, answers and guidelines. Scores, systems, versions, evidence chosen by the
+machine and the way in which an interaction was drawn are not in it. Private data is masked as in the marts. A mask
+changes the length of a text, so the places of the masks go along, and a marked passage is written in characters of the
+logged answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.engine.keys import hash_text
+from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
+from hcat.explorer.page import assemble_page
+from hcat.review.rounds import (
+    CANNOT_JUDGE,
+    Round,
+    assign_interactions,
+    choose_second_looks,
+    find_version,
+    read_round,
+)
+from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell
+
+#: Columns of the sheet that the desk saves; `hcat labels import` takes them.
+COLUMNS: Final = ("review_id", "review_round", *REQUIRED[1:], "comment", *DESK_COLUMNS)
+
+_LIST_TEXTS = """
+select
+    drawn.review_id,
+    passages.role,
+    passages.passage_text,
+    md5(passages.passage_text) as text_id
+from int_interactions_sampled_for_review as drawn
+inner join int_interaction_passages as passages on drawn.interaction_id = passages.interaction_id
+where drawn.review_round = $review_round and passages.role in ('query', 'context', 'answer')
+order by drawn.review_id, passages.role, passages.position
+"""
+
+_LIST_MASKS = """
+select text_id, case when masked_text is not null then spans end as spans
+from int_texts_masked
+where
+    text_id in (
+        select md5(passages.passage_text)
+        from int_interactions_sampled_for_review as drawn
+        inner join int_interaction_passages as passages on drawn.interaction_id = passages.interaction_id
+        where drawn.review_round = $review_round
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What :func:`write_desk` wrote.
+
+    Parameters
+    ----------
+    path : Path
+    review_round : str
+    count_interactions : int
+        Of the round, as far as the logs still hold their answers.
+    criteria : tuple of str
+    assigned : mapping of str to (int, int)
+        Rater -> interactions to read, how many of them twice; empty where any rater may read the whole round.
+    is_masked : bool
+    """
+
+    path: Path
+    review_round: str
+    count_interactions: int
+    criteria: tuple[str, ...]
+    assigned: dict[str, tuple[int, int]]
+    is_masked: bool
+
+
+def write_desk(
+    warehouse: Path | Place,
+    review_round: str | None = None,
+    output: Path | None = None,
+    *,
+    rater: str | None = None,
+    raters: Sequence[str] = (),
+    overlap: float = 0.2,
+    second_pass: float = 0.0,
+    is_masked: bool = True,
+) -> Desk:
+    """Write the rating desk of a review round and return what it holds.
+
+    Parameters
+    ----------
+    warehouse : Path or Place
+        Opened read-only.
+    review_round : str, optional
+        Name of the round; by default the one drawn last.
+    output : Path, optional
+        Page to write; by default ``desk.html`` in the folder of the warehouse.
+    rater : str, optional
+        The only one for whom the page is. Without it, raters choose or write their name on the page.
+    raters : sequence of str
+        Those among whom the round is dealt. Without them, everybody reads the whole round.
+    overlap : float
+        Share of the round that all of ``raters`` read.
+    second_pass : float
+        Share of a rater's interactions that come once more at the end.
+    is_masked : bool
+        Hide private data as the marts do.
+
+    Raises
+    ------
+    ValueError
+        If there is no such round, a name or share is wrong, or a text was not read for private data.
+    WarehouseError
+        If the warehouse cannot be read.
+    """
+    names = list(raters) or ([rater] if rater else [])
+    if rater and rater not in names:
+        raise ValueError(f"rater must be one of {', '.join(sorted(names))}, got {rater}")
+    with open_warehouse(warehouse) as opened:
+        found = read_round(opened, review_round)
+        if is_masked and opened.lacks("int_texts_masked"):
+            raise ValueError("no masks of private data in this build: say --unmasked if raters may read the logs")
+        texts = _read_texts(opened, found, is_masked=is_masked)
+    # a round may be older than the logs at hand
+    review_ids = [each for each in found.ordered() if texts[each]["answer"]]
+    if not review_ids:
+        raise ValueError(f"no answer of round {found.name} is in the logs of the last build")
+    dealt = assign_interactions(review_ids, names, overlap) if names else {}
+    kept = {name: own for name, own in dealt.items() if rater in (None, name)}
+    shown = [each for each in review_ids if not kept or any(each in own for own in kept.values())]
+    second = {name: choose_second_looks(own, name, second_pass) for name, own in (kept or {"": review_ids}).items()}
+    place = {review_id: index for index, review_id in enumerate(shown)}
+    data = {
+        "round": found.name,
+        # what stored answers belong to: another guideline or another draw begins anew
+        "key": hash_text(found.name, *(f"{name} {find_version(points)}" for name, points in found.guidelines.items())),
+        "columns": COLUMNS,
+        "cannot_judge": CANNOT_JUDGE,
+        "is_masked": is_masked,
+        "criteria": [_describe_criterion(name, points) for name, points in found.guidelines.items()],
+        "items": [
+            {
+                "review_id": review_id,
+                "interaction_id": to_cell("interaction_id", found.drawn[review_id]["interaction_id"]),
+                **texts[review_id],
+            }
+            for review_id in shown
+        ],
+        "raters": [
+            {"name": name, "first": [place[each] for each in own], "second": [place[each] for each in second[name]]}
+            for name, own in (kept or {"": review_ids}).items()
+        ],
+        "review_round": to_cell("review_round", found.name),
+    }
+    path = output or find_folder(warehouse) / "desk.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = assemble_page("desk", f"Rating desk, {found.name}", {"desk": data})
+    path.write_bytes(page.encode("utf-8"))
+    return Desk(
+        path,
+        found.name,
+        len(review_ids),
+        tuple(found.guidelines),
+        {name: (len(own), len(second[name])) for name, own in kept.items()},
+        is_masked,
+    )
+
+
+def show_masked(text: str, spans: Sequence[Row]) -> tuple[str, list[tuple[int, int, int, int]]]:
+    """Return a text with its masks, and where they are: (start, end) as shown and (start, end) as logged.
+
+    Parameters
+    ----------
+    text : str
+        As logged.
+    spans : sequence of Row
+        start, end (characters) and masked, in order of place; a span without a mask is shown.
+
+    Examples
+    --------
+    >>> show_masked("Call 0123456789 now", [{"start": 5, "end": 15, "masked": "****89"}])
+    ('Call ****89 now', [(5, 11, 5, 15)])
+    """
+    shown, position = "", 0
+    places = []
+    for span in spans:
+        if span["masked"] is not None:
+            shown += text[position : span["start"]]
+            places.append((len(shown), len(shown) + len(span["masked"]), span["start"], span["end"]))
+            shown += span["masked"]
+            position = span["end"]
+    return shown + text[position:], places
+
+
+def _read_texts(opened: Warehouse, found: Round, *, is_masked: bool) -> dict[str, dict[str, Any]]:
+    """Return review_id -> query, contexts, answer, and the masks of the answer."""
+    spans: dict[str, Sequence[Row]] = {}
+    if is_masked:
+        rows = opened.rows(_LIST_MASKS, ("int_texts_masked",), review_round=found.name)
+        spans = {row["text_id"]: row["spans"] or () for row in rows}
+    texts: dict[str, dict[str, Any]] = {
+        review_id: {"query": "", "contexts": [], "answer": "", "masks": []} for review_id in found.drawn
+    }
+    for row in opened.rows(_LIST_TEXTS, ("int_interaction_passages",), review_round=found.name):
+        if is_masked and row["text_id"] not in spans:
+            raise ValueError(f"a text of round {found.name} was not read for private data: run `dbt build`")
+        shown, places = show_masked(row["passage_text"], spans.get(row["text_id"], ()))
+        own = texts[row["review_id"]]
+        if row["role"] == "context":
+            own["contexts"].append(shown)
+        else:
+            own[row["role"]] = shown
+        if row["role"] == "answer":
+            own["masks"] = places
+    return texts
+
+
+def _describe_criterion(name: str, points: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "criterion": name,
+        "guideline_version": to_cell("guideline_version", find_version(points)),
+        "points": [
+            {"point": point["scale_point"], "label": point["scale_label"], "text": point["guideline_text"]}
+            for point in points
+        ],
+    }

@@ -1,0 +1,162 @@
+"""A review round as the warehouse knows it: what was drawn, the guidelines, the texts, and who rates what.
+
+The order of a round is that of a hash of the review_id. It is the same whenever a sheet or a desk is written, and it
+tells nothing of score or sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hcat.engine.keys import hash_text
+from hcat.engine.warehouse import Row, Warehouse
+
+#: What a rater answers who cannot judge; it stands in the place of a scale point and is never a label.
+CANNOT_JUDGE: Final = "cannot_judge"
+
+_TABLES: Final = ("int_interactions_sampled_for_review", "rating_scales", "calibration_targets")
+
+_LIST_ROUNDS = """
+select review_round, round_number, count(*) as count_drawn
+from int_interactions_sampled_for_review
+group by review_round, round_number
+order by round_number desc
+"""
+
+_LIST_DRAWN = """
+select review_id, review_round, interaction_id, sampling, inclusion_probability
+from int_interactions_sampled_for_review
+order by review_id
+"""
+
+_LIST_GUIDELINES = """
+select criterion, scale_point, scale_label, guideline_version, guideline_text
+from rating_scales
+where criterion in (select criterion from calibration_targets)
+order by criterion, scale_point
+"""
+
+_LIST_LABELS_NEEDED = """
+select metric_name, purpose, target, count_labels, count_labels_needed, count_labels_missing
+from fct_labels_needed
+order by metric_name, purpose, target
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round as the warehouse knows it.
+
+    Parameters
+    ----------
+    name : str
+    drawn : mapping of str to Row
+        review_id -> interaction_id, sampling, inclusion_probability.
+    rounds_of_others : mapping of str to str
+        review_id -> round, of the other rounds.
+    guidelines : mapping of str to sequence of Row
+        Criterion -> its scale points, in order.
+    """
+
+    name: str
+    drawn: Mapping[str, Row]
+    rounds_of_others: Mapping[str, str]
+    guidelines: Mapping[str, Sequence[Row]]
+
+    def ordered(self) -> list[str]:
+        """Return the review ids in the order in which raters read them."""
+        return sorted(self.drawn, key=lambda each: hash_text("review order", each))
+
+
+def read_round(opened: Warehouse, review_round: str | None) -> Round:
+    """Return a round, by default the one drawn last.
+
+    Raises
+    ------
+    ValueError
+        If there is no such round.
+    """
+    rounds = [row["review_round"] for row in opened.rows(_LIST_ROUNDS, _TABLES)]
+    if not rounds:
+        raise ValueError("the warehouse must hold a review round, got none: run `dbt build` on logs with new answers")
+    name = rounds[0] if review_round is None else review_round
+    if name not in rounds:
+        raise ValueError(f"review round must be one of {', '.join(sorted(rounds))}, got {name}")
+    guidelines: dict[str, list[Row]] = {}
+    for row in opened.rows(_LIST_GUIDELINES, _TABLES):
+        guidelines.setdefault(row["criterion"], []).append(row)
+    rows = opened.rows(_LIST_DRAWN, _TABLES)
+    drawn = {row["review_id"]: row for row in rows if row["review_round"] == name}
+    others = {row["review_id"]: row["review_round"] for row in rows if row["review_round"] != name}
+    return Round(name, drawn, others, guidelines)
+
+
+def find_version(points: Sequence[Row]) -> str:
+    """Return the guideline version of a criterion: the latest of its scale points."""
+    return max(str(point["guideline_version"]) for point in points)
+
+
+def describe_needs(opened: Warehouse) -> tuple[str, ...]:
+    """Return how many labels are missing as of the last build, one line per target of the seed `review_targets`."""
+    return tuple(
+        f"{row['metric_name']}, {row['purpose'].replace('_', ' ')} {row['target']:g}: "
+        f"{row['count_labels']} of {row['count_labels_needed']}, {row['count_labels_missing']} missing"
+        for row in opened.rows(_LIST_LABELS_NEEDED, ("fct_labels_needed",))
+    )
+
+
+def assign_interactions(review_ids: Sequence[str], raters: Sequence[str], overlap: float) -> dict[str, list[str]]:
+    """Return what each rater reads: a share goes to all raters, the rest is dealt evenly among them.
+
+    Hashes decide, so that the same round and the same names give the same assignment, in whatever order they come.
+
+    Parameters
+    ----------
+    review_ids : sequence of str
+        The round in the order in which raters read it.
+    raters : sequence of str
+        Names, each once.
+    overlap : float
+        Share that all raters read, in [0, 1]. Agreement between raters is measured on it.
+
+    Raises
+    ------
+    ValueError
+        If the overlap lies elsewhere, or a name is blank or comes twice.
+
+    Examples
+    --------
+    >>> ids = [f"r{number}" for number in range(10)]
+    >>> dealt = assign_interactions(ids, ["ben", "anna"], overlap=0.2)
+    >>> {rater: len(own) for rater, own in dealt.items()}, len(set(dealt["anna"]) & set(dealt["ben"]))
+    ({'anna': 6, 'ben': 6}, 2)
+    """
+    if not 0 <= overlap <= 1:
+        raise ValueError(f"overlap must lie in [0, 1], got {overlap:g}")
+    names = sorted(raters)
+    if not all(name.strip() for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"raters must be names that differ, got {', '.join(names)}")
+    hashed = sorted(review_ids, key=lambda each: hash_text("review overlap", each))
+    count_shared = round(overlap * len(hashed))
+    readers: dict[str, set[str]] = {each: set(names) for each in hashed[:count_shared]}
+    for index, each in enumerate(hashed[count_shared:]):
+        readers[each] = {names[index % len(names)]}
+    return {name: [each for each in review_ids if name in readers[each]] for name in names}
+
+
+def choose_second_looks(review_ids: Sequence[str], rater: str, share: float) -> list[str]:
+    """Return those of a rater's interactions that are shown once more at the end, chosen and ordered by a hash.
+
+    A second look measures whether a rater agrees with themselves. It is no second opinion.
+
+    Raises
+    ------
+    ValueError
+        If the share does not lie in [0, 1].
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share of second passes must lie in [0, 1], got {share:g}")
+    hashed = sorted(review_ids, key=lambda each: hash_text("review second pass", rater, each))
+    return hashed[: round(share * len(hashed))]

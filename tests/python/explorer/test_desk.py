@@ -1,0 +1,122 @@
+"""The rating desk as a file: blind, masked, dealt among raters, and the same bytes whenever it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from desks import make_desk_warehouse, read_block
+from hypothesis import given
+from hypothesis import strategies as st
+from test_sheets import INTERACTIONS
+
+from hcat.explorer.desk import COLUMNS, show_masked, write_desk
+from hcat.review.sheets import DESK_COLUMNS, REQUIRED
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    return make_desk_warehouse(tmp_path / "warehouse")
+
+
+def test_a_desk_holds_what_raters_need_and_nothing_that_steers_them(warehouse: Path) -> None:
+    desk = write_desk(warehouse)
+    assert desk.path == warehouse / "desk.html"
+    assert (desk.review_round, desk.count_interactions, desk.criteria) == ("round_1", 4, ("faithfulness", "relevance"))
+    data = read_block(desk.path)
+    by_query = {item["query"]: item for item in data["items"]}
+    # whole texts: a page has no cells that cut them
+    assert {(item["query"], tuple(item["contexts"]), item["answer"]) for item in data["items"]} == {
+        (query, tuple(contexts), answer) for query, contexts, answer, *_ in INTERACTIONS.values()
+    }
+    assert by_query["What is the fee?"]["contexts"] == ["The fee is 5 euros.", "Students pay nothing."]
+    assert [point["text"] for point in data["criteria"][0]["points"]] == [f"faithfulness as in {n}" for n in (0, 1, 2)]
+    assert set(data["items"][0]) == {"review_id", "interaction_id", "query", "contexts", "answer", "masks"}
+    content = desk.path.read_text(encoding="utf-8")
+    for cue in ("audit", "targeted", "0.1234567", "0.7654321", "sampling", "probability", "fluency"):
+        assert cue not in content
+    # the columns that the import asks for, and those of the desk
+    assert set(REQUIRED) | set(DESK_COLUMNS) <= set(COLUMNS) == set(data["columns"])
+
+
+def test_the_same_round_is_the_same_page(warehouse: Path, tmp_path: Path) -> None:
+    one = write_desk(warehouse, None, tmp_path / "one.html", raters=("anna", "ben"), second_pass=0.5)
+    two = write_desk(warehouse, "round_1", tmp_path / "two.html", raters=("ben", "anna"), second_pass=0.5)
+    assert one.path.read_bytes() == two.path.read_bytes()
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update rating_scales set guideline_version = '2.0' where criterion = 'relevance'")
+    # stored answers belong to a guideline
+    assert read_block(write_desk(warehouse).path)["key"] != read_block(one.path)["key"]
+
+
+def test_private_data_is_masked_and_places_lead_back(tmp_path: Path) -> None:
+    answer = INTERACTIONS["plain"][2]
+    warehouse = make_desk_warehouse(tmp_path, {answer: [(0, 1, "[number]")]})
+    masked = read_block(write_desk(warehouse).path)
+    item = next(each for each in masked["items"] if each["query"] == "What is the fee?")
+    assert (item["answer"], item["masks"]) == ("[number] euros.", [[0, 8, 0, 1]])
+    assert '"answer":"5 euros."' not in (tmp_path / "desk.html").read_text(encoding="utf-8")
+    open_data = read_block(write_desk(warehouse, is_masked=False).path)
+    assert answer in {each["answer"] for each in open_data["items"]}
+    # a text that nobody read for private data is not shown
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute("delete from int_texts_masked where text_id = md5($1)", [answer])
+    with pytest.raises(ValueError, match="a text of round round_1 was not read for private data: run `dbt build`"):
+        write_desk(warehouse)
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute("drop table int_texts_masked")
+    with pytest.raises(ValueError, match="no masks of private data in this build: say --unmasked"):
+        write_desk(warehouse)
+
+
+@given(st.text(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["[person]", "**", None]))))
+def test_masks_hide_their_places_and_leave_the_rest(text: str, cuts: list[tuple[int, str | None]]) -> None:
+    edges = sorted({min(place, len(text)) for place, _ in cuts})
+    spans = [
+        {"start": start, "end": end, "masked": mask}
+        for start, end, (_, mask) in zip(edges[::2], edges[1::2], cuts, strict=False)
+    ]
+    shown, places = show_masked(text, spans)
+    back = shown
+    for shown_start, shown_end, start, end in reversed(places):
+        back = back[:shown_start] + text[start:end] + back[shown_end:]
+    assert back == text
+    assert len(places) == sum(span["masked"] is not None for span in spans)
+
+
+def test_a_round_is_dealt_among_raters(warehouse: Path) -> None:
+    desk = write_desk(warehouse, raters=("anna", "ben"), overlap=0.5, second_pass=0.34)
+    assert desk.assigned == {"anna": (3, 1), "ben": (3, 1)}
+    data = read_block(desk.path)
+    anna, ben = ({"first": set(each["first"]), "second": set(each["second"])} for each in data["raters"])
+    assert anna["first"] | ben["first"] == set(range(4))
+    assert len(anna["first"] & ben["first"]) == 2
+    assert anna["second"] < anna["first"]
+    # the page of one rater holds only what that rater reads
+    alone = write_desk(warehouse, rater="anna", raters=("anna", "ben"), overlap=0.5)
+    own = read_block(alone.path)
+    assert ([each["name"] for each in own["raters"]], len(own["items"])) == (["anna"], 3)
+    assert {each["review_id"] for each in own["items"]} == {data["items"][each]["review_id"] for each in anna["first"]}
+    # without names, everybody reads the whole round
+    assert read_block(write_desk(warehouse).path)["raters"] == [{"name": "", "first": [0, 1, 2, 3], "second": []}]
+    assert write_desk(warehouse, rater="cleo").assigned == {"cleo": (4, 0)}
+
+
+def test_answers_that_left_the_logs_are_left_out(warehouse: Path) -> None:
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("delete from int_interaction_passages where interaction_id = 'plain'")
+    assert write_desk(warehouse).count_interactions == len(read_block(warehouse / "desk.html")["items"]) == 3
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("delete from int_interaction_passages")
+    with pytest.raises(ValueError, match="no answer of round round_1 is in the logs of the last build"):
+        write_desk(warehouse)
+
+
+def test_what_cannot_be_written_is_said_in_one_line(warehouse: Path) -> None:
+    with pytest.raises(ValueError, match="review round must be one of round_1, got winter"):
+        write_desk(warehouse, "winter")
+    with pytest.raises(ValueError, match="rater must be one of anna, ben, got cleo"):
+        write_desk(warehouse, rater="cleo", raters=("ben", "anna"))
+    with pytest.raises(ValueError, match=r"overlap must lie in \[0, 1\], got 2"):
+        write_desk(warehouse, raters=("ben", "anna"), overlap=2)
