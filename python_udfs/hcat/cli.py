@@ -1,10 +1,11 @@
 """Command line: raw logs before a build, report and summary after it, alerts, review sheets, test sets, collection.
 
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
-of a tool to them. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten
-lines. ``hcat sign`` records a signature. ``hcat labels`` writes the rating desk, and exports and imports review sheets.
-``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends
-such queries to an application.
+of a tool to them. ``hcat build`` builds if something is new. ``hcat upgrade`` makes the warehouse of an earlier
+version fit for this one. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about
+ten lines. ``hcat sign`` records a signature. ``hcat labels`` writes the rating desk, and exports and imports review
+sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat
+collect`` sends such queries to an application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -41,17 +42,25 @@ app.add_typer(labels, name="labels")
 #: Unusable rows of a sheet that are printed; the rejects file holds all of them.
 SHOWN_PROBLEMS = 40
 
+#: Options that name a project, its profile and its target, as those of dbt do.
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
+]
+ProfilesOption = Annotated[
+    Path | None,
+    typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
+]
+VariablesOption = Annotated[
+    str | None, typer.Option("--vars", metavar="YAML", help="Vars, as your builds get them on their command line.")
+]
+TargetOption = Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")]
+
 #: Options that name the build to read: by default that of the dbt project in which the command runs.
 _PLACE_OPTIONS: Final[dict[str, Any]] = {
-    "project_dir": Annotated[
-        Path | None,
-        typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
-    ],
-    "profiles_dir": Annotated[
-        Path | None,
-        typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
-    ],
-    "target": Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")],
+    "project_dir": ProjectOption,
+    "profiles_dir": ProfilesOption,
+    "target": TargetOption,
     "database": Annotated[
         Path | None, typer.Option("--database", help="DuckDB file to read instead of that of the project.")
     ],
@@ -112,7 +121,7 @@ def _find_place(
         place = find_place(project, target, profiles_dir)
     else:
         place = place_of(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
-    return replace(place, schema=schema or place.schema)
+    return replace(place, schema=schema or place.schema, project=project)
 
 
 RoundOption = Annotated[
@@ -234,20 +243,10 @@ def import_file(
 @app.command("build", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def build_project(
     context: typer.Context,
-    project_dir: Annotated[
-        Path | None,
-        typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
-    ] = None,
-    profiles_dir: Annotated[
-        Path | None,
-        typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")
-    ] = None,
-    variables: Annotated[
-        str | None, typer.Option("--vars", metavar="YAML", help="Vars, as `dbt build` takes them.")
-    ] = None,
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    variables: VariablesOption = None,
     full: Annotated[bool, typer.Option("--full", help="Build even if nothing is new.")] = False,
 ) -> None:
     """Run `dbt build`, or repeat the verdict of the last one that passed if nothing is new since.
@@ -267,6 +266,27 @@ def build_project(
         say=typer.echo,
     )
     raise typer.Exit(code)
+
+
+@app.command()
+def upgrade(
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    variables: VariablesOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
+) -> None:
+    """Make the warehouse of an earlier version fit for this one: what it remembers is kept, renamed and moved.
+
+    Exit code 0: it was upgraded, or nothing was due. Exit code 2: it could not be, and is as before.
+    """
+    from hcat.engine.upgrading import upgrade_warehouse
+
+    steps = upgrade_warehouse(project_dir or Path.cwd(), profiles_dir, target, variables, is_dry_run=dry_run)
+    # one step a line, however long: names of tables are copied from here
+    typer.echo("\n".join(steps) or "nothing to upgrade: the warehouse is new, or was made by this version")
+    if steps:
+        typer.echo("next: hcat upgrade" if dry_run else "next: dbt build")
 
 
 @app.command()
@@ -307,13 +327,15 @@ def sign(
         Path | None, typer.Option("--report", help="File of the report that is signed; its SHA-256 is kept.")
     ] = None,
     seed: Annotated[
-        Path, typer.Option("--seed", help="CSV file of the seed sign_offs, in the folder of your dbt project.")
-    ] = Path("seeds/sign_offs.csv"),
+        Path | None,
+        typer.Option("--seed", help="CSV file of the seed; by default seeds/sign_offs.csv of the dbt project."),
+    ] = None,
 ) -> None:
     """Add a signature to the seed sign_offs: the next report says what changed since the build that was signed."""
-    from hcat.report.signing import sign_report
+    from hcat.report.signing import SEED, sign_report
 
-    signed = sign_report(place, run, by, role, decision, note, report_file, seed)
+    chosen = seed or (place.project or Path()) / SEED
+    signed = sign_report(place, run, by, role, decision, note, report_file, chosen)
     _print_lines(
         [
             ("signed", f"{run} by {by} ({role}): {decision}"),
@@ -547,7 +569,11 @@ def import_labels(
     sheet: Annotated[Path, typer.Argument(help="CSV file that raters have filled in.")],
     raw_logs: Annotated[
         Path | None,
-        typer.Option("--raw-logs", envvar="HCAT_RAW_LOGS", help="Folder of raw logs that receives the ratings."),
+        typer.Option(
+            "--raw-logs",
+            envvar="HCAT_RAW_LOGS",
+            help="Folder of raw logs that receives the ratings; by default the var hcat_raw_logs of the dbt project.",
+        ),
     ] = None,
     review_round: RoundOption = None,
     skip_invalid: Annotated[
@@ -561,12 +587,14 @@ def import_labels(
     ] = None,
 ) -> None:
     """Import a review sheet that is filled in: check it and write its ratings to the raw logs for the next build."""
+    from hcat.engine.project import find_raw_logs
     from hcat.review import sheets as review_files
 
-    if raw_logs is None:
-        raise ValueError("no folder of raw logs: set --raw-logs or HCAT_RAW_LOGS")
+    folder = raw_logs or find_raw_logs(place.project or Path())
+    if folder is None:
+        raise ValueError("no folder of raw logs: set --raw-logs, HCAT_RAW_LOGS or the var hcat_raw_logs")
     imported = review_files.import_labels(
-        sheet, place, raw_logs, review_round, skip_invalid=skip_invalid, rejects=rejects, rater_kind=rater_kind
+        sheet, place, folder, review_round, skip_invalid=skip_invalid, rejects=rejects, rater_kind=rater_kind
     )
     for problem in imported.problems[:SHOWN_PROBLEMS]:
         typer.echo(f"row {problem.row}: {problem.reason}", err=True)

@@ -8,7 +8,6 @@ that build again, under a new id and today's date, and the published copies of t
 from __future__ import annotations
 
 import subprocess
-import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.inputs import Digests, Inputs, name_changes, read_inputs
-from hcat.engine.project import find_place, is_own_project
+from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.publication import publish_again
 from hcat.engine.warehouse import Place, open_for_writing
 
@@ -31,9 +30,6 @@ _NAMES_SHOWN: Final = 3
 #: Arguments of dbt that make a build of a part, and one that makes everything anew.
 _PARTIAL: Final = ("--select", "-s", "--exclude", "--selector", "--resource-type", "--exclude-resource-type", "--empty")
 _ANEW: Final = ("--full-refresh", "-f")
-
-#: dbt in a process of its own: it changes folders and keeps state.
-_DBT: Final = "from dbt.cli.main import cli; cli(prog_name='dbt')"
 
 _LAST_EVENT: Final = "select run_id, event from hcat_builds order by logged_at desc, event desc limit 1"
 _REMEMBER: Final = "create or replace table hcat_inputs (run_id varchar, part varchar, name varchar, digest varchar)"
@@ -104,7 +100,7 @@ def build(
         say(_repeat(place))
         return 0
     say(f"hcat build: {reason}")
-    command = [sys.executable, "-c", _DBT, "build", "--project-dir", str(project)]
+    command = [*DBT, "build", "--project-dir", str(project)]
     command += [] if profiles is None else ["--profiles-dir", str(profiles)]
     command += [] if variables is None else ["--vars", variables]
     command += [] if is_own_project(project) else ["--select", "+package:hcat"]

@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import hcat
 from hcat.engine.keys import hash_file
-from hcat.engine.settings import ENVIRONMENT
+from hcat.engine.project import read_project
+from hcat.engine.settings import ENVIRONMENT, read_vars
 from hcat.engine.staging import find_project, read_variables
 
 #: Settings that name a model: a folder on disk is read, anything else is a name with a pinned revision.
@@ -87,18 +88,22 @@ def read_inputs(
     >>> name_changes(first.digests, second.digests)
     {'raw logs': ['more.jsonl']}
     """
-    settings = read_variables(find_project(project), project) | _parse(variables)
+    given = read_vars(variables)
+    settings = read_variables(find_project(project), project) | given
     digests: Digests = {}
-    folder = find_raw_logs(project, settings, environment)
-    if folder is not None:
-        digests |= {("raw logs", name): hash_file(path) for name, path in _list_files(folder, every=True)}
+    demo = "demo/logs" if environment.get("HCAT_DEMO") == "1" else ""
+    folder = environment.get("HCAT_RAW_LOGS") or settings.get("hcat_raw_logs") or demo
+    if folder:
+        digests |= {
+            ("raw logs", name): hash_file(path) for name, path in _list_files(project / str(folder), every=True)
+        }
     digests |= {("project", name): hash_file(path) for name, path in _list_project(project)}
     digests |= {
         ("settings", name): _hash(environment[name])
         for name in ENVIRONMENT
         if environment.get(name) and name not in _WITHOUT_EFFECT
     }
-    digests[("settings", "--vars")] = _hash(json.dumps(_parse(variables), sort_keys=True, default=str))
+    digests[("settings", "--vars")] = _hash(json.dumps(given, sort_keys=True, default=str))
     digests[("settings", "command line")] = _hash(json.dumps(list(arguments)))
     for role in _MODELS:
         named = environment.get(f"HCAT_{role.upper()}") or settings.get(f"hcat_{role}")
@@ -113,13 +118,6 @@ def read_inputs(
     digests[("libraries", "installed packages")] = _hash(json.dumps(installed))
     relations, models = _split_relations(settings.get("hcat_raw_relations") or {})
     return Inputs(digests, relations, models)
-
-
-def find_raw_logs(project: Path, settings: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:
-    """Return the folder of raw logs that a build of a project reads; None if tables take the place of all files."""
-    is_demo = environment.get("HCAT_DEMO") == "1"
-    named = environment.get("HCAT_RAW_LOGS") or settings.get("hcat_raw_logs") or ("demo/logs" if is_demo else "")
-    return project / str(named) if named else None
 
 
 def name_changes(before: Digests, now: Digests) -> dict[str, list[str]]:
@@ -145,7 +143,7 @@ def _split_relations(named: Mapping[str, Any]) -> tuple[list[str], list[str]]:
 
 def _list_project(project: Path) -> Iterator[tuple[str, Path]]:
     """Yield name and path of every file of a project that dbt reads."""
-    settings = _parse((project / "dbt_project.yml").read_text(encoding="utf-8"))
+    settings = read_project(project)
     for name in _FILES:
         if (project / name).is_file():
             yield name, project / name
@@ -173,9 +171,3 @@ def _hash_files(files: Iterable[tuple[str, Path]]) -> str:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _parse(text: str | None) -> dict[str, Any]:
-    import yaml
-
-    return yaml.safe_load(text or "{}") or {}

@@ -7,6 +7,7 @@ dbt does, without starting dbt, which takes seconds.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,9 @@ from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError, publishe
 
 #: Folder of the reports and of the published copies, where a project names none.
 _DEFAULT_FOLDER: Final = "warehouse"
+
+#: dbt as a process of its own: it changes folders and keeps state.
+DBT: Final = (sys.executable, "-c", "from dbt.cli.main import cli; cli(prog_name='dbt')")
 
 
 def find_place(project: Path, target: str | None = None, profiles: Path | None = None) -> Place:
@@ -46,7 +50,7 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     ...     place.database.relative_to(folder).as_posix(), place.target_schema, place.named
     ('data/own.duckdb', 'rag', 'target dev of profile own')
     """
-    settings = _read_yaml(project / "dbt_project.yml")
+    settings = read_project(project)
     profile_name = str(_render(settings.get("profile") or settings.get("name")))
     path = _find_profiles(project, profiles)
     profile = _read_yaml(path).get(profile_name)
@@ -69,14 +73,34 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
 
 
+def find_raw_logs(project: Path) -> Path | None:
+    """Return the folder of raw logs that the vars of a project name, as its build reads them; None if they name none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "dbt_project.yml").write_text("vars: {hcat: {hcat_raw_logs: raw_logs}}")
+    ...     find_raw_logs(Path(folder)) == Path(folder, "raw_logs")
+    True
+    """
+    named = str(_render(read_variables(project, project).get("hcat_raw_logs") or ""))
+    return project / named if named else None
+
+
 def is_project(folder: Path) -> bool:
     """Return whether a folder is that of a dbt project."""
     return (folder / "dbt_project.yml").is_file()
 
 
+def read_project(folder: Path) -> dict[str, Any]:
+    """Return the settings of a dbt project as they stand in its file."""
+    return _read_yaml(folder / "dbt_project.yml")
+
+
 def is_own_project(folder: Path) -> bool:
     """Return whether a folder is that of hcat's own dbt project, not of one that has hcat as a package."""
-    return _read_yaml(folder / "dbt_project.yml").get("name") == "hcat"
+    return read_project(folder).get("name") == "hcat"
 
 
 def _find_profiles(project: Path, named: Path | None) -> Path:

@@ -22,6 +22,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "HCAT_CLASSIFIER": "wins over hcat_classifier",
     "HCAT_TAGGER": "wins over hcat_tagger",
     "HCAT_DEVICE": "wins over hcat_device",
+    "HCAT_PICKLED_WEIGHTS": "1 = weights that are pickles are read too; a pickle can run code",
     "HCAT_TARGET": "target of hcat's own profile: duckdb or spark",
     "HCAT_THREADS": "threads of hcat's own profile",
     "HCAT_MEMORY_LIMIT": "memory of DuckDB in hcat's own profile, for instance 4GB",
@@ -107,3 +108,27 @@ def refuse_unknown(name: str, known: Iterable[str]) -> None:
     if name.startswith(_PREFIX) and name not in names:
         near: list[Any] = difflib.get_close_matches(name, names, 1, 0)
         raise SettingError(f"the var {name} does not exist: did you mean {near[0]}?")
+
+
+def read_vars(text: str | None) -> dict[str, Any]:
+    """Return vars of a command line.
+
+    Raises
+    ------
+    ValueError
+        If the text is no YAML of names and values.
+
+    Examples
+    --------
+    >>> read_vars("{hcat_schema: evaluation}")
+    {'hcat_schema': 'evaluation'}
+    """
+    import yaml
+
+    try:
+        found = yaml.safe_load(text or "{}")
+    except yaml.YAMLError as error:
+        raise ValueError(f"--vars is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"--vars must be names and values, as {{hcat_schema: evaluation}}, got {text}")
+    return found
