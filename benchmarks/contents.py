@@ -30,6 +30,7 @@ RUN_COLUMNS = frozenset(
         "built_at",
         "fitted_run_id",
         "first_run_id",
+        "written_run_id",
         "first_seen_run",
         "last_seen_run",
         "first_seen_at",

@@ -76,7 +76,7 @@ where evaluations.metric_name = $metric_name and evaluations.prediction_set is n
 """
 
 _CALIBRATION_CLUSTERS = """
-select stratum, label, count_calibration_clusters
+select stratum, human_label, count_calibration_clusters
 from fct_conformal_coverage
 where
     stratification = 'label_conditional' and scope = 'label_and_group' and alpha = $alpha

@@ -44,7 +44,7 @@ turns as (
         interactions.interaction_id,
         interactions.cluster_id,
         interactions.system,
-        interactions.run_id,
+        interactions.answer_run_id,
         interactions.turn_index,
         interactions.count_turns,
         interactions.asked_at,
@@ -111,7 +111,7 @@ summed as (
         min(conversation_id) as conversation_id,
         min(cluster_id) as cluster_id,
         min(system) as system,
-        min(run_id) as run_id,
+        min(answer_run_id) as answer_run_id,
         max(case when failing_place = 1 and is_failing then interaction_id end) as first_failing_interaction_id,
         max(case when failing_place = 1 and is_failing then failing_metrics end) as first_failing_metrics,
         max(case when weakness_place = 1 and groundedness is not null then interaction_id end)
@@ -134,7 +134,7 @@ final as (
         summed.conversation_key,
         summed.conversation_id,
         summed.cluster_id,
-        summed.run_id,
+        summed.answer_run_id,
         summed.first_failing_interaction_id,
         summed.weakest_interaction_id,
 

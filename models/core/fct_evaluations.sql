@@ -81,7 +81,7 @@ joined as (
         calibrated.calibrated_probability,
         decisions.threshold::double as threshold,
         evaluations.scored_count::integer as scored_count,
-        labels.label::integer as label,
+        labels.label::integer as human_label,
 
         -- booleans: without a decision there is no verdict, because no default cut-off exists
         case
@@ -113,11 +113,13 @@ joined as (
 final as (
     select
         *,
-        -- Covers all that an input, decision or label can change, so that only changed rows are written again.
+        '{{ invocation_id }}' as written_run_id,
+        -- Covers all that an input, decision or label can change, so that only changed rows are written again. It begins
+        -- with a word of its own since the mart has written_run_id: rows of earlier versions are written once more.
         md5(
             concat_ws(
-                '|', score_status, coalesce(raw_score::string, ''), coalesce(threshold::string, ''),
-                coalesce(label::string, ''), coalesce(label_rater_kind, ''), coalesce(scored_count::string, ''),
+                '|', 'built', score_status, coalesce(raw_score::string, ''), coalesce(threshold::string, ''),
+                coalesce(human_label::string, ''), coalesce(label_rater_kind, ''), coalesce(scored_count::string, ''),
                 coalesce(detail, ''),
                 coalesce(calibrated_probability::string, ''), coalesce(prediction_set, ''), calibration_status
             )

@@ -18,7 +18,7 @@ final as (
     select
         -- ids
         interactions.interaction_id,
-        interactions.run_id,
+        interactions.answer_run_id,
         interactions.query_id,
         interactions.cluster_id,
         interactions.conversation_id,

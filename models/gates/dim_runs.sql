@@ -41,8 +41,8 @@ inputs as (
 evaluations as (
     select
         count(*) as count_evaluations,
-        count(distinct case when label is not null then interaction_id end) as count_labelled,
-        count(distinct case when label is not null and label_rater_kind = 'person' then interaction_id end)
+        count(distinct case when human_label is not null then interaction_id end) as count_labelled,
+        count(distinct case when human_label is not null and label_rater_kind = 'person' then interaction_id end)
             as count_labelled_by_people
     from {{ ref('hcat', 'fct_evaluations') }}
 ),

@@ -21,7 +21,7 @@ final as (
         -- numerics
         evaluations.raw_score,
         evaluations.calibrated_probability,
-        evaluations.label,
+        evaluations.human_label,
 
         -- booleans
         evaluations.raw_score is not null as is_scored,

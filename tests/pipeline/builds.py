@@ -59,6 +59,7 @@ RUN_COLUMNS = (
     "landing_number",
     "fitted_run_id",
     "first_run_id",
+    "written_run_id",
     "first_seen_run",
     "last_seen_run",
     "first_seen_at",

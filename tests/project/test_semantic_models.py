@@ -286,7 +286,7 @@ def test_gates_are_those_of_the_ledger(reader: Reader, warehouse: Path) -> None:
 def test_labels_of_people_are_counted_once(reader: Reader, warehouse: Path) -> None:
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         expected = connection.execute(
-            "select metric_name, avg(label) from fct_evaluations group by metric_name order by metric_name"
+            "select metric_name, avg(human_label) from fct_evaluations group by metric_name order by metric_name"
         ).fetchall()
         assert any(value is not None for _, value in expected)
         agree(reader.query(connection, "share_accepted", by="evaluation__metric_name"), dict(expected))

@@ -20,7 +20,7 @@ final as (
         status,
 
         -- numerics
-        label,
+        label as human_label,
         count_labels,
         count_clusters,
         value,

@@ -62,7 +62,7 @@ final as (
 
         -- numerics
         alpha,
-        label::integer as label,
+        label::integer as human_label,
         count_labels::integer as count_labels,
         count_clusters::integer as count_clusters,
         count_covered::integer as count_covered,

@@ -9,7 +9,7 @@
 with interactions as (
     select
         interaction_id,
-        coalesce(run_id, '') as run_id,
+        coalesce(answer_run_id, '') as answer_run_id,
         system,
         {{ query_key() }} as query_key,
         coalesce(sample_index, 0) as sample_index
@@ -28,7 +28,7 @@ final as (
     inner join interactions as others
         on
             interactions.system = others.system
-            and interactions.run_id = others.run_id
+            and interactions.answer_run_id = others.answer_run_id
             and interactions.query_key = others.query_key
             -- Answers to two customers who ask the same query are no samples of one answer.
             and interactions.sample_index <> others.sample_index

@@ -35,7 +35,8 @@ documents_of_queries as (
 joined as (
     select
         interactions.interaction_id,
-        interactions.run_id,
+        -- In every later table a run_id is a build.
+        interactions.run_id as answer_run_id,
         interactions.query_id,
         interactions.application,
         interactions.application_version,

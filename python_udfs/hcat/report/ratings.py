@@ -19,7 +19,7 @@ order by rater_kind
 COUNT_LABELS = """
 select coalesce(label_rater_kind, 'unknown') as rater_kind, count(distinct interaction_id) as count_interactions
 from fct_evaluations
-where label is not null
+where human_label is not null
 group by rater_kind
 order by rater_kind
 """
@@ -49,12 +49,12 @@ order by criterion
 COMPARE_LABELS = """
 select
     metric_name,
-    count(*) filter (where label = 1) as count_accepted,
-    count(*) filter (where label = 0) as count_not_accepted,
-    avg(raw_score) filter (where label = 1) as mean_accepted,
-    avg(raw_score) filter (where label = 0) as mean_not_accepted
+    count(*) filter (where human_label = 1) as count_accepted,
+    count(*) filter (where human_label = 0) as count_not_accepted,
+    avg(raw_score) filter (where human_label = 1) as mean_accepted,
+    avg(raw_score) filter (where human_label = 0) as mean_not_accepted
 from fct_evaluations
-where label is not null and raw_score is not null
+where human_label is not null and raw_score is not null
 group by metric_name
 order by metric_name
 """

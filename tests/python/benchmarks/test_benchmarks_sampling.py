@@ -176,7 +176,7 @@ def test_scores_of_the_last_run_are_traced_to_their_strata(models: dict[str, str
             ('i3', 'run 2', '2', timestamp '2026-02-02', ['c3']),
             ('i4', 'run 2', '2', timestamp '2026-02-02', ['c4']),
             ('i5', 'run 3', '3', timestamp '2026-03-02', null)
-        ) as rows (interaction_id, run_id, application_version, asked_at, source_chunk_ids);
+        ) as rows (interaction_id, answer_run_id, application_version, asked_at, source_chunk_ids);
         create table fct_evaluations as
         select * from (values
             ('old', 'groundedness', 0.0), ('i1', 'groundedness', 0.2), ('i2', 'groundedness', 0.6),

@@ -380,7 +380,7 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
         "label": 1,
     }
     insert(connection, "int_ratings_adjudicated", [rated])
-    connection.execute("update fct_evaluations set label = 1 where interaction_id = 'i00000'")
+    connection.execute("update fct_evaluations set human_label = 1 where interaction_id = 'i00000'")
 
 
 def make_warehouse(

@@ -35,7 +35,7 @@ create table int_conformal_quantiles (
 LABEL_SCORES = """
 update fct_evaluations
 set
-    label = case
+    human_label = case
         when (raw_score > 0.5) <> (cast(right(interaction_id, 5) as integer) % 7 = 0) then 1 else 0
     end,
     calibrated_probability = 0.05 + 0.9 * raw_score,
@@ -140,8 +140,8 @@ def add_conformal(connection: Any, text: str) -> None:
     measured |= {"share_single": 0.6, "share_all": 0.4}
     rows: list[dict[str, Any]] = [
         {"stratification": "label_conditional", "scope": "marginal", "share_decidable": 0.69},
-        {"stratification": "label_conditional", "scope": "label", "label": 1},
-        {"stratification": "label_conditional", "scope": "label", "label": 0},
+        {"stratification": "label_conditional", "scope": "label", "human_label": 1},
+        {"stratification": "label_conditional", "scope": "label", "human_label": 0},
         {"stratification": "label_conditional", "scope": "group", "stratum": f"system 0{text}"},
         {
             "stratification": "marginal",
@@ -549,9 +549,9 @@ def test_expired_and_approved_decisions_are_marked(tmp_path: Path) -> None:
 def test_the_first_page_says_who_gave_the_labels(tmp_path: Path, kind: str, words: str | None) -> None:
     warehouse = make_calibrated(tmp_path)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("update fct_evaluations set label = null")
+        connection.execute("update fct_evaluations set human_label = null")
         connection.execute(
-            "update fct_evaluations set label = 1, label_rater_kind = ? where interaction_id in ('i00000', 'i00001')",
+            "update fct_evaluations set human_label = 1, label_rater_kind = ? where interaction_id in ('i00000', 'i00001')",
             [kind],
         )
     first_page = read_text(report.render_report(warehouse).split("<nav")[0])

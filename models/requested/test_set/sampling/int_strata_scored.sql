@@ -19,7 +19,7 @@ traced as (
         chunk_strata.stratum_id,
         evaluations.raw_score,
         interactions.asked_at,
-        coalesce(interactions.run_id, interactions.application_version, '') as run
+        coalesce(interactions.answer_run_id, interactions.application_version, '') as run
     from evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
     -- a query made of several chunks is of the stratum of its first

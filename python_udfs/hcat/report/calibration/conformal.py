@@ -31,7 +31,7 @@ order by alpha, stratification, stratum, label
 """
 
 LIST_PUBLISHED_QUANTILES = """
-select stratification, stratum, alpha, label, quantile, count_calibration_clusters as count_clusters
+select stratification, stratum, alpha, human_label as label, quantile, count_calibration_clusters as count_clusters
 from fct_conformal_coverage
 where metric_name = $metric_name and quantile is not null
 order by alpha, stratification, stratum, label
@@ -49,7 +49,7 @@ order by
     stratification,
     list_position(['marginal', 'label', 'group', 'label_and_group'], scope),
     stratum nulls first,
-    label desc nulls first
+    human_label desc nulls first
 """
 
 LIST_RISK_CONTROLS = """
@@ -88,7 +88,7 @@ def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | No
         scores = [
             1 - row["calibrated_probability"] if label else row["calibrated_probability"]
             for row in rows
-            if row["label"] == label
+            if row["human_label"] == label
         ]
         panels.append((f"{title} (n {len(scores):,})", scores, _find_cuts(quantiles, label, alpha)))
     text = f"Conformity scores of {name} for accepted and failed answers with the quantiles that cut prediction sets"
@@ -163,7 +163,7 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
         if row["scope"] == "label_and_group" and row["quantile_status"] is None:
             continue
         stratum = "" if row["stratum"] is None else labels[row["stratum"]]
-        verdict = {1: "accepted by raters", 0: "failed by raters"}.get(row["label"], "")
+        verdict = {1: "accepted by raters", 0: "failed by raters"}.get(row["human_label"], "")
         status = row["quantile_status"]
         if status is not None:
             check = QUANTILE_SENTENCES.get(status, status)

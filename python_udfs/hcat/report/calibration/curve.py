@@ -65,8 +65,8 @@ select
     min(calibrated_probability) as lowest_probability,
     max(calibrated_probability) as highest_probability,
     count(*) as count_scored,
-    count(*) filter (where label = 1) as count_accepted,
-    count(*) filter (where label = 0) as count_failed
+    count(*) filter (where human_label = 1) as count_accepted,
+    count(*) filter (where human_label = 0) as count_failed
 from ranked
 group by tenth
 order by tenth
@@ -153,8 +153,8 @@ def describe_curve(source: Warehouse, chosen: Row | None, metrics: Mapping[str, 
         metrics.get(name),
         [*(row["raw_score"] for row in labelled), traced[0]["first_score"], traced[-1]["last_score"]],
     )
-    counts = {row["label"]: row["count_labels"] for row in labelled}
-    points = [(row["raw_score"], row["label"], _jitter(row["interaction_id"])) for row in labelled]
+    counts = {row["human_label"]: row["count_labels"] for row in labelled}
+    points = [(row["raw_score"], row["human_label"], _jitter(row["interaction_id"])) for row in labelled]
     chart = charts.draw_score_against_label(
         points,
         _trace_curve(traced, chosen["family"] in STAIRCASES),

@@ -13,13 +13,14 @@ MAXIMUM_SCORES = 2000
 
 # A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.
 SAMPLE_LABELLED = """
-select interaction_id, raw_score, calibrated_probability, label, count(*) over (partition by label) as count_labels
+select interaction_id, raw_score, calibrated_probability, human_label,
+    count(*) over (partition by human_label) as count_labels
 from fct_evaluations
-where metric_name = $metric_name and label is not null and raw_score is not null
+where metric_name = $metric_name and human_label is not null and raw_score is not null
 qualify row_number() over (
-    partition by label order by md5('calibration' || interaction_id), interaction_id
+    partition by human_label order by md5('calibration' || interaction_id), interaction_id
 ) <= $maximum
-order by label, md5('calibration' || interaction_id), interaction_id
+order by human_label, md5('calibration' || interaction_id), interaction_id
 """
 
 

@@ -36,7 +36,7 @@ LIST_QUALITY = "select * from fct_calibration_quality order by metric_name, is_c
 COUNT_LABELS = """
 select metric_name, count(*) as count_labels
 from fct_evaluations
-where label is not null
+where human_label is not null
 group by metric_name
 order by metric_name
 """

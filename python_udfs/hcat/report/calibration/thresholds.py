@@ -126,7 +126,7 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
         ]
     labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=metric_name, maximum=MAXIMUM_SCORES)
     levels = sorted({row["interval_level"] for row in rows if row["kind"] == "acceptance"})
-    counts = {row["label"]: row["count_labels"] for row in labelled}
+    counts = {row["human_label"]: row["count_labels"] for row in labelled}
     return {
         **described,
         "bands": [_show_band(row) for row in source.rows(LIST_BANDS, ["fct_score_bands"], metric_name=metric_name)],
@@ -230,7 +230,7 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
     values = [*scores, *(estimate.value for estimate in estimates), *([] if decided is None else [decided])]
     chart = charts.draw_thresholds(
         [
-            (words, [row["raw_score"] for row in labelled if row["label"] == label])
+            (words, [row["raw_score"] for row in labelled if row["human_label"] == label])
             for label, words in ((1, "accepted by raters"), (0, "failed by raters"))
         ],
         estimates,
