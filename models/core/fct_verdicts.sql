@@ -4,10 +4,9 @@ with interactions as (
     from {{ ref('hcat', 'fct_interactions') }}
 ),
 
--- the metric by which versions are compared first; the seed names one
+-- the metric that is searched for weak cells first, as in fct_cells_to_read; of several the first by name
 headline as (
-    select min(metric_name) as metric_name from {{ seed('version_rules') }}
-    where is_headline
+    select min(metric_name) as metric_name from {{ seed('headline_cells') }}
 ),
 
 evaluations as (
