@@ -48,8 +48,9 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
     marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows if row["relation"]}
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
-    copied = _write_copy(marts, candidate)
-    _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], candidate, published)
+    comments = _read_comments(session, marts)
+    copied = _write_copy(marts, comments, candidate)
+    _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], comments, candidate, published)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
 
@@ -102,7 +103,6 @@ def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: s
     Parameters
     ----------
     session : engine session
-        Not used; the session is part of every model's call.
     marts : mapping of str to relation
         Name of the table -> its rows; the first column is the key.
     warehouse : str
@@ -128,11 +128,18 @@ def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: s
     >>> files
     ['fct_scores.parquet', 'hcat.duckdb']
     """
-    del session
-    return pa.Table.from_pylist(_write_copy(marts, Path(warehouse) / "published" / part), schema=_PUBLISHED_SCHEMA)
+    copied = _write_copy(marts, _read_comments(session, marts), Path(warehouse) / "published" / part)
+    return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
 
-def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
+def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, relations.Comments]:
+    """Return the comments of each mart, which dbt wrote into the warehouse (persist_docs)."""
+    return {name: relations.read_comments(session, name, relation.columns) for name, relation in marts.items()}
+
+
+def _write_copy(
+    marts: Mapping[str, Any], comments: Mapping[str, relations.Comments], folder: Path
+) -> list[dict[str, Any]]:
     """Write each mart as Parquet and all of them as one database into a folder; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -146,7 +153,7 @@ def _write_copy(marts: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
         rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count})
     _remove_others(folder, marts)
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
-    relations.write_database(files, _temporary(folder / DATABASE_FILE))
+    relations.write_database(files, _temporary(folder / DATABASE_FILE), comments=comments)
     _temporary(folder / DATABASE_FILE).replace(folder / DATABASE_FILE)
     return rows
 
@@ -158,7 +165,9 @@ def _remove_others(folder: Path, names: Collection[str]) -> None:
             path.unlink()
 
 
-def _publish_always(names: Sequence[str], candidate: Path, published: Path) -> None:
+def _publish_always(
+    names: Sequence[str], comments: Mapping[str, relations.Comments], candidate: Path, published: Path
+) -> None:
     """Renew gates, drift and ledger in the published copy and keep its other tables as they are."""
     for name in names:
         _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
@@ -168,7 +177,7 @@ def _publish_always(names: Sequence[str], candidate: Path, published: Path) -> N
     else:
         _temporary(database).unlink(missing_ok=True)
     files = {name: published / f"{name}.parquet" for name in names}
-    relations.write_database(files, _temporary(database), keep=True)
+    relations.write_database(files, _temporary(database), comments=comments, keep=True)
     _temporary(database).replace(database)
 
 

@@ -522,7 +522,57 @@ def write_parquet(relation: Any, path: Path) -> int:
     return count
 
 
-def write_database(files: Mapping[str, Path], path: Path, *, keep: bool = False) -> None:
+#: Comments of a table: column -> what its values mean; the table itself has the key None.
+Comments = Mapping[str | None, str]
+
+# A user's own table of the same name has other columns.
+_LIST_COMMENTS = """
+with columns as (
+    select * from duckdb_columns() where table_name = $name
+),
+
+own as (
+    select database_oid, schema_oid, table_oid
+    from columns
+    group by all
+    having list(column_name order by column_index) = $columns
+)
+
+select null as column_name, comment from duckdb_tables() semi join own using (database_oid, schema_oid, table_oid)
+union all
+select column_name, comment from columns semi join own using (database_oid, schema_oid, table_oid)
+"""
+
+
+def read_comments(session: Any, name: str, columns: Sequence[str]) -> Comments:
+    """Return the comments that the warehouse keeps of a table; none on Spark, whose files have no place for them.
+
+    Parameters
+    ----------
+    session : engine session
+    name : str
+        Name of the table without its schema.
+    columns : sequence of str
+        Its columns in order.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> with duckdb.connect() as connection:
+    ...     _ = connection.execute("create table scores as select 1 as score")
+    ...     _ = connection.execute("comment on column scores.score is 'From 0 to 1.'")
+    ...     read_comments(connection, "scores", ["score"])
+    {'score': 'From 0 to 1.'}
+    """
+    if is_distributed(session):
+        return {}
+    rows = session.execute(_LIST_COMMENTS, {"name": name, "columns": list(columns)}).fetchall()
+    return {column: comment for column, comment in rows if comment is not None}
+
+
+def write_database(
+    files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
+) -> None:
     """Write a DuckDB file with one table per Parquet file.
 
     Parameters
@@ -531,6 +581,8 @@ def write_database(files: Mapping[str, Path], path: Path, *, keep: bool = False)
         Table name -> Parquet file.
     path : Path
         Database file.
+    comments : mapping of str to mapping
+        Table name -> its comments.
     keep : bool
         Keep the other tables of an existing file; otherwise it is written anew.
     """
@@ -543,6 +595,11 @@ def write_database(files: Mapping[str, Path], path: Path, *, keep: bool = False)
         for name, file in files.items():
             connection.execute(f'drop table if exists "{name}"')
             connection.read_parquet(str(file)).create(name)
+            for column, comment in (comments or {}).get(name, {}).items():
+                # a statement of this kind takes no parameters
+                told = f'table "{name}"' if column is None else f'column "{name}"."{column}"'
+                text = comment.replace("'", "''")
+                connection.execute(f"comment on {told} is '{text}'")
     finally:
         connection.close()
 

@@ -45,6 +45,28 @@ def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
     assert read(candidate, "select raw_score from fct_evaluations") == [(2,)]
 
 
+def test_the_copies_say_what_tables_and_columns_mean(session, tmp_path):
+    marts = marts_to_publish(session, "first", 1)
+    session.execute("comment on table fct_evaluations is 'One row per interaction''s metric.'")
+    session.execute("comment on column dim_runs.run_id is 'Invocation id of the build.'")
+    # another schema holds another table of the name
+    session.execute("create schema bank")
+    session.execute("create table bank.fct_evaluations (raw_score integer, name varchar)")
+    session.execute("comment on column bank.fct_evaluations.raw_score is 'Of the bank.'")
+    publish_passing(publish_candidate(session, marts, str(tmp_path)), str(tmp_path))
+    for folder in ("published", "published/candidate"):
+        path = tmp_path / folder / "hcat.duckdb"
+        said = "select table_name, comment from duckdb_tables() where comment is not null"
+        assert read(path, said) == [("fct_evaluations", "One row per interaction's metric.")]
+        said = "select table_name, column_name, comment from duckdb_columns() where comment is not null"
+        assert read(path, said) == [("dim_runs", "run_id", "Invocation id of the build.")]
+    # a failed build renews the ledger with its comments
+    marts = marts_to_publish(session, "second", 2)
+    session.execute("comment on column dim_runs.run_id is 'Invocation id.'")
+    publish_candidate(session, marts, str(tmp_path))
+    assert read(tmp_path / "published" / "hcat.duckdb", said) == [("dim_runs", "run_id", "Invocation id.")]
+
+
 def test_drift_is_published_whatever_the_gates_say(session, tmp_path):
     publish_passing(
         publish_candidate(session, marts_to_publish(session, "first", 1, "false"), str(tmp_path)), str(tmp_path)
