@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
-from builds import COUNT_SMALL, Build, Dbt, copy_made_once, write_lines
+from builds import COUNT_SMALL, DEMO, REPOSITORY, Build, Dbt, copy_made_once, write_lines
+
+from benchmarks import planted
+
+
+#: Where `make build` puts the demo; CI runs it before the tests.
+WAREHOUSE = REPOSITORY / "warehouse"
+CASCADE = "hcat-entailment-cascade"
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +39,20 @@ def small(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
     folder = copy_made_once(tmp_path_factory, "small", make)
     exit_code, output = json.loads((folder / "printed.json").read_text(encoding="utf-8"))
     return Build(exit_code, output, folder / "logs", folder / "warehouse")
+
+
+@pytest.fixture(scope="session")
+def built() -> Path:
+    """The folder of a build of the demo by the default models, which several tests read; skipped without that build."""
+    database = WAREHOUSE / "hcat.duckdb"
+    if not database.exists():
+        pytest.skip("no build of the demo in warehouse/: `make build` makes it")
+    with duckdb.connect(str(database), read_only=True) as connection:
+        found = {row[0] for row in connection.execute("select interaction_id from fct_interactions").fetchall()}
+        run = "select classifier_name from dim_runs order by started_at desc, run_id desc limit 1"
+        classifier = connection.execute(run).fetchone()
+    if found != planted.read_faults(DEMO).keys():
+        pytest.skip("warehouse/ holds other logs than demo/logs: `make clean build`")
+    if classifier != (CASCADE,):
+        pytest.skip(f"warehouse/ was built with {classifier}, and planted.yml is about {CASCADE}")
+    return WAREHOUSE

@@ -551,7 +551,8 @@ def test_the_first_page_says_who_gave_the_labels(tmp_path: Path, kind: str, word
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("update fct_evaluations set human_label = null")
         connection.execute(
-            "update fct_evaluations set human_label = 1, label_rater_kind = ? where interaction_id in ('i00000', 'i00001')",
+            "update fct_evaluations set human_label = 1, label_rater_kind = ?"
+            " where interaction_id in ('i00000', 'i00001')",
             [kind],
         )
     first_page = read_text(report.render_report(warehouse).split("<nav")[0])
