@@ -1,29 +1,5 @@
-with retrievals as (
-    select * from {{ ref('hcat', 'stg_retrievals') }}
-),
-
-interactions as (
-    select interaction_id, query_id from {{ ref('hcat', 'int_interactions_joined') }}
-),
-
-chunks as (
-    select chunk_id, document_id from {{ ref('hcat', 'stg_chunks') }}
-),
-
-relevance as (
-    select * from {{ ref('hcat', 'int_query_relevance') }}
-),
-
-judged_queries as (
-    select query_id
-    from relevance
-    group by query_id
-    having max(grade) > 0
-),
-
-passages as (
-    select interaction_id, position, passage_text from {{ ref('hcat', 'int_interaction_passages') }}
-    where role = 'context'
+with contexts as (
+    select * from {{ ref('hcat', 'int_contexts_retrieved') }}
 ),
 
 masked as (
@@ -34,34 +10,23 @@ masked as (
 final as (
     select
         -- ids
-        md5(concat_ws('|', retrievals.interaction_id, retrievals.rank)) as retrieved_context_id,
-        retrievals.interaction_id,
-        retrievals.chunk_id,
-        chunks.document_id,
+        md5(concat_ws('|', contexts.interaction_id, contexts.rank)) as retrieved_context_id,
+        contexts.interaction_id,
+        contexts.chunk_id,
+        contexts.document_id,
 
         -- strings
-        coalesce(masked.masked_text, passages.passage_text) as context_text,
+        coalesce(masked.masked_text, contexts.passage_text) as context_text,
 
         -- numerics
-        retrievals.rank::integer as rank,
-        retrievals.retrieval_score,
-        case
-            when judged_queries.query_id is not null and retrievals.chunk_id is not null
-                then coalesce(relevance.grade, 0.0)
-        end as grade,
+        contexts.rank::integer as rank,
+        contexts.retrieval_score,
+        contexts.grade,
 
         -- booleans
-        case
-            when judged_queries.query_id is not null and retrievals.chunk_id is not null
-                then coalesce(relevance.grade, 0.0) > 0
-        end as is_relevant
-    from retrievals
-    inner join interactions on retrievals.interaction_id = interactions.interaction_id
-    left join chunks on retrievals.chunk_id = chunks.chunk_id
-    left join judged_queries on interactions.query_id = judged_queries.query_id
-    left join relevance on interactions.query_id = relevance.query_id and retrievals.chunk_id = relevance.chunk_id
-    left join passages on retrievals.interaction_id = passages.interaction_id and retrievals.rank = passages.position
-    left join masked on md5(passages.passage_text) = masked.text_id
+        contexts.grade > 0 as is_relevant
+    from contexts
+    left join masked on md5(contexts.passage_text) = masked.text_id
 )
 
 select * from final

@@ -32,6 +32,11 @@ LAYER_EXCEPTIONS = {
     ): "calibrators are fitted by segment, and segments are values of facts",
 }
 
+#: Rooms whose models other projects may read, because own metrics are made of them (docs/own-metrics.md).
+ROOMS_FOR_OWN_METRICS = {"landing", "staging", "scoring"}
+#: Models that only a test of a shipped seed reads from outside of the room; such a test has no group, and a build leaves it out.
+READ_BY_SEEDS = {"int_analysis_dimensions"}
+
 #: Modules above the limit, each with the reason.
 LONG_MODULES = {
     "calibration/calibrators.py": "one idea: five families of calibrators behind one interface",
@@ -117,6 +122,39 @@ def test_exceptions_are_few_and_none_is_left_over(manifest: dict[str, Any]) -> N
     }
     assert set(LAYER_EXCEPTIONS) - needed == set()
     assert len(LAYER_EXCEPTIONS) <= 7
+
+
+def test_rooms_are_groups_with_owners(manifest: dict[str, Any]) -> None:
+    groups = {group["name"]: group for group in manifest["groups"].values()}
+    rooms = {room.name: room.question for room in ROOMS if room.folders}
+    assert {name: group["description"] for name, group in groups.items()} == rooms
+    assert all(group["owner"]["name"] for group in groups.values())
+    models = [node for node in manifest["nodes"].values() if node["resource_type"] == "model"]
+    assert [node["name"] for node in models if node["group"] != folder_of(node).split("/")[0]] == []
+
+
+def test_access_is_as_narrow_as_readers_allow(manifest: dict[str, Any]) -> None:
+    nodes = manifest["nodes"]
+    models = {key: node for key, node in nodes.items() if node["resource_type"] == "model"}
+    public = {
+        node["name"]
+        for node in models.values()
+        if layer_of(node) == "semantic" or re.match(r"(?:dim|fct)_", node["name"])
+    }
+    assert {node["name"] for node in models.values() if node["access"] == "public"} == public
+    readers: dict[str, set[str | None]] = {}
+    for node in nodes.values():
+        for parent in node.get("depends_on", {}).get("nodes", []):
+            readers.setdefault(parent, set()).add(node.get("group"))
+    for key, node in models.items():
+        if node["name"] in public:
+            continue
+        if node["group"] in ROOMS_FOR_OWN_METRICS:
+            assert node["access"] == "protected", node["name"]
+        elif node["name"] not in READ_BY_SEEDS:
+            # a reader of another room needs the model, and dbt refuses it a private one
+            is_shared = bool(readers.get(key, set()) - {node["group"]})
+            assert node["access"] == ("protected" if is_shared else "private"), node["name"]
 
 
 def test_every_model_stands_in_a_room_of_at_most_twenty() -> None:

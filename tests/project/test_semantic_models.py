@@ -195,18 +195,31 @@ def test_every_column_of_the_published_copy_is_described(manifest: dict[str, Any
 
 
 def test_exposures_read_marts_and_what_is_published(manifest: dict[str, Any]) -> None:
-    published = {
-        parent
-        for node in manifest["nodes"].values()
-        if node["name"] in ("published_tables", "published_passing")
-        for parent in node["depends_on"]["nodes"]
-    }
+    lists = [node for node in manifest["nodes"].values() if node["name"].startswith("published_")]
+    published = {parent for node in lists for parent in node["depends_on"]["nodes"]}
     assert len(manifest["exposures"]) >= 5
     for exposure in manifest["exposures"].values():
         assert exposure["owner"]["name"]
         for parent in exposure["depends_on"]["nodes"]:
             is_view = manifest["nodes"][parent]["original_file_path"].startswith("models/semantic/")
             assert parent in published or is_view, f"{exposure['name']} reads {parent}, which is not published"
+
+
+def test_every_mart_has_a_reader_and_the_report_names_all_that_it_reads(manifest: dict[str, Any]) -> None:
+    readers = {
+        exposure["name"]: {manifest["nodes"][parent]["name"] for parent in exposure["depends_on"]["nodes"]}
+        for exposure in manifest["exposures"].values()
+    }
+    nodes = manifest["nodes"].values()
+    marts = {node["name"] for node in nodes if node["resource_type"] == "model" and node["access"] == "public"}
+    assert sorted(marts - set().union(*readers.values())) == []
+    report = "\n".join(
+        path.read_text(encoding="utf-8") for path in (REPOSITORY / "python_udfs" / "hcat" / "report").rglob("*.py")
+    )
+    read = {mart for mart in marts if re.search(rf"\b{mart}\b", report)}
+    of_jobs = {"test_set", "grammar_queries", "judges"}
+    named = set().union(*(readers[name] for name in {"validation_report", *of_jobs}))
+    assert sorted(read - named) == []
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -19,14 +19,8 @@ documents as (
 ),
 
 chunks as (
-    select chunk_id, topic, chunk_text from {{ ref('hcat', 'stg_chunks') }}
-),
-
-chunks_in_use as (
-    select chunk_id from {{ ref('hcat', 'stg_retrievals') }}
-    union
-    select chunk_id from {{ ref('hcat', 'int_query_relevance') }}
-    where grade > 0
+    select topic, chunk_text, count_interactions + count_queries as count_uses
+    from {{ ref('hcat', 'int_chunks_counted') }}
 ),
 
 recognisers as (
@@ -60,9 +54,8 @@ united as (
     select topic as text, false as is_in_known_language from chunks
     union all
     -- Of a corpus, only the chunks are shown that an interaction retrieved or a query needs.
-    select chunks.chunk_text as text, true as is_in_known_language
-    from chunks
-    inner join chunks_in_use on chunks.chunk_id = chunks_in_use.chunk_id
+    select chunk_text as text, true as is_in_known_language from chunks
+    where count_uses > 0
 ),
 
 read_by as (

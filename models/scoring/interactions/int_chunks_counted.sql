@@ -1,0 +1,34 @@
+-- One row per chunk, with the number of interactions that retrieved it and of queries that need it.
+with chunks as (
+    select * from {{ ref('hcat', 'stg_chunks') }}
+),
+
+retrieved as (
+    select chunk_id, count(distinct interaction_id) as count_interactions
+    from {{ ref('hcat', 'stg_retrievals') }}
+    where chunk_id is not null
+    group by chunk_id
+),
+
+relevance as (
+    select chunk_id, count(distinct query_id) as count_queries
+    from {{ ref('hcat', 'int_query_relevance') }}
+    where grade > 0
+    group by chunk_id
+),
+
+final as (
+    select
+        chunks.chunk_id,
+        chunks.document_id,
+        chunks.topic,
+        chunks.chunk_text,
+        chunks.chunk_index,
+        coalesce(retrieved.count_interactions, 0) as count_interactions,
+        coalesce(relevance.count_queries, 0) as count_queries
+    from chunks
+    left join retrieved on chunks.chunk_id = retrieved.chunk_id
+    left join relevance on chunks.chunk_id = relevance.chunk_id
+)
+
+select * from final
