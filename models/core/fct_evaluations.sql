@@ -114,8 +114,8 @@ final as (
     select
         *,
         '{{ invocation_id }}' as written_run_id,
-        -- Covers all that an input, decision or label can change, so that only changed rows are written again. It begins
-        -- with a word of its own since the mart has written_run_id: rows of earlier versions are written once more.
+        -- Covers all that an input, decision or label can change, so that only changed rows are written again. The word
+        -- at its start makes the rows of versions without written_run_id be written once more.
         md5(
             concat_ws(
                 '|', 'built', score_status, coalesce(raw_score::string, ''), coalesce(threshold::string, ''),

@@ -11,7 +11,6 @@ from builds import COUNT_SMALL, DEMO, REPOSITORY, Build, Dbt, copy_made_once, wr
 
 from benchmarks import planted
 
-
 #: Where `make build` puts the demo; CI runs it before the tests.
 WAREHOUSE = REPOSITORY / "warehouse"
 CASCADE = "hcat-entailment-cascade"

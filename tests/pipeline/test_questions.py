@@ -1,4 +1,4 @@
-"""The questions of docs/marts.md: each query runs on the published copy of the demo and finds what was planted there."""
+"""The questions of docs/marts.md: each query runs on the published copy of the demo and finds what was planted."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LAYER_EXCEPTIONS = {
 
 #: Rooms whose models other projects may read, because own metrics are made of them (docs/own-metrics.md).
 ROOMS_FOR_OWN_METRICS = {"landing", "staging", "scoring"}
-#: Models that only a test of a shipped seed reads from outside of the room; such a test has no group, and a build leaves it out.
+#: Models that only the test of a shipped seed reads from outside. It has no group, and a build leaves it out.
 READ_BY_SEEDS = {"int_analysis_dimensions"}
 
 #: Modules above the limit, each with the reason.

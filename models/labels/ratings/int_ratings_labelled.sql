@@ -1,5 +1,5 @@
--- One row per accepted rating, with its cluster and with the label that the ratings of its interaction lead to. A rating
--- that gives no label is kept: a second pass, or one of a kind that another outranks.
+-- One row per accepted rating, with its cluster and with the label that the ratings of its interaction lead to. Also
+-- a rating that gives no label is kept: a second pass, or one of a kind that another outranks.
 with ratings as (
     select * from {{ ref('hcat', 'stg_ratings') }}
 ),

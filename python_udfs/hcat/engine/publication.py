@@ -134,7 +134,7 @@ def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: s
 
 def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, relations.Comments]:
     """Return the comments of each mart, which dbt wrote into the warehouse (persist_docs)."""
-    return {name: relations.read_comments(session, name, relation.columns) for name, relation in marts.items()}
+    return relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
 
 
 def _write_copy(

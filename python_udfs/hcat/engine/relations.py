@@ -525,35 +525,26 @@ def write_parquet(relation: Any, path: Path) -> int:
 #: Comments of a table: column -> what its values mean; the table itself has the key None.
 Comments = Mapping[str | None, str]
 
-# A user's own table of the same name has other columns.
 _LIST_COMMENTS = """
-with columns as (
-    select * from duckdb_columns() where table_name = $name
-),
-
-own as (
-    select database_oid, schema_oid, table_oid
-    from columns
-    group by all
-    having list(column_name order by column_index) = $columns
-)
-
-select null as column_name, comment from duckdb_tables() semi join own using (database_oid, schema_oid, table_oid)
-union all
-select column_name, comment from columns semi join own using (database_oid, schema_oid, table_oid)
+select
+    columns.table_name,
+    list(columns.column_name order by columns.column_index) as columns,
+    list(columns.comment order by columns.column_index) as comments,
+    any_value(tables.comment) as comment
+from duckdb_columns() as columns
+inner join duckdb_tables() as tables using (database_oid, schema_oid, table_oid)
+group by columns.table_name, columns.database_oid, columns.schema_oid, columns.table_oid
 """
 
 
-def read_comments(session: Any, name: str, columns: Sequence[str]) -> Comments:
-    """Return the comments that the warehouse keeps of a table; none on Spark, whose files have no place for them.
+def read_comments(session: Any, tables: Mapping[str, Sequence[str]]) -> dict[str, Comments]:
+    """Return the comments that the warehouse keeps of some tables; none on Spark, whose files have no place for them.
 
     Parameters
     ----------
     session : engine session
-    name : str
-        Name of the table without its schema.
-    columns : sequence of str
-        Its columns in order.
+    tables : mapping of str to sequence of str
+        Name of a table without its schema -> its columns in order. They tell it from a user's own table of that name.
 
     Examples
     --------
@@ -561,13 +552,17 @@ def read_comments(session: Any, name: str, columns: Sequence[str]) -> Comments:
     >>> with duckdb.connect() as connection:
     ...     _ = connection.execute("create table scores as select 1 as score")
     ...     _ = connection.execute("comment on column scores.score is 'From 0 to 1.'")
-    ...     read_comments(connection, "scores", ["score"])
-    {'score': 'From 0 to 1.'}
+    ...     read_comments(connection, {"scores": ["score"]})
+    {'scores': {'score': 'From 0 to 1.'}}
     """
     if is_distributed(session):
         return {}
-    rows = session.execute(_LIST_COMMENTS, {"name": name, "columns": list(columns)}).fetchall()
-    return {column: comment for column, comment in rows if comment is not None}
+    found: dict[str, Comments] = {}
+    for name, columns, comments, comment in session.execute(_LIST_COMMENTS).fetchall():
+        if columns == list(tables.get(name, ())):
+            told = {None: comment, **dict(zip(columns, comments, strict=True))}
+            found[name] = {place: words for place, words in told.items() if words is not None}
+    return found
 
 
 def write_database(
@@ -595,11 +590,15 @@ def write_database(
         for name, file in files.items():
             connection.execute(f'drop table if exists "{name}"')
             connection.read_parquet(str(file)).create(name)
+        # one transaction: a thousand of them take seconds
+        connection.begin()
+        for name in files:
             for column, comment in (comments or {}).get(name, {}).items():
                 # a statement of this kind takes no parameters
                 told = f'table "{name}"' if column is None else f'column "{name}"."{column}"'
                 text = comment.replace("'", "''")
                 connection.execute(f"comment on {told} is '{text}'")
+        connection.commit()
     finally:
         connection.close()
 
