@@ -10,7 +10,7 @@
 #}
 {% macro warehouse_changes() %}
     {{ return({
-        'renamed_columns': {},
+        'renamed_columns': {'fct_evaluations': {'label': 'human_label'}},
         'recomputed': {
             'int_answers_overlapped': 'reference_recall',
             'int_pairs_entailed': 'deciding_classifier',
