@@ -25,6 +25,7 @@ from benchmarks import (
     growth,
     judges,
     logs_read,
+    nightly,
     out_of_fold,
     planted,
     privacy,
@@ -89,6 +90,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "evidence": evidence.run,
     "scale": scale.run,
     "reseeded": reseeded.run,
+    "nightly": nightly.run,
     "growth": growth.run,
     "growth_spark": growth.run_on_spark,
 }
