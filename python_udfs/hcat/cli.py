@@ -1,10 +1,10 @@
 """Command line: raw logs before a build, report and summary after it, alerts, review sheets, test sets, collection.
 
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
-of a tool to them. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about ten
-lines. ``hcat sign`` records a signature. ``hcat labels`` exports and imports review sheets. ``hcat alert`` sends
-alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends such queries to an
-application.
+of a tool to them. ``hcat upgrade`` makes the warehouse of an earlier version fit for this one. ``hcat report`` writes
+the report of the last build, and ``hcat summary`` prints it in about ten lines. ``hcat sign`` records a signature.
+``hcat labels`` exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar``
+write queries to a file, and ``hcat collect`` sends such queries to an application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -38,17 +38,22 @@ app.add_typer(labels, name="labels")
 #: Unusable rows of a sheet that are printed; the rejects file holds all of them.
 SHOWN_PROBLEMS = 40
 
+#: Options that name a project, its profile and its target, as those of dbt do.
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
+]
+ProfilesOption = Annotated[
+    Path | None,
+    typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
+]
+TargetOption = Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")]
+
 #: Options that name the build to read: by default that of the dbt project in which the command runs.
 _PLACE_OPTIONS: Final[dict[str, Any]] = {
-    "project_dir": Annotated[
-        Path | None,
-        typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
-    ],
-    "profiles_dir": Annotated[
-        Path | None,
-        typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
-    ],
-    "target": Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")],
+    "project_dir": ProjectOption,
+    "profiles_dir": ProfilesOption,
+    "target": TargetOption,
     "database": Annotated[
         Path | None, typer.Option("--database", help="DuckDB file to read instead of that of the project.")
     ],
@@ -264,6 +269,29 @@ def build_project(
         say=typer.echo,
     )
     raise typer.Exit(code)
+
+
+@app.command()
+def upgrade(
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    variables: Annotated[
+        str | None, typer.Option("--vars", metavar="YAML", help="Vars that your builds get on their command line.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
+) -> None:
+    """Make the warehouse of an earlier version fit for this one: what it remembers is kept, renamed and moved.
+
+    Exit code 0: it was upgraded, or nothing was due. Exit code 2: it could not be, and is as before.
+    """
+    from hcat.engine.upgrading import upgrade_warehouse
+
+    steps = upgrade_warehouse(project_dir or Path.cwd(), profiles_dir, target, variables, is_dry_run=dry_run)
+    # one step a line, however long: names of tables are copied from here
+    typer.echo("\n".join(steps) or "nothing to upgrade: the warehouse is new, or was made by this version")
+    if steps:
+        typer.echo("next: hcat upgrade" if dry_run else "next: dbt build")
 
 
 @app.command()

@@ -1,0 +1,48 @@
+{#
+    What an upgrade of this warehouse has to do, as a list of {kind, relation, ...}; empty where nothing is due. Tables that
+    remember something are the incremental models of the graph and hcat_builds; they are renamed and moved. What a build
+    makes anew is dropped in a schema that hcat leaves. Tables of the project and its sources are none of hcat's.
+#}
+{% macro upgrade_steps() %}
+    {% set steps = [] %}
+    {% set changes = warehouse_changes() %}
+    {% set ledger = graph.nodes['model.hcat.dim_runs'] %}
+    {% set made = api.Relation.create(database=ledger.database, schema=ledger.schema, identifier=ledger.alias) %}
+    {% set left = made.incorporate(path={'schema': target.schema}) %}
+    {% set is_moving = ledger.schema != target.schema and is_ledger(left) and not is_ledger(made) %}
+    {% set place = left if is_moving else made %}
+    {% set others = [] %}
+    {% for node in (graph.nodes.values() | list) + (graph.sources.values() | list) if node.package_name != 'hcat' %}
+        {% do others.append(node.schema ~ '.' ~ (node.alias or node.identifier)) %}
+    {% endfor %}
+
+    {% set kept = {'hcat_builds': true} %}
+    {% for node in graph.nodes.values() if node.package_name == 'hcat' and node.resource_type in ('model', 'seed') %}
+        {% do kept.update({node.alias: node.config.materialized == 'incremental'}) %}
+    {% endfor %}
+    {% for name in changes.removed %}
+        {% do kept.update({name: false}) %}
+    {% endfor %}
+
+    {% for name, is_kept in kept | dictsort if place.schema ~ '.' ~ name not in others %}
+        {% set renamed, needed = changes.renamed_columns.get(name, {}), changes.recomputed.get(name) %}
+        {% set is_removed = name in changes.removed %}
+        {% set found = adapter.get_relation(place.database, place.schema, name)
+            if is_moving or renamed or needed or is_removed else none %}
+        {% if found is not none %}
+            {% set columns = adapter.get_columns_in_relation(found) | map(attribute='name') | list %}
+            {% if is_removed or (needed and needed not in columns) or (is_moving and not is_kept) %}
+                {% do steps.append({'kind': 'drop', 'relation': found}) %}
+            {% else %}
+                {% for before, now in renamed.items() if before in columns and now not in columns %}
+                    {% do steps.append({'kind': 'rename', 'relation': found, 'before': before, 'now': now}) %}
+                {% endfor %}
+                {% if is_moving %}
+                    {% set to = found.incorporate(path={'schema': made.schema}) %}
+                    {% do steps.append({'kind': 'move', 'relation': found, 'to': to}) %}
+                {% endif %}
+            {% endif %}
+        {% endif %}
+    {% endfor %}
+    {{ return(steps) }}
+{% endmacro %}

@@ -1,0 +1,42 @@
+{#
+    The operation behind `hcat upgrade`: it does what is due and prints a line for each step. On DuckDB all of it happens or
+    nothing; on Spark a run that was killed is run again.
+#}
+{% macro upgrade_warehouse(dry_run=false) %}
+    {% set steps = upgrade_steps() %}
+    {% if steps %}
+        {% do print('made by hcat ' ~ version_of_warehouse()) %}
+    {% endif %}
+    {% set dropped = [] %}
+    {% for step in steps if step.kind == 'drop' %}
+        {% do dropped.append(step.relation.identifier) %}
+    {% endfor %}
+    {% if dropped %}
+        {% do print(
+            'drop ' ~ dropped | length ~ ' tables and views that the next build makes anew: ' ~ dropped | join(', ')
+        ) %}
+    {% endif %}
+    {% if steps and not dry_run %}
+        {% call statement('begin', auto_begin=true) %}select 1{% endcall %}
+    {% endif %}
+    {% for step in steps %}
+        {% set name = step.relation.schema ~ '.' ~ step.relation.identifier %}
+        {% if step.kind == 'rename' %}
+            {% do print('rename ' ~ name ~ '.' ~ step.before ~ ' to ' ~ step.now) %}
+        {% elif step.kind == 'move' %}
+            {% set count = run_query('select count(*) from ' ~ step.relation).rows[0][0] %}
+            {% do print('move ' ~ name ~ ' with ' ~ count ~ ' rows to ' ~ step.to.schema) %}
+        {% endif %}
+        {% if dry_run %}
+        {% elif step.kind == 'drop' %}
+            {% do adapter.drop_relation(step.relation) %}
+        {% elif step.kind == 'rename' %}
+            {% do rename_column(step.relation, step.before, step.now) %}
+        {% else %}
+            {% do move_table(step.relation, step.to) %}
+        {% endif %}
+    {% endfor %}
+    {% if steps and not dry_run %}
+        {% do adapter.commit() %}
+    {% endif %}
+{% endmacro %}

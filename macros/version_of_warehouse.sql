@@ -1,0 +1,12 @@
+{# The version of hcat that made the last build of a warehouse, as its ledger has it. #}
+{% macro version_of_warehouse() %}
+    {% set ledger = graph.nodes['model.hcat.dim_runs'] %}
+    {% for schema in [ledger.schema, target.schema] | unique %}
+        {% set place = api.Relation.create(database=ledger.database, schema=schema, identifier=ledger.alias) %}
+        {% if is_ledger(place) %}
+            {% set last = run_query('select code_version from ' ~ place ~ ' order by started_at desc limit 1').rows %}
+            {{ return(last[0][0] if last else 'of another version') }}
+        {% endif %}
+    {% endfor %}
+    {{ return('of another version') }}
+{% endmacro %}

@@ -1,0 +1,110 @@
+"""The warehouse of an earlier version of hcat, made fit for this one: the operation ``upgrade_warehouse`` of dbt.
+
+dbt runs in a process of its own, because it alone knows the schemas, the engine and the models that remember something.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from hcat.engine.warehouse import WarehouseError
+
+#: Every model of hcat is looked at, also those that the project switches off or asks for in other builds.
+_EVERYTHING: Final[dict[str, Any]] = {
+    "hcat_profile": "full",
+    "hcat_modules": {},
+    "hcat_test_set": True,
+    "hcat_grammar": True,
+    "hcat_judge": True,
+}
+
+
+def upgrade_warehouse(
+    project: Path,
+    profiles: Path | None = None,
+    target: str | None = None,
+    variables: str | None = None,
+    *,
+    is_dry_run: bool = False,
+) -> list[str]:
+    """Make the warehouse of a project fit for this version of hcat and return what was done, a line for each step.
+
+    Parameters
+    ----------
+    project : Path
+        Folder of the dbt project.
+    profiles : Path or None
+        Folder of ``profiles.yml``; by default as in dbt.
+    target : str or None
+        Target of the profile; by default the profile's.
+    variables : str or None
+        Vars that the builds get on their command line, as YAML.
+    is_dry_run : bool
+        Whether the steps are only said.
+
+    Returns
+    -------
+    list of str
+        Empty if nothing was due.
+
+    Raises
+    ------
+    WarehouseError
+        If dbt cannot run the operation; the warehouse is as before.
+    """
+    with tempfile.TemporaryDirectory() as artefacts:
+        # folders of its own: the parsed project of the builds stays as it is
+        command = [sys.executable, "-m", "dbt.cli.main", "--quiet", "--no-use-colors", "run-operation"]
+        command += ["hcat.upgrade_warehouse", "--args", json.dumps({"dry_run": is_dry_run})]
+        command += ["--vars", json.dumps(read_vars(variables) | _EVERYTHING)]
+        command += ["--project-dir", str(project), "--target-path", artefacts, "--log-path", artefacts]
+        command += ["--profiles-dir", str(profiles)] if profiles else []
+        command += ["--target", target] if target else []
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    if done.returncode:
+        raise WarehouseError(f"the warehouse was not upgraded: {find_cause(done.stdout + done.stderr)}")
+    return [line for line in done.stdout.splitlines() if line.strip()]
+
+
+def read_vars(text: str | None) -> dict[str, Any]:
+    """Return vars of a command line.
+
+    Raises
+    ------
+    ValueError
+        If the text is no YAML of names and values.
+
+    Examples
+    --------
+    >>> read_vars("{hcat_schema: evaluation}")
+    {'hcat_schema': 'evaluation'}
+    """
+    import yaml
+
+    try:
+        found = yaml.safe_load(text or "{}")
+    except yaml.YAMLError as error:
+        raise ValueError(f"--vars is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"--vars must be names and values, as {{hcat_schema: evaluation}}, got {text}")
+    return found
+
+
+def find_cause(output: str) -> str:
+    """Return the line of dbt's output that says what was wrong.
+
+    Examples
+    --------
+    >>> find_cause("12:00:00  Encountered an error:\\nRuntime Error\\n  hcat: another process writes own.duckdb")
+    'hcat: another process writes own.duckdb'
+    """
+    lines = [re.sub(r"^\d\d:\d\d:\d\d\s+", "", line).strip() for line in output.splitlines()]
+    told = [line for line in lines if line and not line.startswith("Encountered an error") and line[-6:] != " Error"]
+    return told[0] if told else "dbt gave no reason"

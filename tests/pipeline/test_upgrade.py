@@ -1,0 +1,155 @@
+"""The warehouse of hcat 0.1.0 under this version: a build says what to do, and `hcat upgrade` loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from builds import REPOSITORY, UNTESTED, Build, Dbt, checksum_tables, dbt_environment, query
+from old_warehouse import restore, write_old_logs
+
+#: What nobody can make again, or only at a price: history, raw records and results by content key.
+REMEMBERED = {
+    "dim_runs": 2,
+    "fct_threshold_gates": 40,
+    "int_findings_seen": 4,
+    "int_interactions_sampled_for_review": 24,
+    "int_label_versions": 24,
+    "int_texts_embedded": 342,
+    "landed_chunks": 48,
+    "landed_documents": 4,
+    "landed_interactions": 48,
+    "landed_ratings": 24,
+    "landed_retrievals": 48,
+}
+SAID = "the warehouse was made by hcat 0.1.0: run `hcat upgrade` before this build"
+
+
+def run_hcat(folder: Path, environment: dict[str, str], *arguments: str) -> str:
+    """Run a command of hcat and return what it prints."""
+    command = [sys.executable, "-m", "hcat.cli", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def lost_rows(old: Path, new: Path, schema: str, table: str) -> int:
+    """Return the rows of a table of the old warehouse that the new one, which may have more columns, does not have."""
+    with duckdb.connect(str(new), read_only=True) as connection:
+        connection.execute(f"attach '{old}' as old_warehouse (read_only)")
+        columns = connection.execute(f"describe old_warehouse.main.{table}").fetchall()
+        names = ", ".join(f'"{column[0]}"' for column in columns)
+        lost = f"select {names} from old_warehouse.main.{table} except all select {names} from {schema}.{table}"
+        return int(connection.sql(f"select count(*) from ({lost})").fetchall()[0][0])
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The old warehouse as it was."""
+    database = tmp_path_factory.mktemp("untouched") / "hcat.duckdb"
+    restore(database)
+    return database
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """The old warehouse and its logs, to work on."""
+    folder = tmp_path_factory.mktemp("old")
+    write_old_logs(folder / "logs")
+    restore(folder / "warehouse" / "hcat.duckdb")
+    return Build(0, "", folder / "logs", folder / "warehouse")
+
+
+def upgrade(build: Build, *arguments: str) -> str:
+    """Run `hcat upgrade` in the repository on the warehouse of a build."""
+    environment = dbt_environment(build.raw, build.warehouse) | {"PYTHONPATH": str(REPOSITORY / "python_udfs")}
+    return run_hcat(REPOSITORY, environment, "upgrade", *arguments)
+
+
+def test_a_build_and_a_dry_run_on_an_older_warehouse_say_what_to_do_and_touch_nothing(dbt: Dbt, old: Build) -> None:
+    before = checksum_tables(old.warehouse / "hcat.duckdb")
+    build = dbt("build", old.raw, old.warehouse)
+    assert build.exit_code == 2
+    assert SAID in build.output
+    said = upgrade(old, "--dry-run")
+    assert said.splitlines()[0] == "made by hcat 0.1.0"
+    assert "int_answers_overlapped, int_pairs_entailed, int_sentences_supported" in said
+    assert checksum_tables(old.warehouse / "hcat.duckdb") == before
+
+
+def test_the_next_build_goes_on_with_what_the_old_warehouse_remembers(
+    dbt: Dbt, old: Build, small: Build, untouched: Path
+) -> None:
+    assert upgrade(old).splitlines()[-1] == "next: dbt build"
+    build = dbt(UNTESTED, old.raw, old.warehouse, encoder="hashing:8", classifier="hashing")
+    assert build.exit_code == 0, build.output
+    database = old.warehouse / "hcat.duckdb"
+    for table, count in REMEMBERED.items():
+        assert query(untouched, f"select count(*) from {table}") == [(count,)]
+        assert lost_rows(untouched, database, "main", table) == 0, table
+    # records, vectors, labels and the drawn round are those of before: nothing came twice
+    for table in ("landed_interactions", "landed_ratings", "int_texts_embedded", "int_interactions_sampled_for_review"):
+        assert build.query(f"select count(*) from {table}") == [(REMEMBERED[table],)]
+    assert build.query("select code_version from dim_runs order by started_at") == [("0.1.0",), ("0.1.0",), ("0.2.0",)]
+    # a finding goes on under its first build
+    first = "(select run_id from dim_runs order by started_at limit 1)"
+    assert build.query(f"select count(*) > 0 from fct_findings where first_seen_run = {first}") == [(True,)]
+    # tables that remember have the columns that a new warehouse has, so the list of changes is complete
+    incremental = json.loads((dbt.target(None) / "manifest.json").read_text(encoding="utf-8"))["nodes"].values()
+    for node in incremental:
+        if node["config"].get("materialized") == "incremental":
+            columns = f"from information_schema.columns where table_name = '{node['alias']}' order by column_name"
+            listed = f"select column_name, data_type {columns}"
+            assert build.query(listed) == small.query(listed), node["alias"]
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that has hcat as its package, with what 0.1.0 left in the schema of the project."""
+    folder = tmp_path_factory.mktemp("package") / "bank"
+    ignored = shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse")
+    shutil.copytree(REPOSITORY / "integration_tests", folder, ignore=ignored)
+    (folder / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
+    restore(folder / "warehouse" / "warehouse_of_the_bank.duckdb", "bank")
+    run_dbt_of(folder, "deps")
+    return folder
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    return kept | {"PYTHONPATH": str(REPOSITORY / "python_udfs")}
+
+
+def run_dbt_of(folder: Path, *arguments: str, expected: int = 0) -> str:
+    """Run dbt in the project of the bank and return what it prints."""
+    command = [sys.executable, "-m", "dbt.cli.main", "--quiet", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment_of(folder), capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == expected, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_package_moves_its_tables_to_its_own_schema_and_leaves_those_of_the_project(
+    bank: Path, untouched: Path
+) -> None:
+    database = bank / "warehouse" / "warehouse_of_the_bank.duckdb"
+    assert SAID in run_dbt_of(bank, "build", "--select", "dim_metrics", expected=2)
+    said = run_hcat(bank, environment_of(bank), "upgrade")
+    assert "move bank.dim_runs with 2 rows to bank_evaluation" in said
+    # the project has models of these names, and its next build replaces them
+    left = query(database, "select table_name from information_schema.tables where table_schema = 'bank' order by 1")
+    assert left == [(name,) for name in ("dim_documents", "fct_evaluations", "risks", "threshold_gates")]
+    for table in REMEMBERED:
+        assert lost_rows(untouched, database, "bank_evaluation", table) == 0, table
+    kept = "select count(*) from duckdb_constraints() where table_name = 'dim_runs'"
+    assert query(database, kept) == query(untouched, kept)
+    run_dbt_of(bank, "build", "--select", "+dim_metrics")
