@@ -114,7 +114,7 @@ def _find_place(
         place = find_place(project, target, profiles_dir)
     else:
         place = place_of(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
-    return replace(place, schema=schema or place.schema)
+    return replace(place, schema=schema or place.schema, project=project)
 
 
 RoundOption = Annotated[
@@ -332,13 +332,15 @@ def sign(
         Path | None, typer.Option("--report", help="File of the report that is signed; its SHA-256 is kept.")
     ] = None,
     seed: Annotated[
-        Path, typer.Option("--seed", help="CSV file of the seed sign_offs, in the folder of your dbt project.")
-    ] = Path("seeds/sign_offs.csv"),
+        Path | None,
+        typer.Option("--seed", help="CSV file of the seed; by default seeds/sign_offs.csv of the dbt project."),
+    ] = None,
 ) -> None:
     """Add a signature to the seed sign_offs: the next report says what changed since the build that was signed."""
-    from hcat.report.signing import sign_report
+    from hcat.report.signing import SEED, sign_report
 
-    signed = sign_report(place, run, by, role, decision, note, report_file, seed)
+    chosen = seed or (place.project or Path()) / SEED
+    signed = sign_report(place, run, by, role, decision, note, report_file, chosen)
     _print_lines(
         [
             ("signed", f"{run} by {by} ({role}): {decision}"),
@@ -520,7 +522,11 @@ def import_labels(
     sheet: Annotated[Path, typer.Argument(help="CSV file that raters have filled in.")],
     raw_logs: Annotated[
         Path | None,
-        typer.Option("--raw-logs", envvar="HCAT_RAW_LOGS", help="Folder of raw logs that receives the ratings."),
+        typer.Option(
+            "--raw-logs",
+            envvar="HCAT_RAW_LOGS",
+            help="Folder of raw logs that receives the ratings; by default the var hcat_raw_logs of the dbt project.",
+        ),
     ] = None,
     review_round: RoundOption = None,
     skip_invalid: Annotated[
@@ -534,12 +540,14 @@ def import_labels(
     ] = None,
 ) -> None:
     """Import a review sheet that is filled in: check it and write its ratings to the raw logs for the next build."""
+    from hcat.engine.project import find_raw_logs
     from hcat.review import sheets as review_files
 
-    if raw_logs is None:
-        raise ValueError("no folder of raw logs: set --raw-logs or HCAT_RAW_LOGS")
+    folder = raw_logs or find_raw_logs(place.project or Path())
+    if folder is None:
+        raise ValueError("no folder of raw logs: set --raw-logs, HCAT_RAW_LOGS or the var hcat_raw_logs")
     imported = review_files.import_labels(
-        sheet, place, raw_logs, review_round, skip_invalid=skip_invalid, rejects=rejects, rater_kind=rater_kind
+        sheet, place, folder, review_round, skip_invalid=skip_invalid, rejects=rejects, rater_kind=rater_kind
     )
     for problem in imported.problems[:SHOWN_PROBLEMS]:
         typer.echo(f"row {problem.row}: {problem.reason}", err=True)

@@ -69,6 +69,21 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
 
 
+def find_raw_logs(project: Path) -> Path | None:
+    """Return the folder of raw logs that the vars of a project name, as its build reads them; None if they name none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "dbt_project.yml").write_text("vars: {hcat: {hcat_raw_logs: raw_logs}}")
+    ...     find_raw_logs(Path(folder)) == Path(folder, "raw_logs")
+    True
+    """
+    named = str(_render(read_variables(project, project).get("hcat_raw_logs") or ""))
+    return project / named if named else None
+
+
 def is_project(folder: Path) -> bool:
     """Return whether a folder is that of a dbt project."""
     return (folder / "dbt_project.yml").is_file()

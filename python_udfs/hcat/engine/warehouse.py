@@ -34,6 +34,8 @@ class Place:
         How the place was found, in words.
     published : Path or None
         The published copy; None = that of the folder.
+    project : Path or None
+        Folder of the dbt project: its seeds, and its logs by a relative path, lie there. None = this folder.
     """
 
     database: Path
@@ -42,6 +44,7 @@ class Place:
     target_schema: str | None = None
     named: str = ""
     published: Path | None = None
+    project: Path | None = None
 
 
 #: Tables by which a schema of hcat is known: each kind of build writes one of them.

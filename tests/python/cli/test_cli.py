@@ -197,7 +197,9 @@ def test_labels_go_out_and_come_back(
     ]
     fill(tmp_path, sheet, lambda number, row: row.update(scale_point="2" if number < 5 else ""))
     assert run(monkeypatch, "labels", "import", str(sheet)) == 2
-    assert capsys.readouterr().err == ("hcat: no folder of raw logs: set --raw-logs or HCAT_RAW_LOGS\n")
+    assert capsys.readouterr().err == (
+        "hcat: no folder of raw logs: set --raw-logs, HCAT_RAW_LOGS or the var hcat_raw_logs\n"
+    )
     (tmp_path / "raw").mkdir()
     assert run(monkeypatch, "labels", "import", str(sheet), "--raw-logs", str(tmp_path / "raw")) == 0
     (written,) = (tmp_path / "raw").iterdir()
@@ -212,6 +214,24 @@ def test_labels_go_out_and_come_back(
         "labels groundedness, half width 0.05: 81 of 381, 300 missing (as of the last build)",
         "next run `dbt build`",
     ]
+
+
+def test_ratings_go_to_the_logs_that_the_project_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_review_warehouse(tmp_path / "warehouse")
+    sheet = fill(tmp_path / "warehouse", tmp_path / "sheet.csv")
+    bank = tmp_path / "bank"
+    for folder in (bank / "calls", tmp_path / "other"):
+        folder.mkdir(parents=True)
+    (bank / "dbt_project.yml").write_text("name: bank\nvars: {hcat: {hcat_raw_logs: calls}}\n")
+    command = ("labels", "import", str(sheet), "--warehouse", str(tmp_path / "warehouse"), "--project-dir", str(bank))
+    assert run(monkeypatch, *command) == 0
+    assert len(list((bank / "calls").iterdir())) == 1
+    # the environment wins, as in a build
+    monkeypatch.setenv("HCAT_RAW_LOGS", str(tmp_path / "other"))
+    assert run(monkeypatch, *command) == 0
+    assert len(list((tmp_path / "other").iterdir())) == 1
 
 
 def test_rows_that_cannot_be_imported_are_listed_or_skipped(

@@ -265,3 +265,14 @@ def test_the_command_says_what_was_recorded_and_what_comes_next(tmp_path: Path, 
     assert "run_1 by P-17 (validator): approved" in done.output
     assert "dbt seed --select sign_offs" in done.output
     assert [row["decision"] for row in read_rows(seed)] == ["approved"]
+
+
+def test_a_signature_goes_into_the_project_wherever_the_command_runs(tmp_path: Path, seed: Path) -> None:
+    (tmp_path / "bank" / "seeds").mkdir(parents=True)
+    (tmp_path / "bank" / "dbt_project.yml").write_text("name: bank\n")
+    own = seed.rename(tmp_path / "bank" / "seeds" / "sign_offs.csv")
+    options = ["sign", "--run", "run_1", "--by", "P-17", "--role", "validator", "--decision", "approved"]
+    place = ["--project-dir", str(tmp_path / "bank"), "--warehouse", str(make_warehouse(tmp_path / "warehouse"))]
+    done = CliRunner().invoke(app, [*options, *place])
+    assert done.exit_code == 0, done.output
+    assert [row["decision"] for row in read_rows(own)] == ["approved"]
