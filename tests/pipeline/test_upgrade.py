@@ -130,7 +130,7 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 def run_dbt_of(folder: Path, *arguments: str, expected: int = 0) -> str:
     """Run dbt in the project of the bank and return what it prints."""
-    command = [sys.executable, "-m", "dbt.cli.main", "--quiet", *arguments]
+    command = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "--quiet", *arguments]
     done = subprocess.run(
         command, cwd=folder, env=environment_of(folder), capture_output=True, text=True, timeout=300, check=False
     )
@@ -152,4 +152,4 @@ def test_a_package_moves_its_tables_to_its_own_schema_and_leaves_those_of_the_pr
         assert lost_rows(untouched, database, "bank_evaluation", table) == 0, table
     kept = "select count(*) from duckdb_constraints() where table_name = 'dim_runs'"
     assert query(database, kept) == query(untouched, kept)
-    run_dbt_of(bank, "build", "--select", "+dim_metrics")
+    run_dbt_of(bank, "build", "--select", "+dim_metrics", "--exclude-resource-type", "test")

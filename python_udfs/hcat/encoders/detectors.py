@@ -23,7 +23,7 @@ import numpy as np
 from hcat.encoders.classifier_identities import ClassifierIdentity
 from hcat.encoders.distances import Head
 from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, TokenizedPair, pad_rows, to_pair
-from hcat.engine.devices import ModelError, require_gpu, silence_transformers
+from hcat.engine.devices import ModelError, require_gpu, silence_transformers, weight_options
 from hcat.statistics.arrays import Floats
 
 #: Longest pair in tokens that a detector with a long window reads; a longer premise loses its end.
@@ -56,13 +56,19 @@ def open_detector(identity: ClassifierIdentity) -> Classifier:
     import transformers
 
     silence_transformers()
-    settings = {"revision": "main" if is_local else identity.classifier_revision}
+    revision = "main" if is_local else identity.classifier_revision
     try:
-        config = transformers.AutoConfig.from_pretrained(identity.location, **settings)
+        config = transformers.AutoConfig.from_pretrained(identity.location, revision=revision, trust_remote_code=False)
         kind = _kind_of(identity.location, config)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(identity.location, **settings)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            identity.location, revision=revision, trust_remote_code=False
+        )
         model = getattr(transformers, kind).from_pretrained(
-            identity.location, dtype=getattr(torch, identity.dtype), **settings
+            identity.location,
+            dtype=getattr(torch, identity.dtype),
+            revision=revision,
+            trust_remote_code=False,
+            **weight_options(),
         )
     except (OSError, ValueError) as error:
         raise ModelError(f"classifier {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}") from error

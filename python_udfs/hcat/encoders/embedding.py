@@ -27,6 +27,7 @@ from hcat.engine.devices import (
     hash_weights,
     require_gpu,
     silence_transformers,
+    weight_options,
 )
 from hcat.engine.keys import hash_text
 from hcat.statistics.arrays import Vectors
@@ -249,7 +250,8 @@ class SentenceTransformerEncoder:
                 location,
                 device=identity.device,
                 revision=None if is_local else identity.encoder_revision,
-                model_kwargs={"dtype": getattr(torch, identity.dtype)},
+                trust_remote_code=False,
+                model_kwargs={"dtype": getattr(torch, identity.dtype), **weight_options()},
             ).eval()
         except (OSError, ValueError) as error:
             raise ModelError(f"encoder {location!r} cannot be loaded: {str(error).splitlines()[0]}") from error

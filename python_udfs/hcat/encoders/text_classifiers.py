@@ -21,7 +21,15 @@ import pyarrow as pa
 from hcat.encoders.classifier_heads import Head, load_head
 from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, Encoder, load_encoder, resolve_encoder
 from hcat.engine.batching import run_batches
-from hcat.engine.devices import ModelError, choose_device, choose_dtype, hash_weights, require_gpu, silence_transformers
+from hcat.engine.devices import (
+    ModelError,
+    choose_device,
+    choose_dtype,
+    hash_weights,
+    require_gpu,
+    silence_transformers,
+    weight_options,
+)
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import read_rows
 from hcat.language.given_names import replace_names
@@ -311,11 +319,20 @@ class _SequenceScorer:
 
         silence_transformers()
         require_gpu(identity.device, torch)
-        revision = None if identity.classifier_revision == "local" else identity.classifier_revision
-        options = {} if revision is None else {"revision": revision}
+        revision = "main" if identity.classifier_revision == "local" else identity.classifier_revision
         self._torch, self._identity = torch, identity
-        self._tokenizer = AutoTokenizer.from_pretrained(identity.location, **options)
-        model = AutoModelForSequenceClassification.from_pretrained(identity.location, **options)
+        try:
+            self._tokenizer = AutoTokenizer.from_pretrained(
+                identity.location, revision=revision, trust_remote_code=False
+            )
+            model = AutoModelForSequenceClassification.from_pretrained(
+                identity.location, revision=revision, trust_remote_code=False, **weight_options()
+            )
+        except (OSError, ValueError) as error:
+            cause = str(error).splitlines()[0]
+            raise ModelError(
+                f"{identity.purpose} classifier {identity.location!r} cannot be loaded: {cause}"
+            ) from error
         self._model = model.to(identity.device, getattr(torch, identity.dtype)).eval()
         self._signs = find_signs(identity.purpose, self._model.config.id2label)
         self._is_multi_label = self._model.config.problem_type == "multi_label_classification" or len(self._signs) == 1

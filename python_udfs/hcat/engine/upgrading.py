@@ -61,8 +61,8 @@ def upgrade_warehouse(
     """
     with tempfile.TemporaryDirectory() as artefacts:
         # folders of its own: the parsed project of the builds stays as it is
-        command = [sys.executable, "-m", "dbt.cli.main", "--quiet", "--no-use-colors", "run-operation"]
-        command += ["hcat.upgrade_warehouse", "--args", json.dumps({"dry_run": is_dry_run})]
+        command = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "--quiet", "--no-use-colors"]
+        command += ["run-operation", "hcat.upgrade_warehouse", "--args", json.dumps({"dry_run": is_dry_run})]
         command += ["--vars", json.dumps(read_vars(variables) | _EVERYTHING)]
         command += ["--project-dir", str(project), "--target-path", artefacts, "--log-path", artefacts]
         command += ["--profiles-dir", str(profiles)] if profiles else []

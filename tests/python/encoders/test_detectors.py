@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from safetensors.torch import load_file
 
 from hcat.encoders.classifier_identities import resolve_classifier
-from hcat.encoders.detectors import find_unsupported
+from hcat.encoders.detectors import find_unsupported, open_detector
 from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
 from hcat.encoders.pair_classifiers import classify_pairs
@@ -152,3 +154,35 @@ def test_other_heads_are_refused_in_one_line(tmp_path, change, message):
     with pytest.raises(ModelError, match=message) as caught:
         read(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_pickled_weights_are_refused_unless_the_environment_allows_them(tmp_path, monkeypatch):
+    save_token_classifier(tmp_path / "safe", "bert", {0: "LABEL_0", 1: "LABEL_1"})
+    expected = classify_pairs(read(tmp_path / "safe"), ["the fee"], ["fee"], 4096)[0]
+    shutil.copytree(tmp_path / "safe", tmp_path / "pickled")
+    weights = load_file(tmp_path / "pickled" / "model.safetensors")
+    (tmp_path / "pickled" / "model.safetensors").unlink()
+    torch.save(weights, tmp_path / "pickled" / "pytorch_model.bin")
+    with pytest.raises(
+        ModelError, match=r"pytorch_model\.bin' is a pickle, which can run code: .*HCAT_PICKLED_WEIGHTS=1"
+    ):
+        read(tmp_path / "pickled")
+    monkeypatch.setenv("HCAT_PICKLED_WEIGHTS", "1")
+    identity = resolve_classifier(str(tmp_path / "pickled"), "", "cpu", "float32")
+    assert_allclose(classify_pairs(load_classifier(identity), ["the fee"], ["fee"], 4096)[0], expected, atol=1e-6)
+    # a model of the Hub has no digest beforehand: transformers itself finds no safetensors
+    monkeypatch.delenv("HCAT_PICKLED_WEIGHTS")
+    with pytest.raises(ModelError, match=r"cannot be loaded: .*safetensors"):
+        open_detector(identity)
+
+
+def test_a_model_with_code_of_its_own_is_refused(tmp_path):
+    save_token_classifier(tmp_path, "bert", {0: "LABEL_0", 1: "LABEL_1"})
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["auto_map"] = {"AutoConfig": "own.OwnConfig", "AutoModelForTokenClassification": "own.Own"}
+    config["model_type"] = "own"
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    with pytest.raises(ModelError, match=r"cannot be loaded: .*code"):
+        read(tmp_path)
+    assert not (tmp_path / "ran").exists()
