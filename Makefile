@@ -3,6 +3,7 @@
 # make test-set  from documents to queries.jsonl: topics, stratified sample, queries, variants (docs/test-generation.md)
 # make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)
 # make web     the bundles of the explorer and the rating desk, byte for byte (needs Node)
+# make sbom    a bill of materials of what hcat runs on, dist/sbom.json (docs/dependencies.md)
 # make bench   accuracy, throughput and scale; results go to docs/benchmarks.md (needs HCAT_BENCHMARK_DATA)
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -20,7 +21,7 @@ export PYTHONHASHSEED := 0
 TEST_SET ?= $(HCAT_WAREHOUSE)/test_set
 GRAMMAR ?= $(HCAT_WAREHOUSE)/grammar
 
-.PHONY: build test-set grammar test lint bench report demo web clean
+.PHONY: build test-set grammar test lint sbom bench report demo web clean
 
 # the base of the accurate classifier, 400 MB: one archive in five packages, each of which asks for a graphical tool kit
 # that its file does not need; without it the compact classifier reads alone, and the build says so
@@ -66,12 +67,17 @@ lint: .venv/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/sqlfluff lint models macros tests analyses --disable-progress-bar
+	$(BIN)/python -m supply_chain licences
+	$(BIN)/python -m supply_chain advisories
+
+sbom: .venv/installed
+	$(BIN)/python -m supply_chain sbom
 
 ifeq ($(ROOM),)
 # in the order of `testpaths`, a file on one worker
 test: $(SPARK) lint
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --doctest-modules python_udfs/hcat
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --doctest-modules python_udfs/hcat supply_chain
 else
 # a room is a folder of tests, of the package or of models, by the last part of its path
 folders = $(patsubst %/.,%,$(wildcard $(addsuffix /.,$(1))))

@@ -1,0 +1,46 @@
+"""``python -m supply_chain licences|advisories|sbom``: a problem is a line, and exit code 1."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from supply_chain import advisories, licences, materials
+from supply_chain.closure import REPOSITORY, find_closure, read_pins
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one of the commands and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m supply_chain", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    checked = commands.add_parser("licences", help="hold the licences of all packages to the list of allowed ones")
+    checked.add_argument("--write", action="store_true", help=f"write {licences.PAGE.relative_to(REPOSITORY)} too")
+    commands.add_parser("advisories", help="ask for known vulnerabilities of the pinned packages")
+    made = commands.add_parser("sbom", help="write a bill of materials (CycloneDX)")
+    made.add_argument("--output", type=Path, default=REPOSITORY / "dist" / "sbom.json")
+    given = parser.parse_args(words)
+
+    if given.command == "licences":
+        packages = find_closure(("dev", "spark"))
+        problems = licences.find_problems(packages.values())
+        if given.write:
+            licences.PAGE.write_text(licences.render_page(), encoding="utf-8")
+        print("\n".join(problems) or f"licences: {len(packages)} packages, all allowed")
+        return 1 if problems else 0
+    if given.command == "advisories":
+        names = find_closure()
+        pins = {name: version for name, version in read_pins().items() if name in names}
+        try:
+            found = advisories.audit(pins)
+        except advisories.UnreachableError as error:
+            print(f"advisories: could not be asked ({error})")
+            return 0
+        print("\n".join(found) or f"advisories: {len(pins)} packages, none known")
+        return 1 if found else 0
+    print(f"sbom: {materials.write_bill(given.output)} components in {given.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

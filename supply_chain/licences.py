@@ -1,0 +1,114 @@
+"""Licences of the packages that hcat runs on, held to a list of those that are allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from string import Template
+from typing import Final
+
+from supply_chain.closure import REPOSITORY, Package, find_closure, read_pins
+
+PAGE: Final = REPOSITORY / "docs" / "dependencies.md"
+
+#: Licences that a bank may use, change and pass on without opening its own code. MPL-2.0 concerns its own files alone.
+ALLOWED: Final = frozenset(
+    {
+        "0BSD",
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "BSL-1.0",
+        "CC0-1.0",
+        "CNRI-Python",
+        "ISC",
+        "LLVM-exception",
+        "MIT",
+        "MIT-0",
+        "MPL-2.0",
+        "PSF-2.0",
+        "Zlib",
+    }
+)
+
+#: Packages whose metadata do not say it, or say something else: name -> (licence, reason).
+JUDGED: Final = {
+    "krippendorff": (
+        "GPL-3.0-or-later",
+        "tests alone compare with it; no code of hcat imports it, and no user gets it",
+    ),
+    "ppi-python": ("MIT", "its licence file says so; its metadata name none"),
+    "python-dateutil": ("Apache-2.0 OR BSD-3-Clause", "both, at the choice of the user"),
+    "text-unidecode": (
+        "Artistic-1.0-Perl OR GPL-2.0-or-later",
+        "used under the first; dbt asks for it by python-slugify",
+    ),
+}
+
+_PAGE: Final = Template("""\
+# Dependencies
+
+`pip install hcat` brings $count packages on Python 3.11 and Linux, with the versions of `constraints.txt`.
+`python -m supply_chain licences --write` makes this page from the metadata of the installed packages, and a test holds
+it. `make lint` compares the licences of these packages, and of the tools of developers, with a list of allowed ones. It
+needs no network for that.
+
+On Linux, torch from the package index also brings libraries of NVIDIA (`nvidia-*`, under NVIDIA's own licences). A
+build of torch for the CPU brings none. `make build` adds the base of the accurate classifier: all-mpnet-base-v2,
+Apache-2.0. The [model card](model-card.md) describes all weights, and the data they were trained on with licences.
+
+`make sbom` writes a bill of materials in the format CycloneDX to `dist/sbom.json`. It lists these packages, and the
+weights that hcat ships or pins with their SHA-256. `make lint` also asks `pip-audit` for known vulnerabilities. A
+finding fails. Where the service cannot be asked, one line says so.
+
+Weights are read from safetensors alone, because a pickle can run code; HCAT_PICKLED_WEIGHTS=1 allows it. Models of the
+Hub need a pinned commit, and code that a model brings is never run. Weights that are packaged or shipped are refused
+when their SHA-256 is another one.
+
+| package | version | licence | needed by |
+|---|---|---|---|
+$rows
+
+## Judged one by one
+
+| package | licence | why it may be used |
+|---|---|---|
+$judged
+""")
+
+#: Beginnings of names of packages that torch brings with it for NVIDIA cards.
+NVIDIA: Final = ("nvidia-", "cuda-")
+
+
+def find_problems(packages: Iterable[Package]) -> list[str]:
+    """Return a line for each package whose licence is neither allowed nor judged.
+
+    Examples
+    --------
+    >>> find_problems([Package("one", "1.0", "MIT OR GPL-3.0-only"), Package("two", "2.0", "Apache-2.0 AND MIT")])
+    ['one 1.0 has the licence MIT OR GPL-3.0-only: allow it, or judge it with a reason']
+    """
+    problems = []
+    for package in packages:
+        if package.name in JUDGED or package.name.startswith(NVIDIA):
+            continue
+        names = set(re.findall(r"[\w.+-]+", package.licence)) - {"AND", "OR", "WITH"}
+        if not names or names - ALLOWED:
+            stated = package.licence or "(none stated)"
+            problems.append(
+                f"{package.name} {package.version} has the licence {stated}: allow it, or judge it with a reason"
+            )
+    return problems
+
+
+def render_page() -> str:
+    """Return the page of dependencies: what an installation of hcat brings, as the constraints pin it."""
+    pins = read_pins()
+    packages = [package for package in find_closure().values() if package.name in pins]
+    rows = []
+    for package in packages:
+        licence = JUDGED.get(package.name, (package.licence, ""))[0]
+        parents = ", ".join(sorted(package.needed_by & {*pins, "hcat"}))
+        rows.append(f"| {package.name} | {pins[package.name]} | {licence} | {parents} |")
+    judged = [f"| {name} | {licence} | {reason} |" for name, (licence, reason) in sorted(JUDGED.items())]
+    return _PAGE.substitute(count=len(packages), rows="\n".join(rows), judged="\n".join(judged))
