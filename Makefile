@@ -51,15 +51,18 @@ build: .venv/installed
 report: .venv/installed
 	$(BIN)/hcat report
 
-# tests of logs that are not built here are left out: a test set needs documents alone
+# tests of logs that are not built here are left out: a test set needs documents alone. Vars on the command line make dbt
+# parse the project again, unless they have a folder of their own
 test-set: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
-	$(BIN)/dbt --quiet build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'
+	$(BIN)/dbt --quiet build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}' \
+		--target-path target/test_set
 	$(BIN)/hcat test-set --warehouse "$$HCAT_WAREHOUSE" --output $(TEST_SET)/queries.jsonl
 
 grammar: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
-	HCAT_DEMO=1 $(BIN)/dbt --quiet build --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}'
+	HCAT_DEMO=1 $(BIN)/dbt --quiet build --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}' \
+		--target-path target/grammar
 	$(BIN)/hcat grammar --warehouse "$$HCAT_WAREHOUSE" --output $(GRAMMAR)/queries.jsonl
 	cp demo/relational/documents.jsonl demo/relational/chunks.jsonl $(GRAMMAR)/
 

@@ -108,6 +108,17 @@ def test_a_build_reads_what_its_models_make_in_the_same_build(project: Path) -> 
     assert read(project, "select count(*) from bank_evaluation.fct_interactions") == [(27,)]
 
 
+def test_a_seed_whose_columns_have_changed_is_loaded_anew(project: Path) -> None:
+    seeds = ("bank.threshold_gates", "bank_evaluation.metric_catalog")
+    before = [read(project, f"describe {seed}") for seed in seeds]
+    with duckdb.connect(str(project / "warehouse" / "warehouse_of_the_bank.duckdb")) as warehouse:
+        # as an earlier version had them: without a column, and with one more
+        warehouse.execute("alter table bank.threshold_gates drop column rationale")
+        warehouse.execute("alter table bank_evaluation.metric_catalog add column formula varchar")
+    run(project, "dbt", "--quiet", "seed", "--select", "threshold_gates", "metric_catalog")
+    assert [read(project, f"describe {seed}") for seed in seeds] == before
+
+
 def test_a_gate_of_a_module_that_is_switched_off_stops_the_build_in_one_line(project: Path) -> None:
     seed = project / "seeds" / "threshold_gates.csv"
     text = seed.read_text()

@@ -43,9 +43,13 @@ def describe_build(folder, target, selected):
 
 def build_in_session(folder, selected):
     """Build the selected models on Spark, in the session of this process."""
+    run_in_session(*describe_build(folder, "spark", selected))
+
+
+def run_in_session(words, settings):
+    """Run a command of dbt on Spark, in the session of this process."""
     from dbt.cli.main import dbtRunner
 
-    words, settings = describe_build(folder, "spark", selected)
     here = os.getcwd()
     with pytest.MonkeyPatch.context() as patch:
         for name, value in settings.items():

@@ -63,6 +63,11 @@ vars:
     # Business decisions are yours: these seeds stand in seeds/ and replace those of hcat. Any other seed of hcat can be
     # replaced in the same way.
     hcat_own_seeds: [threshold_gates, threshold_decisions, own_metrics, sign_offs]
+
+seeds:
+  $name:
+    # a seed table is made anew in every build, so that a later version of hcat may ask for a column more
+    +full_refresh: true
 """)
 _PROFILES = Template("""\
 $name:

@@ -1,0 +1,52 @@
+"""What `hcat upgrade` does to a table, on both engines: its rows get another name of a column and another schema."""
+
+import shutil
+
+import duckdb
+import pytest
+from both_engines import ROOT, run_in_session, write_profile
+
+OPERATION = """
+{% macro upgrade_one_table() %}
+    {% set database = target.database if target.type == 'duckdb' else none %}
+    {% set made = api.Relation.create(database=database, schema='left_place', identifier='history', type='table') %}
+    {% do adapter.create_schema(made) %}
+    {% do run_query('create table ' ~ made ~ ' as select 1 as run_id, 2 as kept') %}
+    {% set found = load_relation(made) %}
+    {% do rename_column(found, 'run_id', 'build_id') %}
+    {% do move_table(found, found.incorporate(path={'schema': 'new_place'})) %}
+{% endmacro %}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(spark_target, tmp_path_factory):
+    """A dbt project of hcat's name that has the two macros alone."""
+    folder = tmp_path_factory.mktemp("upgrade")
+    write_profile(folder, spark_target, "upgrade")
+    (folder / "dbt_project.yml").write_text("name: hcat\nversion: 1.0.0\nprofile: hcat\n")
+    (folder / "macros").mkdir()
+    for name in ("rename_column", "move_table"):
+        shutil.copy(ROOT / "macros" / "engine" / f"{name}.sql", folder / "macros")
+    (folder / "macros" / "upgrade_one_table.sql").write_text(OPERATION)
+    return folder
+
+
+def run(folder, target):
+    words = ["--quiet", "run-operation", "upgrade_one_table", "--target", target]
+    words += ["--project-dir", str(folder), "--profiles-dir", str(folder)]
+    words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]
+    run_in_session(words, {})
+
+
+def test_spark_renames_and_moves_a_table_with_its_rows(folder, spark):
+    run(folder, "spark")
+    assert spark.table("new_place.history").toArrow().to_pylist() == [{"build_id": 1, "kept": 2}]
+    assert not spark.catalog.tableExists("left_place.history")
+
+
+def test_duckdb_renames_and_moves_a_table_with_its_rows(folder):
+    run(folder, "duckdb")
+    with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
+        assert connection.sql("select build_id, kept from new_place.history").fetchall() == [(1, 2)]
+        assert connection.sql("select count(*) from duckdb_tables()").fetchall() == [(1,)]
