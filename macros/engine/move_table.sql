@@ -13,16 +13,16 @@
     {% do adapter.drop_relation(relation) %}
 {% endmacro %}
 
-{# With the constraints of the first table, which a query would lose. #}
 {% macro default__copy_table(relation, to) %}
+    {% do run_query('create table ' ~ to ~ ' as select * from ' ~ relation) %}
+{% endmacro %}
+
+{# With the constraints of the first table, which a query would lose. #}
+{% macro duckdb__copy_table(relation, to) %}
     {% set made = run_query(
         "select sql from duckdb_tables() where schema_name = '" ~ relation.schema ~ "' and table_name = '"
         ~ relation.identifier ~ "' and database_name = '" ~ relation.database ~ "'"
     ).rows[0][0] %}
     {% do run_query('create table ' ~ to ~ made[made.index('('):]) %}
     {% do run_query('insert into ' ~ to ~ ' by name select * from ' ~ relation) %}
-{% endmacro %}
-
-{% macro spark__copy_table(relation, to) %}
-    {% do run_query('create table ' ~ to ~ ' using parquet as select * from ' ~ relation) %}
 {% endmacro %}

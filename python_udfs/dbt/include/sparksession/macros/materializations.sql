@@ -64,9 +64,7 @@
 {# Writes a table anew from a query, which may read the table itself. #}
 {% macro replace_table(relation, query) %}
     {% set fresh = drop_draft(relation, '__dbt_new') %}
-    {# an operation has no model whose format counts #}
-    {% set file_format = config.get('file_format', 'parquet') if config is defined else 'parquet' %}
-    {% do run_query('create table ' ~ fresh ~ ' using ' ~ file_format ~ ' as ' ~ query) %}
+    {% do run_query('create table ' ~ fresh ~ ' using ' ~ config.get('file_format', 'parquet') ~ ' as ' ~ query) %}
     {% do swap_table(relation, fresh) %}
 {% endmacro %}
 
