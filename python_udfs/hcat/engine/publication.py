@@ -86,12 +86,12 @@ def publish_again(session: Any, names: Sequence[str], warehouse: str) -> None:
     """Renew some tables of both copies, after rows were added to them and to nothing else."""
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
-    for name in names:
+    marts = {name: relations.from_name(session, name) for name in names}
+    for name, relation in marts.items():
         path = candidate / f"{name}.parquet"
-        relation = relations.from_name(session, name)
         relations.write_parquet(relations.order_by(relation, relations.first_column(relation)), _temporary(path))
         _temporary(path).replace(path)
-    _publish_always(names, candidate, published)
+    _publish_always(names, _read_comments(session, marts), candidate, published)
     _copy(published / DATABASE_FILE, candidate / DATABASE_FILE)
 
 
