@@ -107,7 +107,7 @@ def encode(values: Any) -> tuple[Integers, list[str]]:
     >>> codes.tolist(), names
     ([1, -1, 0, 1], ['a', 'b'])
     """
-    texts = [None if value is None else str(value) for value in np.ma.filled(values, None)]
+    texts = [None if value is None else str(value) for value in values.tolist()]
     names = sorted({text for text in texts if text is not None})
     codes = {text: code for code, text in enumerate(names)}
     return np.array([-1 if text is None else codes[text] for text in texts], dtype=np.int32), names
