@@ -204,6 +204,26 @@ left join dim_queries as queries on interactions.query_id = queries.query_id
 where list_contains($interaction_ids::varchar[], retrievals.interaction_id)
 order by retrievals.interaction_id, retrievals.rank, retrievals.chunk_id
 """
+# Relevant chunks that the application did not retrieve.
+LIST_MISSED: Final = """
+select
+    interactions.interaction_id,
+    relevance.chunk_id,
+    relevance.grade,
+    coalesce(documents.title, chunks.document_id) as document,
+    coalesce({mask}, chunks.chunk_text) as text,
+    list_contains(queries.source_chunk_ids, relevance.chunk_id) as is_source
+from fct_interactions as interactions
+inner join int_query_relevance as relevance on interactions.query_id = relevance.query_id and relevance.grade > 0
+inner join stg_chunks as chunks on relevance.chunk_id = chunks.chunk_id
+left join dim_documents as documents on chunks.document_id = documents.document_id
+left join int_texts_masked as masked on md5(chunks.chunk_text) = masked.text_id
+left join dim_queries as queries on interactions.query_id = queries.query_id
+left join stg_retrievals as retrievals
+    on interactions.interaction_id = retrievals.interaction_id and relevance.chunk_id = retrievals.chunk_id
+where list_contains($interaction_ids::varchar[], interactions.interaction_id) and retrievals.interaction_id is null
+order by interactions.interaction_id, relevance.grade desc, relevance.chunk_id
+"""
 CONTEXT_TABLES: Final = ("stg_retrievals", "stg_chunks", "int_texts_masked", "int_query_relevance")
 
 LIST_SENTENCES: Final = """
@@ -520,6 +540,7 @@ def read_texts(
         "contexts": source.rows(
             LIST_CONTEXTS.format(mask=mask), [*CONTEXT_TABLES, "dim_documents", "dim_queries"], **ids
         ),
+        "missed": source.rows(LIST_MISSED.format(mask=mask), [*CONTEXT_TABLES, "dim_documents", "dim_queries"], **ids),
         "sentences": source.rows(sentences, ["fct_sentence_evidence"], **ids, maximum=limits["sentences"]),
         "ratings": source.rows(LIST_RATINGS, ["stg_ratings"], **ids),
         "labels": source.rows(LIST_LABELS, ["fct_evaluations"], **ids),

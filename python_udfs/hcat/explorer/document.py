@@ -98,10 +98,7 @@ def render_explorer(source: Warehouse, *, is_unmasked: bool = False, maximum_byt
     tags = data.read_tags(source, MAXIMUM_TAG_VALUES)
     read = data.read_interactions(source, dimensions, tags, main["metric_name"], seed)
     scores = data.read_scores(source, names, main["metric_name"])
-    rankings = {
-        row["interaction_id"]: row
-        for row in source.rows(data.LIST_RANKINGS, data.RANKING_TABLES)
-    }
+    rankings = {row["interaction_id"]: row for row in source.rows(data.LIST_RANKINGS, data.RANKING_TABLES)}
     encoded = {name: tables.encode(read[f"dimension_{number}"]) for number, name in enumerate(dimensions)}
     fixed = _describe(source, build, main, metrics, encoded, is_unmasked)
     count = len(read["interaction_id"])
@@ -193,7 +190,9 @@ def _write_blocks(
             "applications": tables.label_segments(application_names),
             "versions": tables.label_segments(version_names),
             "flagSets": [one.split("|") if one else [] for one in flag_sets],
-            "tagSets": [[tables.show(tag, tables.SHORT_CHARACTERS) for tag in one.split("|") if tag] for one in tag_sets],
+            "tagSets": [
+                [tables.show(tag, tables.SHORT_CHARACTERS) for tag in one.split("|") if tag] for one in tag_sets
+            ],
             "sampling": {
                 "countAll": count,
                 "countRows": len(rows),
@@ -425,6 +424,11 @@ def _describe_alarms(source: Warehouse, metric_names: Sequence[str]) -> list[Row
     ]
 
 
+_NUMBERS_OF_WEEKS: Final = (
+    "mean_score", "mean_lower", "mean_upper", "share_failing", "share_failing_lower", "share_failing_upper",
+)  # fmt: skip
+
+
 def _tabulate_weeks(weeks: Sequence[Row], metric_names: Sequence[str]) -> dict[str, Any]:
     kept = [row for row in weeks if row["metric_name"] in metric_names]
     columns: dict[str, Any] = {
@@ -435,6 +439,13 @@ def _tabulate_weeks(weeks: Sequence[Row], metric_names: Sequence[str]) -> dict[s
         "status": [row["week_status"] for row in kept],
         "count_scored": np.array([row["count_scored"] for row in kept], np.int32),
     }
-    for name in ("mean_score", "mean_lower", "mean_upper", "share_failing", "share_failing_lower", "share_failing_upper"):
+    for name in (
+        "mean_score",
+        "mean_lower",
+        "mean_upper",
+        "share_failing",
+        "share_failing_lower",
+        "share_failing_upper",
+    ):
         columns[name] = np.array([np.nan if row[name] is None else row[name] for row in kept], np.float32)
     return columns

@@ -36,8 +36,14 @@ _ROW_GROUP: Final = 65_536
 _COMPRESSION_LEVEL: Final = 19
 
 #: What `clean_text` makes visible. Most texts hold none of it, and a search is faster than a look at every character.
-_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f"
-                            "\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000110bd-\U0010ffff]")
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000110bd-\U0010ffff]"
+)
+
+
+#: Blanks between words that are not one space.
+_IRREGULAR: Final = re.compile(r"\s\s|[^\S ]")
 
 
 def show(text: str | None, maximum: int = MAXIMUM_CHARACTERS) -> str:
@@ -168,11 +174,12 @@ class Chunks:
         self._numbers: dict[tuple[str, str], int] = {}
         self._documents: list[str] = []
 
-    def number_of(self, chunk_id: str, document: str, text: str) -> int:
-        """Return the number of a chunk; a new one is kept."""
-        found = self._numbers.setdefault((chunk_id, text), len(self._numbers))
+    def number_of(self, context: Row) -> int:
+        """Return the number of a chunk with its id, document and text; a new one is kept."""
+        key = (show(context["chunk_id"] or "without an id", SHORT_CHARACTERS), show(context["text"]))
+        found = self._numbers.setdefault(key, len(self._numbers))
         if found == len(self._documents):
-            self._documents.append(document)
+            self._documents.append(show(context["document"], SHORT_CHARACTERS))
         return found
 
     def write(self) -> bytes:
@@ -220,17 +227,14 @@ def _describe(row: Row, answer: str, own: Mapping[str, Sequence[Row]], chunks: C
         ],
         "contexts": [
             {
-                "rank": context["rank"],
-                "chunk": chunks.number_of(
-                    show(context["chunk_id"] or "without an id", SHORT_CHARACTERS),
-                    show(context["document"], SHORT_CHARACTERS),
-                    show(context["text"]),
-                ),
-                "score": _round(context["retrieval_score"]),
+                # a relevant chunk that was not retrieved has neither rank nor score
+                "rank": context.get("rank"),
+                "chunk": chunks.number_of(context),
+                "score": _round(context.get("retrieval_score")),
                 "grade": context["grade"],
                 "is_source": bool(context["is_source"]),
             }
-            for context in own["contexts"]
+            for context in [*own["contexts"], *own["missed"]]
         ],
         "sentences": _locate_sentences(own["sentences"], answer, passages),
         "ratings": [
@@ -238,6 +242,7 @@ def _describe(row: Row, answer: str, own: Mapping[str, Sequence[Row]], chunks: C
                 "criterion": rating["criterion"],
                 "rater_kind": rating["rater_kind"],
                 "rater": rating["rater_number"],
+                "reading": rating["rating_pass"] or 1,
                 "scale_point": rating["scale_point"],
             }
             for rating in own["ratings"]
@@ -305,12 +310,15 @@ def find_text(text: str, within: str, start: int = 0) -> tuple[int, int] | None:
     >>> find_text("It is free.", "Yes.\\n It  is free. Really.")
     (6, 18)
     """
-    if not text:
+    words = " ".join(text.split())
+    if not words:
         return None
-    position = within.find(text, start)
+    position = within.find(words, start)
     if position >= 0:
-        return position, position + len(text)
-    found = re.compile(r"\s+".join(map(re.escape, text.split()))).search(within, start)
+        return position, position + len(words)
+    if not _IRREGULAR.search(within):
+        return None
+    found = re.compile(r"\s+".join(map(re.escape, words.split(" ")))).search(within, start)
     return None if found is None or not found[0] else found.span()
 
 

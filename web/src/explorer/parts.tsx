@@ -1,4 +1,5 @@
 // What several screens draw: intervals, lines, heat cells, choices.
+import { Fragment } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { formatInterval, formatNumber, formatPercent } from './format'
@@ -52,16 +53,36 @@ export function Select(props: {
   )
 }
 
-/** A share with its interval on a line from 0 to `most`. */
-export function Interval(props: { value: number; low: number; high: number; most?: number; shape?: number }) {
-  const { value, low, high, most = 1, shape = 0 } = props
-  if (!Number.isFinite(value)) return null
-  const x = (share: number) => 4 + Math.min(1, Math.max(0, share / most)) * 112
+/** A name that may break after its underscores. */
+export function Name({ children }: { children: string }) {
   return (
-    <svg class="interval" viewBox="0 0 120 16" width="120" height="16" aria-hidden="true">
-      <line class="axis" x1={4} y1={8} x2={116} y2={8} />
-      {Number.isFinite(low) && <path class="range" d={`M${x(low)} 5v6m0-3H${x(high)}m0-3v6`} />}
-      <Dot x={x(value)} y={8} shape={shape} />
+    <>
+      {children.split(/(?<=_)/).map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </>
+  )
+}
+
+/** Shares with their intervals, each on a line from 0 to `most`. */
+export function Intervals({ values, most = 1 }: { values: { value: number; low: number; high: number }[]; most?: number }) {
+  const x = (share: number) => 4 + Math.min(1, Math.max(0, share / most)) * 132
+  const height = 4 + 12 * values.length
+  return (
+    <svg class="interval" viewBox={`0 0 140 ${height}`} width="140" height={height} aria-hidden="true">
+      {values.map(({ value, low, high }, lane) => {
+        const y = 8 + 12 * lane
+        return (
+          <g key={lane}>
+            <line class="axis" x1={4} y1={y} x2={136} y2={y} />
+            {Number.isFinite(low) && <path class="range" d={`M${x(low)} ${y - 3}v6m0-3H${x(high)}m0-3v6`} />}
+            {Number.isFinite(value) && <Dot x={x(value)} y={y} shape={lane} />}
+          </g>
+        )
+      })}
     </svg>
   )
 }
@@ -141,7 +162,7 @@ export function Weeks(props: {
   const { points, band, reference, isTall = false } = props
   const known = points.filter((point) => Number.isFinite(point.value))
   if (known.length < 2) return null
-  const [width, height, left, right, bottom] = isTall ? [760, 260, 46, 24, 30] : [300, 64, 34, 10, 6]
+  const [width, height, left, right, bottom] = isTall ? [760, 260, 46, 24, 30] : [300, 64, 46, 10, 6]
   const ends = [
     ...known.flatMap((point) => [point.value, point.low, point.high].filter(Number.isFinite)),
     ...(band ?? []),

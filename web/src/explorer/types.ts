@@ -185,7 +185,8 @@ export interface Sentence {
 }
 
 export interface Context {
-  rank: number
+  /** null: relevant, and not retrieved */
+  rank: number | null
   chunk: number
   score: number | null
   grade: number | null
@@ -201,7 +202,7 @@ export interface Detail {
   earlier_turns: { turn: number; query: string; answer: string }[]
   contexts: Context[]
   sentences: Sentence[]
-  ratings: { criterion: string; rater_kind: string; rater: number; scale_point: number | null }[]
+  ratings: { criterion: string; rater_kind: string; rater: number; reading: number; scale_point: number | null }[]
   labels: Record<string, [number, string | null]>
   details: Record<string, string>
   causes: [string, string, string][]

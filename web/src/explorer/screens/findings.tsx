@@ -44,6 +44,11 @@ export function Findings({ route }: { route: Route }) {
   )
 }
 
+function byKind(sensitivity: Finding['sensitivity']): [string, Finding['sensitivity']][] {
+  const kinds = [...new Set(sensitivity.map((each) => each.kind))]
+  return kinds.map((kind) => [kind, sensitivity.filter((each) => each.kind === kind)])
+}
+
 function Shown({ finding }: { finding: Finding }) {
   const metric = page.metrics[finding.metric]!
   const isMain = finding.metric === page.mainMetric
@@ -147,26 +152,39 @@ function Shown({ finding }: { finding: Finding }) {
             <>
               <p>{words.sensitivityNote(formatPercent(finding.shareSurviving))}</p>
               {finding.isExplainedByLength && <p>{words.length}</p>}
-              <table class="table">
-                <thead>
-                  <tr>
-                    <th scope="col">{words.variation}</th>
-                    <th scope="col" class="number">
-                      {words.difference}
-                    </th>
-                    <th scope="col">{words.foundAgain}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {finding.sensitivity.map((each) => (
-                    <tr key={each.kind + each.variation}>
-                      <th scope="row">{(each.kind === each.variation ? each.kind : `${each.kind} ${each.variation}`).replaceAll('_', ' ')}</th>
-                      <td class="number">{show(each.difference)}</td>
-                      <td>{each.isFlagged === null ? '–' : each.isFlagged ? `✓ ${words.yes}` : `✕ ${words.no}`}</td>
+              <ul class="plain">
+                {byKind(finding.sensitivity).map(([kind, own]) => (
+                  <li key={kind}>
+                    {kind.replaceAll('_', ' ')}:{' '}
+                    <b>
+                      {own.filter((each) => each.isFlagged).length} / {own.length}
+                    </b>
+                  </li>
+                ))}
+              </ul>
+              <details>
+                <summary>{words.variations(finding.sensitivity.length)}</summary>
+                <table class="table">
+                  <thead>
+                    <tr>
+                      <th scope="col">{words.variation}</th>
+                      <th scope="col" class="number">
+                        {words.difference}
+                      </th>
+                      <th scope="col">{words.foundAgain}</th>
                     </tr>
-                  ))}
-                </tbody>
-              </table>
+                  </thead>
+                  <tbody>
+                    {finding.sensitivity.map((each) => (
+                      <tr key={each.kind + each.variation}>
+                        <th scope="row">{each.variation.replaceAll('_', ' ')}</th>
+                        <td class="number">{show(each.difference)}</td>
+                        <td>{each.isFlagged === null ? '–' : each.isFlagged ? `✓ ${words.yes}` : `✕ ${words.no}`}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </details>
             </>
           ) : (
             <p class="quiet">{words.noSensitivity}</p>

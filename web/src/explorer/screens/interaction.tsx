@@ -4,7 +4,7 @@ import {
   codeOfStatus, findRow, isFailing, isJudged, loadMetrics, loadRows, page, readChunks, readDetail, rows,
 } from '../data'
 import { formatCount, formatNumber, formatSigned } from '../format'
-import { Loading, Marked, Section, useReady } from '../parts'
+import { Loading, Marked, Name, Section, useReady } from '../parts'
 import { change, go, link } from '../route'
 import type { Route } from '../route'
 import { useSelected } from '../selection'
@@ -255,7 +255,7 @@ function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
         )}
       </div>
       <Others opened={opened} params={params} />
-      <div class="reading">
+      <div class="reading measured">
         <Section title={words.metrics}>
           <Metrics row={row} detail={detail} />
         </Section>
@@ -363,7 +363,7 @@ function Contexts(props: { contexts: Context[]; chunks: Map<number, Chunk>; sent
       if (place < 0 || place > element.clientHeight - 40) element.scrollTop += place - element.clientHeight / 3
     }
   }, [active, contexts])
-  const places = (rank: number) => [
+  const places = (rank: number | null) => [
     ...(sentence?.evidence?.places ?? []).filter((place) => place[0] === rank).map(([, start, end]) => ({ start, end, mark: 0 })),
     ...(sentence?.opposite?.places ?? []).filter((place) => place[0] === rank).map(([, start, end]) => ({ start, end, mark: 1 })),
   ]
@@ -376,9 +376,14 @@ function Contexts(props: { contexts: Context[]; chunks: Map<number, Chunk>; sent
         {contexts.map((context) => {
           const chunk = chunks.get(context.chunk)!
           return (
-            <article key={`${context.rank}|${context.chunk}`} class={context.is_source ? 'chunk source' : 'chunk'}>
+            <article
+              key={`${context.rank}|${context.chunk}`}
+              class={`chunk ${context.is_source ? 'source' : ''} ${context.rank === null ? 'missed' : ''}`}
+            >
               <h3>
-                <span class="rank">{words.rank(context.rank)}</span> {chunk.document || chunk.id}
+                <span class={context.rank === null ? 'bad' : 'rank'}>
+                  {context.rank === null ? `✕ ${words.missed}` : words.rank(context.rank)}
+                </span> {chunk.document || chunk.id}
               </h3>
               <p class="facts">
                 <span class="tag">{chunk.id}</span>
@@ -513,7 +518,9 @@ function MetricTable({ row, detail, metrics }: { row: number; detail: Detail | n
           const isCalibrated = rows.has(`probability_${index}`)
           return (
             <tr key={index} class={isFailing(word) ? 'failing' : ''} title={detail?.details[metric.name] ?? metric.description}>
-              <th scope="row">{metric.name}</th>
+              <th scope="row">
+                <Name>{metric.name}</Name>
+              </th>
               <td class="number">
                 {status === 'scored' || status === 'truncated'
                   ? formatNumber(rows.numbers(`score_${index}`)[row]!)
@@ -522,10 +529,10 @@ function MetricTable({ row, detail, metrics }: { row: number; detail: Detail | n
               <td class="number" title={metric.isProvisional ? words.provisional : undefined}>
                 {metric.threshold === null ? '' : `${metric.isHigherBetter ? '≥' : '≤'} ${formatNumber(metric.threshold)}`}
               </td>
-              <td>{isJudged(word) ? isFailing(word) ? <b class="bad">✕ {words.fails}</b> : `✓ ${words.passes}` : ''}</td>
+              <td class="verb">{isJudged(word) ? isFailing(word) ? <b class="bad">✕ {words.fails}</b> : `✓ ${words.passes}` : ''}</td>
               <td class="number">{isCalibrated ? formatNumber(rows.numbers(`probability_${index}`)[row]!) : ''}</td>
-              <td>{isCalibrated ? words.sets[rows.integers(`set_${index}`)[row]!] : ''}</td>
-              <td>{label ? words.labels(label[0], words.kinds[label[1] ?? ''] ?? words.unknownKind) : ''}</td>
+              <td class="verb">{isCalibrated ? words.sets[rows.integers(`set_${index}`)[row]!] : ''}</td>
+              <td class="verb">{label ? words.labels(label[0], words.raterKinds[label[1] ?? 'unknown'] ?? label[1] ?? '') : ''}</td>
             </tr>
           )
         })}
@@ -562,7 +569,7 @@ function Judgements({ detail }: { detail: Detail }) {
                   .map((rating) => {
                     const scale = page.scales[criterion]?.find((each) => each.point === rating.scale_point)
                     const kind = words.raterKinds[rating.rater_kind] ?? rating.rater_kind
-                    return `${rating.scale_point ?? '–'}${scale ? ` ${scale.label}` : ''} (${words.rater(kind, rating.rater)})`
+                    return `${rating.scale_point ?? '–'}${scale ? ` ${scale.label}` : ''} (${words.rater(kind, rating.rater, rating.reading)})`
                   })
                   .join('; ')}
               </li>

@@ -5,7 +5,7 @@ import { download, toCsv } from '../csv'
 import { formatCount, formatInterval, formatNumber, formatPercent } from '../format'
 import { facets as allFacets, selectedOf } from '../filter'
 import type { Facet } from '../filter'
-import { Interval, Loading, Select, useReady } from '../parts'
+import { Intervals, Loading, Name, Select, useReady } from '../parts'
 import { change, go, link } from '../route'
 import type { Route } from '../route'
 import { isFilter, useSelected } from '../selection'
@@ -79,7 +79,9 @@ function FacetBox(props: { facet: Facet; counts: Int32Array; params: URLSearchPa
               props.onChange([...chosen].map((each) => facet.labels[each]!))
             }}
           />
-          <span class="label">{facet.labels[value]}</span>
+          <span class="label">
+            <Name>{facet.labels[value]!}</Name>
+          </span>
           <span class="count">{formatCount(counts[value]!)}</span>
         </label>
       ))}
@@ -170,7 +172,7 @@ function Count({ selected }: { selected: Selected }) {
       </data>
       {rate.count > 0 ? (
         <span class="share" title={words.method(formatCount(rate.count), formatCount(rate.countClusters), confidence)}>
-          <Interval value={rate.share} low={rate.low} high={rate.high} />
+          <Intervals values={[{ value: rate.share, low: rate.low, high: rate.high }]} />
           <data id="share" value={rate.share} data-low={rate.low} data-high={rate.high} data-clusters={rate.countClusters}>
             {words.rate(formatPercent(rate.share), formatInterval(rate.low, rate.high, formatPercent), name)}
           </data>

@@ -1,7 +1,7 @@
 // The map of weakness: a metric by two dimensions, or all metrics by the segments of one.
 import { decided, page, primary } from '../data'
 import { findCell, loadCells, pairs, segmentsOf, toHeat, valueOf } from '../cells'
-import { HeatCell, Loading, Select, useReady } from '../parts'
+import { HeatCell, Loading, Name, Select, useReady } from '../parts'
 import type { Cell } from '../parts'
 import { change, go, link } from '../route'
 import type { Route } from '../route'
@@ -118,7 +118,7 @@ export function Grid(props: {
             <th scope="col">{props.corner}</th>
             {props.columns.map((column) => (
               <th scope="col" key={column}>
-                {column}
+                <Name>{column}</Name>
               </th>
             ))}
           </tr>
@@ -126,7 +126,9 @@ export function Grid(props: {
         <tbody>
           {props.rows.map((row) => (
             <tr key={row.name}>
-              <th scope="row">{row.name}</th>
+              <th scope="row">
+                <Name>{row.name}</Name>
+              </th>
               {row.cells.map((cell, index) => (
                 <HeatCell key={index} cell={cell} />
               ))}

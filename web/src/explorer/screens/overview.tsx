@@ -2,7 +2,7 @@
 import { decided, page } from '../data'
 import { findCell, loadCells, pairs, valueOf, addressOf } from '../cells'
 import { formatCount, formatInterval, formatPercent } from '../format'
-import { Dot, Interval, Loading, Section, Weeks, useReady } from '../parts'
+import { Dot, Intervals, Loading, Name, Section, Weeks, useReady } from '../parts'
 import { go, link } from '../route'
 import { texts } from '../texts'
 import type { Gate } from '../types'
@@ -114,22 +114,28 @@ function Where() {
   )
 }
 
+function valueAt(metric: number, dimension: number, segment: number): { value: number; low: number; high: number } {
+  const index = findCell(metric, dimension, segment)
+  return index < 0 ? { value: NaN, low: NaN, high: NaN } : valueOf(index)
+}
+
 function VersionTable() {
   const system = page.dimensions.findIndex((dimension) => dimension.name === 'system')
   const systems = page.dimensions[system]?.segments ?? []
   const metrics = [page.mainMetric, ...decided.filter((metric) => metric !== page.mainMetric && page.metrics[metric]!.isPrimary)]
   const shown = metrics.filter((metric) => systems.some((_, segment) => findCell(metric, system, segment) >= 0))
   if (system < 0 || !shown.length) return null
-  const bounds = shown.flatMap((metric) => systems.map((_, segment) => findCell(metric, system, segment)))
-  const most = Math.max(...bounds.filter((index) => index >= 0).map((index) => valueOf(index).high).filter(Number.isFinite))
+  const highs = shown.flatMap((metric) => systems.map((_, segment) => valueAt(metric, system, segment).high))
+  const most = Math.max(...highs.filter(Number.isFinite))
   return (
     <Section title={words.versions} note={words.versionsNote}>
       <table class="table">
         <thead>
           <tr>
             <th scope="col">{words.metric}</th>
+            <th />
             {systems.map((name, shape) => (
-              <th scope="col" key={name}>
+              <th scope="col" key={name} class="number">
                 <svg class="key" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
                   <Dot x={6} y={6} shape={shape} />
                 </svg>{' '}
@@ -141,17 +147,23 @@ function VersionTable() {
         <tbody>
           {shown.map((metric) => (
             <tr key={metric}>
-              <th scope="row">{page.metrics[metric]!.name}</th>
+              <th scope="row">
+                <Name>{page.metrics[metric]!.name}</Name>
+              </th>
+              <td>
+                <Intervals values={systems.map((_, shape) => valueAt(metric, system, shape))} most={most} />
+              </td>
               {systems.map((name, shape) => {
                 const index = findCell(metric, system, shape)
-                if (index < 0) return <td key={name} />
-                const { value, low, high } = valueOf(index)
+                const { value, low, high } = valueAt(metric, system, shape)
                 return (
-                  <td key={name}>
-                    <button type="button" class="plain share" onClick={() => go(addressOf(index))}>
-                      <Interval value={value} low={low} high={high} most={most} shape={shape} />
-                      <b>{formatPercent(value)}</b> <span class="quiet">{formatInterval(low, high, formatPercent)}</span>
-                    </button>
+                  <td key={name} class="number">
+                    {index >= 0 && (
+                      <button type="button" class="plain value" onClick={() => go(addressOf(index))}>
+                        <b>{formatPercent(value)}</b>
+                        <span class="quiet">{formatInterval(low, high, formatPercent)}</span>
+                      </button>
+                    )}
                   </td>
                 )
               })}
