@@ -129,7 +129,10 @@ from stg_chunks
 where chunk_number % 100 = 0;
 
 create table int_query_relevance as
-select distinct interactions.query_id, 'chunk_' || (interactions.number * 7 + 262) % $count as chunk_id, 1.0::double as grade
+select distinct
+    interactions.query_id,
+    'chunk_' || (interactions.number * 7 + 262) % $count as chunk_id,
+    1.0::double as grade
 from made_interactions as interactions;
 
 create table int_retrievals_graded as
@@ -519,7 +522,7 @@ def to_outcome(measured: Sequence[Measured], bundle: tuple[float, float], is_qui
         notes=[
             "Texts of the made-up build are drawn word by word, so that they compress worse than those of people.",
             "A page holds texts of 5,000 interactions: beyond that the worst ones and a random sample.",
-            f"Medians of {COUNT_REPEATS} visits in headless Chromium; a visit's filter time is that of its slowest filter.",
+            f"Medians of {COUNT_REPEATS} visits in headless Chromium, each with its slowest filter.",
         ],
         is_quick=is_quick,
         is_within_limits=all(is_within),

@@ -56,6 +56,7 @@ export const texts = {
     weeksNote: 'Mean score per complete week, with its interval.',
     noWeeks: 'The logs have no times.',
     metric: 'metric',
+    interval: 'interval',
     all: 'all systems',
   },
 
@@ -259,6 +260,7 @@ export const texts = {
     title: 'Drift',
     series: 'Series',
     none: 'No series of this build was tested for drift.',
+    result: 'result',
     drifting: 'drifting',
     stable: 'no drift shown',
     window: (start: string, end: string, weeks: number) => `${start} to ${end}, ${weeks === 1 ? '1 week' : `${weeks} weeks`}`,

@@ -81,7 +81,7 @@ function Series({ series }: { series: SeriesName }) {
                   {column}
                 </th>
               ))}
-              <th scope="col" />
+              <th scope="col">{words.result}</th>
             </tr>
           </thead>
           <tbody>

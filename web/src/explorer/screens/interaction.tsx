@@ -517,7 +517,7 @@ function MetricTable({ row, detail, metrics }: { row: number; detail: Detail | n
           const label = detail?.labels[metric.name]
           const isCalibrated = rows.has(`probability_${index}`)
           return (
-            <tr key={index} class={isFailing(word) ? 'failing' : ''} title={detail?.details[metric.name] ?? metric.description}>
+            <tr key={index} class={isFailing(word) ? 'failing' : isJudged(word) ? '' : 'unjudged'} title={detail?.details[metric.name] ?? metric.description}>
               <th scope="row">
                 <Name>{metric.name}</Name>
               </th>

@@ -48,7 +48,13 @@ export function Interactions({ route }: { route: Route }) {
       </aside>
       <div class="listing">
         <Toolbar params={params} set={set} selected={selected} />
-        {selected && hasTexts ? <List params={params} selected={selected} /> : <Loading />}
+        {!selected || !hasTexts ? (
+          <Loading />
+        ) : selected.chosen.length ? (
+          <List params={params} selected={selected} />
+        ) : (
+          <p class="empty">{words.none}</p>
+        )}
       </div>
     </main>
   )
@@ -189,7 +195,7 @@ function List({ params, selected }: { params: URLSearchParams; selected: Selecte
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(600)
-  const at = Math.min(Number(params.get('at') ?? 0) || 0, Math.max(0, chosen.length - 1))
+  const at = Math.max(0, Math.min(Number(params.get('at')) || 0, chosen.length - 1))
   const sortMetric = page.metrics.findIndex((each) => each.name === sort)
   const shownMetrics = [...new Set([metric, ...(sortMetric >= 0 ? [sortMetric] : [])])]
 
@@ -224,11 +230,10 @@ function List({ params, selected }: { params: URLSearchParams; selected: Selecte
     if (event.key in places && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault()
       move(places[event.key]!)
-    } else if (event.key === 'Enter' && chosen.length) {
+    } else if (event.key === 'Enter') {
       go(address(at))
     }
   }
-  if (!chosen.length) return <p class="empty">{words.none}</p>
   const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - 4)
   const last = Math.min(chosen.length, Math.ceil((top + height) / ROW_HEIGHT) + 4)
   const places = Array.from({ length: last - first }, (_, index) => first + index)

@@ -133,7 +133,7 @@ function VersionTable() {
         <thead>
           <tr>
             <th scope="col">{words.metric}</th>
-            <th />
+            <th scope="col">{words.interval}</th>
             {systems.map((name, shape) => (
               <th scope="col" key={name} class="number">
                 <svg class="key" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
