@@ -44,7 +44,7 @@ SPARK := $(if $(shell command -v java),.venv/installed-spark)
 build: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
 	status=0; $(BIN)/dbt --quiet build || status=$$?; \
-	$(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
+	$(BIN)/hcat explore && $(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
 	exit $$status
 
 report: .venv/installed
@@ -101,4 +101,4 @@ web:
 	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:
-	rm -rf target logs "$$HCAT_WAREHOUSE"/hcat.duckdb "$$HCAT_WAREHOUSE"/published "$$HCAT_WAREHOUSE"/slices "$$HCAT_WAREHOUSE"/report.html
+	rm -rf target logs "$$HCAT_WAREHOUSE"/hcat.duckdb "$$HCAT_WAREHOUSE"/published "$$HCAT_WAREHOUSE"/slices "$$HCAT_WAREHOUSE"/report.html "$$HCAT_WAREHOUSE"/explorer.html

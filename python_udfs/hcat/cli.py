@@ -302,9 +302,10 @@ def explore(
     ] = False,
 ) -> None:
     """Write the explorer of the last build: an HTML file to read interactions with their evidence, without a server."""
-    from hcat.explorer.document import FILE_NAME, write_explorer
+    from hcat.explorer.document import write_explorer
+    from hcat.report.document import EXPLORER_FILE
 
-    typer.echo(str(write_explorer(place, output or find_folder(place) / FILE_NAME, is_unmasked=unmasked)))
+    typer.echo(str(write_explorer(place, output or find_folder(place) / EXPLORER_FILE, is_unmasked=unmasked)))
 
 
 @app.command()

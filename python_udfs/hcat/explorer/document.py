@@ -28,8 +28,6 @@ from hcat.report.showing import format_period, format_time, group_by
 from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import describe_claims
 
-#: Name of the file, beside the report.
-FILE_NAME: Final = "explorer.html"
 #: Bytes of the largest file: browsers open it in seconds.
 MAXIMUM_BYTES: Final = 30_000_000
 #: Interactions whose texts are in the file: at first, and at least.

@@ -23,6 +23,7 @@ from hcat.engine.warehouse import WarehouseError, open_warehouse
 from hcat.explorer import page as pages
 from hcat.explorer import tables
 from hcat.explorer.document import render_explorer, write_explorer
+from hcat.report import write_report
 
 WEB = Path(__file__).resolve().parents[3] / "web"
 
@@ -48,17 +49,14 @@ def query(folder: Path, sql: str) -> list[tuple[Any, ...]]:
 def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> None:
     rows, page = read_block(text, "rows").to_pydict(), read_block(text, "page")
     assert len(rows["id"]) == COUNT
+    known: dict[str, dict[str, tuple[Any, ...]]] = {}
+    for key, metric, *values in query(
+        build, "select interaction_id, metric_name, raw_score, score_status, is_failing from fct_evaluations"
+    ):
+        known.setdefault(metric, {})[key] = tuple(values)
     for position, metric in enumerate(page["metrics"]):
-        known = {
-            key: (score, status, failing)
-            for key, score, status, failing in query(
-                build,
-                "select interaction_id, raw_score, score_status, is_failing from fct_evaluations"
-                f" where metric_name = '{metric['name']}'",
-            )
-        }
         for key, score, word in zip(rows["id"], rows[f"score_{position}"], rows[f"status_{position}"], strict=True):
-            expected, status, failing = known[key]
+            expected, status, failing = known[metric["name"]][key]
             assert page["statuses"][word // 3] == status
             assert word % 3 == (0 if failing is None else 2 if failing else 1)
             assert np.isnan(score) if expected is None else abs(score - expected) <= 5e-4 * abs(expected) + 1e-9
@@ -89,7 +87,7 @@ def test_chunks_are_written_once_and_named_by_interactions(build: Path, text: st
         assert shown == retrieved
         missed = [chunks["id"][one["chunk"]] for one in detail["contexts"] if one["rank"] is None]
         assert not set(missed) & {chunk for _, chunk in retrieved}
-        assert all(one["is_source"] for one in detail["contexts"] if one["rank"] is None)
+        assert all(one["grade"] > 0 for one in detail["contexts"] if one["rank"] is None)
 
 
 def test_sentences_and_evidence_stand_where_the_page_says(build: Path, text: str) -> None:
@@ -241,6 +239,21 @@ def test_the_command_writes_beside_the_report(build: Path, tmp_path: Path) -> No
     assert str(output) in result.output
     assert '"mainMetric":' in output.read_text("utf-8")
     assert MAIN_METRIC in output.read_text("utf-8")
+
+
+def test_the_report_leads_to_the_explorer_only_where_it_lies_beside_it(
+    build: Path, explorer: Path, tmp_path: Path
+) -> None:
+    alone = write_report(build, tmp_path / "report.html").read_text("utf-8")
+    assert "explorer.html" not in alone
+    (tmp_path / "explorer.html").write_bytes(explorer.read_bytes())
+    beside = write_report(build, tmp_path / "report.html").read_text("utf-8")
+    findings = re.findall(r'href="explorer.html#/findings/([^"]+)"', beside)
+    answers = re.findall(r'href="explorer.html#/interaction/([^"]+)"', beside)
+    page = explorer.read_text("utf-8")
+    assert findings == [finding["finding_id"] for finding in read_block(page, "page")["findings"]]
+    assert answers
+    assert set(answers) <= set(read_block(page, "rows").to_pydict()["id"])
 
 
 def test_a_bundle_that_was_changed_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
