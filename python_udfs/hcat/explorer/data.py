@@ -24,6 +24,8 @@ SCORE_STATUSES: Final = (
 )
 OUTCOMES: Final = ("answered", "refused", "empty")
 LABELS: Final = ("accepted", "failed", "not rated")
+#: What stands between several flags or tags of an interaction.
+SEPARATOR: Final = "\x1f"
 
 # Worst first: more primary metrics that fail, then the lower value of the main metric. The id makes the order whole.
 ORDER_INTERACTIONS: Final = """
@@ -61,7 +63,7 @@ LIST_INTERACTIONS: Final = (
     + """,
 
 flagged as (
-    select interaction_id, string_agg(distinct flag_name, '|' order by flag_name) as flags
+    select interaction_id, string_agg(distinct flag_name, chr(31) order by flag_name) as flags
     from {flags}
     group by interaction_id
 )
@@ -474,7 +476,7 @@ def read_interactions(
         flags="fct_query_flags"
         if source.has("fct_query_flags")
         else "(select null::varchar as interaction_id, null::varchar as flag_name where false)",
-        tags=f"array_to_string(list_filter([{pairs}], lambda each: each is not null), '|')" if pairs else "''",
+        tags=f"array_to_string(list_filter([{pairs}], lambda each: each is not null), chr(31))" if pairs else "''",
         dimensions="".join(
             f",\n    {_express_dimension(source, name)} as dimension_{number}" for number, name in enumerate(dimensions)
         ),

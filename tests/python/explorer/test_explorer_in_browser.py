@@ -494,7 +494,7 @@ def test_hostile_texts_are_shown_and_do_nothing(visit: Callable[..., Visitor], h
     assert "{{ 7 * 7 }}" in text
     for screen in SCREENS:
         visitor.open(f"#/{screen}")
-        assert page.title() == "hcat explorer"
+        assert page.title().endswith("hcat explorer")
         assert page.locator("main script, main img, main iframe, main style, main b b").count() == 0
         assert page.locator("[onerror], [onclick], [onload]").count() == 0
     filtered = urlencode({"d.topic": "<script>document.title = 'taken'</script><img src=x onerro…"})

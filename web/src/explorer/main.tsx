@@ -84,6 +84,10 @@ function skip(event: Event): void {
 
 function Guarded({ route }: { route: Route }) {
   const [problem] = useErrorBoundary()
+  useEffect(() => {
+    const name = texts.screens[route.screen === 'interaction' ? 'interactions' : route.screen]
+    document.title = name ? `${name} · ${texts.name}` : texts.name
+  }, [route.screen])
   if (problem) {
     return (
       <main id="content" class="page">

@@ -25,7 +25,8 @@ export const texts = {
   keys: 'Keys',
   keysTitle: 'Keyboard',
   keyLines: [
-    ['↑ ↓ or k j', 'previous and next interaction'],
+    ['↑ ↓', 'previous and next row of the list'],
+    ['← → or k j', 'previous and next interaction, once one is open'],
     ['Enter', 'open the interaction'],
     ['Esc', 'back to the list'],
     ['/', 'search in queries and answers'],
@@ -74,6 +75,7 @@ export const texts = {
     more: (count: number) => `${count} more`,
     fewer: 'Fewer',
     export: 'Export as CSV',
+    methodShort: (confidence: string) => `${confidence} interval over clusters (jackknife, Wilson)`,
     none: 'No interaction passes these filters.',
     noText: 'The text of this interaction is not in this file.',
     emptyAnswer: 'empty answer',

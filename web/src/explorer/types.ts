@@ -84,9 +84,9 @@ export interface Finding {
 }
 
 export interface Comparison {
-  application: string
-  baseline: string
-  candidate: string
+  /** [application, version] */
+  baseline: [number, number]
+  candidate: [number, number]
   metric: number
   measurement: string
   verdict: string
@@ -144,7 +144,8 @@ export interface Page {
   comparisons: Comparison[]
   findings: Finding[]
   alarms: Alarm[]
-  versionOrder: { application: string; version: string }[]
+  /** [application, version] of each version, in the order in which they answered first */
+  versionOrder: [number, number][]
   applications: string[]
   versions: string[]
   flagSets: string[][]

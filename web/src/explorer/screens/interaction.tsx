@@ -1,5 +1,5 @@
 // One interaction: the answer sentence by sentence beside the chunks that it was made from, and all that was measured.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import {
   codeOfStatus, findRow, isFailing, isJudged, loadMetrics, loadRows, page, readChunks, readDetail, rows,
 } from '../data'
@@ -67,12 +67,13 @@ export function Interaction({ route }: { route: Route }) {
     go(link('interaction', rows.texts('id')[selected.chosen[next]!]!, change(params, { at: String(next) })))
   }
   const back = () => go(link('interactions', '', change(params, { at: String(Math.max(0, place)) })))
-  useEffect(() => {
+  // with the picture and not after it: a key that follows at once must find the new place
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement
       if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return
-      if (event.key === 'j' || event.key === 'ArrowDown') step(1)
-      else if (event.key === 'k' || event.key === 'ArrowUp') step(-1)
+      if (event.key === 'j' || event.key === 'ArrowRight') step(1)
+      else if (event.key === 'k' || event.key === 'ArrowLeft') step(-1)
       else if (event.key === 'Escape') back()
       else return
       event.preventDefault()

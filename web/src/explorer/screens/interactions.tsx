@@ -186,6 +186,7 @@ function Count({ selected }: { selected: Selected }) {
       ) : (
         <span class="quiet">{words.noRate(name)}</span>
       )}
+      {rate.count > 0 && <span class="quiet method">{words.methodShort(confidence)}</span>}
     </p>
   )
 }

@@ -13,6 +13,12 @@ import { Score, useInteraction } from './interaction'
 const words = texts.versions
 const PAGE_ROWS = 60
 
+/** [application, version] */
+type Version = [number, number]
+
+const nameOf = ([application, version]: Version): string => `${page.applications[application]} ${page.versions[version]}`
+const isSame = (one: Version, other: Version): boolean => one[0] === other[0] && one[1] === other[1]
+
 interface Pair {
   query: number
   before: number[]
@@ -28,15 +34,14 @@ export function Versions({ route }: { route: Route }) {
     () => Promise.all([loadRows(), loadMetrics([metric]), blocks.load(['query', 'answer'])]),
     [metric],
   )
-  const order = page.versionOrder.map(({ application, version }) => `${application}~${version}`)
-  const after = order.includes(params.get('candidate') ?? '') ? params.get('candidate')! : (order.at(-1) ?? '')
-  const [application = ''] = after.split('~')
-  const others = order.filter((each) => each !== after && each.startsWith(`${application}~`))
-  const before = others.includes(params.get('baseline') ?? '') ? params.get('baseline')! : (others.at(-1) ?? '')
+  const order = page.versionOrder
+  const after = order.find((each) => nameOf(each) === params.get('candidate')) ?? order.at(-1)
+  const others = order.filter((each) => each !== after && each[0] === after?.[0])
+  const before = others.find((each) => nameOf(each) === params.get('baseline')) ?? others.at(-1)
   const only = params.get('only') ?? 'all'
-  const pairs = useMemo(() => (isReady && before ? pair(before, after, metric) : null), [isReady, before, after, metric])
+  const pairs = useMemo(() => (isReady && before && after ? pair(before, after, metric) : null), [isReady, before, after, metric])
   if (!isReady) return <main id="content" class="page"><Loading /></main>
-  if (!pairs?.length) {
+  if (!pairs?.length || !before || !after) {
     return (
       <main id="content" class="page">
         <h1>{words.title}</h1>
@@ -47,15 +52,15 @@ export function Versions({ route }: { route: Route }) {
   const set = (changes: Record<string, string>) => go(link('versions', '', change(params, { query: '', ...changes })))
   const shown = pairs.filter((each) => only === 'all' || (only === 'regressions' ? each.flip < 0 : each.flip > 0))
   const open = shown.find((each) => queryOf(each) === params.get('query')) ?? shown[0]
-  const title = (name: string): string => name.split('~').slice(1).join('~')
+  const title = (version: Version): string => page.versions[version[1]]!
   const count = (flip: number) => formatCount(pairs.filter((each) => each.flip === flip).length)
   return (
     <main id="content" class="page">
       <div class="row">
         <h1>{words.title}</h1>
         <span class="spring" />
-        <Select label={words.baseline} value={before} options={others.map((each) => [each, title(each)])} onChange={(baseline) => set({ baseline })} />
-        <Select label={words.candidate} value={after} options={order.map((each) => [each, each.replace('~', ' ')])} onChange={(candidate) => set({ candidate, baseline: '' })} />
+        <Select label={words.baseline} value={nameOf(before)} options={others.map((each) => [nameOf(each), title(each)])} onChange={(baseline) => set({ baseline })} />
+        <Select label={words.candidate} value={nameOf(after)} options={order.map((each) => [nameOf(each), nameOf(each)])} onChange={(candidate) => set({ candidate, baseline: '' })} />
         <Select
           label={words.metric}
           value={page.metrics[metric]!.name}
@@ -65,7 +70,7 @@ export function Versions({ route }: { route: Route }) {
         <Select label={words.only} value={only} options={Object.entries(words.kinds)} onChange={(value) => set({ only: value === 'all' ? '' : value })} />
       </div>
       <p>
-        {words.summary(formatCount(pairs.length), count(-1), count(1))} <Verdict before={title(before)} after={title(after)} metric={metric} />
+        {words.summary(formatCount(pairs.length), count(-1), count(1))} <Verdict before={before} after={after} metric={metric} />
       </p>
       <div class="split">
         <Queries pairs={shown} open={open} metric={metric} onOpen={(each) => go(link('versions', '', change(params, { query: queryOf(each) })), true)} />
@@ -76,8 +81,10 @@ export function Versions({ route }: { route: Route }) {
 }
 
 /** What the build says of the two versions: its tested difference, never one of this page. */
-function Verdict({ before, after, metric }: { before: string; after: string; metric: number }) {
-  const found = page.comparisons.find((each) => each.baseline === before && each.candidate === after && each.metric === metric)
+function Verdict({ before, after, metric }: { before: Version; after: Version; metric: number }) {
+  const found = page.comparisons.find(
+    (each) => each.metric === metric && isSame(each.baseline, before) && isSame(each.candidate, after),
+  )
   if (!found) return null
   const show = found.measurement === 'mean_score' ? formatSigned : formatPoints
   return (
@@ -96,17 +103,13 @@ function Verdict({ before, after, metric }: { before: string; after: string; met
 const queryOf = (pair: Pair): string => rows.texts('id')[pair.after[0]!]!
 
 /** Returns the queries that both versions answered: those that now fail first, then the largest losses. */
-function pair(before: string, after: string, metric: number): Pair[] {
-  const code = (name: string): [number, number] => {
-    const [application = '', ...version] = name.split('~')
-    return [page.applications.indexOf(application), page.versions.indexOf(version.join('~'))]
-  }
-  const [old, now] = [code(before), code(after)]
+function pair(before: Version, after: Version, metric: number): Pair[] {
   const [queries, applications, versions] = [rows.integers('query'), rows.integers('application'), rows.integers('version')]
   const found = new Map<number, Pair>()
   for (let row = 0; row < queries.length; row++) {
-    const isOld = applications[row] === old[0] && versions[row] === old[1]
-    const isNow = applications[row] === now[0] && versions[row] === now[1]
+    const own: Version = [applications[row]!, versions[row]!]
+    const isOld = isSame(own, before)
+    const isNow = isSame(own, after)
     if (!isOld && !isNow) continue
     const query = queries[row]!
     if (!found.has(query)) found.set(query, { query, before: [], after: [], change: NaN, flip: 0 })
