@@ -1,4 +1,4 @@
-# make build   virtual environment, pinned install, dbt build on the raw logs (default: the bundled demo), report, summary
+# make build   virtual environment, pinned install, dbt build on the raw logs (default: the bundled demo), explorer, report, summary
 # make test    everything that CI runs; with ROOM=weakness the fast tests of one room: Python tests, doctests, SQL style
 # make test-set  from documents to queries.jsonl: topics, stratified sample, queries, variants (docs/test-generation.md)
 # make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)

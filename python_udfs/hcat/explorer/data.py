@@ -344,6 +344,8 @@ _CELL_COLUMNS: Final = """
     cells.mean_score,
     cells.mean_score_lower,
     cells.mean_score_upper,
+    cells.measurement,
+    cells.value,
     coalesce(cells.is_small, false) as is_small,
     coalesce(cells.is_weak, false) as is_weak,
     coalesce(cells.is_confirmed, false) as is_confirmed,

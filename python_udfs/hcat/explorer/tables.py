@@ -30,6 +30,8 @@ MAXIMUM_CHARACTERS: Final = 20_000
 SHORT_CHARACTERS: Final = 400
 #: Significant digits of scores: the page shows three.
 SCORE_DIGITS: Final = 4
+#: What a cell was tested on; the page has the number of the word.
+MEASUREMENTS: Final = (None, "mean_score", "share_failing", "share_failing_of_all")
 #: Rows that are decoded to show one.
 _TEXT_GROUP: Final = 200
 _ROW_GROUP: Final = 65_536
@@ -284,6 +286,7 @@ def _locate_sentences(sentences: Sequence[Row], answer: str, passages: Mapping[i
                 "place": place,
                 "text": text if place is None else "",
                 "evidence": find_evidence(show(sentence["evidence_text"]), sentence["evidence_rank"], passages),
+                "evidence_rank": sentence["evidence_rank"],
                 "opposite": find_evidence(show(sentence["contradicting_text"]), sentence["evidence_rank"], passages),
                 "unsupported": _split(sentence["unsupported"]),
                 "contradicted": _split(sentence["contradicted"]),
@@ -402,6 +405,9 @@ def tabulate_cells(
         for column in (name, f"{name}_lower", f"{name}_upper"):
             values = [np.nan if cell[column] is None else cell[column] for cell, _, _ in kept]
             columns[column] = np.array(values, np.float32)
+    values = [np.nan if cell["value"] is None else cell["value"] for cell, _, _ in kept]
+    columns["value"] = np.array(values, np.float32)
+    columns["measurement"] = np.array([MEASUREMENTS.index(cell["measurement"]) for cell, _, _ in kept], np.int32)
     marks = [("is_small", 1), ("is_weak", 2), ("is_confirmed", 4), ("is_unsure", 8)]
     columns["marks"] = np.array([sum(bit * bool(cell[name]) for name, bit in marks) for cell, _, _ in kept], np.int32)
     return columns

@@ -1,13 +1,16 @@
 // The cells of the maps: a metric in a segment, or in a segment of one dimension and a segment of another.
 import { cells, page } from './data'
+import { formatPercent } from './format'
+import { WEAK } from './parts'
 import type { Cell } from './parts'
 import { go, link } from './route'
 import { cellParams } from './selection'
+import { texts } from './texts'
 
 const COLUMNS = [
   'metric', 'first_dimension', 'first_segment', 'second_dimension', 'second_segment', 'count_interactions', 'count_scored',
   'count_clusters', 'share_failing', 'share_failing_lower', 'share_failing_upper', 'mean_score', 'mean_score_lower',
-  'mean_score_upper', 'marks',
+  'mean_score_upper', 'value', 'measurement', 'marks',
 ]
 
 let byPlace: Map<string, number> | undefined
@@ -58,6 +61,15 @@ export function valueOf(index: number): CellValue {
   }
 }
 
+// as hcat.explorer.tables.MEASUREMENTS
+const OF_ALL = 3
+
+/** Returns what a cell was tested on, where the map shows another value: the share of failures with refusals. */
+function testedOf(index: number): string {
+  if (cells.integers('measurement')[index] !== OF_ALL || !(cells.integers('marks')[index]! & WEAK)) return ''
+  return texts.map.ofAll(formatPercent(cells.numbers('value')[index]))
+}
+
 /** Returns cells as a map draws them; a mean is shaded by its place between the best and the worst cell. */
 export function toHeat(indices: number[], name: (index: number) => string): Map<number, Cell> {
   const values = indices.map(valueOf)
@@ -69,7 +81,10 @@ export function toHeat(indices: number[], name: (index: number) => string): Map<
       const metric = page.metrics[cells.integers('metric')[index]!]!
       const merit = (value - least) / (most - least || 1)
       const shade = isRate ? value : metric.isHigherBetter ? 1 - merit : merit
-      return [index, { share: value, low, high, isRate, shade, n, marks, name: name(index), onSelect: () => go(addressOf(index)) }]
+      return [
+        index,
+        { share: value, low, high, isRate, shade, n, marks, tested: testedOf(index), name: name(index), onSelect: () => go(addressOf(index)) },
+      ]
     }),
   )
 }

@@ -127,7 +127,10 @@ export function select(all: Facet[], params: URLSearchParams, sequence: Int32Arr
       continue
     }
     chosen[count++] = row
-    for (let index = 0; index < all.length; index++) tallies[index]![codes[index]![row]!]!++
+  }
+  for (let index = 0; index < all.length; index++) {
+    const [tally, own] = [tallies[index]!, codes[index]!]
+    for (let place = 0; place < count; place++) tally[own[chosen[place]!]!]!++
   }
   const counts = all.map((facet, index) => {
     const values = new Int32Array(facet.labels.length)

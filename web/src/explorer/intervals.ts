@@ -19,7 +19,7 @@ const ROUNDING = 1e-9
  *
  * @param rows - Numbers of the rows that count.
  * @param isHit - Whether a row is a hit.
- * @param clusters - Cluster of every row, from 0.
+ * @param clusters - Cluster of every row, whole numbers from 0.
  * @param weights - Weight of every row, above 0.
  * @param confidence - Two-sided, in (0, 1).
  */
@@ -31,15 +31,16 @@ export function rateInterval(
   confidence: number,
 ): Rate {
   const count = rows.length
-  const place = new Map<number, number>()
+  let last = -1
+  for (let index = 0; index < count; index++) last = Math.max(last, clusters[rows[index]!]!)
+  const place = new Int32Array(last + 1).fill(-1)
   const codes = new Int32Array(count)
+  let size = 0
   for (let index = 0; index < count; index++) {
     const cluster = clusters[rows[index]!]!
-    let code = place.get(cluster)
-    if (code === undefined) place.set(cluster, (code = place.size))
-    codes[index] = code
+    if (place[cluster]! < 0) place[cluster] = size++
+    codes[index] = place[cluster]!
   }
-  const size = place.size
   const nothing = { count, countClusters: size, share: NaN, low: NaN, high: NaN }
   if (!count) return nothing
   const byCluster = new Float64Array(size)

@@ -105,6 +105,8 @@ export interface Cell {
   shade: number
   n: number
   marks: number
+  /** What the frame of a weak cell speaks of, if it is not the value shown. */
+  tested: string
   onSelect?: () => void
   name: string
 }
@@ -136,6 +138,7 @@ export function HeatCell({ cell }: { cell: Cell | undefined }) {
           <span>{formatInterval(cell.low, cell.high, format)}</span>
         )}
         <span>{texts.map.n(cell.n.toLocaleString('en'))}</span>
+        {cell.tested && <span>{cell.tested}</span>}
       </button>
     </td>
   )

@@ -184,6 +184,7 @@ export const texts = {
     noCells: 'The build has no cells for this choice.',
     noScore: 'no score',
     n: (count: string) => `n ${count}`,
+    ofAll: (share: string) => `refusals counted ${share}`,
   },
 
   versions: {

@@ -170,6 +170,7 @@ export interface Sentence {
   place: [number, number] | null
   text: string
   evidence: Evidence | null
+  evidence_rank: number | null
   opposite: Evidence | null
   unsupported: string[]
   contradicted: string[]

@@ -242,6 +242,7 @@ function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
               <Legend />
             </Section>
           )}
+          <Others opened={opened} params={params} />
           {detail && detail.sentences[active] && <Signals sentence={detail.sentences[active]} />}
           {detail?.reference_answer && (
             <Section title={words.reference}>
@@ -255,7 +256,6 @@ function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
           <Contexts contexts={detail.contexts} chunks={opened.chunks} sentence={detail.sentences[active]} active={active} />
         )}
       </div>
-      <Others opened={opened} params={params} />
       <div class="reading measured">
         <Section title={words.metrics}>
           <Metrics row={row} detail={detail} />
@@ -358,7 +358,9 @@ function Contexts(props: { contexts: Context[]; chunks: Map<number, Chunk>; sent
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // within its box alone: the page itself must not move under the reader
-    const [element, mark] = [box.current, box.current?.querySelector('mark')]
+    const element = box.current
+    // a window of evidence may touch several chunks: the one that the build names is shown
+    const mark = element?.querySelector(`[data-rank="${sentence?.evidence_rank}"] mark`) ?? element?.querySelector('mark')
     if (element && mark) {
       const place = mark.getBoundingClientRect().top - element.getBoundingClientRect().top
       if (place < 0 || place > element.clientHeight - 40) element.scrollTop += place - element.clientHeight / 3
@@ -379,6 +381,7 @@ function Contexts(props: { contexts: Context[]; chunks: Map<number, Chunk>; sent
           return (
             <article
               key={`${context.rank}|${context.chunk}`}
+              data-rank={context.rank}
               class={`chunk ${context.is_source ? 'source' : ''} ${context.rank === null ? 'missed' : ''}`}
             >
               <h3>

@@ -114,10 +114,6 @@ function Toolbar(props: {
     <header class="toolbar">
       <div class="row">
         {selected && <Count selected={selected} />}
-        <span class="spring" />
-        <button type="button" disabled={!selected} onClick={() => selected && void exportRows(selected)}>
-          {words.export}
-        </button>
       </div>
       <div class="row">
         <Select
@@ -142,6 +138,10 @@ function Toolbar(props: {
           <input type="checkbox" checked={params.has('best')} onChange={() => set({ best: params.has('best') ? '' : '1' })} />
           {words.reverse}
         </label>
+        <span class="spring" />
+        <button type="button" disabled={!selected} onClick={() => selected && void exportRows(selected)}>
+          {words.export}
+        </button>
       </div>
       {chips.length > 0 && (
         <div class="chips">
@@ -170,7 +170,7 @@ const titleOf = (name: string): string => (name === 'q' ? 'text' : name.replace(
 function Count({ selected }: { selected: Selected }) {
   const { rate, metric, chosen } = selected
   const name = page.metrics[metric]!.name
-  const confidence = formatPercent(page.confidence)
+  const confidence = `${Number((100 * page.confidence).toPrecision(6))} %`
   return (
     <p class="rate" role="status">
       <data id="count" value={chosen.length}>
