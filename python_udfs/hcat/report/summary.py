@@ -11,7 +11,6 @@ from hcat.language.display import clean_label
 from hcat.report.changes import describe_changes
 from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
 from hcat.report.decision import MAXIMUM_FINDINGS, list_findings, say_what_was_tested
-from hcat.report.document import EXPLORER_FILE
 from hcat.report.ledger import read_build
 from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
 from hcat.report.ratings import KINDS, describe_labels
@@ -72,8 +71,6 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
     report = folder / "report.html"
     lines.append(("published copy", str(published) if published.is_file() else "none yet: run `dbt build`"))
     lines.append(("report", str(report) if report.is_file() else "none yet: run `hcat report`"))
-    explorer = folder / EXPLORER_FILE
-    lines.append(("explorer", str(explorer) if explorer.is_file() else "none yet: run `hcat explore`"))
     return lines
 
 
