@@ -1,4 +1,4 @@
-# make build   virtual environment, pinned install, dbt build on the raw logs (default: the bundled demo), report, summary
+# make build   virtual environment, pinned install, dbt build on the raw logs (default: the bundled demo), explorer, report, summary
 # make test    everything that CI runs; with ROOM=weakness the fast tests of one room: Python tests, doctests, SQL style
 # make test-set  from documents to queries.jsonl: topics, stratified sample, queries, variants (docs/test-generation.md)
 # make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)
@@ -45,7 +45,7 @@ SPARK := $(if $(shell command -v java),.venv/installed-spark)
 build: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
 	status=0; $(BIN)/dbt --quiet build || status=$$?; \
-	$(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
+	$(BIN)/hcat explore && $(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
 	exit $$status
 
 report: .venv/installed
@@ -110,4 +110,4 @@ web:
 	cd web && npm ci --no-audit --no-fund && npm run check && npm run build
 
 clean:
-	rm -rf target logs "$$HCAT_WAREHOUSE"/hcat.duckdb "$$HCAT_WAREHOUSE"/published "$$HCAT_WAREHOUSE"/slices "$$HCAT_WAREHOUSE"/report.html
+	rm -rf target logs "$$HCAT_WAREHOUSE"/hcat.duckdb "$$HCAT_WAREHOUSE"/published "$$HCAT_WAREHOUSE"/slices "$$HCAT_WAREHOUSE"/report.html "$$HCAT_WAREHOUSE"/explorer.html

@@ -20,6 +20,14 @@ await build({
   legalComments: 'none',
 })
 
+// what the bundles hold of others stands beside them with its licence
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+const licences = Object.entries(dependencies).map(([name, version]) => {
+  const text = readFileSync(`node_modules/${name}/LICENSE`, 'utf8').trim()
+  return `${name} ${version}\n\n${text}\n`
+})
+writeFileSync(`${FOLDER}/LICENSES.txt`, licences.join(`\n${'-'.repeat(80)}\n\n`))
+
 const files = PAGES.flatMap((page) => [`${page}.css`, `${page}.js`])
 const sums = files.map((file) => `${createHash('sha256').update(readFileSync(`${FOLDER}/${file}`)).digest('hex')}  ${file}\n`)
 writeFileSync(`${FOLDER}/SHA256SUMS`, sums.join(''))

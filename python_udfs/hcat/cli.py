@@ -1,11 +1,11 @@
-"""Command line: raw logs before a build, report and summary after it, alerts, review sheets, test sets, collection.
+"""Command line: raw logs before a build, report, explorer and summary after it, alerts, review, test sets, collection.
 
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
 of a tool to them. ``hcat build`` builds if something is new. ``hcat upgrade`` makes the warehouse of an earlier
-version fit for this one. ``hcat report`` writes the report of the last build, and ``hcat summary`` prints it in about
-ten lines. ``hcat sign`` records a signature. ``hcat labels`` writes the rating desk, and exports and imports review
-sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat
-collect`` sends such queries to an application.
+version fit for this one. ``hcat report`` writes the report of the last build, ``hcat explore`` a page to read its
+interactions, and ``hcat summary`` prints about ten lines. ``hcat sign`` records a signature. ``hcat labels`` writes the
+rating desk, and exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar``
+write queries to a file, and ``hcat collect`` sends such queries to an application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -310,6 +310,25 @@ def report(
     typer.echo(str(path))
     if pdf:
         typer.echo(str(print_pdf(path, path.with_suffix(".pdf"))))
+
+
+@app.command()
+@reads_a_build
+def explore(
+    place: Place,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="HTML file to write; by default explorer.html in the warehouse folder."),
+    ] = None,
+    unmasked: Annotated[
+        bool, typer.Option("--unmasked", help="Leave personal data readable; the file needs the access rights of logs.")
+    ] = False,
+) -> None:
+    """Write the explorer of the last build: an HTML file to read interactions with their evidence, without a server."""
+    from hcat.explorer.document import write_explorer
+    from hcat.report.document import EXPLORER_FILE
+
+    typer.echo(str(write_explorer(place, output or find_folder(place) / EXPLORER_FILE, is_unmasked=unmasked)))
 
 
 @app.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hcat.engine.warehouse import Place, Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
@@ -59,6 +59,10 @@ SECTIONS = (
 )
 
 
+#: The explorer of the same build: where it lies beside the report, findings and answers lead to it.
+EXPLORER_FILE: Final = "explorer.html"
+
+
 def write_report(warehouse: Path | Place, output: Path, metric_name: str | None = None) -> Path:
     """Write the report of the last build as one HTML file and return its path.
 
@@ -79,7 +83,8 @@ def write_report(warehouse: Path | Place, output: Path, metric_name: str | None 
     ValueError
         If ``metric_name`` is not a primary metric of the warehouse.
     """
-    page = render_report(warehouse, metric_name)
+    has_explorer = output.with_name(EXPLORER_FILE).is_file()
+    page = render_report(warehouse, metric_name, EXPLORER_FILE if has_explorer else "")
     output.parent.mkdir(parents=True, exist_ok=True)
     temporary = output.with_name(f".{output.name}.writing")
     temporary.write_text(page, encoding="utf-8", newline="\n")
@@ -87,13 +92,13 @@ def write_report(warehouse: Path | Place, output: Path, metric_name: str | None 
     return output
 
 
-def render_report(warehouse: Path | Place, metric_name: str | None = None) -> str:
-    """Return the report as HTML text; parameters and errors as in :func:`write_report`."""
+def render_report(warehouse: Path | Place, metric_name: str | None = None, explorer: str = "") -> str:
+    """Return the report as HTML text; ``explorer`` is the address of the explorer, the rest as in `write_report`."""
     import jinja2
 
     with open_warehouse(warehouse) as source:
         check_finished(source)
-        context = build_context(source, metric_name)
+        context = build_context(source, metric_name) | {"explorer": explorer}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,

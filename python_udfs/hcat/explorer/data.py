@@ -1,0 +1,555 @@
+"""What the explorer reads of a build: every statement, and the names of tables and columns, stand in this module alone.
+
+Two kinds of data leave it. Columns of NumPy hold one value per interaction, worst interaction first: scores, statuses,
+segments. Rows of dictionaries hold what is read when somebody opens an interaction: texts, sentences, chunks, ratings.
+Texts are the masked ones, unless the caller asks for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from hcat.engine.warehouse import Row, Warehouse, WarehouseError
+
+#: Words that the page writes as numbers: their place in the list is the number.
+SCORE_STATUSES: Final = (
+    "scored",
+    "truncated",
+    "refused",
+    "not_applicable",
+    "missing_input",
+    "unsupported_language",
+    "failed",
+)
+OUTCOMES: Final = ("answered", "refused", "empty")
+LABELS: Final = ("accepted", "failed", "not rated")
+#: What stands between several flags or tags of an interaction.
+SEPARATOR: Final = "\x1f"
+
+# Worst first: more primary metrics that fail, then the lower value of the main metric. The id makes the order whole.
+ORDER_INTERACTIONS: Final = """
+with judged as (
+    select
+        evaluations.interaction_id,
+        count(*) filter (where evaluations.is_failing and metrics.is_primary) as count_failing,
+        min(
+            case
+                when evaluations.metric_name = $main_metric and evaluations.score_status in ('scored', 'truncated')
+                    then evaluations.raw_score * case when metrics.direction = 'higher_is_better' then 1 else -1 end
+            end
+        ) as merit,
+        min(evaluations.label) as label
+    from fct_evaluations as evaluations
+    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+    group by evaluations.interaction_id
+),
+
+ordered as (
+    select
+        interactions.interaction_id,
+        judged.label,
+        row_number() over (
+            order by coalesce(judged.count_failing, 0) desc, judged.merit nulls last, interactions.interaction_id
+        ) - 1 as position
+    from fct_interactions as interactions
+    left join judged on interactions.interaction_id = judged.interaction_id
+)
+"""
+
+#: {dimensions}: one expression per dimension, of :func:`_express_dimension`; the names come from marts of the build.
+LIST_INTERACTIONS: Final = (
+    ORDER_INTERACTIONS
+    + """,
+
+flagged as (
+    select interaction_id, string_agg(distinct flag_name, chr(31) order by flag_name) as flags
+    from {flags}
+    group by interaction_id
+)
+
+select
+    interactions.interaction_id,
+    interactions.cluster_id,
+    coalesce(interactions.application, 'unnamed') as application,
+    interactions.application_version,
+    case
+        when interactions.turn_index > 1 then 'turn_' || interactions.turn_index || '_' || interactions.conversation_id
+        else coalesce(
+            interactions.query_id,
+            'text_' || md5(lower(regexp_replace(trim(interactions.query_text), '\\s+', ' ', 'g')))
+        )
+    end as query_key,
+    case
+        when not interactions.is_answered then 'empty' when interactions.is_refusal then 'refused' else 'answered'
+    end as outcome,
+    case ordered.label when 1 then 'accepted' when 0 then 'failed' else 'not rated' end as label,
+    coalesce(flagged.flags, '') as flags,
+    {tags} as tags,
+    md5('hcat explorer|' || $random_seed || '|' || interactions.interaction_id) as lot
+    {dimensions}
+from ordered
+inner join fct_interactions as interactions on ordered.interaction_id = interactions.interaction_id
+left join flagged on interactions.interaction_id = flagged.interaction_id
+order by ordered.position
+"""
+)
+
+LIST_DIMENSIONS: Final = """
+select distinct dimension from fct_marginal_weaknesses where dimension <> 'all' order by dimension
+"""
+
+#: Tags with more values than this are no facet.
+COUNT_TAG_VALUES: Final = """
+with entries as (
+    select unnest(json_keys(tags)) as tag, tags from fct_interactions where json_type(tags) = 'OBJECT'
+)
+
+select tag, count(distinct json_extract_string(tags, '$."' || tag || '"')) as count_values
+from entries
+where tag not in (select dimension from fct_marginal_weaknesses) and tag not like '%"%'
+group by tag
+having count_values <= $maximum
+order by tag
+"""
+
+LIST_SCORES: Final = (
+    ORDER_INTERACTIONS
+    + """
+
+select
+    ordered.position::integer as position,
+    (list_position($metric_names::varchar[], evaluations.metric_name) - 1)::integer as metric,
+    evaluations.raw_score,
+    (list_position($statuses::varchar[], evaluations.score_status) - 1)::integer as status,
+    case when evaluations.is_failing then 2 when evaluations.is_failing = false then 1 else 0 end as failing,
+    evaluations.calibrated_probability,
+    case evaluations.prediction_set
+        when 'accepted' then 1 when 'failed' then 2 when 'accepted|failed' then 3 when '' then 4 else 0
+    end as prediction_set
+from fct_evaluations as evaluations
+inner join ordered on evaluations.interaction_id = ordered.interaction_id
+where list_contains($metric_names::varchar[], evaluations.metric_name)
+"""
+)
+
+# Grades along the ranks, and how many relevant chunks were not retrieved.
+LIST_RANKINGS: Final = """
+with relevant as (
+    select query_id, count(*) as count_relevant from int_query_relevance where grade > 0 group by query_id
+)
+
+select
+    graded.interaction_id,
+    string_agg(graded.grade::integer, ',' order by graded.position) as grades,
+    any_value(relevant.count_relevant) - count(*) filter (where graded.grade > 0) as count_missed
+from int_retrievals_graded as graded
+inner join relevant on graded.query_id = relevant.query_id
+group by graded.interaction_id
+"""
+RANKING_TABLES: Final = ("int_retrievals_graded", "int_query_relevance")
+
+LIST_TEXTS: Final = """
+select
+    interactions.interaction_id,
+    interactions.query_id,
+    interactions.conversation_key,
+    interactions.turn_index,
+    interactions.asked_at,
+    interactions.expected_behaviour,
+    interactions.refusal_rule,
+    texts.query_text,
+    texts.answer,
+    texts.reference_answer
+from fct_interactions as interactions
+inner join {texts} as texts on interactions.interaction_id = texts.interaction_id
+where list_contains($interaction_ids::varchar[], interactions.interaction_id)
+"""
+
+LIST_EARLIER_TURNS: Final = """
+select turns.interaction_id, earlier.turn_index, earlier.query_text, earlier.answer
+from fct_interactions as turns
+inner join (
+    select interactions.conversation_key, interactions.turn_index, texts.query_text, texts.answer
+    from fct_interactions as interactions
+    inner join {texts} as texts on interactions.interaction_id = texts.interaction_id
+) as earlier
+    on turns.conversation_key = earlier.conversation_key and turns.turn_index > earlier.turn_index
+where list_contains($interaction_ids::varchar[], turns.interaction_id)
+qualify row_number() over (partition by turns.interaction_id order by earlier.turn_index desc) <= $maximum
+order by turns.interaction_id, earlier.turn_index
+"""
+
+# Until the published marts hold retrieved contexts, they are read from the working tables: the text that the
+# application saw, else that of the corpus, masked as the build masks every text that readers see.
+LIST_CONTEXTS: Final = """
+select
+    retrievals.interaction_id,
+    retrievals.rank,
+    retrievals.chunk_id,
+    retrievals.retrieval_score,
+    coalesce(documents.title, chunks.document_id) as document,
+    coalesce({mask}, nullif(trim(retrievals.text), ''), chunks.chunk_text) as text,
+    relevance.grade,
+    list_contains(queries.source_chunk_ids, retrievals.chunk_id) as is_source
+from stg_retrievals as retrievals
+inner join fct_interactions as interactions on retrievals.interaction_id = interactions.interaction_id
+left join stg_chunks as chunks on retrievals.chunk_id = chunks.chunk_id
+left join dim_documents as documents on chunks.document_id = documents.document_id
+left join int_texts_masked as masked
+    on md5(
+        case when coalesce(trim(retrievals.text), '') = '' then chunks.chunk_text else retrievals.text end
+    ) = masked.text_id
+left join int_query_relevance as relevance
+    on interactions.query_id = relevance.query_id and retrievals.chunk_id = relevance.chunk_id
+left join dim_queries as queries on interactions.query_id = queries.query_id
+where list_contains($interaction_ids::varchar[], retrievals.interaction_id)
+order by retrievals.interaction_id, retrievals.rank, retrievals.chunk_id
+"""
+# Relevant chunks that the application did not retrieve.
+LIST_MISSED: Final = """
+select
+    interactions.interaction_id,
+    relevance.chunk_id,
+    relevance.grade,
+    coalesce(documents.title, chunks.document_id) as document,
+    coalesce({mask}, chunks.chunk_text) as text,
+    list_contains(queries.source_chunk_ids, relevance.chunk_id) as is_source
+from fct_interactions as interactions
+inner join int_query_relevance as relevance on interactions.query_id = relevance.query_id and relevance.grade > 0
+inner join stg_chunks as chunks on relevance.chunk_id = chunks.chunk_id
+left join dim_documents as documents on chunks.document_id = documents.document_id
+left join int_texts_masked as masked on md5(chunks.chunk_text) = masked.text_id
+left join dim_queries as queries on interactions.query_id = queries.query_id
+left join stg_retrievals as retrievals
+    on interactions.interaction_id = retrievals.interaction_id and relevance.chunk_id = retrievals.chunk_id
+where list_contains($interaction_ids::varchar[], interactions.interaction_id) and retrievals.interaction_id is null
+order by interactions.interaction_id, relevance.grade desc, relevance.chunk_id
+"""
+CONTEXT_TABLES: Final = ("stg_retrievals", "stg_chunks", "int_texts_masked", "int_query_relevance")
+
+LIST_SENTENCES: Final = """
+select
+    evidence.interaction_id,
+    evidence.sentence_index,
+    {texts}
+    evidence.evidence_chunk_id,
+    evidence.evidence_rank,
+    evidence.similarity,
+    evidence.entailment_probability,
+    evidence.contradiction_probability,
+    evidence.support_probability,
+    evidence.support_contributions,
+    coalesce(evidence.is_least_grounded, false) as is_least_grounded,
+    coalesce(evidence.claims_nothing, false) as claims_nothing,
+    coalesce(evidence.is_contradicted, false) as is_contradicted,
+    coalesce(evidence.is_flagged, false) as is_flagged
+from fct_sentence_evidence as evidence
+{joins}
+where list_contains($interaction_ids::varchar[], evidence.interaction_id) and evidence.sentence_index < $maximum
+order by evidence.interaction_id, evidence.sentence_index
+"""
+_MASKED_SENTENCES: Final = """evidence.sentence_text,
+    evidence.evidence_text,
+    case when evidence.is_contradicted then evidence.contradicting_text end as contradicting_text,
+    evidence.unsupported,
+    evidence.contradicted,
+    evidence.displaced,"""
+_UNMASKED_SENTENCES: Final = """sentences.encoded_text as sentence_text,
+    coalesce(entailed.premise, evidence.evidence_text) as evidence_text,
+    case when evidence.is_contradicted then entailed.contradicting_premise end as contradicting_text,
+    array_to_string(supported.unsupported, ', ') as unsupported,
+    array_to_string(supported.contradicted, ', ') as contradicted,
+    array_to_string(supported.displaced, ', ') as displaced,"""
+_UNMASKED_JOINS: Final = """inner join int_sentences_supported as supported
+    on evidence.interaction_id = supported.interaction_id and evidence.sentence_index = supported.sentence_index
+inner join int_texts as sentences on supported.text_id = sentences.text_id
+left join int_sentences_entailed as entailed
+    on evidence.interaction_id = entailed.interaction_id and evidence.sentence_index = entailed.sentence_index"""
+#: Where the texts without masks are; only the working database has them.
+UNMASKED_TABLES: Final = (
+    "int_interactions_joined",
+    "int_sentences_supported",
+    "int_texts",
+    "int_sentences_entailed",
+    *CONTEXT_TABLES,
+)
+
+# Raters are numbered within an interaction: who they are is nothing that the page says.
+LIST_RATINGS: Final = """
+select
+    interaction_id,
+    criterion,
+    coalesce(rater_kind, 'unknown') as rater_kind,
+    dense_rank() over (partition by interaction_id order by rater) as rater_number,
+    scale_point,
+    rating_pass
+from stg_ratings
+where list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, criterion, rater_number, rating_pass
+"""
+
+LIST_SCALES: Final = """
+select criterion, scale_point, scale_label, guideline_text from rating_scales order by criterion, scale_point
+"""
+
+LIST_LABELS: Final = """
+select interaction_id, metric_name, label, label_rater_kind
+from fct_evaluations
+where label is not null and list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, metric_name
+"""
+
+LIST_DETAILS: Final = """
+select evaluations.interaction_id, evaluations.metric_name, evaluations.detail
+from fct_evaluations as evaluations
+inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+where
+    list_contains($interaction_ids::varchar[], evaluations.interaction_id)
+    and metrics.is_primary
+    and coalesce(evaluations.detail, '') <> ''
+    and metrics.family <> 'groundedness'
+order by evaluations.interaction_id, evaluations.metric_name
+"""
+
+LIST_CAUSES: Final = """
+select interaction_id, metric_name, fault, reason
+from fct_failure_causes
+where list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, metric_name
+"""
+
+LIST_FLAGS: Final = """
+select interaction_id, flag_name, subject, evidence, score, threshold
+from fct_query_flags
+where list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, flag_name, subject
+"""
+
+LIST_PRIVATE_VALUES: Final = """
+select interaction_id, entity_type, exposure, masked, is_leak
+from fct_privacy_findings
+where list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, privacy_finding_id
+"""
+
+_CELL_COLUMNS: Final = """
+    cells.count_interactions,
+    cells.count_scored,
+    cells.count_clusters,
+    cells.count_failing,
+    cells.share_failing,
+    cells.share_failing_lower,
+    cells.share_failing_upper,
+    cells.mean_score,
+    cells.mean_score_lower,
+    cells.mean_score_upper,
+    cells.measurement,
+    cells.value,
+    coalesce(cells.is_small, false) as is_small,
+    coalesce(cells.is_weak, false) as is_weak,
+    coalesce(cells.is_confirmed, false) as is_confirmed,
+    -- as in the maps of the report: the tested difference decides, else the interval against the whole
+    coalesce(
+        case
+            when cells.measurement = 'share_failing' and cells.difference_lower is not null
+                then cells.difference_lower <= 0 and cells.difference_upper >= 0
+            when cells.share_failing is not null
+                then whole.share_failing between cells.share_failing_lower and cells.share_failing_upper
+            else whole.mean_score between cells.mean_score_lower and cells.mean_score_upper
+        end,
+        true
+    ) as is_unsure
+"""
+
+LIST_CELLS: Final = f"""
+with whole as (select * from fct_marginal_weaknesses where dimension = 'all')
+
+select
+    cells.marginal_weakness_id as cell_id,
+    cells.metric_name,
+    cells.dimension as first_dimension,
+    cells.segment as first_segment,
+    null as second_dimension,
+    null as second_segment,
+    {_CELL_COLUMNS}
+from fct_marginal_weaknesses as cells
+inner join whole on cells.metric_name = whole.metric_name
+union all
+select
+    cells.bivariate_weakness_id as cell_id,
+    cells.metric_name,
+    cells.first_dimension,
+    cells.first_segment,
+    cells.second_dimension,
+    cells.second_segment,
+    {_CELL_COLUMNS}
+from fct_bivariate_weaknesses as cells
+inner join whole on cells.metric_name = whole.metric_name
+where cells.second_dimension not like '% x %'
+order by metric_name, first_dimension, second_dimension nulls first, first_segment, second_segment
+"""
+
+LIST_FINDING_CELLS: Final = """
+select
+    finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment, measurement,
+    first_seen_at, last_seen_at, confirmed_at, closed_at, count_runs_seen, count_new_interactions, new_difference,
+    retest_difference, retest_lower, retest_upper, retested_at
+from fct_findings
+"""
+
+LIST_FINDING_EXAMPLES: Final = """
+select weakness_id as finding_id, interaction_id, rank, raw_score, is_failing
+from fct_weakness_examples
+where list_contains($finding_ids::varchar[], weakness_id)
+order by weakness_id, rank, interaction_id
+"""
+
+LIST_SENSITIVITIES: Final = """
+select finding_id, kind, variation, status, difference, difference_bound, share_surviving, is_flagged,
+    is_explained_by_length
+from fct_finding_sensitivity
+where list_contains($finding_ids::varchar[], finding_id)
+order by finding_id, kind, variation
+"""
+
+LIST_WEEKS: Final = """
+select metric_name, dimension, segment, week_start, week_status, count_scored, count_clusters, mean_score, mean_lower,
+    mean_upper, share_failing, share_failing_lower, share_failing_upper
+from fct_metric_weeks
+order by metric_name, dimension, segment, week_start
+"""
+
+LIST_ALARMS: Final = """
+select metric_name, dimension, segment, test, detail, window_start, window_end, window_weeks, reference_start,
+    reference_end, value_reference, value_window, difference, difference_lower, difference_upper, band_lower,
+    band_upper, q_value, coalesce(is_drifting, false) as is_drifting, count_window
+from fct_metric_drift
+where role = 'alarm' and status = 'tested'
+order by is_drifting desc, q_value nulls last, metric_name, dimension, segment, test, window_weeks
+"""
+
+LIST_COMPARISONS: Final = """
+select application, baseline_version, candidate_version, metric_name, measurement, verdict, count_pairs,
+    count_clusters, baseline_value, candidate_value, difference, difference_lower, difference_upper, count_regressions,
+    count_improvements
+from fct_version_comparisons
+where dimension = 'all' and is_latest
+order by application, baseline_version, candidate_version, family <> 'headline', metric_name
+"""
+
+LIST_VERSIONS: Final = """
+select distinct coalesce(application, 'unnamed') as application, application_version as version, min(asked_at) as first
+from fct_interactions
+where application_version is not null
+group by 1, 2
+order by application, first nulls last, version
+"""
+
+
+def list_dimensions(source: Warehouse) -> list[str]:
+    """Return the dimensions by which interactions can be filtered: those that the marts of weakness know."""
+    rows = source.rows(LIST_DIMENSIONS, ["fct_marginal_weaknesses"])
+    return [row["dimension"] for row in rows if _express_dimension(source, row["dimension"])]
+
+
+def _express_dimension(source: Warehouse, dimension: str) -> str:
+    """Return the value of a dimension as SQL: a column, a value that the build derived, else a tag."""
+    name, text = dimension.replace('"', '""'), dimension.replace("'", "''")
+    if source.has(f"fct_interactions.{dimension}"):
+        return f'interactions."{name}"::varchar'
+    if source.has("int_interaction_segments"):
+        return (
+            "(select any_value(segment) from int_interaction_segments as segments where segments.dimension ="
+            f" '{text}' and segments.interaction_id = interactions.interaction_id)"
+        )
+    return "" if '"' in dimension else f"json_extract_string(interactions.tags, '$.\"{text}\"')"
+
+
+def read_interactions(
+    source: Warehouse, dimensions: Sequence[str], tags: Sequence[str], main_metric: str, random_seed: int
+) -> dict[str, Any]:
+    """Return one array per column of :data:`LIST_INTERACTIONS`, worst interaction first, and one per dimension."""
+    pairs = ", ".join(
+        f"'{tag}=' || json_extract_string(interactions.tags, '$.\"{tag}\"')"
+        for tag in (tag.replace("'", "''") for tag in tags)
+    )
+    statement = LIST_INTERACTIONS.format(
+        flags="fct_query_flags"
+        if source.has("fct_query_flags")
+        else "(select null::varchar as interaction_id, null::varchar as flag_name where false)",
+        tags=f"array_to_string(list_filter([{pairs}], lambda each: each is not null), chr(31))" if pairs else "''",
+        dimensions="".join(
+            f",\n    {_express_dimension(source, name)} as dimension_{number}" for number, name in enumerate(dimensions)
+        ),
+    )
+    reads = ["fct_interactions", "fct_evaluations", "dim_metrics"]
+    return source.columns_of(statement, reads, main_metric=main_metric, random_seed=str(random_seed))
+
+
+def read_tags(source: Warehouse, maximum: int) -> list[str]:
+    """Return the tags of the logs that are no dimension and have at most ``maximum`` values."""
+    reads = ["fct_interactions", "fct_marginal_weaknesses"]
+    return [row["tag"] for row in source.rows(COUNT_TAG_VALUES, reads, maximum=maximum)]
+
+
+def read_scores(source: Warehouse, metric_names: Sequence[str], main_metric: str) -> dict[str, Any]:
+    """Return one array per column of :data:`LIST_SCORES`: the evaluations, in no order."""
+    return source.columns_of(
+        LIST_SCORES,
+        ["fct_interactions", "fct_evaluations", "dim_metrics"],
+        metric_names=list(metric_names),
+        statuses=list(SCORE_STATUSES),
+        main_metric=main_metric,
+    )
+
+
+def read_texts(
+    source: Warehouse, interaction_ids: Sequence[str], *, is_unmasked: bool, limits: Mapping[str, int]
+) -> dict[str, list[Row]]:
+    """Return what belongs to the chosen interactions, by name of the list.
+
+    Parameters
+    ----------
+    source : Warehouse
+        Opened warehouse or published copy.
+    interaction_ids : sequence of str
+        Interactions whose texts are read.
+    is_unmasked : bool
+        Whether personal data stays readable.
+    limits : mapping of str to int
+        Most ``turns`` and ``sentences`` of an interaction.
+
+    Raises
+    ------
+    WarehouseError
+        If unmasked texts are asked of a copy that does not hold them.
+    """
+    if is_unmasked and (missing := source.lacks(*UNMASKED_TABLES)):
+        raise WarehouseError(
+            f"this copy holds no unmasked texts (it lacks {missing[0]}): read the working database, or leave out"
+            " --unmasked"
+        )
+    ids = {"interaction_ids": list(interaction_ids)}
+    texts = "int_interactions_joined" if is_unmasked else "fct_interactions"
+    mask = "null" if is_unmasked else "masked.masked_text"
+    sentences = LIST_SENTENCES.format(
+        texts=_UNMASKED_SENTENCES if is_unmasked else _MASKED_SENTENCES, joins=_UNMASKED_JOINS if is_unmasked else ""
+    )
+    return {
+        "interactions": source.rows(LIST_TEXTS.format(texts=texts), ["fct_interactions"], **ids),
+        "turns": source.rows(
+            LIST_EARLIER_TURNS.format(texts=texts), ["fct_interactions"], **ids, maximum=limits["turns"]
+        ),
+        "contexts": source.rows(
+            LIST_CONTEXTS.format(mask=mask), [*CONTEXT_TABLES, "dim_documents", "dim_queries"], **ids
+        ),
+        "missed": source.rows(LIST_MISSED.format(mask=mask), [*CONTEXT_TABLES, "dim_documents", "dim_queries"], **ids),
+        "sentences": source.rows(sentences, ["fct_sentence_evidence"], **ids, maximum=limits["sentences"]),
+        "ratings": source.rows(LIST_RATINGS, ["stg_ratings"], **ids),
+        "labels": source.rows(LIST_LABELS, ["fct_evaluations"], **ids),
+        "details": source.rows(LIST_DETAILS, ["fct_evaluations", "dim_metrics"], **ids),
+        "causes": source.rows(LIST_CAUSES, ["fct_failure_causes"], **ids),
+        "flags": source.rows(LIST_FLAGS, ["fct_query_flags"], **ids),
+        "private": source.rows(LIST_PRIVATE_VALUES, ["fct_privacy_findings"], **ids),
+    }

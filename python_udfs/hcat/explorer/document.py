@@ -1,0 +1,169 @@
+"""The explorer of a build: one HTML file beside the report, whose numbers are those of the marts and of the report.
+
+A file of more than :data:`MAXIMUM_BYTES` is not written. What would not fit is left out in this order: texts of other
+interactions than the worst ones and a random sample, then the interactions themselves. The page says what was left out,
+and weighs what was drawn.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hcat.engine.warehouse import Place, Warehouse, WarehouseError, check_finished, open_warehouse
+from hcat.explorer import data, tables
+from hcat.explorer.describing import describe_page
+from hcat.explorer.page import assemble_page
+from hcat.explorer.reading import Read, read_everything
+
+#: Bytes of the largest file: browsers open it in seconds.
+MAXIMUM_BYTES: Final = 30_000_000
+#: Interactions whose texts are in the file: at first, and at least.
+COUNT_TEXTS: Final = 5_000
+LEAST_TEXTS: Final = 500
+#: Share of a random sample in what is chosen; the rest are the worst.
+SHARE_DRAWN: Final = 0.2
+#: Sentences and earlier turns of an interaction.
+LIMITS: Final = {"sentences": 200, "turns": 20}
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """How much of a build the page holds: interactions, and those of them with texts."""
+
+    count_rows: int
+    count_texts: int
+
+
+def write_explorer(warehouse: Path | Place, output: Path, *, is_unmasked: bool = False) -> Path:
+    """Write the explorer of the last build as one HTML file and return its path.
+
+    Parameters
+    ----------
+    warehouse : Path
+        Folder that holds ``hcat.duckdb`` (also a published copy), or the file.
+    output : Path
+        HTML file, replaced atomically; its folder is made when missing.
+    is_unmasked : bool
+        Whether personal data stays readable. The page says so.
+
+    Raises
+    ------
+    WarehouseError
+        If the warehouse cannot be read, if its last build was killed, or if it has no scored interaction.
+    """
+    with open_warehouse(warehouse) as source:
+        check_finished(source)
+        page = render_explorer(source, is_unmasked=is_unmasked)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    temporary = output.with_name(f".{output.name}.writing")
+    temporary.write_text(page, encoding="utf-8", newline="\n")
+    os.replace(temporary, output)
+    return output
+
+
+def render_explorer(source: Warehouse, *, is_unmasked: bool = False, maximum_bytes: int = MAXIMUM_BYTES) -> str:
+    """Return the explorer as HTML text, of at most ``maximum_bytes``; parameters as of :func:`write_explorer`.
+
+    Raises
+    ------
+    WarehouseError
+        If the warehouse has no scored interaction, or if not even the smallest page fits.
+    """
+    read = read_everything(source)
+    fixed = describe_page(source, read, is_unmasked=is_unmasked)
+    count = len(read.columns["interaction_id"])
+    size = _Size(count, min(count, COUNT_TEXTS))
+    while True:
+        blocks = _write_blocks(source, read, size, is_unmasked)
+        page = assemble_page("explorer", fixed["page"]["title"], _join(fixed, blocks))
+        if len(page.encode("utf-8")) <= maximum_bytes:
+            return page
+        smaller = _shrink(size)
+        if smaller is None:
+            raise WarehouseError(
+                f"the explorer would be larger than {maximum_bytes / 1e6:g} MB even with {size.count_rows:,}"
+                " interactions: build fewer metrics, or read the marts"
+            )
+        size = smaller
+
+
+def _shrink(size: _Size) -> _Size | None:
+    """Return a smaller size: half the texts, then half the interactions; None where nothing can go."""
+    if size.count_texts > LEAST_TEXTS:
+        return _Size(size.count_rows, max(LEAST_TEXTS, size.count_texts // 2))
+    if size.count_rows > LEAST_TEXTS:
+        return _Size(max(LEAST_TEXTS, size.count_rows // 2), size.count_texts)
+    return None
+
+
+def _count_worst(count: int) -> int:
+    return count - int(count * SHARE_DRAWN)
+
+
+def _join(fixed: Mapping[str, Any], blocks: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the blocks of the page; what was chosen joins the description."""
+    page = {**fixed["page"], **blocks["page"]}
+    return {**{name: block for name, block in {**fixed, **blocks}.items() if name != "page"}, "page": page}
+
+
+def _write_blocks(source: Warehouse, read: Read, size: _Size, is_unmasked: bool) -> dict[str, Any]:
+    """Return the blocks that depend on how many interactions the page holds."""
+    columns = read.columns
+    rows, drawn = tables.choose_rows(columns["lot"], size.count_rows, _count_worst(size.count_rows))
+    ids = [str(name) for name in columns["interaction_id"][rows]]
+    with_texts, texts_drawn = tables.choose_rows(columns["lot"][rows], size.count_texts, _count_worst(size.count_texts))
+    text_ids = [ids[position] for position in with_texts]
+    text_row = np.full(len(rows), -1, dtype=np.int32)
+    text_row[with_texts] = np.arange(len(with_texts))
+    chunks = tables.Chunks()
+    texts = data.read_texts(source, text_ids, is_unmasked=is_unmasked, limits=LIMITS)
+    text_block = tables.write_texts(texts, text_ids, chunks)
+    count, count_drawn = len(columns["interaction_id"]), int(drawn.sum())
+    weight = (count - (len(rows) - count_drawn)) / count_drawn if count_drawn else 1.0
+    flags, flag_sets = tables.encode(columns["flags"])
+    tags, tag_sets = tables.encode(columns["tags"])
+    rankings = [read.rankings.get(name) for name in ids]
+    written = {
+        "id": [tables.show_id(name) for name in ids],
+        "cluster": tables.number(columns["cluster_id"][rows]),
+        "query": tables.number(columns["query_key"][rows]),
+        "application": read.applications.codes[rows],
+        "version": read.versions.codes[rows],
+        "outcome": np.array([data.OUTCOMES.index(word) for word in columns["outcome"][rows]], np.int32),
+        "label": np.array([data.LABELS.index(word) for word in columns["label"][rows]], np.int32),
+        "flags": flags[rows],
+        "tags": tags[rows],
+        "weight": np.where(drawn, weight, 1.0).astype(np.float32),
+        "text": text_row,
+        "grades": ["" if row is None else row["grades"] for row in rankings],
+        "missed": np.array([-1 if row is None else row["count_missed"] for row in rankings], np.int32),
+        **{f"dimension_{number}": coded.codes[rows] for number, coded in enumerate(read.dimensions.values())},
+        **tables.tabulate_scores(read.scores, len(read.metric_names), rows),
+    }
+    return {
+        "rows": tables.write_parquet(written),
+        "texts": text_block,
+        "chunks": chunks.write(),
+        "page": {
+            "flagSets": [_split(one) for one in flag_sets],
+            "tagSets": [_split(one) for one in tag_sets],
+            "sampling": {
+                "countAll": count,
+                "countRows": len(rows),
+                "countDrawn": count_drawn,
+                "weight": weight,
+                "countTexts": len(text_ids),
+                "countTextsDrawn": int(texts_drawn.sum()),
+            },
+        },
+    }
+
+
+def _split(joined: str) -> list[str]:
+    return [tables.show(one, tables.SHORT_CHARACTERS) for one in joined.split(data.SEPARATOR) if one]

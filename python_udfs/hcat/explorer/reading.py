@@ -1,0 +1,105 @@
+"""Everything that the explorer reads of a build once, however many interactions the page can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hcat.engine.warehouse import Row, Warehouse, WarehouseError
+from hcat.explorer import data, tables
+from hcat.report.ledger import Build, read_build
+from hcat.report.maps import choose_metric
+from hcat.statistics.arrays import Integers
+
+#: Values of a tag that is a facet.
+MAXIMUM_TAG_VALUES: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column of texts as codes, -1 for none, with the text and the label of each code."""
+
+    codes: Integers
+    names: Sequence[str]
+    labels: Sequence[str]
+
+    @property
+    def code_of(self) -> dict[str, int]:
+        """Return the code of each text."""
+        return {name: code for code, name in enumerate(self.names)}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A build as it was read.
+
+    Parameters
+    ----------
+    build : Build
+        The last build.
+    main : dict
+        Row of dim_metrics of the main metric.
+    columns, scores : mapping of str to ndarray
+        Interactions, worst first, and their evaluations in no order.
+    rankings : mapping of str to dict
+        Grades along the ranks of the judged interactions.
+    dimensions : mapping of str to Coded
+        Segment of each interaction.
+    applications, versions : Coded
+        Application and version of each interaction.
+    """
+
+    build: Build
+    main: Row
+    columns: Mapping[str, Any]
+    scores: Mapping[str, Any]
+    rankings: Mapping[str, Row]
+    dimensions: Mapping[str, Coded]
+    applications: Coded
+    versions: Coded
+
+    @property
+    def metric_names(self) -> list[str]:
+        """Return the names of the metrics in the order of the page."""
+        return [metric["metric_name"] for metric in self.build.metrics]
+
+    def label_of(self, dimension: str, segment: str) -> str:
+        """Return the label of a segment, by which the page filters; its safe text where no dimension has it."""
+        coded = self.dimensions.get(dimension)
+        code = None if coded is None else coded.code_of.get(segment)
+        return tables.show(segment, tables.SHORT_CHARACTERS) if coded is None or code is None else coded.labels[code]
+
+
+def read_everything(source: Warehouse) -> Read:
+    """Return what the page needs of every interaction.
+
+    Raises
+    ------
+    WarehouseError
+        If the warehouse has no scored interaction.
+    """
+    build = read_build(source)
+    main = choose_metric(source, build.metrics, None)
+    if main is None:
+        raise WarehouseError("the warehouse holds no scored interaction: load logs and run `dbt build`")
+    dimensions = data.list_dimensions(source)
+    tags = data.read_tags(source, MAXIMUM_TAG_VALUES)
+    seed = int(build.run["random_seed"]) if build.run else 0
+    columns = data.read_interactions(source, dimensions, tags, main["metric_name"], seed)
+    names = [metric["metric_name"] for metric in build.metrics]
+    return Read(
+        build,
+        main,
+        columns,
+        data.read_scores(source, names, main["metric_name"]),
+        {row["interaction_id"]: row for row in source.rows(data.LIST_RANKINGS, data.RANKING_TABLES)},
+        {name: _encode(columns[f"dimension_{number}"]) for number, name in enumerate(dimensions)},
+        _encode(columns["application"]),
+        _encode(columns["application_version"]),
+    )
+
+
+def _encode(values: Any) -> Coded:
+    codes, names = tables.encode(values)
+    return Coded(codes, names, tables.label_segments(names))

@@ -1,0 +1,50 @@
+"""A browser, and the pages that the tests look at, each made once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_build import make_build
+
+from hcat.explorer.document import write_explorer
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Return Chromium without a window; tests that need it are skipped where it is missing."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("chromium is not installed: the explorer is not looked at by a browser")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser is driven")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a made-up build."""
+    return make_build(tmp_path_factory.mktemp("explorer"))
+
+
+@pytest.fixture(scope="session")
+def explorer(build: Path) -> Path:
+    """Return the page of that build."""
+    return write_explorer(build, build / "explorer.html")
+
+
+@pytest.fixture(scope="session")
+def hostile_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a build whose texts attack whoever shows them."""
+    return make_build(tmp_path_factory.mktemp("hostile"), count=60, is_hostile=True)
+
+
+@pytest.fixture(scope="session")
+def hostile_explorer(hostile_build: Path) -> Path:
+    """Return the page of that build."""
+    return write_explorer(hostile_build, hostile_build / "explorer.html")

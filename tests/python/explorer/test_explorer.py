@@ -1,0 +1,273 @@
+"""What the explorer's page holds: the numbers of the marts, masked texts, no secret of raters, the same bytes again."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build
+from typer.testing import CliRunner
+
+from benchmarks.explorer import MAIN_METRIC
+from hcat.cli import app
+from hcat.engine.warehouse import WarehouseError, open_warehouse
+from hcat.explorer import page as pages
+from hcat.explorer import tables
+from hcat.explorer.document import render_explorer, write_explorer
+from hcat.report import write_report
+
+WEB = Path(__file__).resolve().parents[3] / "web"
+
+
+def read_block(page: str, name: str) -> Any:
+    """Return a block of a page: JSON as it is, Parquet as a table of PyArrow."""
+    kind, content = re.search(rf'<script type="([^"]+)" id="{name}">(.*?)</script>', page, re.DOTALL).groups()
+    if kind == "application/json":
+        return json.loads(content)
+    return pq.read_table(io.BytesIO(base64.b64decode(content)))
+
+
+@pytest.fixture(scope="module")
+def text(explorer: Path) -> str:
+    return explorer.read_text("utf-8")
+
+
+def query(folder: Path, sql: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> None:
+    rows, page = read_block(text, "rows").to_pydict(), read_block(text, "page")
+    assert len(rows["id"]) == COUNT
+    known: dict[str, dict[str, tuple[Any, ...]]] = {}
+    for key, metric, *values in query(
+        build, "select interaction_id, metric_name, raw_score, score_status, is_failing from fct_evaluations"
+    ):
+        known.setdefault(metric, {})[key] = tuple(values)
+    for position, metric in enumerate(page["metrics"]):
+        for key, score, word in zip(rows["id"], rows[f"score_{position}"], rows[f"status_{position}"], strict=True):
+            expected, status, failing = known[metric["name"]][key]
+            assert page["statuses"][word // 3] == status
+            assert word % 3 == (0 if failing is None else 2 if failing else 1)
+            assert np.isnan(score) if expected is None else abs(score - expected) <= 5e-4 * abs(expected) + 1e-9
+
+
+def test_the_worst_interaction_comes_first(build: Path, text: str) -> None:
+    rows = read_block(text, "rows").to_pydict()
+    failing = dict(
+        query(
+            build,
+            "select interaction_id, count(*) filter (where is_failing and is_primary) from fct_evaluations"
+            " inner join dim_metrics using (metric_name) group by interaction_id",
+        )
+    )
+    counts = [failing[key] for key in rows["id"]]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_chunks_are_written_once_and_named_by_interactions(build: Path, text: str) -> None:
+    chunks, texts = read_block(text, "chunks").to_pydict(), read_block(text, "texts").to_pydict()
+    assert len(set(zip(chunks["id"], chunks["text"], strict=True))) == len(chunks["id"])
+    ids = read_block(text, "rows").to_pydict()["id"]
+    for key, detail in zip(ids, map(json.loads, texts["detail"]), strict=True):
+        retrieved = query(
+            build, f"select rank, chunk_id from stg_retrievals where interaction_id = '{key}' order by rank"
+        )
+        shown = [(one["rank"], chunks["id"][one["chunk"]]) for one in detail["contexts"] if one["rank"] is not None]
+        assert shown == retrieved
+        missed = [chunks["id"][one["chunk"]] for one in detail["contexts"] if one["rank"] is None]
+        assert not set(missed) & {chunk for _, chunk in retrieved}
+        assert all(one["grade"] > 0 for one in detail["contexts"] if one["rank"] is None)
+
+
+def test_sentences_and_evidence_stand_where_the_page_says(build: Path, text: str) -> None:
+    chunks, texts = read_block(text, "chunks").to_pydict(), read_block(text, "texts").to_pydict()
+    sentences = {
+        (key, index): (sentence, evidence)
+        for key, index, sentence, evidence in query(
+            build, "select interaction_id, sentence_index, sentence_text, evidence_text from fct_sentence_evidence"
+        )
+    }
+    ids = read_block(text, "rows").to_pydict()["id"]
+    count_found = 0
+    for key, answer, detail in zip(ids, texts["answer"], map(json.loads, texts["detail"]), strict=True):
+        passages = {one["rank"]: chunks["text"][one["chunk"]] for one in detail["contexts"]}
+        for index, sentence in enumerate(detail["sentences"]):
+            expected, evidence = sentences[key, index]
+            start, end = sentence["place"]
+            assert answer[start:end] == expected
+            for rank, start, end in sentence["evidence"].get("places", []):
+                assert passages[rank][start:end] == evidence
+                count_found += 1
+    # evidence of a masked chunk is no part of it word for word
+    assert count_found > 0.9 * len(sentences)
+
+
+def test_masked_texts_leave_no_trace_and_unmasked_ones_are_said(build: Path, tmp_path: Path) -> None:
+    folder = make_build(tmp_path / "private", count=40)
+    with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
+        connection.execute(
+            """
+            create table int_interactions_joined as
+            select * replace (replace(answer, 'The ', 'Jane Doe of The ') as answer) from fct_interactions;
+            create table int_texts as select 'x' as text_id, 'x' as encoded_text;
+            create table int_sentences_supported as
+            select interaction_id, sentence_index, 'x' as text_id, ['y'] as unsupported, ['z'] as contradicted,
+                []::varchar[] as displaced
+            from fct_sentence_evidence;
+            create table int_sentences_entailed as
+            select interaction_id, sentence_index, 'p' as premise, 'q' as contradicting_premise
+            from fct_sentence_evidence;
+            """
+        )
+    masked = write_explorer(folder, tmp_path / "masked.html").read_text("utf-8")
+    assert not read_block(masked, "page")["isUnmasked"]
+    assert not [one for one in read_block(masked, "texts").to_pydict()["answer"] if "Jane Doe" in one]
+    assert [one for one in read_block(masked, "chunks").to_pydict()["text"] if "[masked]" in one]
+    open_page = write_explorer(folder, tmp_path / "open.html", is_unmasked=True).read_text("utf-8")
+    assert read_block(open_page, "page")["isUnmasked"]
+    assert all("Jane Doe" in one for one in read_block(open_page, "texts").to_pydict()["answer"])
+    assert not [one for one in read_block(open_page, "chunks").to_pydict()["text"] if "[masked]" in one]
+    with pytest.raises(
+        WarehouseError, match=r"^this copy holds no unmasked texts \(it lacks int_interactions_joined\)"
+    ):
+        write_explorer(build, tmp_path / "none.html", is_unmasked=True)
+
+
+def test_raters_are_numbers(build: Path, text: str) -> None:
+    assert query(build, "select distinct rater from stg_ratings") == [("reader",)]
+    details = read_block(text, "texts").to_pydict()["detail"]
+    assert not [detail for detail in details if "reader" in detail]
+    assert [detail for detail in details if '"rater_kind":"person","rater":1' in detail]
+
+
+def test_the_same_build_gives_the_same_bytes(build: Path, text: str) -> None:
+    with open_warehouse(build) as source:
+        assert render_explorer(source) == text
+
+
+def test_hostile_texts_end_no_element_and_hold_no_control_character(hostile_explorer: Path) -> None:
+    page = hostile_explorer.read_text("utf-8")
+    # the blocks, the interface, and nothing of the logs
+    assert page.count("<script") == len(("page", "cells", "weeks", "rows", "texts", "chunks")) + 1
+    assert SCRIPT not in page
+    assert not re.search("[\x00-\x08\x0b\x0e-\x1f\u202a-\u202e\u2066-\u2069]", page)
+    texts, ids = read_block(page, "texts").to_pydict(), read_block(page, "rows").to_pydict()["id"]
+    answer = texts["answer"][ids.index(HOSTILE_ID)]
+    assert SCRIPT in answer
+    assert "⟨U+202E⟩" in answer
+    assert max(map(len, texts["answer"])) == tables.MAXIMUM_CHARACTERS + 1
+
+
+def test_a_text_with_a_lone_surrogate_can_be_written() -> None:
+    shown = tables.show("a\ud800b")
+    assert shown == "a⟨U+D800⟩b"
+    assert pq.read_table(io.BytesIO(tables.write_parquet({"text": [shown]}))).to_pydict() == {"text": [shown]}
+
+
+def test_scores_keep_four_digits() -> None:
+    rounded = tables.round_scores(np.array([0.123456, -12345.6, 0.0, np.nan, 1.0]))
+    assert np.allclose(rounded[:3], [0.1235, -12350, 0])
+    assert np.isnan(rounded[3])
+    assert rounded[4] == 1
+
+
+def test_evidence_is_found_whatever_blanks_stand_between_words() -> None:
+    assert tables.find_text("A  b", "x\nA\n b.") == (2, 6)
+    assert tables.find_text("A b", "x A c") is None
+    assert tables.find_evidence("One. Two.", 2, {1: "Two. Three.", 2: "Zero. One."}) == {
+        "places": [[1, 0, 4], [2, 6, 10]]
+    }
+    assert tables.find_evidence("", 1, {1: "text"}) is None
+
+
+def test_a_sample_weighs_what_it_stands_for() -> None:
+    lots = [hashlib.md5(str(number).encode()).hexdigest() for number in range(1000)]
+    positions, drawn = tables.choose_rows(lots, 100, 80)
+    assert positions[:80].tolist() == list(range(80))
+    assert drawn.sum() == 20
+    assert sorted(positions.tolist()) == positions.tolist()
+    # the draw is by lot: the smallest hashes among those that are not the worst
+    assert {lots[position] for position in positions[80:]} == set(sorted(lots[80:])[:20])
+
+
+def test_a_build_without_scores_is_said(build: Path, tmp_path: Path) -> None:
+    (tmp_path / "hcat.duckdb").write_bytes((build / "hcat.duckdb").read_bytes())
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute("delete from fct_evaluations")
+        connection.execute("delete from fct_marginal_weaknesses")
+    with pytest.raises(WarehouseError, match=r"^the warehouse holds no scored interaction"):
+        write_explorer(tmp_path, tmp_path / "explorer.html")
+    assert not (tmp_path / "explorer.html").exists()
+
+
+def test_a_page_that_cannot_be_small_enough_is_refused(build: Path) -> None:
+    with (
+        open_warehouse(build) as source,
+        pytest.raises(WarehouseError, match=r"^the explorer would be larger than 0.1 MB"),
+    ):
+        render_explorer(source, maximum_bytes=100_000)
+
+
+def test_only_marts_are_enough(build: Path, tmp_path: Path) -> None:
+    # a published copy without retrieved chunks, ratings and judgements
+    (tmp_path / "hcat.duckdb").write_bytes((build / "hcat.duckdb").read_bytes())
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        names = connection.execute("select table_name from duckdb_tables()").fetchall()
+        for (name,) in names:
+            if not name.startswith(("dim_", "fct_")):
+                connection.execute(f"drop table {name}")
+    page = write_explorer(tmp_path, tmp_path / "explorer.html").read_text("utf-8")
+    details = map(json.loads, read_block(page, "texts").to_pydict()["detail"])
+    assert all(not detail["contexts"] and len(detail["sentences"]) == 3 for detail in details)
+
+
+def test_the_command_writes_beside_the_report(build: Path, tmp_path: Path) -> None:
+    output = tmp_path / "page.html"
+    result = CliRunner().invoke(app, ["explore", "--warehouse", str(build), "--output", str(output)])
+    assert result.exit_code == 0, result.output
+    assert str(output) in result.output
+    assert '"mainMetric":' in output.read_text("utf-8")
+    assert MAIN_METRIC in output.read_text("utf-8")
+
+
+def test_the_report_leads_to_the_explorer_only_where_it_lies_beside_it(
+    build: Path, explorer: Path, tmp_path: Path
+) -> None:
+    alone = write_report(build, tmp_path / "report.html").read_text("utf-8")
+    assert "explorer.html" not in alone
+    (tmp_path / "explorer.html").write_bytes(explorer.read_bytes())
+    beside = write_report(build, tmp_path / "report.html").read_text("utf-8")
+    findings = re.findall(r'href="explorer.html#/findings/([^"]+)"', beside)
+    answers = re.findall(r'href="explorer.html#/interaction/([^"]+)"', beside)
+    page = explorer.read_text("utf-8")
+    assert findings == [finding["finding_id"] for finding in read_block(page, "page")["findings"]]
+    assert answers
+    assert set(answers) <= set(read_block(page, "rows").to_pydict()["id"])
+
+
+def test_a_bundle_that_was_changed_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("explorer.js", "explorer.css", "SHA256SUMS"):
+        (tmp_path / name).write_bytes((pages._BUNDLES / name).read_bytes())
+    (tmp_path / "explorer.js").write_text("alert(1)", encoding="utf-8")
+    monkeypatch.setattr(pages, "_BUNDLES", tmp_path)
+    with pytest.raises(ValueError, match=r"^explorer.js is not the bundle whose digest was committed"):
+        pages.assemble_page("explorer", "title", {})
+
+
+def test_the_licences_of_what_the_bundle_holds_stand_beside_it() -> None:
+    named = json.loads((WEB / "package.json").read_text("utf-8"))["dependencies"]
+    licences = (pages._BUNDLES / "LICENSES.txt").read_text("utf-8")
+    for name, version in named.items():
+        assert f"{name} {version}\n\n" in licences
+    assert licences.count("Permission is hereby granted, free of charge") == len(named)

@@ -1,0 +1,576 @@
+"""The explorer in a browser: every screen, filters that count what SQL counts, hostile texts, keys, links, print."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import duckdb
+import numpy as np
+import pytest
+from made_build import COUNT, FORMULA, HOSTILE_ID
+
+from benchmarks.explorer import FILTERS, MAIN_METRIC
+from hcat.engine.warehouse import open_warehouse
+from hcat.explorer.document import render_explorer
+from hcat.statistics.clustered import rate_interval
+
+AXE = Path(__file__).resolve().parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+
+SCREENS = ("overview", "interactions", "map", "versions", "findings", "drift", "retrieval")
+#: What a screen shows once it is drawn.
+DRAWN = {
+    "overview": "table.grid",
+    "interactions": ".item",
+    "interaction": ".sentence",
+    "map": "table.grid",
+    "versions": ".pair mark, .pair .text",
+    "findings": ".examples a",
+    "drift": "svg.weeks.tall",
+    "retrieval": "svg.ranks",
+}
+#: Memory of the page after a hundred opened interactions, in MB.
+MAXIMUM_HEAP = 60
+
+
+class Visitor:
+    """A tab that remembers what went wrong: complaints of the console, errors, and requests beside the file itself."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
+        self.page = self.context.new_page()
+        self.problems: list[str] = []
+        self.page.on("console", lambda message: self.problems.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: self.problems.append(f"dialog: {dialog.message}"))
+        self.page.on("request", self._note)
+        self.address = path.as_uri()
+
+    def _note(self, request: Any) -> None:
+        if request.url.partition("#")[0] != self.address:
+            self.problems.append(f"request: {request.url}")
+
+    def open(self, fragment: str, drawn: str | None = None) -> Any:
+        """Show a screen by its link and wait until it is drawn."""
+        screen = re.split(r"[/?]", fragment.removeprefix("#/"))[0]
+        self.page.goto("about:blank")
+        self.page.goto(self.address + fragment)
+        self.page.wait_for_selector(drawn or DRAWN[screen])
+        return self.page
+
+    def filter(self, filters: list[tuple[str, str]]) -> Any:
+        """Show the list under some filters; the chips that name them are drawn with the count."""
+        self.page.evaluate("fragment => { location.hash = fragment }", f"#/interactions?{urlencode(filters)}")
+        self.page.wait_for_function(
+            "values => values.join() === [...document.querySelectorAll('.chip b')].map(each => each.textContent).join()"
+            " && document.getElementById('count')",
+            arg=[value for _, value in filters],
+        )
+        return self.page
+
+    def count(self) -> int:
+        return int(self.page.locator("#count").get_attribute("value"))
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Callable[..., Visitor]]:
+    """Return a function that opens a page in a tab; what went wrong in any tab fails the test."""
+    visitors: list[Visitor] = []
+
+    def start(path: Path, **options: Any) -> Visitor:
+        visitors.append(Visitor(browser, path, **options))
+        return visitors[-1]
+
+    yield start
+    problems = [problem for visitor in visitors for problem in visitor.problems if "about:blank" not in problem]
+    for visitor in visitors:
+        visitor.context.close()
+    assert problems == []
+
+
+def query(folder: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
+# Screens
+
+
+def test_every_screen_is_drawn_without_a_complaint_and_without_a_request(
+    visit: Callable[..., Visitor], explorer: Path
+) -> None:
+    visitor = visit(explorer)
+    for screen in SCREENS:
+        page = visitor.open(f"#/{screen}")
+        assert page.locator("h1").count() == 1
+        assert page.locator(f"nav a[aria-current=page][href='#/{screen}']").count() == 1
+
+
+def test_the_overview_says_what_the_report_says(visit: Callable[..., Visitor], explorer: Path) -> None:
+    page = visit(explorer).open("#/overview")
+    assert page.locator("h1").inner_text() == "1 of 2 gates passes"
+    text = page.locator("main").inner_text()
+    assert "1 fails. No gate of severity error is among these." in text
+    assert "topic = fees, system = assistant 1.1 is worse than the rest in share failing of groundedness" in text
+    assert "Version 1.1 is worse than 1.0" in text
+
+
+def test_an_unknown_screen_and_an_unknown_interaction_are_said(visit: Callable[..., Visitor], explorer: Path) -> None:
+    visitor = visit(explorer)
+    assert "no screen nowhere" in visitor.open("#/nowhere", "h1").locator("h1").inner_text()
+    assert "does not hold" in visitor.open("#/interaction/call_none", "h1").locator("h1").inner_text()
+
+
+# Filters
+
+
+#: Facet -> the condition that says the same in SQL.
+CONDITIONS = {
+    "d.channel": "json_extract_string(tags, '$.channel') = ?",
+    "tag": "'build=' || json_extract_string(tags, '$.build') = ?",
+    "outcome": "case when not is_answered then 'empty' when is_refusal then 'refused' else 'answered' end = ?",
+    "fails": "interaction_id in (select interaction_id from fct_evaluations where metric_name = ? and is_failing)",
+    "flag": "interaction_id in (select interaction_id from fct_query_flags where flag_name = ?)",
+    "label": "interaction_id in (select interaction_id from fct_evaluations where"
+    " case label when 1 then 'accepted' when 0 then 'failed' end = ?)",
+    "status": f"interaction_id in (select interaction_id from fct_evaluations where metric_name = '{MAIN_METRIC}'"
+    " and score_status = ?)",
+    "q": "list_bool_and(list_transform(string_split(?, ' '),"
+    " lambda word: contains(lower(query_text || ' ' || answer), word)))",
+}
+
+
+def condition_of(facet: str) -> str:
+    return CONDITIONS.get(facet) or f"{facet.removeprefix('d.')} = ?"
+
+
+def count_in_sql(folder: Path, filters: list[tuple[str, str]]) -> int:
+    conditions = " and ".join(condition_of(facet) for facet, _ in filters)
+    return query(folder, f"select count(*) from fct_interactions where {conditions}", *[value for _, value in filters])[
+        0
+    ][0]
+
+
+COMBINED = [
+    [("d.topic", "fees"), ("d.system", "assistant 1.1")],
+    [("d.language", "en"), ("fails", MAIN_METRIC), ("d.customer_group", "retail")],
+    [("status", "refused")],
+    [("status", "missing_input"), ("d.system", "assistant 1.0")],
+    [("q", "costs 4"), ("d.topic", "cards")],
+]
+
+
+def test_every_filter_keeps_what_sql_keeps(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
+    visitor = visit(explorer)
+    visitor.open("#/interactions")
+    for filters in [*([one] for one in FILTERS), *COMBINED]:
+        expected = count_in_sql(build, filters)
+        assert 0 < expected < COUNT
+        visitor.filter(filters)
+        assert visitor.count() == expected, filters
+
+
+def test_values_of_one_facet_are_alternatives_and_the_counts_are_those_of_sql(
+    visit: Callable[..., Visitor], build: Path, explorer: Path
+) -> None:
+    visitor = visit(explorer)
+    page = visitor.open("#/interactions?d.topic=fees&d.topic=cards&d.language=en")
+    assert (
+        visitor.count()
+        == query(build, "select count(*) from fct_interactions where topic in ('fees', 'cards') and language = 'en'")[
+            0
+        ][0]
+    )
+    # the facet of topics counts with all other filters, and not with its own
+    shown = {
+        box.get_attribute("data-value"): int(box.locator("xpath=..").locator(".count").inner_text())
+        for box in page.locator("input[data-facet='d.topic']").all()
+    }
+    known = query(build, "select topic, count(*) from fct_interactions where language = 'en' group by topic")
+    assert shown.items() <= dict(known).items()
+    assert {"fees", "cards"} <= set(shown)
+
+
+def test_a_link_to_a_value_that_this_build_lacks_keeps_nothing(visit: Callable[..., Visitor], explorer: Path) -> None:
+    page = visit(explorer).open("#/interactions?d.topic=unknown", ".empty")
+    assert page.locator("#count").get_attribute("value") == "0"
+
+
+def test_the_share_failing_has_the_interval_of_the_build(
+    visit: Callable[..., Visitor], build: Path, explorer: Path
+) -> None:
+    visitor = visit(explorer)
+    visitor.open("#/interactions")
+    two = [("d.system", "assistant 1.1"), ("d.query_type", "yes_no")]
+    for filters in ([], [("d.topic", "fees")], two, [("fails", MAIN_METRIC)]):
+        expected = measure(build, filters)
+        shown = read_share(visitor.filter(filters))
+        assert np.allclose(shown, expected, rtol=0, atol=1e-9), filters
+
+
+def measure(build: Path, filters: list[tuple[str, str]]) -> list[float]:
+    """Return share, bounds and number of clusters of the main metric as hcat.statistics measures them."""
+    conditions = " and ".join([condition_of(facet) for facet, _ in filters] or ["true"])
+    rows = query(
+        build,
+        "select evaluations.is_failing, interactions.cluster_id from fct_interactions as interactions"
+        " inner join fct_evaluations as evaluations using (interaction_id)"
+        f" where evaluations.metric_name = '{MAIN_METRIC}' and is_failing is not null and {conditions}",
+        *[value for _, value in filters],
+    )
+    found = rate_interval(np.array([row[0] for row in rows]), np.array([row[1] for row in rows]))
+    return [found.estimate, found.low, found.high, found.count_clusters]
+
+
+def read_share(page: Any) -> list[float]:
+    share = page.locator("#share")
+    return [float(share.get_attribute(name)) for name in ("value", "data-low", "data-high", "data-clusters")]
+
+
+def test_uneven_clusters_and_rare_failures_have_the_same_interval(
+    visit: Callable[..., Visitor], build: Path, tmp_path: Path
+) -> None:
+    # clusters of 1 to 40 rows, few of which fail
+    sizes = np.array([1, 1, 2, 3, 5, 8, 13, 21, 40, 40])
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    folder = tmp_path / "uneven"
+    folder.mkdir()
+    (folder / "hcat.duckdb").write_bytes((build / "hcat.duckdb").read_bytes())
+    with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
+        connection.execute(
+            """
+            create table places as
+            select interaction_id, row_number() over (order by interaction_id) - 1 as place from fct_interactions;
+            """
+        )
+        connection.execute(
+            """
+            delete from fct_interactions
+            where interaction_id in (select interaction_id from places where place >= len($clusters::integer[]))
+            """,
+            {"clusters": clusters.tolist()},
+        )
+        connection.execute(
+            """
+            update fct_interactions set cluster_id = 'c' || ($clusters::integer[])[1 + places.place]
+            from places where places.interaction_id = fct_interactions.interaction_id
+            """,
+            {"clusters": clusters.tolist()},
+        )
+        connection.execute(
+            """
+            update fct_evaluations
+            set score_status = 'scored', raw_score = 0.5, is_failing = list_contains($failing::integer[], places.place)
+            from places where places.interaction_id = fct_evaluations.interaction_id and metric_name = $metric
+            """,
+            {"failing": [0, 30, 31, 32], "metric": MAIN_METRIC},
+        )
+    is_hit = np.isin(np.arange(len(clusters)), [0, 30, 31, 32])
+    expected = rate_interval(is_hit, clusters)
+    with open_warehouse(folder) as source:
+        (folder / "explorer.html").write_text(render_explorer(source), encoding="utf-8")
+    page = visit(folder / "explorer.html").open("#/interactions")
+    assert np.allclose(read_share(page)[:3], [expected.estimate, expected.low, expected.high], rtol=0, atol=1e-9)
+
+
+def test_rows_are_sorted_by_a_score_and_refusals_come_last(
+    visit: Callable[..., Visitor], build: Path, explorer: Path
+) -> None:
+    page = visit(explorer).open("#/interactions?sort=support_words")
+    first = page.locator(".item .query").first.inner_text()
+    expected = query(
+        build,
+        "select query_text from fct_interactions inner join fct_evaluations using (interaction_id)"
+        " where metric_name = 'support_words' and score_status = 'scored' order by raw_score, interaction_id limit 1",
+    )[0][0]
+    assert first == expected
+
+
+# Links and keys
+
+
+def test_a_click_changes_the_link_and_the_link_shows_the_same(visit: Callable[..., Visitor], explorer: Path) -> None:
+    visitor = visit(explorer)
+    page = visitor.open("#/interactions")
+    page.locator("input[data-facet='d.topic'][data-value='fees']").check()
+    page.locator("#search").fill("costs")
+    page.wait_for_function("() => location.hash.includes('q=costs')")
+    page.wait_for_function(f"() => document.getElementById('count').value < {COUNT}")
+    fragment, count = page.evaluate("location.hash"), visitor.count()
+    other = visit(explorer)
+    other.open(fragment)
+    assert other.count() == count
+    assert other.page.locator("#search").input_value() == "costs"
+    assert other.page.locator("input[data-facet='d.topic'][data-value='fees']").is_checked()
+
+
+def test_a_cell_of_the_map_leads_to_its_interactions(
+    visit: Callable[..., Visitor], build: Path, explorer: Path
+) -> None:
+    visitor = visit(explorer)
+    page = visitor.open("#/map?pair=topic~system")
+    page.get_by_role("button", name="").filter(has_text="%").first.click()
+    page.wait_for_selector(".item")
+    topic, system = sorted(query(build, "select distinct topic, system from fct_interactions"))[0]
+    assert visitor.count() == count_in_sql(build, [("d.topic", topic), ("d.system", system)])
+
+
+def test_the_list_and_an_interaction_are_read_with_keys_alone(visit: Callable[..., Visitor], explorer: Path) -> None:
+    page = visit(explorer).open("#/interactions?d.topic=fees")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector("#row-2[aria-selected=true]")
+    page.keyboard.press("ArrowUp")
+    second = page.locator("#row-1 .query").inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".sentence")
+    assert page.locator("h1").inner_text() == second
+    assert "2 of" in page.locator(".steps").inner_text()
+    page.keyboard.press("j")
+    page.wait_for_function("() => document.querySelector('.steps')?.textContent.includes('3 of')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#row-2[aria-selected=true]")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.locator("#list").focus()
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+
+
+def test_a_sentence_in_focus_marks_its_evidence(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
+    key = "call_000011"
+    page = visit(explorer).open(f"#/interaction/{key}")
+    for index, (evidence, rank) in enumerate(
+        query(
+            build,
+            "select evidence_text, evidence_rank from fct_sentence_evidence where interaction_id = ?"
+            " order by sentence_index",
+            key,
+        )
+    ):
+        page.locator(".answer .sentence").nth(index).focus()
+        assert page.locator(".chunk mark.evidence").inner_text() == evidence
+        chunk = page.locator(".chunk").filter(has=page.locator("mark.evidence"))
+        assert f"Rank {rank}" in chunk.locator("h3").inner_text()
+        assert page.locator(".answer .sentence").nth(index).get_attribute("aria-pressed") == "true"
+
+
+def test_an_interaction_shows_what_the_build_knows_of_it(
+    visit: Callable[..., Visitor], build: Path, explorer: Path
+) -> None:
+    key = "call_000020"
+    page = visit(explorer).open(f"#/interaction/{key}")
+    text = page.locator("main").inner_text()
+    row = query(
+        build, "select query_text, answer, reference_answer from fct_interactions where interaction_id = ?", key
+    )
+    for value in row[0]:
+        assert value in text.replace("\n?", "").replace("?", "") or value.replace("?", "") in text.replace("?", "")
+    assert "faithfulness:" in text
+    assert "(person 1)" in text
+    score = query(
+        build,
+        f"select raw_score from fct_evaluations where interaction_id = ? and metric_name = '{MAIN_METRIC}'",
+        key,
+    )[0][0]
+    line = page.locator("tr", has=page.locator("th", has_text=re.compile(f"^{MAIN_METRIC}$"))).first.inner_text()
+    assert f"{score:#.3g}" in line
+    # the other version answers beside it
+    assert page.locator(".pair article").count() == 2
+    assert page.locator(".pair mark.only").count() > 0
+
+
+def test_an_interaction_is_copied_as_json(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
+    visitor = visit(explorer, permissions=["clipboard-read", "clipboard-write"])
+    page = visitor.open("#/interaction/call_000011")
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
+    page.get_by_role("button", name="Copy as JSON").click()
+    page.wait_for_function("() => window.copied")
+    copied = json.loads(page.evaluate("window.copied"))
+    known = query(build, "select query_text, answer from fct_interactions where interaction_id = 'call_000011'")[0]
+    assert (copied["query"], copied["answer"]) == known
+    assert [context["rank"] for context in copied["contexts"] if context["rank"] is not None] == [1, 2, 3, 4]
+    assert copied["sentences"][0]["text"] == known[1].partition(".")[0] + "."
+    assert copied["metrics"][MAIN_METRIC]["status"] == "scored"
+
+
+def test_versions_pair_queries_and_put_those_that_now_fail_first(
+    visit: Callable[..., Visitor], build: Path, explorer: Path
+) -> None:
+    page = visit(explorer).open("#/versions")
+    failing = query(
+        build,
+        f"""
+        select count(*) filter (where not old.is_failing and new.is_failing)
+        from fct_interactions as before
+        inner join fct_interactions as after on before.query_id = after.query_id
+        inner join fct_evaluations as old
+            on before.interaction_id = old.interaction_id and old.metric_name = '{MAIN_METRIC}'
+        inner join fct_evaluations as new
+            on after.interaction_id = new.interaction_id and new.metric_name = '{MAIN_METRIC}'
+        where before.application_version = '1.0' and after.application_version = '1.1'
+        """,
+    )[0][0]
+    text = page.locator("main").inner_text()
+    assert f"{COUNT // 2} queries were asked of both. {failing} got worse" in text
+    assert "worse Difference (share failing): +10.0 [+2.00, +18.0]" in text
+    assert "now fails" in page.locator(".pairs li").first.inner_text()
+    assert page.locator(".pair mark.removed").count() > 0
+    assert page.locator(".pair mark.added").count() > 0
+
+
+def test_retrieval_counts_ranks_as_sql_does(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
+    page = visit(explorer).open("#/retrieval")
+    judged, first, never = query(
+        build,
+        "select count(*), count(*) filter (where best = 1), count(*) filter (where best is null) from"
+        " (select interaction_id, min(position) filter (where grade > 0) as best from int_retrievals_graded"
+        " group by interaction_id)",
+    )[0]
+    text = page.locator("main").inner_text()
+    assert f"{judged} judged interactions" in text
+    assert page.locator("svg.ranks rect.relevant").count() + page.locator("svg.ranks rect.other").count() == 4 * 100
+    assert (first == 0) == ("comes first in 0 %" in text)
+    assert (never == 0) == ("none was retrieved in 0 %" in text)
+
+
+# Export, print, memory
+
+
+def test_rows_are_exported_and_no_cell_is_a_formula(
+    visit: Callable[..., Visitor], hostile_build: Path, hostile_explorer: Path
+) -> None:
+    page = visit(hostile_explorer, accept_downloads=True).open("#/interactions?d.system=assistant+1.1")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Export as CSV").click()
+    rows = list(csv.DictReader(io.StringIO(Path(caught.value.path()).read_text("utf-8"))))
+    ids = query(hostile_build, "select interaction_id from fct_interactions where system = 'assistant 1.1'")
+    assert sorted(row["interaction_id"] for row in rows) == sorted(name for (name,) in ids)
+    attacked = next(row for row in rows if row["interaction_id"] == HOSTILE_ID)
+    assert attacked["query"] == f"'{FORMULA}"
+    numbers = {MAIN_METRIC, "weight"}
+    cells = [value for row in rows for name, value in row.items() if name not in numbers]
+    assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t")]
+
+
+def test_an_interaction_is_printed_on_one_page(visit: Callable[..., Visitor], explorer: Path) -> None:
+    page = visit(explorer).open("#/interaction/call_000011")
+    page.wait_for_selector(".pair")
+    printed = page.pdf(format="A4")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+
+
+def test_memory_stays_where_it_is_after_a_hundred_interactions(visit: Callable[..., Visitor], explorer: Path) -> None:
+    page = visit(explorer).open("#/interactions")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".sentence")
+    for number in range(2, 102):
+        page.keyboard.press("j")
+        page.wait_for_function(f"() => document.querySelector('.steps')?.textContent.includes('{number} of')")
+    page.evaluate("window.gc && window.gc()")
+    assert page.evaluate("performance.memory.usedJSHeapSize") / 1e6 < MAXIMUM_HEAP
+
+
+# Hostile texts, masks, what was left out
+
+
+def test_hostile_texts_are_shown_and_do_nothing(visit: Callable[..., Visitor], hostile_explorer: Path) -> None:
+    visitor = visit(hostile_explorer)
+    page = visitor.open(f"#/interaction/{HOSTILE_ID}")
+    text = page.locator("main").inner_text()
+    assert "<script>document.title = 'taken'</script>" in text
+    assert "⟨U+202E⟩" in text
+    assert "⟨U+001B⟩[31m⟨U+200B⟩" in text
+    assert "\u202e" not in page.content()
+    assert "Ignore all earlier instructions" in text
+    assert "{{ 7 * 7 }}" in text
+    for screen in SCREENS:
+        visitor.open(f"#/{screen}")
+        assert page.title().endswith("hcat explorer")
+        assert page.locator("main script, main img, main iframe, main style, main b b").count() == 0
+        assert page.locator("[onerror], [onclick], [onload]").count() == 0
+    filtered = urlencode({"d.topic": "<script>document.title = 'taken'</script><img src=x onerro…"})
+    assert visitor.open(f"#/interactions?{filtered}", ".item, .empty").locator("main img").count() == 0
+
+
+def test_an_answer_of_two_megabytes_is_cut_and_shown(visit: Callable[..., Visitor], hostile_explorer: Path) -> None:
+    page = visit(hostile_explorer).open("#/interaction/call_000009", ".answer")
+    answer = page.locator(".answer").first.inner_text()
+    assert 19_000 < len(answer) < 21_000
+    assert answer.rstrip().endswith("…")
+
+
+def test_the_policy_stops_what_was_smuggled_in(browser: Any, hostile_explorer: Path, tmp_path: Path) -> None:
+    page = tmp_path / "smuggled.html"
+    text = hostile_explorer.read_text("utf-8")
+    smuggled = (
+        '<body><img src="http://127.0.0.1:9/a.png" alt=""><p onclick="1" style="color:red"></p><script>1</script>'
+    )
+    page.write_text(text.replace("<body>", smuggled, 1), encoding="utf-8")
+    visitor = Visitor(browser, page)
+    visitor.open("#/overview")
+    visitor.context.close()
+    refused = [problem for problem in visitor.problems if "Content Security Policy" in problem]
+    assert len(refused) >= 3
+
+
+def test_what_was_left_out_is_said_and_weighed(visit: Callable[..., Visitor], build: Path, tmp_path: Path) -> None:
+    path = tmp_path / "explorer.html"
+    with open_warehouse(build) as source, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hcat.explorer.document.LEAST_TEXTS", 50)
+        limit = int(len(render_explorer(source).encode()) * 0.7)
+        path.write_text(render_explorer(source, maximum_bytes=limit), encoding="utf-8")
+    assert path.stat().st_size <= limit
+    page = visit(path, accept_downloads=True).open("#/interactions")
+    sampled, texts = (notice.inner_text() for notice in page.locator(".notice").all())
+    assert sampled.startswith("This file holds 200 of 400 interactions: the 160 worst and a random sample of 40 others")
+    assert "each of which stands for 6.00" in sampled
+    assert texts.startswith("Texts are in this file for 50 of 200 interactions: the 40 worst and a random sample of 10")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Export as CSV").click()
+    rows = list(csv.DictReader(io.StringIO(Path(caught.value.path()).read_text("utf-8"))))
+    weights = {row["interaction_id"]: float(row["weight"]) for row in rows}
+    assert sum(weights.values()) == COUNT
+    judged = [row for row in rows if row[f"{MAIN_METRIC} fails"]]
+    clusters = dict(query(build, "select interaction_id, cluster_id from fct_interactions"))
+    expected = rate_interval(
+        np.array([row[f"{MAIN_METRIC} fails"] == "true" for row in judged]),
+        np.array([clusters[row["interaction_id"]] for row in judged]),
+        np.array([weights[row["interaction_id"]] for row in judged]),
+    )
+    assert np.allclose(read_share(page)[:3], [expected.estimate, expected.low, expected.high], rtol=0, atol=1e-6)
+
+
+def test_masks_are_kept_unless_the_caller_says_otherwise(
+    visit: Callable[..., Visitor], build: Path, explorer: Path, tmp_path: Path
+) -> None:
+    key = query(
+        build,
+        "select interaction_id from stg_retrievals inner join stg_chunks using (chunk_id)"
+        " where chunk_number % 100 = 0 order by interaction_id limit 1",
+    )[0][0]
+    text = visit(explorer).open(f"#/interaction/{key}").locator(".contexts").inner_text()
+    assert "[masked]" in text
+
+
+# Accessibility
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(visit: Callable[..., Visitor], explorer: Path, scheme: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: run npm ci in web")
+    visitor = visit(explorer, color_scheme=scheme, bypass_csp=True)
+    for fragment in [*(f"#/{screen}" for screen in SCREENS), "#/interaction/call_000011"]:
+        page = visitor.open(fragment)
+        page.add_script_tag(content=AXE.read_text("utf-8"))
+        found = page.evaluate("axe.run()")["violations"]
+        assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == [], fragment

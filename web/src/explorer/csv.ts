@@ -1,0 +1,22 @@
+// Rows as CSV that no spreadsheet takes for formulas.
+
+/** Returns a cell: quoted, and with an apostrophe before what a spreadsheet would calculate. */
+export function cell(value: string | number): string {
+  const text = String(value)
+  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\n\r;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+export function toCsv(header: string[], lines: (string | number)[][]): string {
+  return [header, ...lines].map((line) => line.map(cell).join(',')).join('\r\n') + '\r\n'
+}
+
+/** Hands a file to the reader; nothing leaves the page. */
+export function download(name: string, kind: string, content: string): void {
+  const address = URL.createObjectURL(new Blob([content], { type: kind }))
+  const anchor = document.createElement('a')
+  anchor.href = address
+  anchor.download = name
+  anchor.click()
+  setTimeout(() => URL.revokeObjectURL(address), 1000)
+}

@@ -1,0 +1,219 @@
+// What the Python side writes into the page (python_udfs/hcat/explorer/document.py and tables.py).
+
+export interface Metric {
+  name: string
+  family: string
+  unit: string
+  description: string
+  isHigherBetter: boolean
+  isPrimary: boolean
+  isProvisional: boolean
+  threshold: number | null
+  low: number | null
+  high: number | null
+}
+
+export interface Dimension {
+  name: string
+  segments: string[]
+}
+
+export interface Gate {
+  gate_name: string
+  verdict: string
+  severity: string
+  is_passing: boolean
+  measurement: string
+  subject: string
+  segment: string
+  value: string
+  interval: string
+  n: number | null
+  limit: string
+  cause: string
+}
+
+export interface Sensitivity {
+  kind: string
+  variation: string
+  difference: number | null
+  bound: number | null
+  isFlagged: boolean | null
+  status: string
+}
+
+export interface History {
+  firstSeen: string | null
+  lastSeen: string | null
+  confirmed: string | null
+  retested: string | null
+  closed: string | null
+  countRuns: number | null
+  countNew: number | null
+  newDifference: number | null
+  retestDifference: number | null
+  retestLow: number | null
+  retestHigh: number | null
+}
+
+export interface Finding {
+  finding_id: string
+  anchor: string
+  kind: string
+  confirmation: string
+  segment: string
+  cost: string
+  measurement: string
+  status: string
+  severity: string
+  owner: string
+  note: string
+  difference: string
+  interval: string
+  unit: string
+  retest: string | null
+  first_seen: string
+  last_seen: string
+  metric: number
+  cell: [number, number][]
+  examples: string[]
+  history: History | null
+  sensitivity: Sensitivity[]
+  shareSurviving: number | null
+  isExplainedByLength: boolean
+}
+
+export interface Comparison {
+  /** [application, version] */
+  baseline: [number, number]
+  candidate: [number, number]
+  metric: number
+  measurement: string
+  verdict: string
+  countPairs: number | null
+  countClusters: number | null
+  before: number | null
+  after: number | null
+  difference: number | null
+  low: number | null
+  high: number | null
+  regressions: number | null
+  improvements: number | null
+}
+
+export interface Alarm {
+  metric: number
+  dimension: string
+  segment: string
+  test: string
+  detail: string
+  start: string
+  end: string
+  weeks: number
+  referenceStart: string
+  referenceEnd: string
+  reference: number | null
+  value: number | null
+  difference: number | null
+  low: number | null
+  high: number | null
+  bandLow: number | null
+  bandHigh: number | null
+  q: number | null
+  isDrifting: boolean
+}
+
+export interface Page {
+  title: string
+  run: { id: string; startedAt: string } | null
+  period: string
+  countClusters: number
+  confidence: number
+  isUnmasked: boolean
+  verdict: { word: string; state: string; text: string }
+  gates: Gate[]
+  lines: { text: string; finding: string }[]
+  withoutFindings: string
+  metrics: Metric[]
+  mainMetric: number
+  dimensions: Dimension[]
+  statuses: string[]
+  outcomes: string[]
+  labels: string[]
+  scales: Record<string, { point: number; label: string; text: string }[]>
+  comparisons: Comparison[]
+  findings: Finding[]
+  alarms: Alarm[]
+  /** [application, version] of each version, in the order in which they answered first */
+  versionOrder: [number, number][]
+  applications: string[]
+  versions: string[]
+  flagSets: string[][]
+  tagSets: string[][]
+  sampling: {
+    countAll: number
+    countRows: number
+    countDrawn: number
+    weight: number
+    countTexts: number
+    countTextsDrawn: number
+  }
+}
+
+/** Where evidence stands: [rank, start, end] in characters of the chunk at that rank, or a text of its own. */
+export interface Evidence {
+  places?: [number, number, number][]
+  text?: string
+}
+
+export interface Sentence {
+  place: [number, number] | null
+  text: string
+  evidence: Evidence | null
+  evidence_rank: number | null
+  opposite: Evidence | null
+  unsupported: string[]
+  contradicted: string[]
+  displaced: string[]
+  similarity: number | null
+  entailment: number | null
+  contradiction: number | null
+  support: number | null
+  signals: string
+  is_least_grounded: boolean
+  claims_nothing: boolean
+  is_contradicted: boolean
+  is_unsupported: boolean
+}
+
+export interface Context {
+  /** null: relevant, and not retrieved */
+  rank: number | null
+  chunk: number
+  score: number | null
+  grade: number | null
+  is_source: boolean
+}
+
+export interface Detail {
+  query_id: string
+  asked_at: string | null
+  expected_behaviour: string | null
+  refusal_rule: string
+  reference_answer: string
+  earlier_turns: { turn: number; query: string; answer: string }[]
+  contexts: Context[]
+  sentences: Sentence[]
+  ratings: { criterion: string; rater_kind: string; rater: number; reading: number; scale_point: number | null }[]
+  labels: Record<string, [number, string | null]>
+  details: Record<string, string>
+  causes: [string, string, string][]
+  flags: { flag: string; subject: string; evidence: string }[]
+  personal_data: { type: string; exposure: string; masked: string; is_leak: boolean }[]
+}
+
+export interface Chunk {
+  id: string
+  document: string
+  text: string
+}
