@@ -99,10 +99,15 @@ LIST_DIMENSIONS: Final = """
 select distinct dimension from fct_marginal_weaknesses where dimension <> 'all' order by dimension
 """
 
+#: A mask may have broken the JSON of a record: then it has no tags.
+_TAGS: Final = "case when json_valid(interactions.tags) then interactions.tags end"
+
 #: Tags with more values than this are no facet.
 COUNT_TAG_VALUES: Final = """
 with entries as (
-    select unnest(json_keys(tags)) as tag, tags from fct_interactions where json_type(tags) = 'OBJECT'
+    select unnest(json_keys(tags)) as tag, tags
+    from (select case when json_valid(tags) then tags end as tags from fct_interactions)
+    where json_type(tags) = 'OBJECT'
 )
 
 select tag, count(distinct json_extract_string(tags, '$."' || tag || '"')) as count_values
@@ -463,7 +468,7 @@ def _express_dimension(source: Warehouse, dimension: str) -> str:
             "(select any_value(segment) from int_interaction_segments as segments where segments.dimension ="
             f" '{text}' and segments.interaction_id = interactions.interaction_id)"
         )
-    return "" if '"' in dimension else f"json_extract_string(interactions.tags, '$.\"{text}\"')"
+    return "" if '"' in dimension else f"json_extract_string({_TAGS}, '$.\"{text}\"')"
 
 
 def read_interactions(
@@ -471,8 +476,7 @@ def read_interactions(
 ) -> dict[str, Any]:
     """Return one array per column of :data:`LIST_INTERACTIONS`, worst interaction first, and one per dimension."""
     pairs = ", ".join(
-        f"'{tag}=' || json_extract_string(interactions.tags, '$.\"{tag}\"')"
-        for tag in (tag.replace("'", "''") for tag in tags)
+        f"'{tag}=' || json_extract_string({_TAGS}, '$.\"{tag}\"')" for tag in (tag.replace("'", "''") for tag in tags)
     )
     statement = LIST_INTERACTIONS.format(
         flags="fct_query_flags"
