@@ -146,6 +146,19 @@ inner join made_interactions as interactions on retrievals.interaction_id = inte
 left join int_query_relevance as relevance
     on interactions.query_id = relevance.query_id and retrievals.chunk_id = relevance.chunk_id;
 
+insert into fct_retrieved_contexts by name
+select
+    md5(concat_ws('|', graded.interaction_id, graded.position)) as retrieved_context_id,
+    graded.interaction_id, graded.chunk_id, chunks.document_id, graded.position::integer as rank, graded.grade,
+    retrievals.retrieval_score,
+    coalesce(masked.masked_text, chunks.chunk_text) as context_text,
+    graded.grade > 0 as is_relevant
+from int_retrievals_graded as graded
+inner join stg_retrievals as retrievals
+    on graded.interaction_id = retrievals.interaction_id and graded.position = retrievals.rank
+inner join stg_chunks as chunks on graded.chunk_id = chunks.chunk_id
+left join int_texts_masked as masked on md5(chunks.chunk_text) = masked.text_id;
+
 insert into dim_documents by name
 select distinct document_id, 'Title of ' || document_id as title from stg_chunks;
 
@@ -194,11 +207,26 @@ select
         as prediction_set,
     case
         when metrics.metric_name = $main_metric and interactions.number % 20 = 0 then (interactions.quality > 0.4)::int
-    end as label,
-    case when label is not null then 'person' end as label_rater_kind,
+    end as human_label,
+    case when human_label is not null then 'person' end as label_rater_kind,
     'key' as content_key
 from made_interactions as interactions
 cross join dim_metrics as metrics;
+
+insert into fct_verdicts by name
+select
+    evaluations.interaction_id, interactions.query_id, interactions.cluster_id, interactions.system,
+    interactions.topic, evaluations.metric_name, evaluations.human_label,
+    case
+        when human_label = 0 or (human_label is null and is_failing) then 'failing'
+        when human_label = 1 or is_failing = false then 'acceptable'
+        else 'not_judged'
+    end as verdict,
+    'a rule' as verdict_rule,
+    'A reason in words.' as verdict_reason
+from fct_evaluations as evaluations
+inner join made_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
+where evaluations.metric_name = $main_metric;
 
 insert into fct_sentence_evidence by name
 select
@@ -416,6 +444,7 @@ FILTERS = (
     ("d.channel", "web"),
     ("fails", MAIN_METRIC),
     ("outcome", "refused"),
+    ("verdict", "failing"),
     ("label", "failed"),
     ("flag", "off_topic"),
     ("tag", "build=b1"),

@@ -23,6 +23,7 @@ SCORE_STATUSES: Final = (
     "failed",
 )
 OUTCOMES: Final = ("answered", "refused", "empty")
+VERDICTS: Final = ("acceptable", "failing", "undecided", "not judged")
 LABELS: Final = ("accepted", "failed", "not rated")
 #: What stands between several flags or tags of an interaction.
 SEPARATOR: Final = "\x1f"
@@ -39,7 +40,7 @@ with judged as (
                     then evaluations.raw_score * case when metrics.direction = 'higher_is_better' then 1 else -1 end
             end
         ) as merit,
-        min(evaluations.label) as label
+        min(evaluations.human_label) as label
     from fct_evaluations as evaluations
     inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
     group by evaluations.interaction_id
@@ -84,12 +85,14 @@ select
         when not interactions.is_answered then 'empty' when interactions.is_refusal then 'refused' else 'answered'
     end as outcome,
     case ordered.label when 1 then 'accepted' when 0 then 'failed' else 'not rated' end as label,
+    coalesce(replace(verdicts.verdict, '_', ' '), 'not judged') as verdict,
     coalesce(flagged.flags, '') as flags,
     {tags} as tags,
     md5('hcat explorer|' || $random_seed || '|' || interactions.interaction_id) as lot
     {dimensions}
 from ordered
 inner join fct_interactions as interactions on ordered.interaction_id = interactions.interaction_id
+left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
 left join flagged on interactions.interaction_id = flagged.interaction_id
 order by ordered.position
 """
@@ -99,10 +102,15 @@ LIST_DIMENSIONS: Final = """
 select distinct dimension from fct_marginal_weaknesses where dimension <> 'all' order by dimension
 """
 
+#: A mask may have broken the JSON of a record: then it has no tags.
+_TAGS: Final = "case when json_valid(interactions.tags) then interactions.tags end"
+
 #: Tags with more values than this are no facet.
 COUNT_TAG_VALUES: Final = """
 with entries as (
-    select unnest(json_keys(tags)) as tag, tags from fct_interactions where json_type(tags) = 'OBJECT'
+    select unnest(json_keys(tags)) as tag, tags
+    from (select case when json_valid(tags) then tags end as tags from fct_interactions)
+    where json_type(tags) = 'OBJECT'
 )
 
 select tag, count(distinct json_extract_string(tags, '$."' || tag || '"')) as count_values
@@ -158,10 +166,12 @@ select
     interactions.asked_at,
     interactions.expected_behaviour,
     interactions.refusal_rule,
+    verdicts.verdict_reason,
     texts.query_text,
     texts.answer,
     texts.reference_answer
 from fct_interactions as interactions
+left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
 inner join {texts} as texts on interactions.interaction_id = texts.interaction_id
 where list_contains($interaction_ids::varchar[], interactions.interaction_id)
 """
@@ -180,32 +190,28 @@ qualify row_number() over (partition by turns.interaction_id order by earlier.tu
 order by turns.interaction_id, earlier.turn_index
 """
 
-# Until the published marts hold retrieved contexts, they are read from the working tables: the text that the
-# application saw, else that of the corpus, masked as the build masks every text that readers see.
+#: {text}: the masked text, or the one that the application saw.
 LIST_CONTEXTS: Final = """
 select
-    retrievals.interaction_id,
-    retrievals.rank,
-    retrievals.chunk_id,
-    retrievals.retrieval_score,
-    coalesce(documents.title, chunks.document_id) as document,
-    coalesce({mask}, nullif(trim(retrievals.text), ''), chunks.chunk_text) as text,
-    relevance.grade,
-    list_contains(queries.source_chunk_ids, retrievals.chunk_id) as is_source
-from stg_retrievals as retrievals
-inner join fct_interactions as interactions on retrievals.interaction_id = interactions.interaction_id
-left join stg_chunks as chunks on retrievals.chunk_id = chunks.chunk_id
-left join dim_documents as documents on chunks.document_id = documents.document_id
-left join int_texts_masked as masked
-    on md5(
-        case when coalesce(trim(retrievals.text), '') = '' then chunks.chunk_text else retrievals.text end
-    ) = masked.text_id
-left join int_query_relevance as relevance
-    on interactions.query_id = relevance.query_id and retrievals.chunk_id = relevance.chunk_id
+    contexts.interaction_id,
+    contexts.rank,
+    contexts.chunk_id,
+    contexts.retrieval_score,
+    coalesce(documents.title, contexts.document_id) as document,
+    {text} as text,
+    contexts.grade,
+    list_contains(queries.source_chunk_ids, contexts.chunk_id) as is_source
+from fct_retrieved_contexts as contexts
+inner join fct_interactions as interactions on contexts.interaction_id = interactions.interaction_id
+left join dim_documents as documents on contexts.document_id = documents.document_id
 left join dim_queries as queries on interactions.query_id = queries.query_id
-where list_contains($interaction_ids::varchar[], retrievals.interaction_id)
-order by retrievals.interaction_id, retrievals.rank, retrievals.chunk_id
+{joins}
+where list_contains($interaction_ids::varchar[], contexts.interaction_id)
+order by contexts.interaction_id, contexts.rank, contexts.chunk_id
 """
+_UNMASKED_CONTEXTS: Final = """left join stg_retrievals as retrievals
+    on contexts.interaction_id = retrievals.interaction_id and contexts.rank = retrievals.rank
+left join stg_chunks as chunks on contexts.chunk_id = chunks.chunk_id"""
 # Relevant chunks that the application did not retrieve.
 LIST_MISSED: Final = """
 select
@@ -226,7 +232,7 @@ left join stg_retrievals as retrievals
 where list_contains($interaction_ids::varchar[], interactions.interaction_id) and retrievals.interaction_id is null
 order by interactions.interaction_id, relevance.grade desc, relevance.chunk_id
 """
-CONTEXT_TABLES: Final = ("stg_retrievals", "stg_chunks", "int_texts_masked", "int_query_relevance")
+MISSED_TABLES: Final = ("stg_retrievals", "stg_chunks", "int_texts_masked", "int_query_relevance")
 
 LIST_SENTENCES: Final = """
 select
@@ -272,7 +278,7 @@ UNMASKED_TABLES: Final = (
     "int_sentences_supported",
     "int_texts",
     "int_sentences_entailed",
-    *CONTEXT_TABLES,
+    *MISSED_TABLES,
 )
 
 # Raters are numbered within an interaction: who they are is nothing that the page says.
@@ -294,9 +300,9 @@ select criterion, scale_point, scale_label, guideline_text from rating_scales or
 """
 
 LIST_LABELS: Final = """
-select interaction_id, metric_name, label, label_rater_kind
+select interaction_id, metric_name, human_label as label, label_rater_kind
 from fct_evaluations
-where label is not null and list_contains($interaction_ids::varchar[], interaction_id)
+where human_label is not null and list_contains($interaction_ids::varchar[], interaction_id)
 order by interaction_id, metric_name
 """
 
@@ -463,7 +469,7 @@ def _express_dimension(source: Warehouse, dimension: str) -> str:
             "(select any_value(segment) from int_interaction_segments as segments where segments.dimension ="
             f" '{text}' and segments.interaction_id = interactions.interaction_id)"
         )
-    return "" if '"' in dimension else f"json_extract_string(interactions.tags, '$.\"{text}\"')"
+    return "" if '"' in dimension else f"json_extract_string({_TAGS}, '$.\"{text}\"')"
 
 
 def read_interactions(
@@ -471,8 +477,7 @@ def read_interactions(
 ) -> dict[str, Any]:
     """Return one array per column of :data:`LIST_INTERACTIONS`, worst interaction first, and one per dimension."""
     pairs = ", ".join(
-        f"'{tag}=' || json_extract_string(interactions.tags, '$.\"{tag}\"')"
-        for tag in (tag.replace("'", "''") for tag in tags)
+        f"'{tag}=' || json_extract_string({_TAGS}, '$.\"{tag}\"')" for tag in (tag.replace("'", "''") for tag in tags)
     )
     statement = LIST_INTERACTIONS.format(
         flags="fct_query_flags"
@@ -483,7 +488,7 @@ def read_interactions(
             f",\n    {_express_dimension(source, name)} as dimension_{number}" for number, name in enumerate(dimensions)
         ),
     )
-    reads = ["fct_interactions", "fct_evaluations", "dim_metrics"]
+    reads = ["fct_interactions", "fct_evaluations", "dim_metrics", "fct_verdicts"]
     return source.columns_of(statement, reads, main_metric=main_metric, random_seed=str(random_seed))
 
 
@@ -536,15 +541,19 @@ def read_texts(
     sentences = LIST_SENTENCES.format(
         texts=_UNMASKED_SENTENCES if is_unmasked else _MASKED_SENTENCES, joins=_UNMASKED_JOINS if is_unmasked else ""
     )
+    contexts = LIST_CONTEXTS.format(
+        text="coalesce(nullif(trim(retrievals.text), ''), chunks.chunk_text)"
+        if is_unmasked
+        else "contexts.context_text",
+        joins=_UNMASKED_CONTEXTS if is_unmasked else "",
+    )
     return {
-        "interactions": source.rows(LIST_TEXTS.format(texts=texts), ["fct_interactions"], **ids),
+        "interactions": source.rows(LIST_TEXTS.format(texts=texts), ["fct_interactions", "fct_verdicts"], **ids),
         "turns": source.rows(
             LIST_EARLIER_TURNS.format(texts=texts), ["fct_interactions"], **ids, maximum=limits["turns"]
         ),
-        "contexts": source.rows(
-            LIST_CONTEXTS.format(mask=mask), [*CONTEXT_TABLES, "dim_documents", "dim_queries"], **ids
-        ),
-        "missed": source.rows(LIST_MISSED.format(mask=mask), [*CONTEXT_TABLES, "dim_documents", "dim_queries"], **ids),
+        "contexts": source.rows(contexts, ["fct_retrieved_contexts", "dim_documents", "dim_queries"], **ids),
+        "missed": source.rows(LIST_MISSED.format(mask=mask), [*MISSED_TABLES, "dim_documents", "dim_queries"], **ids),
         "sentences": source.rows(sentences, ["fct_sentence_evidence"], **ids, maximum=limits["sentences"]),
         "ratings": source.rows(LIST_RATINGS, ["stg_ratings"], **ids),
         "labels": source.rows(LIST_LABELS, ["fct_evaluations"], **ids),

@@ -70,6 +70,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
         "versions": read.versions.labels,
         "statuses": list(data.SCORE_STATUSES),
         "outcomes": list(data.OUTCOMES),
+        "verdicts": list(data.VERDICTS),
         "labels": list(data.LABELS),
         "scales": _describe_scales(source),
         "comparisons": _describe_comparisons(source, read),

@@ -137,6 +137,7 @@ def _write_blocks(source: Warehouse, read: Read, size: _Size, is_unmasked: bool)
         "version": read.versions.codes[rows],
         "outcome": np.array([data.OUTCOMES.index(word) for word in columns["outcome"][rows]], np.int32),
         "label": np.array([data.LABELS.index(word) for word in columns["label"][rows]], np.int32),
+        "verdict": np.array([data.VERDICTS.index(word) for word in columns["verdict"][rows]], np.int32),
         "flags": flags[rows],
         "tags": tags[rows],
         "weight": np.where(drawn, weight, 1.0).astype(np.float32),

@@ -220,6 +220,7 @@ def _describe(row: Row, answer: str, own: Mapping[str, Sequence[Row]], chunks: C
     return {
         "query_id": show(row["query_id"], SHORT_CHARACTERS),
         "asked_at": None if row["asked_at"] is None else f"{row['asked_at']:%Y-%m-%d %H:%M}",
+        "verdict_reason": row["verdict_reason"],
         "expected_behaviour": row["expected_behaviour"],
         "refusal_rule": show(row["refusal_rule"], SHORT_CHARACTERS),
         "reference_answer": show(row["reference_answer"]),

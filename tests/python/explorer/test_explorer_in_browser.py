@@ -134,11 +134,12 @@ def test_an_unknown_screen_and_an_unknown_interaction_are_said(visit: Callable[.
 CONDITIONS = {
     "d.channel": "json_extract_string(tags, '$.channel') = ?",
     "tag": "'build=' || json_extract_string(tags, '$.build') = ?",
+    "verdict": "interaction_id in (select interaction_id from fct_verdicts where replace(verdict, '_', ' ') = ?)",
     "outcome": "case when not is_answered then 'empty' when is_refusal then 'refused' else 'answered' end = ?",
     "fails": "interaction_id in (select interaction_id from fct_evaluations where metric_name = ? and is_failing)",
     "flag": "interaction_id in (select interaction_id from fct_query_flags where flag_name = ?)",
     "label": "interaction_id in (select interaction_id from fct_evaluations where"
-    " case label when 1 then 'accepted' when 0 then 'failed' end = ?)",
+    " case human_label when 1 then 'accepted' when 0 then 'failed' end = ?)",
     "status": f"interaction_id in (select interaction_id from fct_evaluations where metric_name = '{MAIN_METRIC}'"
     " and score_status = ?)",
     "q": "list_bool_and(list_transform(string_split(?, ' '),"
@@ -475,8 +476,9 @@ def test_memory_stays_where_it_is_after_a_hundred_interactions(visit: Callable[.
     for number in range(2, 102):
         page.keyboard.press("j")
         page.wait_for_function(f"() => document.querySelector('.steps')?.textContent.includes('{number} of')")
-    page.evaluate("window.gc && window.gc()")
-    assert page.evaluate("performance.memory.usedJSHeapSize") / 1e6 < MAXIMUM_HEAP
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    assert session.send("Runtime.getHeapUsage")["usedSize"] / 1e6 < MAXIMUM_HEAP
 
 
 # Hostile texts, masks, what was left out

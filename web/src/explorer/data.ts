@@ -93,7 +93,7 @@ export const chunks = new Block('chunks')
 export const cells = new Block('cells')
 export const weeks = new Block('weeks')
 
-const BASE = ['id', 'cluster', 'query', 'application', 'version', 'outcome', 'label', 'flags', 'tags', 'weight', 'text']
+const BASE = ['id', 'cluster', 'query', 'application', 'version', 'outcome', 'verdict', 'label', 'flags', 'tags', 'weight', 'text']
 
 /** Metrics that have a threshold: an interaction passes them or fails. */
 export const decided = page.metrics.map((_, index) => index).filter((index) => page.metrics[index]!.threshold !== null)

@@ -30,6 +30,7 @@ export function facets(): Facet[] {
     ...page.dimensions.map(({ name, segments }, index) =>
       ofCodes(`d.${name}`, name.replaceAll('_', ' '), segments, rows.integers(`dimension_${index}`)),
     ),
+    ofCodes('verdict', 'verdict', page.verdicts, rows.integers('verdict')),
     ofCodes('outcome', 'outcome', page.outcomes, rows.integers('outcome')),
     failures(),
     ofCodes('label', 'label', page.labels, rows.integers('label')),
@@ -40,7 +41,7 @@ export function facets(): Facet[] {
 }
 
 // What readers choose most stands first; the other dimensions follow as the build has them.
-const FIRST = ['d.system', 'd.topic', 'fails', 'outcome', 'd.query_type', 'd.language', 'label', 'flag', 'd.asked_week', 'tag']
+const FIRST = ['d.system', 'd.topic', 'verdict', 'fails', 'outcome', 'd.query_type', 'd.language', 'label', 'flag', 'd.asked_week', 'tag']
 
 function ordered(all: Facet[]): Facet[] {
   const place = ({ key }: Facet) => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length)

@@ -9,7 +9,7 @@ import { useReady } from './parts'
 
 /** Parameters that name filters; all others say how the list is shown. */
 export const isFilter = (name: string): boolean =>
-  name.startsWith('d.') || ['outcome', 'fails', 'label', 'flag', 'tag', 'status', 'q'].includes(name)
+  name.startsWith('d.') || ['verdict', 'outcome', 'fails', 'label', 'flag', 'tag', 'status', 'q'].includes(name)
 
 export interface Selected extends Selection {
   facets: Facet[]

@@ -139,6 +139,7 @@ export interface Page {
   dimensions: Dimension[]
   statuses: string[]
   outcomes: string[]
+  verdicts: string[]
   labels: string[]
   scales: Record<string, { point: number; label: string; text: string }[]>
   comparisons: Comparison[]
@@ -198,6 +199,7 @@ export interface Context {
 export interface Detail {
   query_id: string
   asked_at: string | null
+  verdict_reason: string | null
   expected_behaviour: string | null
   refusal_rule: string
   reference_answer: string

@@ -214,10 +214,12 @@ function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
           {page.outcomes[rows.integers('outcome')[row]!] !== 'answered' && (
             <span class="tag strong">{page.outcomes[rows.integers('outcome')[row]!]}</span>
           )}
+          <span class="tag strong">{page.verdicts[rows.integers('verdict')[row]!]}</span>
           {detail?.asked_at && <span class="tag">{detail.asked_at} UTC</span>}
           {detail?.expected_behaviour && <span class="tag">{words.expected(detail.expected_behaviour)}</span>}
           <span class="tag">{rows.texts('id')[row]}</span>
         </p>
+        {detail?.verdict_reason && <p class="quiet">{detail.verdict_reason}</p>}
       </header>
       {!detail && <p class="notice">{texts.interactions.noText}</p>}
       <div class="reading">

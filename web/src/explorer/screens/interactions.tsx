@@ -6,7 +6,7 @@ import { formatCount, formatInterval, formatNumber, formatPercent } from '../for
 import { facets as allFacets, selectedOf } from '../filter'
 import type { Facet } from '../filter'
 import { Intervals, Loading, Name, Select, useReady } from '../parts'
-import { change, go, link } from '../route'
+import { change, go, link, parse } from '../route'
 import type { Route } from '../route'
 import { isFilter, useSelected } from '../selection'
 import type { Selected } from '../selection'
@@ -218,21 +218,24 @@ function List({ params, selected }: { params: URLSearchParams; selected: Selecte
   }, [at, chosen])
 
   const address = (place: number) => link('interaction', rows.texts('id')[chosen[place]!]!, change(params, { at: String(place) }))
+  // a key that is held comes faster than pictures: the address knows the row before the list does
+  const reached = () => Number(parse(location.hash).params.get('at')) || 0
   const move = (place: number) => {
     const next = Math.max(0, Math.min(chosen.length - 1, place))
     go(link('interactions', '', change(params, { at: String(next) })), true)
   }
   const onKey = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(height / ROW_HEIGHT) - 1)
+    const now = Math.min(reached(), chosen.length - 1)
     const places: Record<string, number> = {
-      ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1,
-      PageDown: at + page, PageUp: at - page, Home: 0, End: chosen.length - 1,
+      ArrowDown: now + 1, j: now + 1, ArrowUp: now - 1, k: now - 1,
+      PageDown: now + page, PageUp: now - page, Home: 0, End: chosen.length - 1,
     }
     if (event.key in places && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault()
       move(places[event.key]!)
     } else if (event.key === 'Enter') {
-      go(address(at))
+      go(address(now))
     }
   }
   const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - 4)
