@@ -167,9 +167,9 @@ select distinct query_id, query_text, ['chunk_' || (number * 7 + 262) % $count] 
 from made_interactions
 where number % 2 = 0;
 
-create table stg_ratings as
+insert into fct_ratings by name
 select
-    interaction_id, 'reader' as rater, 'person' as rater_kind, 'faithfulness' as criterion,
+    md5(interaction_id) as rating_id, interaction_id, 'reader' as rater, 'person' as rater_kind, 'faithfulness' as criterion,
     (quality * 2.99)::integer as scale_point, 1 as rating_pass
 from made_interactions
 where number % 20 = 0;

@@ -290,7 +290,7 @@ select
     dense_rank() over (partition by interaction_id order by rater) as rater_number,
     scale_point,
     rating_pass
-from stg_ratings
+from fct_ratings
 where list_contains($interaction_ids::varchar[], interaction_id)
 order by interaction_id, criterion, rater_number, rating_pass
 """
@@ -555,7 +555,7 @@ def read_texts(
         "contexts": source.rows(contexts, ["fct_retrieved_contexts", "dim_documents", "dim_queries"], **ids),
         "missed": source.rows(LIST_MISSED.format(mask=mask), [*MISSED_TABLES, "dim_documents", "dim_queries"], **ids),
         "sentences": source.rows(sentences, ["fct_sentence_evidence"], **ids, maximum=limits["sentences"]),
-        "ratings": source.rows(LIST_RATINGS, ["stg_ratings"], **ids),
+        "ratings": source.rows(LIST_RATINGS, ["fct_ratings"], **ids),
         "labels": source.rows(LIST_LABELS, ["fct_evaluations"], **ids),
         "details": source.rows(LIST_DETAILS, ["fct_evaluations", "dim_metrics"], **ids),
         "causes": source.rows(LIST_CAUSES, ["fct_failure_causes"], **ids),

@@ -17,7 +17,7 @@ import pytest
 from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build
 from typer.testing import CliRunner
 
-from benchmarks.explorer import MAIN_METRIC
+from benchmarks.explorer import COUNT_CHUNKS, MAIN_METRIC
 from hcat.cli import app
 from hcat.engine.warehouse import WarehouseError, open_warehouse
 from hcat.explorer import page as pages
@@ -145,7 +145,7 @@ def test_masked_texts_leave_no_trace_and_unmasked_ones_are_said(build: Path, tmp
 
 
 def test_raters_are_numbers(build: Path, text: str) -> None:
-    assert query(build, "select distinct rater from stg_ratings") == [("reader",)]
+    assert query(build, "select distinct rater from fct_ratings") == [("reader",)]
     details = read_block(text, "texts").to_pydict()["detail"]
     assert not [detail for detail in details if "reader" in detail]
     assert [detail for detail in details if '"rater_kind":"person","rater":1' in detail]
@@ -220,7 +220,7 @@ def test_a_page_that_cannot_be_small_enough_is_refused(build: Path) -> None:
 
 
 def test_only_marts_are_enough(build: Path, tmp_path: Path) -> None:
-    # a published copy without retrieved chunks, ratings and judgements
+    # a published copy: what was relevant and not retrieved stands in no mart
     (tmp_path / "hcat.duckdb").write_bytes((build / "hcat.duckdb").read_bytes())
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         names = connection.execute("select table_name from duckdb_tables()").fetchall()
@@ -228,8 +228,9 @@ def test_only_marts_are_enough(build: Path, tmp_path: Path) -> None:
             if not name.startswith(("dim_", "fct_")):
                 connection.execute(f"drop table {name}")
     page = write_explorer(tmp_path, tmp_path / "explorer.html").read_text("utf-8")
-    details = map(json.loads, read_block(page, "texts").to_pydict()["detail"])
-    assert all(not detail["contexts"] and len(detail["sentences"]) == 3 for detail in details)
+    details = [json.loads(detail) for detail in read_block(page, "texts").to_pydict()["detail"]]
+    assert all(len(detail["contexts"]) == COUNT_CHUNKS and len(detail["sentences"]) == 3 for detail in details)
+    assert any(detail["ratings"] for detail in details)
 
 
 def test_the_command_writes_beside_the_report(build: Path, tmp_path: Path) -> None:
