@@ -52,7 +52,7 @@ with ranked as (
     select
         raw_score,
         calibrated_probability,
-        label,
+        human_label,
         ntile(10) over (order by raw_score, interaction_id) as tenth
     from fct_evaluations
     where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
