@@ -68,7 +68,7 @@
             'profiles': ['standard', 'full'],
             'families': ['retrieval'],
             'measurements': [],
-            'marts': ['fct_retrieval_quality']
+            'marts': ['dim_chunks', 'fct_retrieval_quality']
         },
         'robustness': {
             'profiles': ['full'],

@@ -485,8 +485,8 @@ def test_the_documented_nightly_script_alerts_whatever_the_build_says(tmp_path: 
     (secrets / "webhook").write_text("https://hooks.example.com/secret\n")
     script = script.replace("/srv/hcat", str(home)).replace("/data", str(data)).replace("/etc/hcat", str(secrets))
     for name, body in {
-        "dbt": 'echo "dbt $1 ${HCAT_ALERT_WEBHOOK-no secret}"; exit "$BUILD"',
-        "hcat": 'echo "hcat $1 ${HCAT_ALERT_WEBHOOK-no secret}"; [ "$1" != alert ] || exit "$ALERT"',
+        "hcat": 'echo "hcat $1 ${HCAT_ALERT_WEBHOOK-no secret}"; [ "$1" != alert ] || exit "$ALERT"\n'
+        '[ "$1" != build ] || exit "$BUILD"',
     }.items():
         program = home / ".venv" / "bin" / name
         program.write_text(f"#!/bin/sh\n{body}\n")
@@ -498,7 +498,7 @@ def test_the_documented_nightly_script_alerts_whatever_the_build_says(tmp_path: 
         assert ran.stdout + ran.stderr == b""
         (log,) = (data / "logs").glob("build_*.log")
         assert log.read_text().splitlines() == [
-            "dbt build no secret",
+            "hcat build no secret",
             "hcat report no secret",
             "hcat summary no secret",
             "hcat alert https://hooks.example.com/secret",
