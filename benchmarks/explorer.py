@@ -169,7 +169,8 @@ where number % 2 = 0;
 
 insert into fct_ratings by name
 select
-    md5(interaction_id) as rating_id, interaction_id, 'reader' as rater, 'person' as rater_kind, 'faithfulness' as criterion,
+    md5(interaction_id) as rating_id, interaction_id, 'reader' as rater, 'person' as rater_kind,
+    'faithfulness' as criterion,
     (quality * 2.99)::integer as scale_point, 1 as rating_pass
 from made_interactions
 where number % 20 = 0;
