@@ -484,13 +484,12 @@ def test_the_documented_nightly_script_alerts_whatever_the_build_says(tmp_path: 
         folder.mkdir(parents=True)
     (secrets / "webhook").write_text("https://hooks.example.com/secret\n")
     script = script.replace("/srv/hcat", str(home)).replace("/data", str(data)).replace("/etc/hcat", str(secrets))
-    for name, body in {
-        "hcat": 'echo "hcat $1 ${HCAT_ALERT_WEBHOOK-no secret}"; [ "$1" != alert ] || exit "$ALERT"\n'
-        '[ "$1" != build ] || exit "$BUILD"',
-    }.items():
-        program = home / ".venv" / "bin" / name
-        program.write_text(f"#!/bin/sh\n{body}\n")
-        program.chmod(0o755)
+    program = home / ".venv" / "bin" / "hcat"
+    program.write_text(
+        '#!/bin/sh\necho "hcat $1 ${HCAT_ALERT_WEBHOOK-no secret}"\n'
+        'case "$1" in alert) exit "$ALERT";; build) exit "$BUILD";; esac\n'
+    )
+    program.chmod(0o755)
     for build, alert in ((0, 0), (1, 0), (0, 1), (1, 2)):
         environment = {**os.environ, "BUILD": str(build), "ALERT": str(alert)}
         ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False, timeout=60)
@@ -499,6 +498,7 @@ def test_the_documented_nightly_script_alerts_whatever_the_build_says(tmp_path: 
         (log,) = (data / "logs").glob("build_*.log")
         assert log.read_text().splitlines() == [
             "hcat build no secret",
+            "hcat explore no secret",
             "hcat report no secret",
             "hcat summary no secret",
             "hcat alert https://hooks.example.com/secret",
