@@ -555,10 +555,9 @@ def read_comments(session: Any, tables: Mapping[str, Sequence[str]]) -> dict[str
     ...     read_comments(connection, {"scores": ["score"]})
     {'scores': {'score': 'From 0 to 1.'}}
     """
-    if is_distributed(session):
-        return {}
+    rows = [] if is_distributed(session) else session.execute(_LIST_COMMENTS).fetchall()
     found: dict[str, Comments] = {}
-    for name, columns, comments, comment in session.execute(_LIST_COMMENTS).fetchall():
+    for name, columns, comments, comment in rows:
         if columns == list(tables.get(name, ())):
             told = {None: comment, **dict(zip(columns, comments, strict=True))}
             found[name] = {place: words for place, words in told.items() if words is not None}
