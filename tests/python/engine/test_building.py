@@ -34,7 +34,8 @@ class BuildIsDueError(Exception):
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose warehouse is as the first build left it."""
-    monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
+    for name in ("DBT_PROFILES_DIR", "HCAT_WAREHOUSE"):
+        monkeypatch.delenv(name, raising=False)
     (tmp_path / "dbt_project.yml").write_text(
         "name: own\nprofile: own\nvars: {hcat: {hcat_raw_logs: logs, hcat_raw_relations: {queries: raw_queries}}}\n"
     )
