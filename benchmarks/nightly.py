@@ -266,6 +266,8 @@ def run(
     sizes: Sequence[int] = SIZES,
     names: Sequence[str] = tuple(NIGHTS),
     paired: Path | None = None,
+    repeats: int = COUNT_REPEATS,
+    count_nights: int = COUNT_NIGHTS,
 ) -> Outcome:
     """Return the cost of each night by size, beside that of the build from nothing and of another code."""
     sizes = SIZES_QUICK if is_quick else sizes
@@ -273,11 +275,11 @@ def run(
     with working_folder(folder) as work:
         for count in sizes:
             is_repeated = count <= SIZE_REPEATED and not is_quick
-            repeats, nights = (COUNT_REPEATS, COUNT_NIGHTS) if is_repeated else (1, 0)
+            often, nights = (repeats, count_nights) if is_repeated else (1, 0)
             before = None
             if paired is not None:
-                before = measure(work / "paired", count, names, paired, repeats=repeats, nights=nights)
-            now = measure(work / "now", count, names, repeats=repeats, nights=nights)
+                before = measure(work / "paired", count, names, paired, repeats=often, nights=nights)
+            now = measure(work / "now", count, names, repeats=often, nights=nights)
             measured.append((now, before))
             _write_checkpoint(work, measured)
     tables = [_table_of_nights(now, before, names) for now, before in measured]
@@ -286,14 +288,16 @@ def run(
     notes = [
         "Each night starts from a copy of the warehouse that the build from nothing left. New interactions are 1 % of "
         "the logs, asked after all others. Seconds are wall time of the whole process. The command is `hcat build`.",
-        f"Medians of {COUNT_REPEATS} up to {SIZE_REPEATED:,} interactions, single runs above.",
+        "Single runs."
+        if repeats == 1
+        else f"Medians of {repeats} up to {SIZE_REPEATED:,} interactions, single runs above.",
         f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}.",
     ]
     for now, _ in measured:
         if "rebuilt" in now.mebibytes:
-            grown = now.mebibytes[f"after {COUNT_NIGHTS} nights"]
+            grown = now.mebibytes[f"after {count_nights} nights"]
             notes.append(
-                f"{now.count:,} interactions: {grown:,.0f} MiB after {COUNT_NIGHTS} nights of 1 %, "
+                f"{now.count:,} interactions: {grown:,.0f} MiB after {count_nights} nights of 1 %, "
                 f"{now.mebibytes['rebuilt']:,.0f} MiB rebuilt from the same logs "
                 f"({grown / now.mebibytes['rebuilt']:.2f} times)."
             )
@@ -352,9 +356,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="interactions of the first build")
     parser.add_argument("--nights", nargs="+", choices=list(NIGHTS), default=list(NIGHTS), help="which nights")
     parser.add_argument("--paired", type=Path, help="checkout of other code that makes the same builds in turn")
+    parser.add_argument("--repeats", type=int, default=COUNT_REPEATS, help="builds of each night of the smallest size")
+    parser.add_argument(
+        "--growth", type=int, default=COUNT_NIGHTS, help="nights of which the disk is measured; 0: none"
+    )
     options = parser.parse_args(arguments)
-    outcome = run(options.quick, options.folder, options.sizes, options.nights, options.paired)
-    return finish(outcome, "python -m benchmarks.nightly --sizes " + " ".join(map(str, options.sizes)))
+    outcome = run(
+        options.quick,
+        options.folder,
+        options.sizes,
+        options.nights,
+        options.paired,
+        options.repeats,
+        options.growth,
+    )
+    words = ["--sizes", *map(str, options.sizes), "--repeats", str(options.repeats), "--growth", str(options.growth)]
+    return finish(outcome, " ".join(["python -m benchmarks.nightly", *words]))
 
 
 if __name__ == "__main__":
