@@ -26,8 +26,6 @@ averaged as (
         queries.version,
         queries.query_key,
         evaluations.metric_name,
-        min(queries.cluster_id) as cluster_id,
-        min(queries.query_text) as query_text,
         {%- for name, value in measured %}
         {{ exact_mean(value) }} as {{ name }},
         {{ exact_mean(value ~ ' * ' ~ value) }} as {{ name }}_squared,
@@ -39,6 +37,18 @@ averaged as (
     from queries
     inner join evaluations on queries.interaction_id = evaluations.interaction_id
     group by queries.application, queries.version, queries.query_key, evaluations.metric_name
+),
+
+-- apart from the averages: a text in every group of them does not fit into memory at scale
+described as (
+    select
+        application,
+        version,
+        query_key,
+        min(cluster_id) as cluster_id,
+        min(query_text) as query_text
+    from queries
+    group by application, version, query_key
 ),
 
 with_noise as (
@@ -58,8 +68,8 @@ final as (
         pairs.candidate_version,
         baselines.query_key,
         baselines.metric_name,
-        baselines.cluster_id,
-        baselines.query_text,
+        described.cluster_id,
+        described.query_text,
         baselines.mean_score as baseline_mean_score,
         candidates.mean_score as candidate_mean_score,
         baselines.share_failing as baseline_share_failing,
@@ -92,6 +102,11 @@ final as (
             and pairs.candidate_version = candidates.version
             and baselines.query_key = candidates.query_key
             and baselines.metric_name = candidates.metric_name
+    inner join described
+        on
+            baselines.application = described.application
+            and baselines.version = described.version
+            and baselines.query_key = described.query_key
 )
 
 select * from final
