@@ -41,11 +41,12 @@ SPARK := $(if $(shell command -v java),.venv/installed-spark)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,spark]'
 	touch $@
 
-# a failed gate still leaves a report and a summary behind, and the exit code says that it failed
+# a failed gate, or logs without a score to explore, still leave a report and a summary; the exit code says that it failed
 build: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
 	status=0; $(BIN)/dbt --quiet build || status=$$?; \
-	$(BIN)/hcat explore && $(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
+	$(BIN)/hcat explore || status=$$?; \
+	$(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
 	exit $$status
 
 report: .venv/installed

@@ -7,14 +7,11 @@
 {%- endmacro %}
 
 {% macro default__join_within(steps, keys, values, column) -%}
-    asof inner join {{ steps }}
-        on
-            {% for key in keys %}{{ values }}.{{ key }} = {{ steps }}.{{ key }} and {% endfor %}  -- noqa: LT02
-            {{ values }}.{{ column }} >= {{ steps }}.lower_bound
+    asof inner join {{ steps }} {{ on_lower_bound(steps, keys, values, column) }}
 {%- endmacro %}
 
-{# The same conditions without asof, and the upper bound that asof implies. #}
+{# Without asof, which implies the upper bound. #}
 {% macro spark__join_within(steps, keys, values, column) -%}
-    {{ default__join_within(steps, keys, values, column) | replace('asof inner join', 'inner join') }}
+    inner join {{ steps }} {{ on_lower_bound(steps, keys, values, column) }}
     and {{ values }}.{{ column }} < coalesce({{ steps }}.upper_bound, 'infinity'::double)
 {%- endmacro %}

@@ -12,12 +12,13 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from hcat.engine.inputs import Digests, Inputs, name_changes, read_inputs
+from hcat.engine import relations
+from hcat.engine.inputs import Digests, name_changes, read_inputs
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.publication import publish_again
-from hcat.engine.warehouse import Place, open_for_writing
+from hcat.engine.warehouse import Place, open_for_writing, open_warehouse, read_last_event
 
 #: Tables that get a row for each build -> what a repeated row has of its own.
 _HISTORIES: Final[Mapping[str, Sequence[str]]] = {
@@ -28,21 +29,26 @@ _HISTORIES: Final[Mapping[str, Sequence[str]]] = {
 #: Names that are shown of each part of the inputs that changed.
 _NAMES_SHOWN: Final = 3
 #: Arguments of dbt that make a build of a part, and one that makes everything anew.
-_PARTIAL: Final = ("--select", "-s", "--exclude", "--selector", "--resource-type", "--exclude-resource-type", "--empty")
+_PARTIAL: Final = (
+    "--select", "-s", "--models", "--model", "-m", "--exclude", "--selector", "--resource-type", "--resource-types",
+    "--exclude-resource-type", "--exclude-resource-types", "--empty", "--sample",
+)  # fmt: skip
 _ANEW: Final = ("--full-refresh", "-f")
 
-_LAST_EVENT: Final = "select run_id, event from hcat_builds order by logged_at desc, event desc limit 1"
 _REMEMBER: Final = "create or replace table hcat_inputs (run_id varchar, part varchar, name varchar, digest varchar)"
-_EXPIRED: Final = "select count(*) from {table} where try_cast(valid_until as timestamp) between $before and $now"
+#: {table}, {type}: a date or a time, as the models compare it with that of the build.
+_EXPIRED: Final = """
+select count(*) as count_rows from {table}
+where (valid_until < $before::{type}) is distinct from (valid_until < $now::{type})
+"""
 _LIST_EXPIRING: Final = """
-select table_name from information_schema.columns
-where table_schema = current_schema() and column_name = 'valid_until'
+select table_name, data_type
+from information_schema.columns
+where table_schema = current_schema() and column_name = 'valid_until' and data_type in ('DATE', 'TIMESTAMP')
 order by table_name
 """
 #: A record whose time lay in the future is read once its time has come.
-_FROM_THE_FUTURE: Final = """
-select count(*) from int_rejections_counted where reason = 'asked_at lies in the future'
-"""
+_FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reason = 'asked_at lies in the future'"
 
 
 class BuildError(ValueError):
@@ -94,8 +100,10 @@ def build(
     place = find_place(project, target, profiles)
     given = [*arguments, *(["--target", target] if target else [])]
     inputs = read_inputs(project, given, variables, environment)
+    # before the build: what comes while it runs is new for the next one
+    digests = inputs.digests | _digest_tables(place)
     is_forced = is_full or any(each in _ANEW for each in arguments)
-    reason = "asked for" if is_forced else _find_news(place, inputs)
+    reason = "asked for" if is_forced else inputs.unknown or _find_news(place, digests)
     if reason is None:
         say(_repeat(place))
         return 0
@@ -106,38 +114,34 @@ def build(
     command += [] if is_own_project(project) else ["--select", "+package:hcat"]
     code = subprocess.run([*command, *given], env=dict(environment), check=False).returncode
     if code == 0:
-        _remember(place, inputs)
+        _remember(place, digests)
     return code
 
 
-def _find_news(place: Place, inputs: Inputs) -> str | None:
+def _find_news(place: Place, digests: Digests) -> str | None:
     """Return in words why a build is due; None if nothing is new since the last build that passed."""
     if not place.database.is_file():
         return "the first build"
-    if inputs.models:
-        return f"what the model {inputs.models[0]} holds is known when it is built"
-    with open_for_writing(place) as connection:
-        tables = {row[0] for row in connection.execute("show tables").fetchall()}
-        last = connection.execute(_LAST_EVENT).fetchone() if "hcat_builds" in tables else None
-        if last is None or "hcat_inputs" not in tables:
+    with open_warehouse(place) as source:
+        last = read_last_event(source)
+        if last is None or source.lacks("hcat_inputs"):
             return "no earlier build says what it read"
-        if last[1] == "started":
+        if last["event"] == "started":
             return "the last build was killed"
-        read = connection.execute("select part, name, digest from hcat_inputs where run_id = $1", [last[0]]).fetchall()
+        read = source.rows("select * from hcat_inputs where run_id = $run_id", (), run_id=last["run_id"])
         if not read:
             return "the last build did not pass, or was a part of a build"
-        changes = name_changes(
-            {(part, name): digest for part, name, digest in read},
-            inputs.digests | _digest(connection, inputs.relations),
-        )
+        changes = name_changes({(row["part"], row["name"]): row["digest"] for row in read}, digests)
         if changes:
             return "new: " + "; ".join(f"{part} ({_shorten(names)})" for part, names in changes.items())
-        started = connection.execute("select started_at from dim_runs where run_id = $1", [last[0]]).fetchone()
-        dates = {"before": started[0], "now": _now()}
-        for (table,) in connection.execute(_LIST_EXPIRING).fetchall():
-            if table in tables and connection.execute(_EXPIRED.format(table=f'"{table}"'), dates).fetchone()[0]:
+        started = source.rows("select started_at from dim_runs where run_id = $run_id", (), run_id=last["run_id"])
+        dates = {"before": started[0]["started_at"], "now": _now()}
+        for column in source.rows(_LIST_EXPIRING, ()):
+            table = column["table_name"]
+            expired = _EXPIRED.format(table=f'"{table}"', type=column["data_type"])
+            if source.rows(expired, (table,), **dates)[0]["count_rows"]:
                 return f"a row of {table} has expired since"
-        if "int_rejections_counted" in tables and connection.execute(_FROM_THE_FUTURE).fetchone()[0]:
+        if source.rows(_FROM_THE_FUTURE, ("int_rejections_counted",)):
             return "records were rejected because their time lay in the future, and it may have come"
     return None
 
@@ -145,8 +149,9 @@ def _find_news(place: Place, inputs: Inputs) -> str | None:
 def _repeat(place: Place) -> str:
     """Append the last build to ledger and histories under a new id; return what was done, in one line."""
     new, now = str(uuid.uuid4()), _now()
+    with open_warehouse(place) as source:
+        last = (read_last_event(source) or {})["run_id"]
     with open_for_writing(place) as connection:
-        last, _ = connection.execute(_LAST_EVENT).fetchone()
         started_at, first = connection.execute(
             "select started_at, coalesce(repeats_run_id, run_id) from dim_runs where run_id = $1", [last]
         ).fetchone()
@@ -167,29 +172,36 @@ def _repeat(place: Place) -> str:
     )
 
 
-def _remember(place: Place, inputs: Inputs) -> None:
+def _remember(place: Place, digests: Digests) -> None:
     """Keep what a build that passed has read, with the id of that build."""
+    with open_warehouse(place) as source:
+        last = read_last_event(source)
+    if last is None:
+        # Apache Spark keeps its tables elsewhere: each of its builds starts from all inputs
+        return
+    rows = [[last["run_id"], part, name, digest] for (part, name), digest in sorted(digests.items())]
     with open_for_writing(place) as connection:
-        tables = {row[0] for row in connection.execute("show tables").fetchall()}
-        last = connection.execute(_LAST_EVENT).fetchone() if "hcat_builds" in tables else None
-        if last is None:
-            # Apache Spark keeps its tables elsewhere: each of its builds starts from all inputs
-            return
-        digests = inputs.digests | _digest(connection, inputs.relations)
         connection.execute(_REMEMBER)
-        connection.executemany(
-            "insert into hcat_inputs values ($1, $2, $3, $4)",
-            [[last[0], part, name, digest] for (part, name), digest in sorted(digests.items())],
-        )
+        connection.executemany("insert into hcat_inputs values ($1, $2, $3, $4)", rows)
 
 
-def _digest(connection: Any, relations: Sequence[str]) -> Digests:
-    """Return the digests of tables: their number of rows, and the sum of a hash of each row."""
+def _digest_tables(place: Place) -> Digests:
+    """Return digests of the tables that take the place of files: the number of rows and the sum of their hashes.
+
+    The last build says which tables these are; a change of their names is a change of settings.
+    """
     digests: Digests = {}
-    for name in relations:
-        quoted = ".".join('"' + part.replace('"', '""') + '"' for part in name.split("."))
-        count, total = connection.execute(f"select count(*), sum(hash(rows)) from {quoted} as rows").fetchone()
-        digests[("tables", name)] = f"{count} {total}"
+    if not place.database.is_file():
+        return digests
+    with open_warehouse(place) as source:
+        for row in source.rows("select relation_name, relation from raw_relations", ("raw_relations",)):
+            try:
+                table = relations.from_name(source.connection, row["relation"])
+                found = table.query("rows", "select count(*) || ' ' || sum(hash(rows)) from rows").fetchone()
+            except LookupError:
+                # in a database that only dbt attaches: no build can be called the same
+                found = (str(uuid.uuid4()),)
+            digests["tables", row["relation_name"]] = found[0]
     return digests
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import hcat
 from hcat.engine.keys import hash_file
-from hcat.engine.project import read_project
+from hcat.engine.project import find_raw_logs, is_own_project, read_project, render_setting
 from hcat.engine.settings import ENVIRONMENT, read_vars
 from hcat.engine.staging import find_project, read_variables
 
@@ -35,28 +35,25 @@ _FOLDERS: Final = {
 }
 _FILES: Final = ("dbt_project.yml", "packages.yml", "dependencies.yml", "package-lock.yml", "profiles.yml", "vars.yml")
 _SUFFIXES: Final = frozenset({".sql", ".yml", ".yaml", ".py", ".csv", ".md"})
-_SKIPPED: Final = frozenset({"__pycache__", ".git", "target", "logs", ".venv"})
 
 #: Part and name of an input -> its digest.
 Digests = dict[tuple[str, str], str]
+_File = tuple[str, Path]
 
 
 class Inputs(NamedTuple):
-    """What a build reads.
+    """What a build reads, tables of the warehouse apart.
 
     Parameters
     ----------
     digests : dict of (part, name) to str
         Digest of each input. Parts are in words: raw logs, project, settings, models, hcat, libraries.
-    relations : sequence of str
-        Tables and sources of the warehouse that take the place of files; their digest needs the warehouse.
-    models : sequence of str
-        Models of the project that take the place of files: only a build can tell what they hold.
+    unknown : str or None
+        Why only a build can tell what it reads; None if digests tell.
     """
 
     digests: Digests
-    relations: Sequence[str]
-    models: Sequence[str]
+    unknown: str | None
 
 
 def read_inputs(
@@ -88,36 +85,24 @@ def read_inputs(
     >>> name_changes(first.digests, second.digests)
     {'raw logs': ['more.jsonl']}
     """
-    given = read_vars(variables)
-    settings = read_variables(find_project(project), project) | given
-    digests: Digests = {}
-    demo = "demo/logs" if environment.get("HCAT_DEMO") == "1" else ""
-    folder = environment.get("HCAT_RAW_LOGS") or settings.get("hcat_raw_logs") or demo
-    if folder:
-        digests |= {
-            ("raw logs", name): hash_file(path) for name, path in _list_files(project / str(folder), every=True)
-        }
-    digests |= {("project", name): hash_file(path) for name, path in _list_project(project)}
-    digests |= {
-        ("settings", name): _hash(environment[name])
-        for name in ENVIRONMENT
-        if environment.get(name) and name not in _WITHOUT_EFFECT
-    }
-    digests[("settings", "--vars")] = _hash(json.dumps(given, sort_keys=True, default=str))
-    digests[("settings", "command line")] = _hash(json.dumps(list(arguments)))
-    for role in _MODELS:
-        named = environment.get(f"HCAT_{role.upper()}") or settings.get(f"hcat_{role}")
-        if named and Path(str(named)).is_dir():
-            for name, path in _list_files(Path(str(named)), every=True):
-                digests[("models", f"{named}/{name}")] = hash_file(path)
-    digests[("hcat", "code")] = _hash_files(_list_files(Path(hcat.__file__).parent, every=True))
-    own = find_project(project)
-    if own != project:
-        digests[("hcat", "models")] = _hash_files(_list_project(own))
+    given, own = read_vars(variables), find_project(project)
+    settings = read_variables(own, project) | given
     installed = sorted(f"{each.name} {each.version}" for each in metadata.distributions())
-    digests[("libraries", "installed packages")] = _hash(json.dumps(installed))
-    relations, models = _split_relations(settings.get("hcat_raw_relations") or {})
-    return Inputs(digests, relations, models)
+    digests = {
+        **_hash_each("raw logs", _list_raw_logs(project, settings, environment)),
+        **_hash_each("project", _list_project(project)),
+        **_hash_each("models", _list_weights(project, settings, environment)),
+        ("settings", "--vars"): _hash(json.dumps(given, sort_keys=True, default=str)),
+        ("settings", "command line"): _hash(json.dumps(list(arguments))),
+        ("hcat", "code"): _hash_files(_list_files(Path(hcat.__file__).parent)),
+        ("libraries", "installed packages"): _hash(json.dumps(installed)),
+    }
+    if own != project:
+        digests["hcat", "models"] = _hash_files(_list_project(own))
+    for name in ENVIRONMENT:
+        if environment.get(name) and name not in _WITHOUT_EFFECT:
+            digests["settings", name] = _hash(environment[name])
+    return Inputs(digests, _find_unknown(project, settings))
 
 
 def name_changes(before: Digests, now: Digests) -> dict[str, list[str]]:
@@ -129,43 +114,67 @@ def name_changes(before: Digests, now: Digests) -> dict[str, list[str]]:
     return changed
 
 
-def _split_relations(named: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    relations, models = [], []
-    for _, value in sorted(named.items()):
-        if isinstance(value, Mapping) and "ref" in value:
-            models.append(str(value["ref"]))
-        elif isinstance(value, Mapping):
-            relations.append(".".join(map(str, value.get("source") or ())))
-        else:
-            relations.append(str(value))
-    return relations, models
+def _find_unknown(project: Path, settings: Mapping[str, Any]) -> str | None:
+    """Return why only a build can tell what hcat reads: what dbt makes before it is not known."""
+    for _, named in sorted((settings.get("hcat_raw_relations") or {}).items()):
+        if isinstance(named, Mapping) and "ref" in named:
+            return f"what the model {named['ref']} holds is known when it is built"
+    if not is_own_project(project):
+        for name, path in _list_folders(project, ("model-paths", "snapshot-paths")):
+            if "source(" in path.read_text(encoding="utf-8", errors="replace"):
+                return f"what {name} reads from a source is known when it is built"
+    return None
 
 
-def _list_project(project: Path) -> Iterator[tuple[str, Path]]:
+def _list_raw_logs(project: Path, settings: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[_File]:
+    demo = {"hcat_raw_logs": "demo/logs"} if environment.get("HCAT_DEMO") == "1" else {}
+    named = environment.get("HCAT_RAW_LOGS")
+    folder = project / named if named else find_raw_logs(project, settings) or find_raw_logs(project, demo)
+    if folder is not None:
+        yield from _list_files(folder)
+
+
+def _list_weights(project: Path, settings: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[_File]:
+    """Yield the files of models that a setting names by their folder; any other name has a pinned revision."""
+    for role in _MODELS:
+        named = environment.get(f"HCAT_{role.upper()}") or render_setting(settings.get(f"hcat_{role}"))
+        if named and (project / str(named)).is_dir():
+            for name, path in _list_files(project / str(named)):
+                yield f"{named}/{name}", path
+
+
+def _list_project(project: Path) -> Iterator[_File]:
     """Yield name and path of every file of a project that dbt reads."""
-    settings = read_project(project)
     for name in _FILES:
         if (project / name).is_file():
             yield name, project / name
-    for setting, default in _FOLDERS.items():
-        value = settings.get(setting) or default
-        # seeds of the demo stand behind an expression; the folder that holds them is a part of every project of hcat
+    yield from _list_folders(project, _FOLDERS)
+
+
+def _list_folders(project: Path, settings: Iterable[str]) -> Iterator[_File]:
+    """Yield name and path of the files in the folders that settings of a project name."""
+    given = read_project(project)
+    for setting in settings:
+        value = given.get(setting) or _FOLDERS[setting]
         for folder in [value] if isinstance(value, str) else value:
-            root = project / ("demo/seeds" if "{" in folder else folder)
+            root = project / str(render_setting(folder))
             for name, path in _list_files(root):
-                yield f"{root.relative_to(project).as_posix()}/{name}", path
+                if path.suffix in _SUFFIXES:
+                    yield f"{root.relative_to(project).as_posix()}/{name}", path
 
 
-def _list_files(folder: Path, *, every: bool = False) -> Iterator[tuple[str, Path]]:
-    """Yield name and path of the files of a folder in order; without ``every`` those that dbt reads."""
+def _list_files(folder: Path) -> Iterator[_File]:
+    """Yield name and path of the files of a folder in order, without what Python compiles beside them."""
     for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        is_hidden = any(part in _SKIPPED or part.startswith(".") for part in relative.parts)
-        if path.is_file() and not is_hidden and (every or path.suffix in _SUFFIXES):
-            yield relative.as_posix(), path
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path.relative_to(folder).as_posix(), path
 
 
-def _hash_files(files: Iterable[tuple[str, Path]]) -> str:
+def _hash_each(part: str, files: Iterable[_File]) -> Digests:
+    return {(part, name): hash_file(path) for name, path in files}
+
+
+def _hash_files(files: Iterable[_File]) -> str:
     return _hash("\n".join(f"{hash_file(path)} {name}" for name, path in files))
 
 

@@ -51,16 +51,18 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     ('data/own.duckdb', 'rag', 'target dev of profile own')
     """
     settings = read_project(project)
-    profile_name = str(_render(settings.get("profile") or settings.get("name")))
+    profile_name = str(render_setting(settings.get("profile") or settings.get("name")))
     path = _find_profiles(project, profiles)
     profile = _read_yaml(path).get(profile_name)
     if not isinstance(profile, Mapping):
         raise WarehouseError(f"{path} has no profile {profile_name}, which {project / 'dbt_project.yml'} names")
-    chosen = target or str(_render(profile.get("target", "default")))
+    chosen = target or str(render_setting(profile.get("target", "default")))
     outputs = profile.get("outputs") or {}
     if chosen not in outputs:
         raise WarehouseError(f"profile {profile_name} has no target {chosen} (has: {', '.join(map(str, outputs))})")
-    output = {name: _render(value) for name, value in outputs[chosen].items() if name in ("type", "path", "schema")}
+    output = {
+        name: render_setting(value) for name, value in outputs[chosen].items() if name in ("type", "path", "schema")
+    }
     folder = project / _find_folder(project)
     named = f"target {chosen} of profile {profile_name}"
     if output["type"] == "duckdb":
@@ -73,8 +75,15 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
 
 
-def find_raw_logs(project: Path) -> Path | None:
-    """Return the folder of raw logs that the vars of a project name, as its build reads them; None if they name none.
+def find_raw_logs(project: Path, variables: Mapping[str, Any] | None = None) -> Path | None:
+    """Return the folder of raw logs that vars name, as a build reads them; None if they name none.
+
+    Parameters
+    ----------
+    project : Path
+        Folder of the dbt project.
+    variables : mapping or None
+        Vars of the build; by default those of the project.
 
     Examples
     --------
@@ -84,7 +93,8 @@ def find_raw_logs(project: Path) -> Path | None:
     ...     find_raw_logs(Path(folder)) == Path(folder, "raw_logs")
     True
     """
-    named = str(_render(read_variables(project, project).get("hcat_raw_logs") or ""))
+    given = read_variables(project, project) if variables is None else variables
+    named = str(render_setting(given.get("hcat_raw_logs") or ""))
     return project / named if named else None
 
 
@@ -116,7 +126,7 @@ def _find_profiles(project: Path, named: Path | None) -> Path:
 def _find_folder(project: Path) -> str:
     """Return the folder of reports and copies: HCAT_WAREHOUSE, the var hcat_warehouse, or the default."""
     named = os.environ.get("HCAT_WAREHOUSE") or read_variables(project, project).get("hcat_warehouse")
-    return str(_render(named or _DEFAULT_FOLDER))
+    return str(render_setting(named or _DEFAULT_FOLDER))
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -133,8 +143,8 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return found
 
 
-def _render(value: Any) -> Any:
-    """Return a setting with the environment variables that it names."""
+def render_setting(value: Any) -> Any:
+    """Return a setting with the values of the environment variables that it names."""
     if not isinstance(value, str) or "{" not in value:
         return value
     import jinja2

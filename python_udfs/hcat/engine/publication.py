@@ -88,9 +88,7 @@ def publish_again(session: Any, names: Sequence[str], warehouse: str) -> None:
     candidate = published / "candidate"
     marts = {name: relations.from_name(session, name) for name in names}
     for name, relation in marts.items():
-        path = candidate / f"{name}.parquet"
-        relations.write_parquet(relations.order_by(relation, relations.first_column(relation)), _temporary(path))
-        _temporary(path).replace(path)
+        _write_mart(relation, candidate / f"{name}.parquet")
     _publish_always(names, _read_comments(session, marts), candidate, published)
     _copy(published / DATABASE_FILE, candidate / DATABASE_FILE)
 
@@ -145,17 +143,21 @@ def _write_copy(
     rows = []
     for name, relation in sorted(marts.items()):
         path = folder / f"{name}.parquet"
-        # in the order of its key, the first column: the same rows give the same bytes
-        count = relations.write_parquet(
-            relations.order_by(relation, relations.first_column(relation)), _temporary(path)
-        )
-        _temporary(path).replace(path)
+        count = _write_mart(relation, path)
         rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count})
     _remove_others(folder, marts)
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
     relations.write_database(files, _temporary(folder / DATABASE_FILE), comments=comments)
     _temporary(folder / DATABASE_FILE).replace(folder / DATABASE_FILE)
     return rows
+
+
+def _write_mart(relation: Any, path: Path) -> int:
+    """Write a mart as Parquet and return its number of rows; the same rows give the same bytes."""
+    # in the order of its key, the first column
+    count = relations.write_parquet(relations.order_by(relation, relations.first_column(relation)), _temporary(path))
+    _temporary(path).replace(path)
+    return count
 
 
 def _remove_others(folder: Path, names: Collection[str]) -> None:

@@ -69,7 +69,7 @@ order by table_name, ordinal_position
 _LEFT_BEHIND: Final = "select mart, module from published_tables where relation is null order by mart"
 
 # of one second, an end belongs to an earlier build than a start
-_LAST_BUILD_EVENT: Final = "select event, logged_at from hcat_builds order by logged_at desc, event desc limit 1"
+_LAST_EVENT: Final = "select run_id, event, logged_at from hcat_builds order by logged_at desc, event desc limit 1"
 
 
 class WarehouseError(RuntimeError):
@@ -291,19 +291,24 @@ def check_finished(warehouse: Warehouse) -> None:
     --------
     >>> import duckdb
     >>> connection = duckdb.connect()
-    >>> started = "select 'started' as event, timestamp '2026-05-01' as logged_at"
+    >>> started = "select 'r' as run_id, 'started' as event, timestamp '2026-05-01' as logged_at"
     >>> _ = connection.execute(f"create table hcat_builds as {started}")
     >>> check_finished(Warehouse(connection, {"hcat_builds": frozenset({"event", "logged_at"})}))
     Traceback (most recent call last):
     ...
     hcat.engine.warehouse.WarehouseError: the last build, started at 2026-05-01 00:00 UTC, was killed: run it again
     """
-    last = warehouse.rows(_LAST_BUILD_EVENT, ("hcat_builds",))
-    if last and last[0]["event"] == "started":
-        started = f"{last[0]['logged_at']:%Y-%m-%d %H:%M} UTC"
+    last = read_last_event(warehouse)
+    if last is not None and last["event"] == "started":
+        started = f"{last['logged_at']:%Y-%m-%d %H:%M} UTC"
         raise WarehouseError(f"the last build, started at {started}, was killed: run it again")
     if not warehouse.has("dim_runs"):
         raise WarehouseError("the warehouse holds no build of hcat: run `dbt build`, or name another with --database")
+
+
+def read_last_event(warehouse: Warehouse) -> Row | None:
+    """Return run_id, event (started, ended or repeated) and logged_at of the last event of builds; None without any."""
+    return next(iter(warehouse.rows(_LAST_EVENT, ("hcat_builds",))), None)
 
 
 def _find_schema(connection: Any, path: Path, warehouse: Path | Place) -> str | None:

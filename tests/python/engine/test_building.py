@@ -1,5 +1,6 @@
 """A build with nothing new repeats the last verdict; anything that a build reads makes a build due."""
 
+import subprocess
 from pathlib import Path
 
 import duckdb
@@ -24,7 +25,13 @@ create table fct_threshold_gates as
 create table threshold_decisions as select 'groundedness' as decision_name, date '2999-01-01' as valid_until;
 create table int_rejections_counted (entity varchar, reason varchar);
 create table raw_queries as select 1 as query_id;
+create view raw_relations as
+    select 'queries' as entity, 'raw_queries' as relation_name, '"hcat"."main"."raw_queries"' as relation;
 """
+
+
+#: A table that only dbt attaches is no longer the one of the last build, and cannot be read.
+FAR = "new: tables (q, raw_queries)"
 
 
 class BuildIsDueError(Exception):
@@ -44,7 +51,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "logs" / "calls.jsonl").write_text("{}\n")
     (tmp_path / "warehouse").mkdir()
     change(tmp_path, MADE)
-    building._remember(find_place(tmp_path), inputs.read_inputs(tmp_path, [], None, {}))
+    place = find_place(tmp_path)
+    building._remember(place, inputs.read_inputs(tmp_path, [], None, {}).digests | building._digest_tables(place))
     return tmp_path
 
 
@@ -103,12 +111,15 @@ def test_nothing_new_repeats_ledger_gates_and_figures_and_publishes_them(project
     [
         ("logs/more.jsonl", "{}", "new: raw logs (more.jsonl)"),
         ("logs/calls.jsonl", "{} ", "new: raw logs (calls.jsonl)"),
+        # a folder of logs may have any name
+        ("logs/target/calls.jsonl", "{}", "new: raw logs (target/calls.jsonl)"),
+        ("logs/.calls.jsonl", "{}", "new: raw logs (.calls.jsonl)"),
         ("seeds/risks.csv", "risk\n", "new: project (seeds/risks.csv)"),
         ("models/mine.sql", "select 1", "new: project (models/mine.sql)"),
     ],
 )
 def test_a_file_that_a_build_reads_is_new(project: Path, name: str, text: str, reason: str) -> None:
-    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).parent.mkdir(parents=True, exist_ok=True)
     (project / name).write_text(text)
     assert find_reason(project) == reason
 
@@ -119,6 +130,13 @@ def test_a_file_that_a_build_reads_is_new(project: Path, name: str, text: str, r
         ("insert into raw_queries values (2)", "new: tables (raw_queries)"),
         ("update raw_queries set query_id = 3", "new: tables (raw_queries)"),
         ("update threshold_decisions set valid_until = '2026-05-02'", "a row of threshold_decisions has expired since"),
+        # the day of the build was its last day
+        ("update threshold_decisions set valid_until = '2026-05-01'", "a row of threshold_decisions has expired since"),
+        (
+            "create table fct_calibration_validity as select timestamp '2026-05-01 10:01' as valid_until",
+            "a row of fct_calibration_validity has expired since",
+        ),
+        ("create or replace view raw_relations as select 'q' as relation_name, 'far.away.q' as relation", FAR),
         ("insert into hcat_builds values ('b', 'started', '2026-05-02')", "the last build was killed"),
         (
             "insert into hcat_builds values ('b', 'ended', '2026-05-02')",
@@ -158,3 +176,31 @@ def test_a_model_that_takes_the_place_of_files_is_known_only_by_a_build(project:
     settings = (project / "dbt_project.yml").read_text()
     (project / "dbt_project.yml").write_text(settings.replace("raw_queries", "{ref: my_queries}"))
     assert find_reason(project) == "what the model my_queries holds is known when it is built"
+
+
+def test_a_source_that_a_model_reads_is_known_only_by_a_build(project: Path) -> None:
+    (project / "models").mkdir()
+    (project / "models" / "own_metric.sql").write_text("select * from {{ source('bank', 'answers') }}")
+    assert find_reason(project) == "what models/own_metric.sql reads from a source is known when it is built"
+
+
+def test_settings_that_name_environment_variables_are_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BANK", "logs")
+    settings = (project / "dbt_project.yml").read_text()
+    named = settings.replace("hcat_raw_logs: logs", "hcat_raw_logs: \"{{ env_var('BANK') }}\"")
+    (project / "dbt_project.yml").write_text(named + "model-paths: [\"{{ env_var('BANK') }}/models\"]\n")
+    (project / "logs" / "models").mkdir()
+    (project / "logs" / "models" / "mine.sql").write_text("select 1")
+    read = inputs.read_inputs(project, [], None, {}).digests
+    assert {("raw logs", "calls.jsonl"), ("project", "logs/models/mine.sql")} <= read.keys()
+
+
+def test_what_comes_while_a_build_runs_is_new_for_the_next_one(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
+        change(project, "insert into raw_queries values (2)")
+        (project / "logs" / "late.jsonl").write_text("{}")
+        return subprocess.CompletedProcess([], 0)
+
+    monkeypatch.setattr(building.subprocess, "run", run)
+    assert building.build(project, is_full=True, environment={}, say=print) == 0
+    assert find_reason(project) == "new: raw logs (late.jsonl); tables (raw_queries)"
