@@ -77,9 +77,10 @@ def _make_environment(variables: str) -> Any:
         "config": lambda **_: "",
         "var": lambda key: values[key],
     }
-    # a template each, so that macros find one another by name and not each other's texts
+    # a template each, so that macros find one another by name and not each other's texts; shared names, so that a
+    # macro also finds those of files that are read after its own
     for path in sorted((ROOT / "macros").rglob("*.sql")):
-        macros = vars(_load(environment, path).module)
+        macros = vars(_load(environment, path).make_module(names, shared=True))
         names |= {key: _make_callable(value) for key, value in macros.items() if callable(value)}
     return environment
 
