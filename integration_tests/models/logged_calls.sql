@@ -4,4 +4,4 @@ select
     reply,
     called_at
 from {{ source('assistant', 'retrieved_passages') }}
-qualify row_number() over (partition by interaction_id order by rank) = 1
+where rank = 1

@@ -1,5 +1,6 @@
 """hcat as a package of a project that has names, schemas and models of its own (integration_tests)."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -141,7 +142,7 @@ def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path) -> Non
     assert "hcat and your project both have dim_documents, fct_evaluations: add flags:" in said
 
 
-def test_an_installed_wheel_needs_no_repository(tmp_path: Path) -> None:
+def test_an_installed_wheel_needs_no_repository_and_builds_the_standard_profile(tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     left_out = shutil.ignore_patterns(
         ".*", "warehouse", "target", "dbt_packages", "benchmarks", "docs", "build", "logs"
@@ -168,7 +169,10 @@ def test_an_installed_wheel_needs_no_repository(tmp_path: Path) -> None:
 
     run_installed("hcat.cli", "init", "bank", "--logs", "logs", where=tmp_path)
     assert str(site / "hcat" / "dbt_project") in (folder / "packages.yml").read_text()
-    for command in ("deps", "build"):
-        run_installed("dbt.cli.main", "--quiet", command)
+    for command in (("deps",), ("build", "--vars", "{hcat_profile: standard, hcat_modules: {}}")):
+        run_installed("dbt.cli.main", "--quiet", *command)
     run_installed("hcat.cli", "report")
     assert (folder / "warehouse" / "report.html").stat().st_size > 10_000
+    with duckdb.connect(str(folder / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
+        settings = json.loads(warehouse.sql("select settings from main_hcat.dim_runs").fetchall()[0][0])
+    assert settings["modules_off"] == ["bias", "representativeness", "robustness", "selfcheck"]

@@ -34,11 +34,9 @@ dbt build --vars '{hcat_review_budget: 50}'
 A var or environment variable that does not exist stops the build in one line, which names the nearest one that does.
 Business decisions are no settings: they are [seeds](thresholds.md).
 
-Three names stand outside of these lists. `hcat_schema` is the schema of hcat's tables where hcat is a package. The
+Two names stand outside of these lists. `hcat_schema` is the schema of hcat's tables where hcat is a package. The
 default is `hcat`, which gives `<schema of the target>_hcat`; an empty one is the schema of the target, where hcat 0.1
-had its tables. Set it at the top of `vars`. `hcat_grammar` makes
-[queries from tables](grammar.md); give it on the command line. `hcat_unit_tests` runs the unit tests and the tests of
-the shipped seeds.
+had its tables. Set it at the top of `vars`. `hcat_unit_tests` runs the unit tests and the tests of the shipped seeds.
 """
 
 

@@ -29,7 +29,7 @@ METRIC_COLUMNS = [
 WITHOUT_CONTRACT = {"gate_verdicts"}
 
 #: Read before the project's own vars are known, hence given on the command line alone (decision 11).
-COMMAND_LINE_VARIABLES = {"hcat_grammar", "hcat_schema"}
+COMMAND_LINE_VARIABLES = {"hcat_schema"}
 
 #: Settings that the ledger does not keep as they stand, each with the reason.
 SETTINGS_BESIDE_THE_LEDGER = {

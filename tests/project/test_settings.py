@@ -13,7 +13,7 @@ from hcat.engine.settings import ENVIRONMENT, SettingError, check_settings, know
 def test_the_page_of_settings_is_that_of_the_project_file() -> None:
     assert PAGE.read_text(encoding="utf-8") == render_page(), "run python tests/project/settings_page.py"
     named = {name for _, name, _, _ in read_settings()}
-    assert named == known_variables(REPOSITORY) - {"hcat_grammar", "hcat_schema", "hcat_unit_tests"}
+    assert named == known_variables(REPOSITORY) - {"hcat_schema", "hcat_unit_tests"}
 
 
 def test_every_environment_variable_that_is_read_is_known() -> None:

@@ -2,6 +2,11 @@
 -- hcat_own_metrics. A metric is primary if its catalogue says so, or if a listed risk names it: a risk is watched by
 -- segment and from week to week.
 {%- set families_off = families_switched_off() %}
+{%- set texts = [
+    'metric_name', 'family', 'base_metric', 'aggregate', 'comparison', 'direction', 'unit', 'requires',
+    'applies_to_behaviour', 'applies_to_answer_types', 'refusal_rule', 'source', 'description'
+] %}
+{%- set numbers = ['range_low', 'range_high', 'score_when_refused'] %}
 with shipped as (
     select * from {{ seed('metric_catalog') }}
     {%- if families_off %}
@@ -17,10 +22,22 @@ risks as (
     select * from {{ seed('risks') }}
 ),
 
+-- with types, because dbt guesses those of a seed of the project, and takes a column without a value for whole numbers
 catalogued as (
-    select * from shipped
+    {%- for table in ['shipped', 'own'] %}
+    select
+        {%- for name in texts %}
+        {{ name }}::string as {{ name }},
+        {%- endfor %}
+        {%- for name in numbers %}
+        {{ name }}::double as {{ name }},
+        {%- endfor %}
+        is_primary::boolean as is_primary
+    from {{ table }}
+    {%- if not loop.last %}
     union all
-    select * from own
+    {%- endif %}
+    {%- endfor %}
 ),
 
 named_by_risks as (
@@ -33,22 +50,9 @@ named_by_risks as (
 
 final as (
     select
-        catalogued.metric_name,
-        catalogued.family,
-        catalogued.base_metric,
-        catalogued.aggregate,
-        catalogued.comparison,
-        catalogued.direction,
-        catalogued.unit,
-        catalogued.requires,
-        catalogued.applies_to_behaviour,
-        catalogued.applies_to_answer_types,
-        catalogued.refusal_rule,
-        catalogued.source,
-        catalogued.description,
-        catalogued.range_low,
-        catalogued.range_high,
-        catalogued.score_when_refused,
+        {%- for name in texts + numbers %}
+        catalogued.{{ name }},
+        {%- endfor %}
         catalogued.is_primary or named_by_risks.metric_name is not null as is_primary
     from catalogued
     left join named_by_risks on catalogued.metric_name = named_by_risks.metric_name

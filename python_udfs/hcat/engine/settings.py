@@ -11,7 +11,7 @@ from hcat.engine.staging import ProjectError, find_project, read_variables
 
 _PREFIX: Final = "hcat_"
 #: Settings that stand outside of the vars of hcat's own project, each because dbt reads it where those are not known.
-_OTHER_VARIABLES: Final = ("hcat_grammar", "hcat_schema", "hcat_unit_tests")
+_OTHER_VARIABLES: Final = ("hcat_schema", "hcat_unit_tests")
 
 #: Environment variables that hcat reads, with what each is for.
 ENVIRONMENT: Final[Mapping[str, str]] = {

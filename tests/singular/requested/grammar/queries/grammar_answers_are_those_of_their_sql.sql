@@ -1,5 +1,5 @@
 -- Every stored SQL text, run again by itself, gives the stored answer and no other answer.
-{{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
+{{ config(enabled=var('hcat_grammar'), tags=['grammar']) }}
 with queries as (
     select distinct query_group, reference_answer from {{ ref('hcat', 'fct_grammar_queries') }}
 ),

@@ -1,5 +1,5 @@
 -- M x N x Q: every filling of an SQL template is asked in all its texts, and the product equals the number of queries.
-{{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
+{{ config(enabled=var('hcat_grammar'), tags=['grammar']) }}
 with counts as (
     select * from {{ ref('hcat', 'fct_grammar_counts') }}
 ),

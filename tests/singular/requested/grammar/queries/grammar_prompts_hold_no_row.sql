@@ -1,6 +1,6 @@
 -- No prompt contains a value of a row, neither a filled-in value nor an answer. A single short word may match a rule by
 -- chance, so it counts only in quotes. Several words or a long number count anywhere.
-{{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
+{{ config(enabled=var('hcat_grammar'), tags=['grammar']) }}
 with fillings as (
     select * from {{ ref('hcat', 'int_grammar_fillings') }}
 ),

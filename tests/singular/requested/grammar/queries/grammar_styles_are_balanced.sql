@@ -1,6 +1,6 @@
 -- Every SQL template that makes queries has equal numbers of texts in every style, and every group has equal numbers of
 -- queries.
-{{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
+{{ config(enabled=var('hcat_grammar'), tags=['grammar']) }}
 with queries as (
     select query_group, style, count(*) as count_queries from {{ ref('hcat', 'fct_grammar_queries') }}
     group by query_group, style

@@ -1,5 +1,5 @@
 -- SQL templates and texts of people that have a fault. They make no queries until somebody fixes them.
-{{ config(enabled=var('hcat_grammar', false), tags=['grammar'], severity='warn') }}
+{{ config(enabled=var('hcat_grammar'), tags=['grammar'], severity='warn') }}
 select
     sql_template_id,
     status_detail

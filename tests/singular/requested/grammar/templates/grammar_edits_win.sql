@@ -1,6 +1,6 @@
 -- No generated SQL template is in force under an id that people edited, and no template that they switched off makes
 -- queries.
-{{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
+{{ config(enabled=var('hcat_grammar'), tags=['grammar']) }}
 with edits as (
     select * from {{ seed('grammar_templates') }}
 ),

@@ -1,5 +1,5 @@
 -- No accepted SQL template breaks a criterion, whoever wrote it. Every criterion was checked for every template.
-{{ config(enabled=var('hcat_grammar', false), tags=['grammar']) }}
+{{ config(enabled=var('hcat_grammar'), tags=['grammar']) }}
 with checks as (
     select
         candidate_id,
