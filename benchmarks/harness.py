@@ -79,6 +79,29 @@ class Build:
         return sorted(self.node_seconds.items(), key=lambda item: (-item[1], item[0]))[:count]
 
 
+def command_of_build(
+    raw_logs: Path,
+    warehouse: Path,
+    *,
+    arguments: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    command: Sequence[str] = ("dbt", "build"),
+) -> tuple[list[str], dict[str, str]]:
+    """Return the words and the environment of a build of ``raw_logs`` into ``warehouse``, whose folder is made."""
+    warehouse.mkdir(parents=True, exist_ok=True)
+    words = [str(Path(sys.executable).parent / command[0]), *command[1:], "--quiet"]
+    words += ["--target-path", str(warehouse / "target"), "--log-path", str(warehouse / "logs"), *arguments]
+    variables = dict(os.environ) | {
+        "HCAT_RAW_LOGS": str(raw_logs.resolve()),
+        # the decisions and tables of the demo, whatever the logs
+        "HCAT_DEMO": "1",
+        "HCAT_WAREHOUSE": str(warehouse.resolve()),
+        "DBT_PROFILES_DIR": str(ROOT),
+        "PYTHONHASHSEED": "0",
+    }
+    return words, variables | dict(environment or {})
+
+
 def build(
     raw_logs: Path,
     warehouse: Path,
@@ -101,21 +124,12 @@ def build(
     BenchmarkError
         If a model or seed breaks; a failing data test or gate is reported in the result instead.
     """
-    warehouse.mkdir(parents=True, exist_ok=True)
     target = warehouse / "target"
     results = target / "run_results.json"
     results.unlink(missing_ok=True)
-    words = [str(Path(sys.executable).parent / command[0]), *command[1:], "--quiet", "--target-path", str(target)]
-    words += ["--log-path", str(warehouse / "logs"), *arguments]
-    variables = dict(os.environ) | {
-        "HCAT_RAW_LOGS": str(raw_logs.resolve()),
-        # the decisions and tables of the demo, whatever the logs
-        "HCAT_DEMO": "1",
-        "HCAT_WAREHOUSE": str(warehouse.resolve()),
-        "DBT_PROFILES_DIR": str(ROOT),
-        "PYTHONHASHSEED": "0",
-    }
-    variables |= dict(environment or {})
+    words, variables = command_of_build(
+        raw_logs, warehouse, arguments=arguments, environment=environment, command=command
+    )
     with (warehouse / "output.txt").open("w+", encoding="utf-8") as output:
         started, spent = time.perf_counter(), _children_seconds()
         process = subprocess.Popen(words, cwd=project, env=variables, stdout=output, stderr=subprocess.STDOUT)

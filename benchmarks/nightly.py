@@ -79,13 +79,13 @@ def add_new(project: Path, raw_logs: Path, count: int, night: int = 1) -> None:
     """Add 1 % of interactions, asked after all others, with chunks that the logs already hold."""
     del project
     new = max(int(count * SHARE_NEW), 1)
-    _add(raw_logs, range(count + (night - 1) * new, count + night * new), f"night_{night}")
+    add_interactions(raw_logs, range(count + (night - 1) * new, count + night * new), f"night_{night}")
 
 
 def add_late(project: Path, raw_logs: Path, count: int) -> None:
     """Add one interaction of the first week, which arrives now."""
     del project
-    _add(raw_logs, range(count, count + 1), "late", asked_number=1)
+    add_interactions(raw_logs, range(count, count + 1), "late", asked_number=1)
 
 
 def add_labels(project: Path, raw_logs: Path, count: int) -> None:
@@ -206,7 +206,7 @@ def measure(
     return result
 
 
-def _add(raw_logs: Path, numbers: range, name: str, asked_number: int | None = None) -> None:
+def add_interactions(raw_logs: Path, numbers: range, name: str, asked_number: int | None = None) -> None:
     """Write interactions beside those that are there; their chunks are taken from the logs."""
     random = np.random.default_rng([scale.SEED, numbers.start])
     chunks = parquet.ParquetFile(raw_logs / "retrievals.parquet").read_row_group(0)["text"].to_pylist()

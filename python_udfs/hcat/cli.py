@@ -251,9 +251,11 @@ def build_project(
 ) -> None:
     """Run `dbt build`, or repeat the verdict of the last one that passed if nothing is new since.
 
-    Further arguments go to dbt, for instance --quiet. The exit code is that of dbt; 0 if nothing is new.
+    If only seeds or ratings changed, what needs them is built. Further arguments go to dbt, for instance --quiet. The
+    exit code is that of dbt; 0 if nothing is new.
     """
     from hcat.engine.building import build
+    from hcat.landing.shapes import stem_of
 
     code = build(
         project_dir or Path.cwd(),
@@ -264,6 +266,7 @@ def build_project(
         is_full=full,
         environment=os.environ,
         say=typer.echo,
+        table_of=stem_of,
     )
     raise typer.Exit(code)
 

@@ -1,5 +1,6 @@
 """hcat as a package of somebody's own dbt project: what `hcat init` makes, with the models of the example."""
 
+import json
 import os
 import re
 import shutil
@@ -120,7 +121,7 @@ def test_report_and_summary_run_in_the_own_project(project):
     assert "assistant 2.3" in summary
 
 
-def test_a_second_build_with_nothing_new_ends_at_once_and_a_changed_file_makes_one_due(project):
+def test_a_second_build_with_nothing_new_ends_at_once_and_a_changed_gate_builds_what_reads_gates(project):
     said = run([HCAT, "build"], project)
     assert said.startswith("hcat build: nothing new since the build of ")
     with connect(project) as warehouse:
@@ -132,9 +133,14 @@ def test_a_second_build_with_nothing_new_ends_at_once_and_a_changed_file_makes_o
     assert runs[1][1] == runs[0][0]
     assert dict(gates).keys() == {run[0] for run in runs}
     assert "passed" in run([HCAT, "summary"], project).lower()
-    results = project / "target" / "run_results.json"
-    before = results.read_text()
-    with (project / "dbt_project.yml").open("a") as settings:
-        settings.write("# a note\n")
-    assert "hcat build: new: project (dbt_project.yml)" in run([HCAT, "build", "--quiet"], project)
-    assert results.read_text() != before
+    seed = project / "seeds" / "threshold_gates.csv"
+    seed.write_text(seed.read_text().replace("answers_present", "answers_are_there"))
+    said = run([HCAT, "build", "--quiet"], project)
+    assert "hcat build: new: project (seeds/threshold_gates.csv); from threshold_gates on" in said
+    built = json.loads((project / "target" / "run_results.json").read_text())["results"]
+    names = {result["unique_id"].split(".")[2] for result in built}
+    assert {"threshold_gates", "fct_threshold_gates", "dim_runs", "fct_run_metrics", "published_passing"} <= names
+    assert not {"landed_interactions", "fct_evaluations", "fct_marginal_weaknesses"} & names
+    with connect(project) as warehouse:
+        last = "select gate_name from fct_threshold_gates join dim_runs using (run_id) order by started_at desc limit 5"
+        assert ("answers_are_there",) in warehouse.sql(last).fetchall()

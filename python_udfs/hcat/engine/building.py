@@ -2,7 +2,8 @@
 
 ``hcat build`` compares digests of everything that a build reads with those of the last build that passed. If they are
 equal, and nothing has expired since, no model runs. The ledger and the histories of gates and figures get the rows of
-that build again, under a new id and today's date, and the published copies of these tables are renewed.
+that build again, under a new id and today's date, and the published copies of these tables are renewed. If only seeds
+or ratings changed, the models that need them run, and no others.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from hcat.engine import relations
-from hcat.engine.inputs import Digests, name_changes, read_inputs
+from hcat.engine.inputs import Digests, find_starts, name_changes, read_inputs
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.publication import publish_again
 from hcat.engine.warehouse import Place, open_for_writing, open_warehouse, read_last_event
@@ -34,6 +35,9 @@ _PARTIAL: Final = (
     "--exclude-resource-type", "--exclude-resource-types", "--empty", "--sample",
 )  # fmt: skip
 _ANEW: Final = ("--full-refresh", "-f")
+
+#: What every build makes anew, because it carries the id of the build: environment, ledger, gates, figures.
+_EACH_BUILD: Final = ("fqn:hcat.gates",)
 
 _REMEMBER: Final = "create or replace table hcat_inputs (run_id varchar, part varchar, name varchar, digest varchar)"
 #: {table}, {type}: a date or a time, as the models compare it with that of the build.
@@ -65,6 +69,7 @@ def build(
     is_full: bool = False,
     environment: Mapping[str, str],
     say: Callable[[str], None],
+    table_of: Callable[[Path], str | None] = lambda path: None,
 ) -> int:
     """Build a project, or repeat the last verdict if nothing is new; return the exit code of dbt, or 0.
 
@@ -86,6 +91,8 @@ def build(
         Environment variables.
     say : callable
         Gets each line for the user.
+    table_of : callable
+        The entity of a raw log by its path, as :func:`hcat.landing.shapes.stem_of` finds it.
 
     Raises
     ------
@@ -103,23 +110,26 @@ def build(
     # before the build: what comes while it runs is new for the next one
     digests = inputs.digests | _digest_tables(place)
     is_forced = is_full or any(each in _ANEW for each in arguments)
-    reason = "asked for" if is_forced else inputs.unknown or _find_news(place, digests)
-    if reason is None:
+    reason = "asked for" if is_forced else inputs.unknown or _find_due(place)
+    before = {} if reason else _read_remembered(place)
+    if before == digests:
         say(_repeat(place))
         return 0
-    say(f"hcat build: {reason}")
+    starts = find_starts(project, before, digests, table_of) if before else None
+    from_where = f"; from {', '.join(starts)} on" if starts else ""
+    say(f"hcat build: {reason or _describe_news(before, digests)}{from_where}")
     command = [*DBT, "build", "--project-dir", str(project)]
     command += [] if profiles is None else ["--profiles-dir", str(profiles)]
     command += [] if variables is None else ["--vars", variables]
-    command += [] if is_own_project(project) else ["--select", "+package:hcat"]
+    command += _select(starts, is_own=is_own_project(project))
     code = subprocess.run([*command, *given], env=dict(environment), check=False).returncode
     if code == 0:
         _remember(place, digests)
     return code
 
 
-def _find_news(place: Place, digests: Digests) -> str | None:
-    """Return in words why a build is due; None if nothing is new since the last build that passed."""
+def _find_due(place: Place) -> str | None:
+    """Return in words why a build is due whatever it reads; None if the last build passed and stands."""
     if not place.database.is_file():
         return "the first build"
     with open_warehouse(place) as source:
@@ -128,12 +138,8 @@ def _find_news(place: Place, digests: Digests) -> str | None:
             return "no earlier build says what it read"
         if last["event"] == "started":
             return "the last build was killed"
-        read = source.rows("select * from hcat_inputs where run_id = $run_id", (), run_id=last["run_id"])
-        if not read:
+        if not source.rows("select 1 as one from hcat_inputs where run_id = $run_id", (), run_id=last["run_id"]):
             return "the last build did not pass, or was a part of a build"
-        changes = name_changes({(row["part"], row["name"]): row["digest"] for row in read}, digests)
-        if changes:
-            return "new: " + "; ".join(f"{part} ({_shorten(names)})" for part, names in changes.items())
         started = source.rows("select started_at from dim_runs where run_id = $run_id", (), run_id=last["run_id"])
         dates = {"before": started[0]["started_at"], "now": _now()}
         for column in source.rows(_LIST_EXPIRING, ()):
@@ -144,6 +150,25 @@ def _find_news(place: Place, digests: Digests) -> str | None:
         if source.rows(_FROM_THE_FUTURE, ("int_rejections_counted",)):
             return "records were rejected because their time lay in the future, and it may have come"
     return None
+
+
+def _read_remembered(place: Place) -> Digests:
+    """Return what the last build read, which passed."""
+    with open_warehouse(place) as source:
+        return {(row["part"], row["name"]): row["digest"] for row in source.rows("select * from hcat_inputs", ())}
+
+
+def _describe_news(before: Digests, now: Digests) -> str:
+    changes = name_changes(before, now)
+    return "new: " + "; ".join(f"{part} ({_shorten(names)})" for part, names in changes.items())
+
+
+def _select(starts: Sequence[str] | None, *, is_own: bool) -> list[str]:
+    """Return the arguments by which dbt builds from these nodes on, or everything of hcat and what it reads."""
+    if starts is None:
+        return [] if is_own else ["--select", "+package:hcat"]
+    within = "" if is_own else ",+package:hcat"
+    return ["--select", *(f"{name}+{within}" for name in (*starts, *_EACH_BUILD))]
 
 
 def _repeat(place: Place) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,6 +24,12 @@ _MODELS: Final = ("encoder", "classifier", "tagger")
 _WITHOUT_EFFECT: Final = frozenset(
     name for name in ENVIRONMENT if name.startswith(("HCAT_ALERT_", "HCAT_BENCHMARK_", "HCAT_LLM_API_KEY"))
 ) | {"HCAT_THREADS", "HCAT_MEMORY_LIMIT", "HCAT_PROCESSES", "HCAT_INTEGRATIONS_PYTHON", "HCAT_PRODUCERS_PYTHON"}
+#: Arguments of dbt that change what it prints or where it writes, and whether each takes a value.
+_ARGUMENTS_WITHOUT_EFFECT: Final = {
+    "--quiet": False, "-q": False, "--debug": False, "-d": False, "--no-use-colors": False, "--no-print": False,
+    "--log-path": True, "--log-level": True, "--log-level-file": True, "--log-format": True, "--log-format-file": True,
+    "--target-path": True, "--threads": True,
+}  # fmt: skip
 #: Folders of a dbt project that a build reads, by the setting that names them.
 _FOLDERS: Final = {
     "model-paths": "models",
@@ -35,6 +41,9 @@ _FOLDERS: Final = {
 }
 _FILES: Final = ("dbt_project.yml", "packages.yml", "dependencies.yml", "package-lock.yml", "profiles.yml", "vars.yml")
 _SUFFIXES: Final = frozenset({".sql", ".yml", ".yaml", ".py", ".csv", ".md"})
+
+#: Entities of raw logs whose files are read for one landed table alone, and which few models need.
+_LANDED_ALONE: Final = frozenset({"ratings", "documents", "relevance_judgements"})
 
 #: Part and name of an input -> its digest.
 Digests = dict[tuple[str, str], str]
@@ -93,7 +102,7 @@ def read_inputs(
         **_hash_each("project", _list_project(project)),
         **_hash_each("models", _list_weights(project, settings, environment)),
         ("settings", "--vars"): _hash(json.dumps(given, sort_keys=True, default=str)),
-        ("settings", "command line"): _hash(json.dumps(list(arguments))),
+        ("settings", "command line"): _hash(json.dumps(_list_effective(arguments))),
         ("hcat", "code"): _hash_files(_list_files(Path(hcat.__file__).parent)),
         ("libraries", "installed packages"): _hash(json.dumps(installed)),
     }
@@ -112,6 +121,51 @@ def name_changes(before: Digests, now: Digests) -> dict[str, list[str]]:
         if before.get((part, name)) != now.get((part, name)):
             changed.setdefault(part, []).append(name)
     return changed
+
+
+def find_starts(
+    project: Path, before: Digests, now: Digests, table_of: Callable[[Path], str | None]
+) -> list[str] | None:
+    """Return the seeds and models of dbt that read what changed, sorted; None if it may change any model.
+
+    Parameters
+    ----------
+    project : Path
+        Folder of the dbt project.
+    before, now : dict of (part, name) to str
+        What the last build read, and what this one would read.
+    table_of : callable
+        The entity of a raw log by its path, relative to the folder of logs; None for other files.
+
+    Examples
+    --------
+    >>> before = {("raw logs", "ratings.csv"): "a", ("raw logs", "calls.jsonl"): "b"}
+    >>> def table_of(path):
+    ...     return path.stem
+    >>> find_starts(Path("."), before, before | {("raw logs", "ratings.csv"): "c"}, table_of)
+    ['landed_ratings']
+    >>> find_starts(Path("."), before, before | {("raw logs", "calls.jsonl"): "c"}, table_of) is None
+    True
+    """
+    folders = [f"{root.relative_to(project).as_posix()}/" for root in _find_folders(project, ("seed-paths",))]
+    starts = set()
+    for part, names in name_changes(before, now).items():
+        for name in names:
+            path = Path(name)
+            table = table_of(path) if part == "raw logs" else None
+            if table in _LANDED_ALONE:
+                starts.add(f"landed_{table}")
+            # a seed that comes or goes changes the models that dbt knows
+            elif (
+                part == "project"
+                and path.suffix == ".csv"
+                and name.startswith(tuple(folders))
+                and (part, name) in before.keys() & now.keys()
+            ):
+                starts.add(path.stem)
+            else:
+                return None
+    return sorted(starts)
 
 
 def _find_unknown(project: Path, settings: Mapping[str, Any]) -> str | None:
@@ -153,14 +207,19 @@ def _list_project(project: Path) -> Iterator[_File]:
 
 def _list_folders(project: Path, settings: Iterable[str]) -> Iterator[_File]:
     """Yield name and path of the files in the folders that settings of a project name."""
+    for root in _find_folders(project, settings):
+        for name, path in _list_files(root):
+            if path.suffix in _SUFFIXES:
+                yield f"{root.relative_to(project).as_posix()}/{name}", path
+
+
+def _find_folders(project: Path, settings: Iterable[str]) -> Iterator[Path]:
+    """Yield the folders that settings of a project name."""
     given = read_project(project)
     for setting in settings:
         value = given.get(setting) or _FOLDERS[setting]
         for folder in [value] if isinstance(value, str) else value:
-            root = project / str(render_setting(folder))
-            for name, path in _list_files(root):
-                if path.suffix in _SUFFIXES:
-                    yield f"{root.relative_to(project).as_posix()}/{name}", path
+            yield project / str(render_setting(folder))
 
 
 def _list_files(folder: Path) -> Iterator[_File]:
@@ -168,6 +227,22 @@ def _list_files(folder: Path) -> Iterator[_File]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             yield path.relative_to(folder).as_posix(), path
+
+
+def _list_effective(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that can change a result.
+
+    >>> _list_effective(["--quiet", "--log-path", "logs", "--threads=1", "--store-failures"])
+    ['--store-failures']
+    """
+    kept, words = [], iter(arguments)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if name not in _ARGUMENTS_WITHOUT_EFFECT:
+            kept.append(word)
+        elif _ARGUMENTS_WITHOUT_EFFECT[name] and not equals:
+            next(words, None)
+    return kept
 
 
 def _hash_each(part: str, files: Iterable[_File]) -> Digests:

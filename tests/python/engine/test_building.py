@@ -8,6 +8,7 @@ import pytest
 
 from hcat.engine import building, inputs
 from hcat.engine.project import find_place
+from hcat.landing.shapes import stem_of
 
 PROFILE = "own: {target: dev, outputs: {dev: {type: duckdb, path: warehouse/hcat.duckdb, schema: main}}}"
 MADE = """
@@ -165,6 +166,44 @@ def test_settings_make_a_build_due(project: Path) -> None:
     quiet = {"HCAT_THREADS": "1", "HCAT_LLM_API_KEY": "secret"}
     assert building.build(project, environment=quiet, say=said.append) == 0
     assert "secret" not in str(read(project, "select * from hcat_inputs"))
+
+
+@pytest.mark.parametrize(
+    ("names", "starts"),
+    [
+        (["seeds/risks.csv"], "risks"),
+        (["logs/ratings_may.csv"], "landed_ratings"),
+        (["seeds/risks.csv", "logs/ratings_may.csv"], "landed_ratings, risks"),
+        # a new seed changes the models that dbt knows, and calls may hold anything
+        (["seeds/new.csv"], None),
+        (["seeds/risks.csv", "logs/calls.jsonl"], None),
+    ],
+)
+def test_a_build_starts_where_something_changed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], starts: str | None
+) -> None:
+    (project / "seeds").mkdir()
+    (project / "seeds" / "risks.csv").write_text("risk\n")
+    given = inputs.read_inputs(project, [], None, {}).digests | building._digest_tables(find_place(project))
+    building._remember(find_place(project), given)
+    for name in names:
+        (project / name).write_text("changed")
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(building.subprocess, "run", run)
+    said: list[str] = []
+    building.build(project, environment={}, say=said.append, table_of=stem_of)
+    selected = commands[0][commands[0].index("--select") + 1 :]
+    if starts is None:
+        assert selected == ["+package:hcat"]
+        assert "; from" not in said[0]
+    else:
+        assert selected == [f"{name}+,+package:hcat" for name in [*starts.split(", "), "fqn:hcat.gates"]]
+        assert said[0].endswith(f"; from {starts} on")
 
 
 def test_a_part_of_a_build_is_refused(project: Path) -> None:
