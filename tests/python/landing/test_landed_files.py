@@ -467,8 +467,19 @@ def inputs(relations: dict[str, str]) -> duckdb.DuckDBPyRelation:
     return duckdb.from_arrow(pa.Table.from_pylist(rows, schema=schema))
 
 
-def land_tables(connection: Any, raw_relations: dict[str, str], landed: str | None = None) -> list[dict[str, Any]]:
-    return land("interactions", connection, "no folder", inputs(raw_relations), landed).read_all().to_pylist()
+def deletions(**hashed: str) -> duckdb.DuckDBPyRelation:
+    """Return what the model hcat_deletions holds: one tombstone per kind of id."""
+    schema = pa.schema([("id_kind", pa.string()), ("hashed_id", pa.string())])
+    return duckdb.from_arrow(
+        pa.Table.from_pylist([{"id_kind": kind, "hashed_id": found} for kind, found in hashed.items()], schema=schema)
+    )
+
+
+def land_tables(
+    connection: Any, raw_relations: dict[str, str], landed: str | None = None, **hashed: str
+) -> list[dict[str, Any]]:
+    streamed = land("interactions", connection, "no folder", inputs(raw_relations), deletions(**hashed), landed)
+    return streamed.read_all().to_pylist()
 
 
 def test_a_warehouse_table_is_landed_and_landed_once() -> None:
