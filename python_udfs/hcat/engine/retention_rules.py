@@ -48,7 +48,7 @@ _OWN: Final[Mapping[str, tuple[str, str]]] = {
 #: Tables of records: what people and applications sent. Other tables are made from them.
 _RECORDS: Final = ("base_", "stg_", "int_label_versions", "int_interactions_sampled_for_review", "fct_ratings")
 
-#: Tables that remember something and hold nothing of an interaction.
+#: Tables that hold nothing of an interaction, and that remember something or are read between builds.
 _REMEMBER: Final = (
     # builds, gates, findings and deletions
     "dim_runs", "fct_run_metrics", "fct_threshold_gates", "int_findings_seen", "int_findings_confirmed", "hcat_builds",
@@ -58,6 +58,9 @@ _REMEMBER: Final = (
     "int_chunks_embedded", "int_generation_calls", "int_queries_generated", "int_topics_fitted", "int_topics_measured",
     # queries from tables of the bank
     "int_grammar_calls",
+    # what the last build ran with and published: commands read it
+    "int_encoder", "int_classifier", "int_privacy_recognisers", "int_text_classifiers", "int_run_environment",
+    "published_candidate", "published_passing", "published_tables",
 )  # fmt: skip
 
 #: Marts of sums, of models and of the corpus. The next build makes them anew from what is left.
