@@ -1,5 +1,5 @@
 with deletions as (
-    select * from {{ ref('hcat', 'hcat_deletion_log') }}
+    select * from {{ deletion_log() }}
 ),
 
 runs as (

@@ -4,6 +4,6 @@ from hcat.landing.reading import land
 def model(dbt, session):
     folder = dbt.config.meta_get("raw_logs")
     inputs = dbt.ref("hcat", "raw_relations")
-    deletions = dbt.ref("hcat", "hcat_deletions")
     done = str(dbt.this) if dbt.is_incremental else None
+    deletions = f'"{dbt.this.schema}".hcat_deletions'
     return land("relevance_judgements", session, folder, inputs, deletions, done)

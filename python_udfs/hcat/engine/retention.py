@@ -329,7 +329,7 @@ class _Deletion:
         """Return the query of all interactions that were sent, with their query, conversation and trace."""
         landed = (
             f"select {_trimmed('interaction_id')} as interaction_id, {_trimmed('query_id')} as query_id, query_text,"
-            f" {_trimmed('conversation_id')} as conversation_id, null as trace_id from landed_interactions"
+            f" {_trimmed('conversation_id')} as conversation_id, null::varchar as trace_id from landed_interactions"
         )
         if not self.has("base_folded_interactions"):
             return landed
@@ -374,7 +374,7 @@ class _Deletion:
     def _find_followers(self) -> str:
         """Return the query of later turns that read what an earlier, deleted turn said."""
         if not self.has("int_interaction_passages"):
-            return "select null where false"
+            return "select null::varchar where false"
         return (
             "select asked.interaction_id from hcat_asked as asked"
             " semi join (select conversation_id from hcat_asked where is_wanted) using (conversation_id)"
@@ -531,7 +531,7 @@ class _Deletion:
             for table in self._own("blank")
             if table.rule.ids[0][1] == "query"
         ]
-        return " union ".join(parts) or "select null as record_id where false"
+        return " union ".join(parts) or "select null::varchar as record_id where false"
 
 
 #: Queries that only the interactions ask that go: neither another one asks them, nor is a query that stays made of them.
@@ -569,7 +569,7 @@ select cluster_id from fct_interactions anti join hcat_wanted using (interaction
 
 
 def _trimmed(column: str) -> str:
-    return f"nullif(trim({column}, '{BLANKS}'), '')"
+    return f"nullif(trim({column}::varchar, '{BLANKS}'), '')"
 
 
 def _select_rest(table: _Table) -> str:

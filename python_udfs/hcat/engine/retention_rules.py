@@ -52,7 +52,7 @@ _RECORDS: Final = ("base_", "stg_", "int_label_versions", "int_interactions_samp
 _REMEMBER: Final = (
     # builds, gates, findings and deletions
     "dim_runs", "fct_run_metrics", "fct_threshold_gates", "int_findings_seen", "int_findings_confirmed", "hcat_builds",
-    "hcat_deletions", "hcat_deletion_log", "int_weeks_pruned",
+    "hcat_inputs", "hcat_deletions", "hcat_deletion_log", "int_weeks_pruned",
     # the corpus: documents of the application, their chunks, topics and test questions
     "landed_chunks", "landed_documents", "base_chunks", "base_documents", "stg_chunks", "stg_documents",
     "int_chunks_embedded", "int_generation_calls", "int_queries_generated", "int_topics_fitted", "int_topics_measured",
@@ -81,8 +81,6 @@ _SUMS: Final = (
 
 #: Tables that are emptied although they remember something or name an interaction. A build computes them again.
 _EMPTIED: Final = (
-    # digests of what the last build read: the next one must run
-    "hcat_inputs",
     # the test set may hold queries of the logs, under keys of its own
     "int_generated_embedded", "int_queries_varied", "int_test_texts_recognised", "int_test_variants_entailed",
     # reference answers of other queries stand beside an answer
@@ -203,7 +201,7 @@ def keep_condition(rule: Rule, gone: str, contents: str = "hcat_kept_contents") 
 
 def name_hash(column: str) -> str:
     """Return in SQL the hash of an id, as :func:`hash_id` makes it."""
-    return f"sha256(trim({column}, '{BLANKS}'))"
+    return f"sha256(trim({column}::varchar, '{BLANKS}'))"
 
 
 def quote(name: str) -> str:

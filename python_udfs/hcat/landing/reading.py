@@ -197,7 +197,7 @@ def read_table(
 
 
 def land(
-    entity_name: str, session: Any, folder: str, inputs: Any, deletions: Any, landed: str | None
+    entity_name: str, session: Any, folder: str, inputs: Any, deletions: str, landed: str | None
 ) -> relations.Streamed:
     """Return the records of an entity that are not landed yet, from its files or from a warehouse table.
 
@@ -212,8 +212,9 @@ def land(
     inputs : relation
         One row per entity whose rows a relation of the warehouse gives instead of files: entity, relation_name (for
         people and in the ids of records), relation (for SQL).
-    deletions : relation
-        One row per id that was deleted on request: id_kind, hashed_id. Of its records, only that they were sent lands.
+    deletions : str
+        Name of the table with one row per id that was deleted on request (id_kind, hashed_id), which every build on
+        DuckDB makes. Of the records of these ids, only that they were sent lands.
     landed : str or None
         Name of the landed table of earlier builds; None on a first build.
     """
@@ -242,11 +243,11 @@ def land(
         parts = [partial(_number_files, entity_name, folder, done, landing_number, share) for share in shares]
         streamed = relations.read_parts(session, parts, schema)
     pending = relations.stream_pending(session, streamed, landed, "record_id")
-    deleted = find_deleted(relations.read_rows(deletions), entity_name)
-    # only a warehouse that hcat opens itself can hold tombstones, so that this is never a relation of Apache Spark
-    return (
-        relations.stream(schema, (withhold(batch, entity_name, deleted) for batch in pending)) if deleted else pending
-    )
+    if relations.is_distributed(session):
+        # `hcat forget` does not write there yet
+        return pending
+    deleted = find_deleted(relations.read_rows(relations.from_name(session, deletions)), entity_name)
+    return relations.stream(schema, (withhold(batch, entity_name, deleted) for batch in pending))
 
 
 def _number_files(

@@ -50,6 +50,8 @@ def withhold(batch: pa.RecordBatch, entity_name: str, deleted: Deleted) -> pa.Re
     >>> withhold(batch, "interactions", {"interaction": frozenset([hash_id("i2")])}).to_pylist()[1]
     {'record_id': 'r2', 'interaction_id': None, 'answer': None, 'read_error': 'deleted on request'}
     """
+    if not deleted:
+        return batch
     column, kind = LANDED_IDS[entity_name]
     gone = [
         (identifier is not None and hash_id(identifier) in deleted.get(kind, ()))

@@ -467,18 +467,14 @@ def inputs(relations: dict[str, str]) -> duckdb.DuckDBPyRelation:
     return duckdb.from_arrow(pa.Table.from_pylist(rows, schema=schema))
 
 
-def deletions(**hashed: str) -> duckdb.DuckDBPyRelation:
-    """Return what the model hcat_deletions holds: one tombstone per kind of id."""
-    schema = pa.schema([("id_kind", pa.string()), ("hashed_id", pa.string())])
-    return duckdb.from_arrow(
-        pa.Table.from_pylist([{"id_kind": kind, "hashed_id": found} for kind, found in hashed.items()], schema=schema)
-    )
-
-
 def land_tables(
     connection: Any, raw_relations: dict[str, str], landed: str | None = None, **hashed: str
 ) -> list[dict[str, Any]]:
-    streamed = land("interactions", connection, "no folder", inputs(raw_relations), deletions(**hashed), landed)
+    """Land tables, with a tombstone per kind of id."""
+    connection.execute("create or replace table hcat_deletions (id_kind varchar, hashed_id varchar)")
+    for kind, found in hashed.items():
+        connection.execute("insert into hcat_deletions values (?, ?)", [kind, found])
+    streamed = land("interactions", connection, "no folder", inputs(raw_relations), "hcat_deletions", landed)
     return streamed.read_all().to_pylist()
 
 
