@@ -1,8 +1,7 @@
-"""Deletion on request in builds: what is forgotten leaves no byte and does not come back, and pruned weeks keep their sums."""
+"""Deletion on request in builds: what is forgotten leaves no byte and stays away, and pruned weeks keep their sums."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -28,22 +27,25 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 VARIABLES = {"hcat_profile": "minimal", "hcat_modules": {"drift": True, "reference": True, "retention": True}}
 #: Nothing else says this, and nothing must say it after it was forgotten.
 SECRET = "The vault in Zurzach opens at 7:43 on Thursdays for Ms Quendelin."
-FORGOTTEN = ("call_01", "call_06", "call_09")
-#: What differs on purpose: counts of records, and what belongs to the deletion.
-OF_DELETIONS = {"fct_deletions", "hcat_deletions", "hcat_deletion_log", "hcat_inputs"}
+FORGOTTEN = ("call_06", "call_07", "call_09")
+#: Interactions before the day from which on weeks stay.
+PRUNED = ("call_00", "call_01", "call_02", "call_03", "call_04")
+KEPT_FROM = date(2026, 6, 15)
+#: What differs on purpose: builds, deletions, and what remembers pruned weeks.
+LEFT_OUT = {*RUN_TABLES, "fct_deletions", "fct_metric_weeks", "fct_metric_drift"}
 COUNT = 12
 
 
 def write_logs(folder: Path, without: tuple[str, ...] = ()) -> None:
-    """Write twelve interactions of six weeks; every query is asked twice, except that of call_01."""
+    """Write twelve interactions of six weeks; that of call_07 alone asks a query of its own."""
     numbers = [number for number in range(COUNT) if f"call_{number:02}" not in without]
     start = datetime(2026, 6, 1, 9)
     interactions = [
         {
             "interaction_id": f"call_{number:02}",
-            "query_id": "query_of_vault" if number == 1 else f"query_{number % 5}",
-            "query_text": "When does the vault open?" if number == 1 else f"What is fee {number % 5}?",
-            "answer": SECRET if number == 1 else f"The fee is {number}. It is due in week {number % 5}.",
+            "query_id": "query_of_vault" if number == 7 else f"query_{number % 5}",
+            "query_text": "When does the vault open?" if number == 7 else f"What is fee {number % 5}?",
+            "answer": SECRET if number == 7 else f"The fee is {number}. It is due in week {number % 5}.",
             "asked_at": (start + timedelta(days=3 * number)).isoformat(),
             "application": "desk",
             "tags": {"topic": ["fees", "cards"][number % 2]},
@@ -80,21 +82,16 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 
 @pytest.fixture
-def environment(built: Build, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def environment(built: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     """The settings of the build, by which the commands find its warehouse."""
     for name, value in dbt_environment(built.raw, built.warehouse, is_demo=False).items():
         monkeypatch.setenv(name, value)
-    yield
 
 
 def marts(database: Path) -> dict[str, tuple[int, int]]:
-    """Return the checksums of all marts but those of builds and deletions."""
-    left_out = {*RUN_TABLES, *OF_DELETIONS}
-    return {
-        name: found
-        for name, found in checksum_tables(database).items()
-        if name.startswith(("dim_", "fct_")) and name not in left_out
-    }
+    """Return the checksums of all marts that say the same in every warehouse with the same interactions."""
+    found = checksum_tables(database).items()
+    return {name: sums for name, sums in found if name.startswith(("dim_", "fct_")) and name not in LEFT_OUT}
 
 
 def find_bytes(folder: Path, text: str) -> list[str]:
@@ -119,54 +116,58 @@ def find_bytes(folder: Path, text: str) -> list[str]:
     return found
 
 
-def test_what_is_forgotten_leaves_no_byte_and_does_not_come_back_and_pruned_weeks_keep_their_sums(
+def test_what_is_deleted_leaves_no_byte_and_stays_away_and_pruned_weeks_keep_their_sums(
     dbt: Dbt, built: Build, environment: None, tmp_path: Path
 ) -> None:
     database = built.warehouse / DATABASE_FILE
+    weeks = (
+        f"select * exclude (is_pruned) from fct_metric_weeks where week_start < '{KEPT_FROM}' order by metric_week_id"
+    )
+    before = query(database, weeks)
+    assert len(before) > 10
+    said = dict(prune_weeks(REPOSITORY, date(2026, 6, 17), "two weeks"))
+    assert said["weeks"] == f"all before {KEPT_FROM}: their sums stay"
+
     ids = tmp_path / "ids.txt"
     ids.write_text("\n".join(FORGOTTEN))
     (built.warehouse / "explorer.html").write_text(SECRET)
-    (built.warehouse / "review_one.csv").write_text(f"interaction_id,answer\ncall_01,{SECRET}\ncall_02,It is 2.\n")
+    (built.warehouse / "review_one.csv").write_text(f"interaction_id,answer\ncall_07,{SECRET}\ncall_08,It is 8.\n")
     assert len(find_bytes(built.warehouse, SECRET)) > 5
-
-    said = dict(forget_interactions(REPOSITORY, ids, is_dry_run=True))
-    assert said["would delete"].startswith("3 interactions, ")
-    assert said["records"] == "interactions 3, queries 1, retrievals 6"
-    assert query(database, "select count(*) from landed_interactions where read_error is not null") == [(0,)]
     said = dict(forget_interactions(REPOSITORY, ids, "ticket 7"))
-    assert said["removed"].startswith("explorer.html")
-    for text in (SECRET, "When does the vault open?", *FORGOTTEN):
+    assert said["records"] == "interactions 3, queries 1, retrievals 6"
+    for text in (SECRET, "When does the vault open?", "The fee is 2.", *FORGOTTEN, *PRUNED):
         assert find_bytes(built.warehouse, text) == []
-    assert (built.warehouse / "review_one.csv").read_text() == "interaction_id,answer\ncall_02,It is 2.\n"
+    assert (built.warehouse / "review_one.csv").read_text() == "interaction_id,answer\ncall_08,It is 8.\n"
     # readers go on reading until the next build
-    assert query(built.warehouse / "published" / DATABASE_FILE, "select count(*) from fct_interactions") == [(9,)]
+    assert query(built.warehouse / "published" / DATABASE_FILE, "select count(*) from fct_interactions") == [(4,)]
 
-    again = dbt(UNTESTED, built.raw, built.warehouse, variables=VARIABLES, is_demo=False)
+    again = dbt("build", built.raw, built.warehouse, variables=VARIABLES, is_demo=False)
     assert again.exit_code == 0, again.output
-    write_logs(tmp_path / "logs", without=FORGOTTEN)
+    write_logs(tmp_path / "logs", without=(*FORGOTTEN, *PRUNED))
     anew = dbt(UNTESTED, tmp_path / "logs", tmp_path / "warehouse", variables=VARIABLES, is_demo=False)
     assert anew.exit_code == 0, anew.output
     expected = marts(anew.warehouse / DATABASE_FILE)
     assert len(expected) > 10
     assert differing_tables(expected, marts(database)) == set()
-    assert find_bytes(built.warehouse, SECRET) == []
-    rejected = "select distinct reject_reason, record_excerpt from stg_interactions__rejected"
-    assert again.query(rejected) == [("deleted on request", "")]
+    assert query(database, weeks) == before
+    assert query(database, "select distinct week_start < $1 from fct_metric_weeks where is_pruned", KEPT_FROM) == [
+        (True,)
+    ]
     last = "select run_id from dim_runs order by started_at desc limit 1"
-    proof = f"select command, reason, count_ids, count_interactions, followed_by_run_id = ({last}) from fct_deletions"
-    assert again.query(proof) == [("forget", "ticket 7", 3, 3, True)]
+    proof = f"select command, reason, count_interactions, followed_by_run_id = ({last}) from fct_deletions order by 1"
+    assert again.query(proof) == [("forget", "ticket 7", 3, True), ("prune", "two weeks", 5, True)]
 
-    weeks = "select * exclude (is_pruned) from fct_metric_weeks order by metric_week_id"
-    drift = "select * from fct_metric_drift where test = 'sequential_mean' order by metric_drift_id"
-    before = (query(database, weeks), query(database, drift))
-    said = dict(prune_weeks(REPOSITORY, date(2026, 6, 17)))
-    assert said["weeks"] == "all before 2026-06-15: their sums stay"
-    assert find_bytes(built.warehouse, "The fee is 2.") == []
-    # tombstones and sums are no results of builds
-    pruned = dbt("build --full-refresh", built.raw, built.warehouse, variables=VARIABLES, is_demo=False)
-    assert pruned.exit_code == 0, pruned.output
-    for text in (SECRET, "The fee is 2."):
+    # tombstones are no results of builds: nothing lands again
+    landed = "landed_interactions landed_retrievals landed_queries stg_interactions__rejected"
+    refreshed = dbt(
+        f"build --full-refresh --select raw_relations {landed} base_interactions",
+        built.raw,
+        built.warehouse,
+        variables=VARIABLES,
+        is_demo=False,
+    )
+    assert refreshed.exit_code == 0, refreshed.output
+    rejected = "select reject_reason, record_excerpt, count(*) from stg_interactions__rejected group by all"
+    assert refreshed.query(rejected) == [("deleted on request", "", 8)]
+    for text in (SECRET, "When does the vault open?", "The fee is 2."):
         assert find_bytes(built.warehouse, text) == []
-    assert query(database, "select min(asked_at)::date >= '2026-06-15' from fct_interactions") == [(True,)]
-    assert (query(database, weeks), query(database, drift)) == before
-    assert query(database, "select max(week_start)::varchar from fct_metric_weeks where is_pruned") == [("2026-06-08",)]

@@ -24,7 +24,6 @@ from hcat.engine.retention_rules import (
     CONTENT_KEYS,
     CONTENT_LISTS,
     DELETED,
-    LANDED_IDS,
     LANDED_KEPT,
     Rule,
     choose_rule,
@@ -465,8 +464,8 @@ class _Deletion:
         counts = self.counts
         missing = counts["ids"] - counts["interactions"]
         return (
-            f"{counts['interactions']:,} interactions, {counts['evaluations']:,} evaluations, {counts['texts']:,} texts and"
-            f" {counts['queries']:,} queries that nothing else uses"
+            f"{counts['interactions']:,} interactions, {counts['evaluations']:,} evaluations,"
+            f" {counts['texts']:,} texts and {counts['queries']:,} queries that nothing else uses"
         ) + (f"; {missing:,} of {counts['ids']:,} ids are in no landed record" if missing else "")
 
     def _count_records(self) -> list[tuple[str, int]]:
@@ -501,7 +500,7 @@ class _Deletion:
             elif table.rule.action != "empty":
                 self.connection.execute(f"insert into {new}.{table.path} {_select_rest(table)}")
         schema = f"{new}.{quote(self.schema)}"
-        # a query that was pruned may be sent again with a later test set: of it, only the records that were read are out
+        # a query that was pruned may be sent again with a later test set: only the records that were read are out
         kinds = [kind for kind in _TOMBSTONES if command == "forget" or kind != "query"]
         self.connection.execute(
             f"insert into {schema}.hcat_deletions by name"
@@ -534,7 +533,7 @@ class _Deletion:
         return " union ".join(parts) or "select null::varchar as record_id where false"
 
 
-#: Queries that only the interactions ask that go: neither another one asks them, nor is a query that stays made of them.
+#: Queries that only interactions ask that go; a query of which another one that stays is made stays too.
 _FIND_QUERIES: Final = """
 insert into hcat_gone_queries
 with recursive candidates as (

@@ -33,14 +33,14 @@ create table hcat_deletion_log (
 );
 create table landed_interactions as
     select 'r' || i as record_id, 'calls.jsonl' as source_file, 'f' as source_file_hash, 'h' || i as record_hash,
-        null::varchar as read_error, null::varchar as unread_record, 'i' || i as interaction_id, 'q' || i // 2 as query_id,
-        'Q' || i // 2 as query_text, if(i = 1, '{SECRET}', 'Answer ' || i) as answer,
+        null::varchar as read_error, null::varchar as unread_record, 'i' || i as interaction_id,
+        'q' || i // 2 as query_id, 'Q' || i // 2 as query_text, if(i = 1, '{SECRET}', 'Answer ' || i) as answer,
         if(i < 4, 'talk', null) as conversation_id, i as source_row, 1 as landing_number, false as is_file_problem,
         false as is_cleaned
     from range(6) as numbers(i);
 insert into landed_interactions values
-    ('r9', 'calls.jsonl', 'f', 'h9', 'malformed JSON', '{{"id": "i1", "answer": "{SECRET}', null, null, null, null, null, 9, 1,
-    false, false);
+    ('r9', 'calls.jsonl', 'f', 'h9', 'malformed JSON', '{{"id": "i1", "answer": "{SECRET}', null, null, null, null,
+    null, 9, 1, false, false);
 create table landed_queries as
     select 's' || i as record_id, 'calls.jsonl' as source_file, 'h' || i as record_hash, null::varchar as read_error,
         null::varchar as unread_record, 'q' || i as query_id, if(i = 2, 'q0', null) as parent_query_id, 'Q' || i as text
@@ -59,7 +59,8 @@ create table int_passages_split as
 create table int_texts_embedded as select text_id, [1.0] as embedding from int_passages_split;
 create table int_cells as select 'fees' as first_segment;
 create table fct_evaluations as select interaction_id, 'm' as metric_name from stg_interactions;
-create table fct_interactions as select interaction_id, answer, 'c' || interaction_id as cluster_id from stg_interactions;
+create table fct_interactions as
+    select interaction_id, answer, 'c' || interaction_id as cluster_id from stg_interactions;
 comment on table fct_interactions is 'One row per interaction.';
 create table int_clusters_seen as select cluster_id from fct_interactions;
 create table dim_runs as select 'r1' as run_id;
@@ -80,9 +81,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     published.mkdir(parents=True)
     change(tmp_path, MADE)
     with duckdb.connect(str(published / "hcat.duckdb")) as copy:
-        copy.execute(
-            f"create table fct_interactions as select 'i' || i as interaction_id, '{SECRET}' as answer from range(6) t(i)"
-        )
+        rows = f"select 'i' || i as interaction_id, '{SECRET}' as answer from range(6) numbers(i)"
+        copy.execute(f"create table fct_interactions as {rows}")
         copy.execute("comment on table fct_interactions is 'One row per interaction.'")
         copy.sql("from fct_interactions").write_parquet(str(published / "fct_interactions.parquet"), compression="zstd")
     (tmp_path / "warehouse" / "slices" / "encoder").mkdir(parents=True)
