@@ -1,7 +1,8 @@
 {#
     What an upgrade of this warehouse has to do, as a list of {kind, relation, ...}; empty where nothing is due. Tables that
-    remember something are the incremental models of the graph, hcat_builds and the tables of deletions; they are renamed and moved. What a build
-    makes anew is dropped in a schema that hcat leaves. Tables of the project and its sources are none of hcat's.
+    remember something are the incremental models of the graph, hcat_builds and the tables of deletions; they are renamed
+    and moved. What a build makes anew is dropped in a schema that hcat leaves. Tables of the project and its sources are
+    none of hcat's.
 #}
 {% macro upgrade_steps() %}
     {% set steps = [] %}
