@@ -424,7 +424,7 @@ class _Deletion:
             kept = "their sums stay" if self.has("int_scores_summed_by_week") else "no sums stay: drift is switched off"
             said.append(("weeks", f"all before {monday}: {kept}"))
         said += [
-            ("not hcat's", f"{name}: {count:,} rows name them, delete them there") for name, count in self._foreign()
+            ("not hcat's", f"{name}: rows {count:,}, delete them there") for name, count in self._foreign()
         ]
         if self.is_dry_run:
             return [*said, ("next", f"hcat {command} without --dry-run")]
@@ -463,10 +463,10 @@ class _Deletion:
     def _describe(self) -> str:
         counts = self.counts
         missing = counts["ids"] - counts["interactions"]
-        return (
-            f"{counts['interactions']:,} interactions, {counts['evaluations']:,} evaluations,"
-            f" {counts['texts']:,} texts and {counts['queries']:,} queries that nothing else uses"
-        ) + (f"; {missing:,} of {counts['ids']:,} ids are in no landed record" if missing else "")
+        names = ("interactions", "evaluations", "texts", "queries")
+        listed = ", ".join(f"{name} {counts[name]:,}" for name in names)
+        unknown = f"; {missing:,} of {counts['ids']:,} ids are in no landed record" if missing else ""
+        return f"{listed} (texts and queries that nothing else uses){unknown}"
 
     def _count_records(self) -> list[tuple[str, int]]:
         counted = [

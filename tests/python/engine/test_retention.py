@@ -107,8 +107,8 @@ def read_column(project: Path, sql: str, file: str = "hcat.duckdb") -> list[Any]
 
 def test_rows_texts_and_copies_of_a_forgotten_interaction_go_and_nothing_else(project: Path) -> None:
     said = dict(forget_interactions(project, project / "ids.txt", "ticket 7"))
-    assert said["deleted"].startswith("2 interactions, 2 evaluations, 3 texts and 0 queries")
-    assert said["not hcat's"] == "main.notes: 1 rows name them, delete them there"
+    assert said["deleted"].startswith("interactions 2, evaluations 2, texts 3, queries 0 (")
+    assert said["not hcat's"] == "main.notes: rows 1, delete them there"
     columns = "interaction_id, query_id, answer, record_hash, read_error, unread_record, is_cleaned"
     blank = (None, None, None, None, "deleted on request", None, False)
     landed = read(project, f"select {columns} from landed_interactions order by record_id")
@@ -162,8 +162,34 @@ def test_the_secret_is_in_no_file(project: Path) -> None:
 
 def test_a_query_goes_with_the_last_interaction_that_asks_it(project: Path) -> None:
     (project / "ids.txt").write_text("i2\ni3\n")
-    assert "1 queries" in dict(forget_interactions(project, project / "ids.txt"))["deleted"]
+    assert "queries 1 " in dict(forget_interactions(project, project / "ids.txt"))["deleted"]
     assert read_column(project, "select query_id from landed_queries order by 1 nulls last") == ["q0", "q2", None]
+
+
+def test_spans_go_with_the_interaction_that_they_give(project: Path) -> None:
+    change(
+        project,
+        """
+        create table base_folded_interactions as
+            select 'i' || i as interaction_id, 't' || i as trace_id, null::varchar as query_id,
+                'Why ' || i || '?' as query_text, null::varchar as conversation_id
+            from range(7, 9) as numbers(i);
+        create table landed_spans as
+            select 's' || i as record_id, 'spans.jsonl' as source_file, 'h' || i as record_hash,
+                null::varchar as read_error, null::varchar as unread_record, 't' || (i // 2) as trace_id,
+                '{"input": "Why?"}' as attributes
+            from range(14, 18) as numbers(i);
+        create table base_spans as select record_id, trace_id, attributes from landed_spans;
+        create table base_span_attributes as select record_id, 'Why?' as value from landed_spans;
+        """,
+    )
+    (project / "ids.txt").write_text("i7\n")
+    assert dict(forget_interactions(project, project / "ids.txt"))["records"] == "spans 2"
+    spans = read(project, "select trace_id, attributes is null from landed_spans order by record_id")
+    assert spans == [(None, True), (None, True), ("t8", False), ("t8", False)]
+    assert read_column(project, "select distinct trace_id from base_spans") == ["t8"]
+    assert read(project, "select count(*) from base_span_attributes") == [(0,)]
+    assert read_column(project, "select hashed_id from hcat_deletions where id_kind = 'trace'") == [hash_id("t7")]
 
 
 def test_a_dry_run_changes_nothing(project: Path) -> None:
@@ -248,7 +274,7 @@ def test_another_process_keeps_the_warehouse(project: Path) -> None:
 def test_weeks_are_pruned_whole_and_only_after_a_build(project: Path) -> None:
     # 2026-06-17 is a Wednesday: the weeks of 06-01 and 06-08 are over
     said = dict(prune_weeks(project, date(2026, 6, 17)))
-    assert said["deleted"].startswith("2 interactions")
+    assert said["deleted"].startswith("interactions 2,")
     assert said["weeks"] == "all before 2026-06-15: no sums stay: drift is switched off"
     assert read_column(project, "select interaction_id from stg_interactions order by 1") == ["i2", "i3", "i4", "i5"]
     # what a finding was found on is known for ever, and a pruned query may be sent again
