@@ -1,5 +1,5 @@
 with deletions as (
-    select * from {{ deletion_log() }}
+    {{ deletion_log() }}
 ),
 
 runs as (

@@ -1,5 +1,5 @@
--- One row per (primary metric, dimension, segment, week), with the exact sums of which the mean, its error by cluster and
--- the share that fails are made. `hcat prune` keeps these rows of the weeks that it deletes.
+-- One row per (primary metric, dimension, segment, week), with the exact sums of which the mean, its error by cluster
+-- and the share that fails are made. `hcat prune` keeps these rows of the weeks that it deletes.
 {{ config(materialized='table') }}
 
 with evaluations as (
