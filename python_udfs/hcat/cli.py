@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -238,7 +238,7 @@ def forget(
 @app.command()
 def prune(
     before: Annotated[
-        datetime, typer.Option("--before", formats=["%Y-%m-%d"], help="Weeks that ended before this day are deleted.")
+        str, typer.Option("--before", metavar="DATE", help="Weeks that ended before this day (YYYY-MM-DD) are deleted.")
     ],
     reason: ReasonOption = None,
     project_dir: ProjectOption = None,
@@ -252,7 +252,11 @@ def prune(
     """
     from hcat.engine.retention import prune_weeks
 
-    project, day = project_dir or Path.cwd(), before.date()
+    try:
+        day = date.fromisoformat(before)
+    except ValueError as error:
+        raise ValueError(f"--before must be a day such as 2026-01-31, got {before}") from error
+    project = project_dir or Path.cwd()
     _print_lines(prune_weeks(project, day, reason, profiles=profiles_dir, target=target, is_dry_run=dry_run))
 
 

@@ -57,9 +57,18 @@ def delete_from_files(connection: Any, place: Place, pending: str) -> list[str]:
     return [page.name for page in pages]
 
 
+def list_tables(connection: Any) -> set[str]:
+    """Return the names of the tables of hcat's schema."""
+    sql = (
+        "select table_name from duckdb_tables()"
+        " where database_name = current_database() and schema_name = current_schema()"
+    )
+    return {row[0] for row in connection.execute(sql).fetchall()}
+
+
 def _delete_from_copy(connection: Any, folder: Path, pending: str) -> None:
     """Write the Parquet files of a copy again without what goes, and its database from them."""
-    held = {row[0] for row in connection.execute("show tables").fetchall()}
+    held = list_tables(connection)
     files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     columns: dict[str, dict[str, str]] = {}
     for name, path in files.items():

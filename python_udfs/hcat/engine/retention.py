@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.copies import delete_from_files
+from hcat.engine.copies import delete_from_files, list_tables
 from hcat.engine.project import find_place
 from hcat.engine.retention_rules import (
     BLANKS,
@@ -91,7 +91,7 @@ def forget_interactions(
     wanted = read_ids(ids)
     with _open(project, profiles, target, is_dry_run) as deletion:
         known = deletion.find_known(wanted)
-        deletion.want(wanted)
+        deletion.want(wanted, is_of_people=True)
         if not deletion.count("select count(*) from hcat_found"):
             if known < len(wanted):
                 raise DeletionError(f"{ids}: none of {len(wanted):,} ids is in a landed record")
@@ -144,7 +144,7 @@ def finish_deletion(place: Place) -> bool:
     if not place.is_local or not place.database.is_file():
         return False
     with open_for_writing(place) as connection:
-        is_pending = PENDING in {row[0] for row in connection.execute("show tables").fetchall()}
+        is_pending = PENDING in list_tables(connection)
         if is_pending:
             _finish(connection, place)
     return is_pending
@@ -297,8 +297,8 @@ class _Deletion:
                 "interactions were deleted since the last build: build first, so that the sums are right"
             )
 
-    def want(self, ids: Sequence[str]) -> None:
-        """Write down whom the deletion is about, and what only they lead to."""
+    def want(self, ids: Sequence[str], *, is_of_people: bool = False) -> None:
+        """Write down which interactions go, and what only they lead to; of people, also what cannot be read."""
         import pyarrow as pa
 
         self.connection.register("hcat_given", pa.table({"interaction_id": pa.array(ids, pa.string())}))
@@ -318,7 +318,7 @@ class _Deletion:
             f" select interaction_id from ({records} union select interaction_id from hcat_asked)"
             " semi join hcat_wanted using (interaction_id)"
         )
-        self._name_gone()
+        self._name_gone(is_of_people)
         self._list_contents()
 
     def _own(self, action: str) -> list[_Table]:
@@ -337,7 +337,7 @@ class _Deletion:
             " from base_folded_interactions"
         )
 
-    def _name_gone(self) -> None:
+    def _name_gone(self, is_of_people: bool) -> None:
         """Write the table of ids that go: kind and hash."""
         self.connection.execute("create temp table hcat_gone_queries (query_id varchar)")
         if self.has("landed_queries"):
@@ -346,12 +346,13 @@ class _Deletion:
             "interaction": "select interaction_id from hcat_wanted",
             "trace": "select trace_id from hcat_asked where is_wanted",
             "query": "select query_id from hcat_gone_queries",
-            "record": self._find_unread(),
+            "record": self._find_unread() if is_of_people else "select null::varchar where false",
             "conversation": "select conversation_id from hcat_asked where is_wanted",
             "derived": f"select interaction_id from hcat_wanted union {self._find_followers()}",
             "sibling": _FIND_SIBLINGS,
             "query_group": "select query_group from dim_queries semi join hcat_gone_queries using (query_id)",
-            "cluster": _FIND_CLUSTERS,
+            # a pruned cluster that comes back must not count as new: what a finding was found on is known for ever
+            "cluster": _FIND_CLUSTERS if is_of_people else "select null::varchar where false",
         }
         needed = {"query_group": "dim_queries", "cluster": "fct_interactions"}
         united = " union ".join(
@@ -414,18 +415,13 @@ class _Deletion:
 
     def carry_out(self, command: str, reason: str | None, monday: date | None = None) -> list[tuple[str, str]]:
         """Delete, unless the run is dry, and return what was done in lines."""
-        if command == "prune":
-            # a cluster that comes back must not count as new: what a finding was found on is known for ever
-            self.connection.execute("delete from hcat_gone where id_kind = 'cluster'")
         self._count()
         said = [("would delete" if self.is_dry_run else "deleted", self._describe())]
         said += [("records", ", ".join(f"{name} {count:,}" for name, count in self._count_records()))]
         if monday is not None:
             kept = "their sums stay" if self.has("int_scores_summed_by_week") else "no sums stay: drift is switched off"
             said.append(("weeks", f"all before {monday}: {kept}"))
-        said += [
-            ("not hcat's", f"{name}: rows {count:,}, delete them there") for name, count in self._foreign()
-        ]
+        said += [("not hcat's", f"{name}: rows {count:,}, delete them there") for name, count in self._foreign()]
         if self.is_dry_run:
             return [*said, ("next", f"hcat {command} without --dry-run")]
         number = self.count("select coalesce(max(deletion_number), 0) + 1 from hcat_deletion_log")

@@ -20,10 +20,11 @@ def describe_deletions(source: Warehouse) -> dict[str, Any] | None:
         return None
     return {
         "sentence": say_what_was_deleted(rows),
+        "weeks_before": max((row["weeks_before"] for row in rows if row["weeks_before"]), default=None),
         "rows": [
             {
                 **row,
-                "reason": clean_label(row["reason"] or "", EXCERPT_CHARACTERS),
+                "reason": clean_label(row["reason"], EXCERPT_CHARACTERS) if row["reason"] else None,
                 "deleted_at": format_time(row["deleted_at"]),
             }
             for row in rows[:MAXIMUM_DELETIONS]

@@ -12,6 +12,7 @@ import duckdb
 import pyarrow.parquet as parquet
 import pytest
 
+from hcat.cli import main
 from hcat.engine import retention
 from hcat.engine.project import find_place
 from hcat.engine.retention import PENDING, DeletionError, finish_deletion, forget_interactions, prune_weeks, read_ids
@@ -258,6 +259,37 @@ def test_bad_input_is_one_line(project: Path) -> None:
     change(project, "drop table hcat_deletions")
     with pytest.raises(WarehouseError, match="knows no deletions yet: build once"):
         forget_interactions(project, project / "ids.txt")
+
+
+def test_the_commands_print_what_they_would_do_and_refuse_a_day_that_is_none(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*arguments: str) -> tuple[object, str]:
+        monkeypatch.setattr(sys, "argv", ["hcat", *arguments, "--project-dir", str(project)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return ended.value.code, printed.out + printed.err
+
+    code, said = run("forget", "--ids", str(project / "ids.txt"), "--dry-run")
+    assert (code, said.splitlines()[0][:28]) == (0, "would delete  interactions 2")
+    assert run("prune", "--before", "june") == (2, "hcat: --before must be a day such as 2026-01-31, got june\n")
+    assert run("prune", "--before", "2026-06-17", "--dry-run")[0] == 0
+
+
+def test_tables_in_a_schema_of_their_own_are_found_beside_those_of_the_project(project: Path) -> None:
+    tables = read_column(
+        project, "select table_name from duckdb_tables() where table_name not in ('notes', 'int_cells')"
+    )
+    change(project, "drop view all_answers; create schema main_hcat")
+    for table in tables:
+        change(project, f"create table main_hcat.{table} as from main.{table}; drop table main.{table}")
+    said = dict(forget_interactions(project, project / "ids.txt"))
+    assert said["not hcat's"] == "main.notes: rows 1, delete them there"
+    assert read(project, "select count(*) from main_hcat.fct_interactions") == [(3,)]
+    # a table of the project may have the name of a model
+    assert read(project, "select count(*) from main.int_cells") == [(1,)]
+    assert not finish_deletion(find_place(project))
 
 
 def test_another_process_keeps_the_warehouse(project: Path) -> None:
