@@ -27,7 +27,6 @@ from hcat.engine.retention_rules import (
     LANDED_KEPT,
     Rule,
     choose_rule,
-    hash_id,
     keep_condition,
     name_hash,
     quote,
@@ -41,7 +40,6 @@ PENDING: Final = "hcat_deletion_pending"
 _LEDGER: Final = ("hcat_deletions", "hcat_deletion_log")
 #: Kinds of ids of which later records are not landed.
 _TOMBSTONES: Final = ("interaction", "trace", "query", "record")
-_LINES_SHOWN: Final = 3
 
 _LIST_TABLES: Final = """
 select schema_name, table_name, map_from_entries(list((column_name, data_type) order by column_index)) as columns
@@ -90,10 +88,9 @@ def forget_interactions(
     """
     wanted = read_ids(ids)
     with _open(project, profiles, target, is_dry_run) as deletion:
-        known = deletion.find_known(wanted)
         deletion.want(wanted, is_of_people=True)
         if not deletion.count("select count(*) from hcat_found"):
-            if known < len(wanted):
+            if deletion.count(_COUNT_UNKNOWN):
                 raise DeletionError(f"{ids}: none of {len(wanted):,} ids is in a landed record")
             return [("deleted", f"nothing: all {len(wanted):,} ids were deleted before")]
         return deletion.carry_out("forget", reason)
@@ -128,14 +125,14 @@ def prune_weeks(
     """
     monday = before - timedelta(days=before.weekday())
     with _open(project, profiles, target, is_dry_run) as deletion:
-        deletion.check_sums()
-        rows = deletion.rows("select interaction_id, asked_at from stg_interactions where asked_at is not null")
-        wanted = sorted(row[0] for row in rows if row[1].date() < monday)
-        if not wanted:
+        deletion.check_build()
+        found = deletion.rows("select interaction_id from stg_interactions where asked_at < $monday", monday=monday)
+        if not found:
             return [("deleted", f"nothing: no interaction was asked in a week before {monday}")]
-        if len(wanted) == len(rows):
+        if not deletion.count("select count(*) from stg_interactions where asked_at >= $monday", monday=monday):
             raise DeletionError(f"--before {before} would leave no interaction with a time: weeks are deleted, not all")
-        deletion.want(wanted)
+        deletion.want(sorted(row[0] for row in found))
+        deletion.check_sums(monday)
         return deletion.carry_out("prune", reason, monday)
 
 
@@ -241,7 +238,7 @@ class _Table:
     @property
     def is_left_behind(self) -> bool:
         """Whether a build that was killed left it: no table of anybody."""
-        return "__dbt_" in self.name
+        return "__dbt_tmp" in self.name or "__dbt_backup" in self.name
 
     @property
     def path(self) -> str:
@@ -269,33 +266,32 @@ class _Deletion:
         found: list[tuple[Any, ...]] = self.connection.execute(sql, values or None).fetchall()
         return found
 
-    def count(self, sql: str) -> int:
+    def count(self, sql: str, **values: Any) -> int:
         """Return the number that a query gives."""
-        return int(self.rows(sql)[0][0])
-
-    def find_known(self, ids: Sequence[str]) -> int:
-        """Return how many ids were deleted before."""
-        return self.count_of(
-            "select count(*) from hcat_deletions where id_kind = 'interaction' and list_contains($hashes, hashed_id)",
-            hashes=[hash_id(each) for each in ids],
-        )
-
-    def count_of(self, sql: str, **values: Any) -> int:
-        """Return the number that a query with values gives."""
         return int(self.rows(sql, **values)[0][0])
 
-    def check_sums(self) -> None:
-        """Raise an error unless the sums by week are those of all interactions that are left."""
-        events = self.rows("select event, logged_at from hcat_builds order by logged_at desc, event desc limit 1")
+    def check_build(self) -> None:
+        """Raise an error unless the last build was a whole one, after the last deletion."""
+        events = self.rows("select event from hcat_builds order by logged_at desc, event desc limit 1")
         if not events or events[0][0] == "started":
+            raise DeletionError("the last build was killed or never ran: build first, so that the sums are whole")
+        deleted, built = self.rows(
+            "select (select max(deleted_at) from hcat_deletion_log), (select max(started_at) from dim_runs)"
+        )[0]
+        if deleted is not None and deleted > built:
             raise DeletionError(
-                "the last build was killed or never ran: build first, so that the sums by week are whole"
+                "interactions were deleted since the last whole build: build first, so that the sums are right"
             )
-        deleted = self.rows("select max(deleted_at) from hcat_deletion_log")[0][0]
-        if deleted is not None and deleted >= events[0][1]:
-            raise DeletionError(
-                "interactions were deleted since the last build: build first, so that the sums are right"
-            )
+
+    def check_sums(self, monday: date) -> None:
+        """Raise an error if an interaction of a week that goes is not in the sums."""
+        if self.has("int_interaction_weeks") and self.count(
+            "select count(*) from hcat_wanted"
+            " anti join (select interaction_id from int_interaction_weeks where week_start < $monday)"
+            " using (interaction_id)",
+            monday=monday,
+        ):
+            raise DeletionError("interactions came since the last whole build: build first, so that the sums are whole")
 
     def want(self, ids: Sequence[str], *, is_of_people: bool = False) -> None:
         """Write down which interactions go, and what only they lead to; of people, also what cannot be read."""
@@ -529,6 +525,10 @@ class _Deletion:
         return " union ".join(parts) or "select null::varchar as record_id where false"
 
 
+_COUNT_UNKNOWN: Final = f"""
+select count(*) from hcat_wanted
+where {name_hash("interaction_id")} not in (select hashed_id from hcat_deletions where id_kind = 'interaction')
+"""
 #: Queries that only interactions ask that go; a query of which another one that stays is made stays too.
 _FIND_QUERIES: Final = """
 insert into hcat_gone_queries

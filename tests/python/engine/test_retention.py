@@ -64,7 +64,7 @@ create table fct_interactions as
     select interaction_id, answer, 'c' || interaction_id as cluster_id from stg_interactions;
 comment on table fct_interactions is 'One row per interaction.';
 create table int_clusters_seen as select cluster_id from fct_interactions;
-create table dim_runs as select 'r1' as run_id;
+create table dim_runs as select 'r1' as run_id, timestamp '2026-05-01 10:00' as started_at;
 create view all_answers as select answer from fct_interactions;
 create table notes as select 'i1' as interaction_id, 'a table of the project' as note;
 create table int_leftover__dbt_tmp as select '{SECRET}' as answer;
@@ -312,12 +312,18 @@ def test_weeks_are_pruned_whole_and_only_after_a_build(project: Path) -> None:
     # what a finding was found on is known for ever, and a pruned query may be sent again
     assert read(project, "select count(*) from int_clusters_seen") == [(6,)]
     assert read(project, "select count(*) from hcat_deletions where id_kind = 'query'") == [(0,)]
-    with pytest.raises(DeletionError, match="deleted since the last build: build first"):
-        prune_weeks(project, date(2026, 6, 24))
+    # a build of a part does not renew the sums
     change(project, "insert into hcat_builds values ('r2', 'started', now()), ('r2', 'ended', now() + interval 1 hour)")
+    with pytest.raises(DeletionError, match="deleted since the last whole build: build first"):
+        prune_weeks(project, date(2026, 6, 24))
+    change(project, "insert into dim_runs values ('r2', now() + interval 1 hour)")
     assert dict(prune_weeks(project, date(2026, 6, 17)))["deleted"].startswith("nothing: no interaction was asked")
     with pytest.raises(DeletionError, match="would leave no interaction with a time"):
         prune_weeks(project, date(2027, 1, 1))
+    weeks = "create table int_interaction_weeks as select interaction_id, date '2026-06-15' as week_start"
+    change(project, f"{weeks} from stg_interactions where interaction_id <> 'i2'")
+    with pytest.raises(DeletionError, match="interactions came since the last whole build"):
+        prune_weeks(project, date(2026, 6, 24))
 
 
 def test_a_table_of_another_schema_and_a_seed_stay() -> None:
