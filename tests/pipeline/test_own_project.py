@@ -138,3 +138,17 @@ def test_a_second_build_with_nothing_new_ends_at_once_and_a_changed_file_makes_o
         settings.write("# a note\n")
     assert "hcat build: new: project (dbt_project.yml)" in run([HCAT, "build", "--quiet"], project)
     assert results.read_text() != before
+
+
+def test_an_interaction_is_forgotten_and_the_next_build_is_due(project):
+    ids = project / "ids.txt"
+    ids.write_text("call-2\n")
+    said = run([HCAT, "forget", "--ids", str(ids), "--reason", "ticket 7"], project)
+    assert "deleted   interactions 1, " in said
+    with connect(project) as warehouse:
+        assert warehouse.sql("select count(*) from fct_evaluations where interaction_id = 'call-2'").fetchall() == [(0,)]
+        assert warehouse.sql("select command, reason from hcat_deletion_log").fetchall() == [("forget", "ticket 7")]
+    assert "interactions were deleted since the last build" in run([HCAT, "build", "--quiet"], project)
+    with connect(project) as warehouse:
+        left = warehouse.sql("select interaction_id from fct_interactions order by 1").fetchall()
+    assert left == [("call-1",), ("call-3",), ("call-4",)]
