@@ -146,7 +146,8 @@ def test_an_interaction_is_forgotten_and_the_next_build_is_due(project):
     said = run([HCAT, "forget", "--ids", str(ids), "--reason", "ticket 7"], project)
     assert "deleted   interactions 1, " in said
     with connect(project) as warehouse:
-        assert warehouse.sql("select count(*) from fct_evaluations where interaction_id = 'call-2'").fetchall() == [(0,)]
+        gone = warehouse.sql("select count(*) from fct_evaluations where interaction_id = 'call-2'").fetchall()
+        assert gone == [(0,)]
         assert warehouse.sql("select command, reason from hcat_deletion_log").fetchall() == [("forget", "ticket 7")]
     assert "interactions were deleted since the last build" in run([HCAT, "build", "--quiet"], project)
     with connect(project) as warehouse:

@@ -141,6 +141,7 @@ def finish_deletion(place: Place) -> bool:
     if not place.is_local or not place.database.is_file():
         return False
     with open_for_writing(place) as connection:
+        _remove_unfinished(place)
         is_pending = PENDING in list_tables(connection)
         if is_pending:
             _finish(connection, place)
@@ -585,12 +586,11 @@ def _select_rest(table: _Table) -> str:
 def _write_anew(deletion: _Deletion, fill: Any) -> None:
     """Write the database of a deletion into a new file and put it into the place of the old one."""
     path = deletion.place.database.resolve()
-    new = path.with_name(f"{path.name}.rewriting")
+    new = _name_new(deletion.place)
     connection = deletion.connection
     # what a build that was killed left in the log of the database must not be read into the new one
     connection.execute("checkpoint")
-    for rest in (new, new.with_name(f"{new.name}.wal")):
-        rest.unlink(missing_ok=True)
+    _remove_unfinished(deletion.place)
     old = quote(connection.execute("select current_database()").fetchone()[0])
     connection.execute(f"attach '{str(new).replace(chr(39), chr(39) * 2)}' as hcat_new")
     try:
@@ -602,6 +602,18 @@ def _write_anew(deletion: _Deletion, fill: Any) -> None:
     path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
     # in one step, and while no other process can have opened the old file
     new.replace(path)
+
+
+def _name_new(place: Place) -> Path:
+    path = place.database.resolve()
+    return path.with_name(f"{path.name}.rewriting")
+
+
+def _remove_unfinished(place: Place) -> None:
+    """Remove the new file of a command that was killed; it holds nothing that was to be deleted."""
+    new = _name_new(place)
+    for rest in (new, new.with_name(f"{new.name}.wal")):
+        rest.unlink(missing_ok=True)
 
 
 def _finish(connection: Any, place: Place) -> list[str]:
