@@ -144,7 +144,7 @@ def test_an_interaction_is_forgotten_and_the_next_build_is_due(project):
     ids = project / "ids.txt"
     ids.write_text("call-2\n")
     said = run([HCAT, "forget", "--ids", str(ids), "--reason", "ticket 7"], project)
-    assert "deleted   interactions 1, " in said
+    assert "interactions 1, evaluations " in said
     with connect(project) as warehouse:
         gone = warehouse.sql("select count(*) from fct_evaluations where interaction_id = 'call-2'").fetchall()
         assert gone == [(0,)]
