@@ -64,6 +64,12 @@
             'measurements': [],
             'marts': ['fct_representativeness']
         },
+        'retention': {
+            'profiles': ['standard', 'full'],
+            'families': [],
+            'measurements': [],
+            'marts': ['fct_deletions']
+        },
         'retrieval': {
             'profiles': ['standard', 'full'],
             'families': ['retrieval'],

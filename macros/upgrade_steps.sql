@@ -1,7 +1,8 @@
 {#
     What an upgrade of this warehouse has to do, as a list of {kind, relation, ...}; empty where nothing is due. Tables that
-    remember something are the incremental models of the graph and hcat_builds; they are renamed and moved. What a build
-    makes anew is dropped in a schema that hcat leaves. Tables of the project and its sources are none of hcat's.
+    remember something are the incremental models of the graph, hcat_builds and the tables of deletions; they are renamed
+    and moved. What a build makes anew is dropped in a schema that hcat leaves. Tables of the project and its sources are
+    none of hcat's.
 #}
 {% macro upgrade_steps() %}
     {% set steps = [] %}
@@ -16,7 +17,7 @@
         {% do others.append(node.schema ~ '.' ~ (node.alias or node.identifier)) %}
     {% endfor %}
 
-    {% set kept = {'hcat_builds': true} %}
+    {% set kept = {'hcat_builds': true, 'hcat_deletions': true, 'hcat_deletion_log': true} %}
     {% for node in graph.nodes.values() if node.package_name == 'hcat' and node.resource_type in ('model', 'seed') %}
         {% do kept.update({node.alias: node.config.materialized == 'incremental'}) %}
     {% endfor %}

@@ -164,11 +164,13 @@ evaluations_not_failed as (
     group by gates.gate_name
 ),
 
+-- what was deleted on request says nothing about the logs
 records_accepted as (
     select
         gates.gate_name,
-        sum(records.count_staged) / nullif(sum(records.count_landed - records.count_repeated), 0)::double as value,
-        sum(records.count_landed - records.count_repeated) as n
+        sum(records.count_staged)
+        / nullif(sum(records.count_landed - records.count_repeated - records.count_deleted), 0)::double as value,
+        sum(records.count_landed - records.count_repeated - records.count_deleted) as n
     from gates
     cross join {{ ref('hcat', 'int_records_counted') }} as records
     where gates.measurement = 'share_records_accepted'

@@ -1,4 +1,5 @@
--- One row per raw entity, with the number of records that landed, were staged, were repeated and were rejected.
+-- One row per raw entity, with the number of records that landed, were staged, were repeated and were rejected. Those
+-- that were deleted on request are rejected ones.
 {%- set entities = raw_entities() %}
 {#- Entities of which spans give records too. -#}
 {%- set folded = ['interactions', 'retrievals', 'queries', 'documents', 'chunks', 'ratings'] %}
@@ -12,7 +13,8 @@ select
     {%- endif %} as count_landed,
     count(*) filter (where record_status = 'staged') as count_staged,
     count(*) filter (where record_status = 'repeated') as count_repeated,
-    count(*) filter (where record_status = 'rejected') as count_rejected
+    count(*) filter (where record_status = 'rejected') as count_rejected,
+    count(*) filter (where read_error = 'deleted on request') as count_deleted
 from {{ ref('hcat', 'base_' ~ entity) }}
 {% if not loop.last %}union all{% endif %}
 {%- endfor %}

@@ -5,4 +5,5 @@ def model(dbt, session):
     folder = dbt.config.meta_get("raw_logs")
     inputs = dbt.ref("hcat", "raw_relations")
     done = str(dbt.this) if dbt.is_incremental else None
-    return land("interactions", session, folder, inputs, done)
+    deletions = f'"{dbt.this.schema}".hcat_deletions'
+    return land("interactions", session, folder, inputs, deletions, done)

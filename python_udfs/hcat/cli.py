@@ -2,10 +2,11 @@
 
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
 of a tool to them. ``hcat build`` builds if something is new. ``hcat upgrade`` makes the warehouse of an earlier
-version fit for this one. ``hcat report`` writes the report of the last build, ``hcat explore`` a page to read its
-interactions, and ``hcat summary`` prints about ten lines. ``hcat sign`` records a signature. ``hcat labels`` writes the
-rating desk, and exports and imports review sheets. ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar``
-write queries to a file, and ``hcat collect`` sends such queries to an application.
+version fit for this one. ``hcat forget`` and ``hcat prune`` delete interactions for good. ``hcat report`` writes the
+report of the last build, ``hcat explore`` a page to read its interactions, and ``hcat summary`` prints about ten lines.
+``hcat sign`` records a signature. ``hcat labels`` writes the rating desk, and exports and imports review sheets.
+``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends
+such queries to an application.
 
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
@@ -13,18 +14,17 @@ not be delivered, or some queries were not answered.
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated
 
 import typer
 
-from hcat.engine.warehouse import Place, find_folder, place_of
+from hcat.command_options import ProfilesOption, ProjectOption, TargetOption, VariablesOption, reads_a_build
+from hcat.engine.warehouse import Place, find_folder
 
 app = typer.Typer(
     help="Evaluate RAG systems in the data warehouse: `dbt build` evaluates, and these commands show the results.",
@@ -41,88 +41,6 @@ app.add_typer(labels, name="labels")
 
 #: Unusable rows of a sheet that are printed; the rejects file holds all of them.
 SHOWN_PROBLEMS = 40
-
-#: Options that name a project, its profile and its target, as those of dbt do.
-ProjectOption = Annotated[
-    Path | None,
-    typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
-]
-ProfilesOption = Annotated[
-    Path | None,
-    typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
-]
-VariablesOption = Annotated[
-    str | None, typer.Option("--vars", metavar="YAML", help="Vars, as your builds get them on their command line.")
-]
-TargetOption = Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")]
-
-#: Options that name the build to read: by default that of the dbt project in which the command runs.
-_PLACE_OPTIONS: Final[dict[str, Any]] = {
-    "project_dir": ProjectOption,
-    "profiles_dir": ProfilesOption,
-    "target": TargetOption,
-    "database": Annotated[
-        Path | None, typer.Option("--database", help="DuckDB file to read instead of that of the project.")
-    ],
-    "schema": Annotated[
-        str | None, typer.Option("--schema", help="Schema of hcat's tables; by default the one that holds them.")
-    ],
-    "warehouse": Annotated[
-        Path | None, typer.Option("--warehouse", help="Folder that holds hcat.duckdb; a published copy works too.")
-    ],
-}
-
-
-def reads_a_build(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the options that name a build; its parameter ``place`` is what they find."""
-
-    def run(**values: Any) -> None:
-        place = _find_place(**{name: values.pop(name) for name in _PLACE_OPTIONS})
-        command(place=place, **values)
-        if place.database.is_file():
-            where = ", ".join(
-                part for part in (str(place.database), place.schema and f"schema {place.schema}", place.named) if part
-            )
-            typer.echo(f"hcat read {where}", err=True)
-
-    named = {name: kind for name, kind in get_type_hints(command, include_extras=True).items() if name != "place"}
-    parameters = [one for one in inspect.signature(command).parameters.values() if one.name != "place"]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in _PLACE_OPTIONS.items()
-    ]
-    run.__doc__, run.__name__ = command.__doc__, command.__name__
-    run.__annotations__ = named | _PLACE_OPTIONS
-    signature = inspect.Signature(
-        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=named[one.name]) for one in parameters] + added
-    )
-    run.__signature__ = signature  # type: ignore[attr-defined]
-    return run
-
-
-def _find_place(
-    project_dir: Path | None,
-    profiles_dir: Path | None,
-    target: str | None,
-    database: Path | None,
-    schema: str | None,
-    warehouse: Path | None,
-) -> Place:
-    """Return the build that the options name."""
-    from hcat.engine.project import find_place, is_project
-
-    project = project_dir or Path.cwd()
-    if database is not None:
-        # a file may be a published copy
-        place = Place(database, database.parent, published=database)
-    elif warehouse is not None:
-        place = place_of(warehouse)
-    elif is_project(project) or project_dir is not None or target is not None:
-        place = find_place(project, target, profiles_dir)
-    else:
-        place = place_of(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
-    return replace(place, schema=schema or place.schema, project=project)
-
 
 RoundOption = Annotated[
     str | None, typer.Option("--round", help="Name of the review round; by default the latest one.")
@@ -290,6 +208,59 @@ def upgrade(
     typer.echo("\n".join(steps) or "nothing to upgrade: the warehouse is new, or was made by this version")
     if steps:
         typer.echo("next: hcat upgrade" if dry_run else "next: dbt build")
+
+
+ReasonOption = Annotated[
+    str | None, typer.Option("--reason", help="Why, for the ledger, for instance a ticket; no names of people.")
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and change nothing.")]
+
+
+@app.command()
+def forget(
+    ids: Annotated[
+        Path,
+        typer.Option("--ids", help="File of interaction ids: one a line, or a column interaction_id (.csv, .jsonl)."),
+    ],
+    reason: ReasonOption = None,
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    dry_run: DryRunOption = False,
+) -> None:
+    """Delete interactions from the warehouse and its copies; records of them do not land again.
+
+    Exit code 0: they were deleted, or had been before. Exit code 2: nothing was.
+    """
+    from hcat.engine.retention import forget_interactions
+
+    project = project_dir or Path.cwd()
+    _print_lines(forget_interactions(project, ids, reason, profiles=profiles_dir, target=target, is_dry_run=dry_run))
+
+
+@app.command()
+def prune(
+    before: Annotated[
+        str, typer.Option("--before", metavar="DATE", help="Weeks that ended before this day (YYYY-MM-DD) are deleted.")
+    ],
+    reason: ReasonOption = None,
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    dry_run: DryRunOption = False,
+) -> None:
+    """Delete texts and single evaluations of old weeks; their sums by week stay.
+
+    Exit code 0: they were deleted, or there were none. Exit code 2: nothing was deleted.
+    """
+    from hcat.engine.retention import prune_weeks
+
+    try:
+        day = date.fromisoformat(before)
+    except ValueError as error:
+        raise ValueError(f"--before must be a day such as 2026-01-31, got {before}") from error
+    project = project_dir or Path.cwd()
+    _print_lines(prune_weeks(project, day, reason, profiles=profiles_dir, target=target, is_dry_run=dry_run))
 
 
 @app.command()

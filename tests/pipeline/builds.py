@@ -100,14 +100,14 @@ def dbt_arguments(arguments: Iterable[str], target: Path, variables: Mapping[str
 
 
 def dbt_environment(
-    raw: Path, warehouse: Path, encoder: str = HASHING, classifier: str | None = None
+    raw: Path, warehouse: Path, encoder: str = HASHING, classifier: str | None = None, *, is_demo: bool = True
 ) -> dict[str, str]:
     """Return this process's environment with the settings of one build and none of the caller's own."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
     environment |= {
         "HCAT_RAW_LOGS": str(raw),
-        # the decisions of the demo; test_own_project.py builds with the shipped ones
-        "HCAT_DEMO": "1",
+        # the decisions of the demo, or the shipped ones
+        "HCAT_DEMO": "1" if is_demo else "",
         "HCAT_WAREHOUSE": str(warehouse),
         "HCAT_ENCODER": encoder,
         # seeded logits go with random vectors, the real model with the real one
@@ -158,11 +158,12 @@ def run_dbt(
     variables: Mapping[str, Any] | None = None,
     encoder: str = HASHING,
     classifier: str | None = None,
+    is_demo: bool = True,
 ) -> tuple[int, str]:
     """Run dbt in the repository and return (exit code, everything that it printed)."""
     output = target / "output.txt"
     request = {
-        "environment": dbt_environment(raw, link_warehouse(warehouse, target), encoder, classifier),
+        "environment": dbt_environment(raw, link_warehouse(warehouse, target), encoder, classifier, is_demo=is_demo),
         "arguments": dbt_arguments(arguments, target, variables),
         "output": str(output),
         "timeout_seconds": 600,

@@ -144,3 +144,18 @@ def test_a_second_build_with_nothing_new_ends_at_once_and_a_changed_gate_builds_
     with connect(project) as warehouse:
         last = "select gate_name from fct_threshold_gates join dim_runs using (run_id) order by started_at desc limit 5"
         assert ("answers_are_there",) in warehouse.sql(last).fetchall()
+
+
+def test_an_interaction_is_forgotten_and_the_next_build_is_due(project):
+    ids = project / "ids.txt"
+    ids.write_text("call-2\n")
+    said = run([HCAT, "forget", "--ids", str(ids), "--reason", "ticket 7"], project)
+    assert "interactions 1, evaluations " in said
+    with connect(project) as warehouse:
+        gone = warehouse.sql("select count(*) from fct_evaluations where interaction_id = 'call-2'").fetchall()
+        assert gone == [(0,)]
+        assert warehouse.sql("select command, reason from hcat_deletion_log").fetchall() == [("forget", "ticket 7")]
+    assert "interactions were deleted since the last build" in run([HCAT, "build", "--quiet"], project)
+    with connect(project) as warehouse:
+        left = warehouse.sql("select interaction_id from fct_interactions order by 1").fetchall()
+    assert left == [("call-1",), ("call-3",), ("call-4",)]

@@ -90,7 +90,11 @@ ROOMS: tuple[Room, ...] = (
         ),
         ("test_set", "grammar", "judging"),
     ),
-    Room("readers", "How do people reach all this?", packages=("collection", "report", "explorer", "cli")),
+    Room(
+        "readers",
+        "How do people reach all this?",
+        packages=("collection", "report", "explorer", "command_options", "cli"),
+    ),
 )
 
 FOLDERS: tuple[str, ...] = tuple(folder for room in ROOMS for folder in room.folders)

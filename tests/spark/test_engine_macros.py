@@ -194,8 +194,8 @@ def test_a_query_gives_the_same_rows_on_both_engines(spark, query, expected):
 
 
 def test_every_macro_between_engines_is_tested():
-    # hooks and operations run statements and read files: the builds and upgrades test them
-    hooks = {"raise_when", "delete_rows", "rows_of_csv", "rename_column", "move_table"}
+    # hooks and operations run statements and read files and tables: builds, upgrades and deletions test them
+    hooks = {"raise_when", "delete_rows", "rows_of_csv", "rename_column", "move_table", "deletion_log"}
     text = " ".join(expression for expression, _ in [*EXPRESSIONS, *AGGREGATES, *QUERIES])
     names = {path.stem for path in FOLDERS[0].glob("*.sql")} - hooks - {"hash_number"}
     assert {name for name in names if f"{name}(" not in text} == set()

@@ -29,6 +29,9 @@ final as (
         {{ wilson_bound('share_failing', 'decided_effective', 'lower') }} as share_failing_lower,
         {{ wilson_bound('share_failing', 'decided_effective', 'upper') }} as share_failing_upper,
 
+        -- booleans
+        is_pruned,
+
         -- timestamps
         week_start
     from weeks

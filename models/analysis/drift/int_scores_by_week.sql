@@ -1,43 +1,35 @@
 -- One row per (primary metric, dimension, segment, week), with the mean, its error by cluster, the share that fails,
--- and the range of the metric.
+-- and the range of the metric. Of weeks that were pruned only their sums are left. Interactions that come later belong
+-- to a pruned week too, and count as clusters of their own.
 {{ config(materialized='table') }}
+{%- set counts = ['count_interactions', 'count_scored', 'count_clusters', 'count_decided', 'count_failing'] %}
+{%- set sums = ['sum_squared_counts', 'sum_scores', 'sum_squared_sums', 'sum_products', 'sum_squared_decided'] %}
 
-with evaluations as (
-    select * from {{ ref('hcat', 'int_primary_evaluations') }}
+with summed_now as (
+    select * from {{ ref('hcat', 'int_scores_summed_by_week') }}
 ),
 
-segments as (
-    select * from {{ ref('hcat', 'int_segments_monitored') }}
-),
-
-weeks as (
-    select * from {{ ref('hcat', 'int_interaction_weeks') }}
+pruned as (
+    select * from {{ ref('hcat', 'int_weeks_pruned') }}
 ),
 
 metrics as (
     select * from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
--- whole billionths, because a sum of doubles depends on the order in which an engine adds
-summed_by_cluster as (
+united as (
+    {%- for relation in ['summed_now', 'pruned'] %}
     select
-        evaluations.metric_name,
-        segments.dimension,
-        segments.segment,
-        weeks.week_start,
-        weeks.week_status,
-        weeks.cluster_id,
-        count(*) as count_interactions,
-        count(evaluations.raw_score) as count_scored,
-        coalesce(sum({{ in_billionths('evaluations.raw_score') }}), 0) as sum_billionths,
-        count(evaluations.is_failing) as count_decided,
-        coalesce(sum(evaluations.is_failing::integer), 0) as count_failing
-    from evaluations
-    inner join segments on evaluations.interaction_id = segments.interaction_id
-    inner join weeks on evaluations.interaction_id = weeks.interaction_id
-    group by
-        evaluations.metric_name, segments.dimension, segments.segment, weeks.week_start, weeks.week_status,
-        weeks.cluster_id
+        metric_name,
+        dimension,
+        segment,
+        week_start,
+        week_status,
+        {{ (counts + sums) | join(', ') }},
+        {{ 'deletion_number' if relation == 'pruned' else '0' }} as deletion_number
+    from {{ relation }}
+    {% if not loop.last %}union all{% endif %}
+    {%- endfor %}
 ),
 
 summed as (
@@ -47,17 +39,14 @@ summed as (
         segment,
         week_start,
         week_status,
-        sum(count_interactions) as count_interactions,
-        sum(count_scored) as count_scored,
-        sum(case when count_scored > 0 then 1 else 0 end) as count_clusters,
-        sum(count_scored * count_scored)::double as sum_squared_counts,
-        sum(sum_billionths)::double as sum_scores,
-        sum(sum_billionths * sum_billionths)::double as sum_squared_sums,
-        sum(count_scored * sum_billionths)::double as sum_products,
-        sum(count_decided) as count_decided,
-        sum(count_decided * count_decided)::double as sum_squared_decided,
-        sum(count_failing) as count_failing
-    from summed_by_cluster
+        {%- for count in counts %}
+        sum({{ count }})::bigint as {{ count }},
+        {%- endfor %}
+        {%- for sum in sums %}
+        {{ ordered_sum(sum, 'deletion_number') }} as {{ sum }},
+        {%- endfor %}
+        max(deletion_number) > 0 as is_pruned
+    from united
     group by metric_name, dimension, segment, week_start, week_status
 ),
 
@@ -99,7 +88,8 @@ final as (
         count_failing / nullif(count_decided, 0) as share_failing,
         count_decided * count_decided / nullif(sum_squared_decided, 0) as decided_effective,
         range_low,
-        range_high
+        range_high,
+        is_pruned
     from averaged
 )
 

@@ -19,6 +19,7 @@ from hcat.engine import relations
 from hcat.engine.inputs import Digests, find_starts, name_changes, read_inputs
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.publication import publish_again
+from hcat.engine.retention import finish_deletion
 from hcat.engine.warehouse import Place, open_for_writing, open_warehouse, read_last_event
 
 #: Tables that get a row for each build -> what a repeated row has of its own.
@@ -51,6 +52,7 @@ from information_schema.columns
 where table_schema = current_schema() and column_name = 'valid_until' and data_type in ('DATE', 'TIMESTAMP')
 order by table_name
 """
+_DELETED_SINCE: Final = "select deletion_number from hcat_deletion_log where deleted_at >= $before"
 #: A record whose time lay in the future is read once its time has come.
 _FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reason = 'asked_at lies in the future'"
 
@@ -105,6 +107,8 @@ def build(
     if partial is not None:
         raise BuildError(f"{partial} builds a part: call `dbt build {partial} ...` for that")
     place = find_place(project, target, profiles)
+    if finish_deletion(place):
+        say("hcat build: finished a deletion that was killed")
     given = [*arguments, *(["--target", target] if target else [])]
     inputs = read_inputs(project, given, variables, environment)
     # before the build: what comes while it runs is new for the next one
@@ -138,6 +142,8 @@ def _find_due(place: Place) -> str | None:
             return "no earlier build says what it read"
         if last["event"] == "started":
             return "the last build was killed"
+        if source.rows(_DELETED_SINCE, ("hcat_deletion_log",), before=last["logged_at"]):
+            return "interactions were deleted since the last build"
         if not source.rows("select 1 as one from hcat_inputs where run_id = $run_id", (), run_id=last["run_id"]):
             return "the last build did not pass, or was a part of a build"
         started = source.rows("select started_at from dim_runs where run_id = $run_id", (), run_id=last["run_id"])

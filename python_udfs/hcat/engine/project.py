@@ -71,7 +71,7 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
         return Place(database, folder, target_schema=str(output.get("schema", "main")), named=named)
     if output["type"] == "sparksession":
         candidate = published_database(folder).parent / "candidate" / DATABASE_FILE
-        return Place(candidate, folder, target_schema="main", named=named)
+        return Place(candidate, folder, target_schema="main", named=named, is_local=False)
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
 
 

@@ -36,6 +36,8 @@ class Place:
         The published copy; None = that of the folder.
     project : Path or None
         Folder of the dbt project: its seeds, and its logs by a relative path, lie there. None = this folder.
+    is_local : bool
+        Whether `database` is the warehouse itself; false after builds on Apache Spark, which publish a copy.
     """
 
     database: Path
@@ -45,6 +47,7 @@ class Place:
     named: str = ""
     published: Path | None = None
     project: Path | None = None
+    is_local: bool = True
 
 
 #: Tables by which a schema of hcat is known: each kind of build writes one of them.

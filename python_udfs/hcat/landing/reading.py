@@ -44,6 +44,7 @@ from hcat.landing.shapes import (
     stem_of,
     suggest,
 )
+from hcat.landing.tombstones import find_deleted, withhold
 from hcat.language.text import clean_text
 
 # texts of megabytes must not add up to a batch of gigabytes
@@ -195,7 +196,9 @@ def read_table(
     yield from _to_batches(entity, table_name, table_name, records)
 
 
-def land(entity_name: str, session: Any, folder: str, inputs: Any, landed: str | None) -> relations.Streamed:
+def land(
+    entity_name: str, session: Any, folder: str, inputs: Any, deletions: str, landed: str | None
+) -> relations.Streamed:
     """Return the records of an entity that are not landed yet, from its files or from a warehouse table.
 
     Parameters
@@ -209,6 +212,9 @@ def land(entity_name: str, session: Any, folder: str, inputs: Any, landed: str |
     inputs : relation
         One row per entity whose rows a relation of the warehouse gives instead of files: entity, relation_name (for
         people and in the ids of records), relation (for SQL).
+    deletions : str
+        Name of the table with one row per id that was deleted on request (id_kind, hashed_id), which every build on
+        DuckDB makes. Of the records of these ids, only that they were sent lands.
     landed : str or None
         Name of the landed table of earlier builds; None on a first build.
     """
@@ -236,7 +242,12 @@ def land(entity_name: str, session: Any, folder: str, inputs: Any, landed: str |
         shares = [[path] for path in find_files(folder, entity_name)] or ([] if SPANS in named else [[]])
         parts = [partial(_number_files, entity_name, folder, done, landing_number, share) for share in shares]
         streamed = relations.read_parts(session, parts, schema)
-    return relations.stream_pending(session, streamed, landed, "record_id")
+    pending = relations.stream_pending(session, streamed, landed, "record_id")
+    if relations.is_distributed(session):
+        # `hcat forget` does not write there yet
+        return pending
+    deleted = find_deleted(relations.read_rows(relations.from_name(session, deletions)), entity_name)
+    return relations.stream(schema, (withhold(batch, entity_name, deleted) for batch in pending))
 
 
 def _number_files(

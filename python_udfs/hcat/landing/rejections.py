@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from hcat.engine.retention_rules import DELETED
+
 #: Lines that a build says; the rest is one line with their number.
 SAID_LINES = 20
 
@@ -29,7 +31,9 @@ def say_rejections(rejections: pa.Table) -> pa.Table:
     >>> said["rejection"].to_pylist()
     ['calls.jsonl: 2 records of interactions rejected: malformed JSON (first in row 7)']
     """
-    rows = sorted(rejections.to_pylist(), key=lambda row: (-row["count_records"], describe(row)))
+    # nobody has to mend what was deleted on request
+    found = [row for row in rejections.to_pylist() if row["reason"] != DELETED]
+    rows = sorted(found, key=lambda row: (-row["count_records"], describe(row)))
     lines = [describe(row) for row in rows]
     more = len(lines) - SAID_LINES
     said = [*lines[:SAID_LINES], *([f"{more} more reasons stand in the tables stg_*__rejected"] if more > 0 else [])]

@@ -7,6 +7,7 @@ from typing import Any
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.privacy.masking import mask_text
+from hcat.report.deletions import describe_deletions
 from hcat.report.grammar import describe_grammar
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
@@ -169,6 +170,7 @@ def describe_data(source: Warehouse) -> dict[str, Any]:
         "queries": queries[0] if queries else None,
         "systems": [{**row, "system": labels[row["system"]]} for row in systems[:MAXIMUM_SYSTEMS]],
         "count_left_out": max(0, len(systems) - MAXIMUM_SYSTEMS),
+        "deletions": describe_deletions(source),
         "records": records,
         "composition": _describe_composition(source),
         "statuses": _describe_statuses(source),

@@ -11,6 +11,7 @@ from hcat.language.display import clean_label
 from hcat.report.changes import describe_changes
 from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
 from hcat.report.decision import MAXIMUM_FINDINGS, list_findings, say_what_was_tested
+from hcat.report.deletions import describe_deletions
 from hcat.report.ledger import read_build
 from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
 from hcat.report.ratings import KINDS, describe_labels
@@ -49,6 +50,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         }
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
         labels = describe_labels(source)
+        deletions = describe_deletions(source)
     verdict = describe_verdict(run, gates)
     switched_off = build.settings.get("modules_off") or []
     lines = [
@@ -60,6 +62,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         *_summarise_metrics(measured),
         ("gates", _summarise_gates(gates)),
         ("rejected records", _summarise_records(records, run)),
+        *([("deleted", deletions["sentence"])] if deletions else []),
         *([] if "calibration" in switched_off else [("labels", _summarise_labels(labels["counts"]))]),
         *_summarise_findings(sections),
         ("signed", _summarise_signatures(changes)),

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hcat.engine.retention_rules import LANDED_KEPT, hash_id
 from hcat.landing import files
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import land, landed_schema, read_entity, read_folder
@@ -467,8 +468,15 @@ def inputs(relations: dict[str, str]) -> duckdb.DuckDBPyRelation:
     return duckdb.from_arrow(pa.Table.from_pylist(rows, schema=schema))
 
 
-def land_tables(connection: Any, raw_relations: dict[str, str], landed: str | None = None) -> list[dict[str, Any]]:
-    return land("interactions", connection, "no folder", inputs(raw_relations), landed).read_all().to_pylist()
+def land_tables(
+    connection: Any, raw_relations: dict[str, str], landed: str | None = None, **hashed: str
+) -> list[dict[str, Any]]:
+    """Land tables, with a tombstone per kind of id."""
+    connection.execute("create or replace table hcat_deletions (id_kind varchar, hashed_id varchar)")
+    for kind, found in hashed.items():
+        connection.execute("insert into hcat_deletions values (?, ?)", [kind, found])
+    streamed = land("interactions", connection, "no folder", inputs(raw_relations), "hcat_deletions", landed)
+    return streamed.read_all().to_pylist()
 
 
 def test_a_warehouse_table_is_landed_and_landed_once() -> None:
@@ -553,3 +561,17 @@ def test_a_folder_read_at_once_lands_the_same_rows(tmp_path: Path) -> None:
         "chunks": 1,
         "relevance_judgements": 2,
     }
+
+
+def test_a_deleted_record_lands_without_its_text() -> None:
+    connection = duckdb.connect()
+    connection.execute(
+        "create table logs as select 'i' || i as interaction_id, i as answer from range(3) as numbers(i)"
+    )
+    first = land_tables(connection, {"interactions": "logs"})
+    hashed = {"interaction": hash_id("i1"), "record": hash_id(first[2]["record_id"])}
+    rows = land_tables(connection, {"interactions": "logs"}, **hashed)
+    assert rows[0] == first[0]
+    for row, before in zip(rows[1:], first[1:], strict=True):
+        kept = {name: before[name] for name in LANDED_KEPT}
+        assert row == dict.fromkeys(before) | kept | {"read_error": "deleted on request", "is_cleaned": False}

@@ -92,7 +92,7 @@ class Logs:
         )
         return pa.Table.from_pylist(rows, schema=schema)
 
-    def measure(self, batch_rows: int = 10_000, **settings: Any) -> pa.Table:
+    def measure(self, batch_rows: int = 10_000, weeks: pa.Table | None = None, **settings: Any) -> pa.Table:
         interactions = pa.Table.from_pylist(
             self.interactions,
             schema=pa.schema(
@@ -110,7 +110,7 @@ class Logs:
             interactions,
             pa.Table.from_pylist(self.segments).to_batches(batch_rows),
             pa.Table.from_pylist(evaluations, schema=schema).to_batches(batch_rows),
-            self.weeks(),
+            self.weeks() if weeks is None else weeks,
             DriftSettings(**(SETTINGS | settings)),
         )
 
@@ -593,3 +593,26 @@ def test_the_interval_of_a_bounded_mean_covers() -> None:
     found = bound_weeks(ranged(weeks, [(0.0, 1.0)] * 4_000), 0.95)
     is_covered = (found["mean_lower"].to_numpy() <= 0.8) & (found["mean_upper"].to_numpy() >= 0.8)
     assert 0.935 <= is_covered.mean() <= 0.965
+
+
+def test_the_sequential_test_goes_on_where_weeks_were_pruned() -> None:
+    rng = np.random.default_rng(7)
+    logs, rest = Logs(), Logs()
+    for week in range(12):
+        for _ in range(20):
+            score = {"m": float(rng.normal(0.7, 0.1))}
+            logs.add(week, score)
+            if week >= 5:
+                rest.add(week, score)
+    weeks = logs.weeks()
+    pruned = pa.array([start < MONDAY + timedelta(weeks=5) for start in weeks["week_start"].to_pylist()])
+
+    def watched(table: pa.Table) -> list[dict[str, Any]]:
+        return [row for row in table.to_pylist() if row["test"] == "sequential_mean"]
+
+    kept = rest.measure(weeks=weeks.append_column("is_pruned", pruned))
+    assert watched(kept) == watched(logs.measure())
+    assert watched(kept)[0]["reference_start"] == MONDAY
+    # tests that need single scores begin with the first week that is left
+    first = {row["reference_start"] for row in kept.to_pylist() if row["test"] == "mean_shift"}
+    assert first == {MONDAY + timedelta(weeks=5)}

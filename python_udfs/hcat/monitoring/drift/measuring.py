@@ -175,6 +175,7 @@ def measure_metric(
     strata: Integers | None,
     plan: Plan | None,
     watched: Mapping[tuple[str, str], Weekly],
+    watch_plan: Plan | None,
     settings: DriftSettings,
 ) -> list[dict[str, Any]]:
     """Return the rows of all series of one metric, without the columns of alarms.
@@ -194,6 +195,8 @@ def measure_metric(
         None when no week of the logs is complete.
     watched : mapping of (str, str) to Weekly
         (dimension, segment) -> weekly means, for the sequential test.
+    watch_plan : Plan or None
+        Weeks of the sequential test: those of `plan`, and weeks before of which only the means are left.
     settings : DriftSettings
     """
     place = np.full(len(known.ids), -1)
@@ -218,7 +221,7 @@ def measure_metric(
         for number, code in enumerate(present.tolist())
     ]
     rows = _measure_windows(shared, series, member, interaction, scores, known, strata, plan, settings)
-    rows += _watch(shared, watched, plan, settings)
+    rows += _watch(shared, watched, watch_plan, settings)
     for row in rows:
         del row["count_scored"]
     return rows

@@ -237,6 +237,27 @@ def read_weeks(weeks: pa.Table, plan: Plan | None) -> dict[str, dict[tuple[str, 
     return found
 
 
+def read_pruned_days(weeks: pa.Table) -> Integers:
+    """Return the Mondays of pruned weeks as days since 1970-01-01, once each.
+
+    Parameters
+    ----------
+    weeks : Table
+        week_start and is_pruned; without that column no week was pruned.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> starts = [date(1970, 1, 5), date(1970, 1, 12)]
+    >>> read_pruned_days(pa.table({"week_start": starts, "is_pruned": [True, False]})).tolist()
+    [4]
+    """
+    if "is_pruned" not in weeks.column_names:
+        return np.empty(0, dtype=np.int64)
+    days = weeks.filter(weeks["is_pruned"])["week_start"].cast(pa.date32()).cast(pa.int32())
+    return np.unique(days.to_numpy().astype(np.int64))
+
+
 def _place(column: pa.ChunkedArray, values: pa.Array, name: str) -> Integers:
     """Return the position of each value of a column among ``values``."""
     found = pc.index_in(column, value_set=values)

@@ -23,6 +23,7 @@ from hcat.monitoring.drift.reading import (
     read_interactions,
     read_memberships,
     read_metrics,
+    read_pruned_days,
     read_strata,
     read_weeks,
 )
@@ -97,7 +98,8 @@ def measure_drift(
         interaction. Read once. The metric does not apply to interactions without a row.
     weeks : Table
         metric_name, dimension, segment, week_start, week_status, count_scored, scored_effective, mean_score,
-        standard_error: weekly means of the same scores, for the sequential test.
+        standard_error: weekly means of the same scores, for the sequential test. Rows with `is_pruned` (optional) are
+        weeks whose interactions are gone.
     settings : DriftSettings
 
     Returns
@@ -131,13 +133,16 @@ def measure_drift(
     """
     known = read_interactions(interactions)
     cells = read_memberships(segments, known)
-    plan = plan_periods(known.days[known.is_complete], settings)
-    watched = read_weeks(weeks, plan)
+    days = known.days[known.is_complete]
+    plan = plan_periods(days, settings)
+    # the sequential test reads weekly means alone, so that it goes on where the interactions of a week were pruned
+    watch_plan = plan_periods(np.concatenate([days, read_pruned_days(weeks)]), settings)
+    watched = read_weeks(weeks, watch_plan)
     rows: list[dict[str, Any]] = []
     strata = read_strata(cells, len(known.ids), settings.mix_dimension)
     for metric_name, owners, scores in read_metrics(evaluations, known):
         of_metric = watched.get(metric_name, {})
-        rows += measure_metric(metric_name, owners, scores, known, cells, strata, plan, of_metric, settings)
+        rows += measure_metric(metric_name, owners, scores, known, cells, strata, plan, of_metric, watch_plan, settings)
     rows += measure_mix(known, cells, plan, settings)
     mark_alarms(rows, settings)
     for row in rows:

@@ -1,6 +1,6 @@
 {{ config(enabled=is_on('drift')) }}
--- Weeks split the interactions of every series, including those without a time. Drift counts the interactions that it
--- leaves out.
+-- Weeks split the interactions of every series, including those without a time, and beside them those of pruned weeks.
+-- Drift counts the interactions that it leaves out.
 with by_week as (
     select
         metric_name,
@@ -14,7 +14,7 @@ with by_week as (
     group by metric_name, dimension, segment
 ),
 
-expected as (
+left_now as (
     select
         evaluations.metric_name,
         segments.dimension,
@@ -25,6 +25,32 @@ expected as (
     inner join {{ ref('hcat', 'int_segments_monitored') }} as segments
         on evaluations.interaction_id = segments.interaction_id
     group by evaluations.metric_name, segments.dimension, segments.segment
+),
+
+pruned as (
+    select
+        metric_name,
+        dimension,
+        segment,
+        sum(count_interactions) as count_interactions,
+        sum(count_scored) as count_scored
+    from {{ ref('hcat', 'int_weeks_pruned') }}
+    group by metric_name, dimension, segment
+),
+
+expected as (
+    select
+        left_now.metric_name,
+        left_now.dimension,
+        left_now.segment,
+        left_now.count_interactions + coalesce(pruned.count_interactions, 0) as count_interactions,
+        left_now.count_scored + coalesce(pruned.count_scored, 0) as count_scored
+    from left_now
+    left join pruned
+        on
+            left_now.metric_name = pruned.metric_name
+            and left_now.dimension = pruned.dimension
+            and left_now.segment = pruned.segment
 ),
 
 drift as (

@@ -1,0 +1,95 @@
+"""Options of several commands: those that name a project as dbt does, and those that name a build to read."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Final, get_type_hints
+
+import typer
+
+from hcat.engine.warehouse import Place, place_of
+
+#: Options that name a project, its profile and its target, as those of dbt do.
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option("--project-dir", envvar="DBT_PROJECT_DIR", help="Folder of the dbt project; by default this one."),
+]
+ProfilesOption = Annotated[
+    Path | None,
+    typer.Option("--profiles-dir", envvar="DBT_PROFILES_DIR", help="Folder of profiles.yml; by default as in dbt."),
+]
+VariablesOption = Annotated[
+    str | None, typer.Option("--vars", metavar="YAML", help="Vars, as your builds get them on their command line.")
+]
+TargetOption = Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")]
+
+#: Options that name the build to read: by default that of the dbt project in which the command runs.
+_PLACE_OPTIONS: Final[dict[str, Any]] = {
+    "project_dir": ProjectOption,
+    "profiles_dir": ProfilesOption,
+    "target": TargetOption,
+    "database": Annotated[
+        Path | None, typer.Option("--database", help="DuckDB file to read instead of that of the project.")
+    ],
+    "schema": Annotated[
+        str | None, typer.Option("--schema", help="Schema of hcat's tables; by default the one that holds them.")
+    ],
+    "warehouse": Annotated[
+        Path | None, typer.Option("--warehouse", help="Folder that holds hcat.duckdb; a published copy works too.")
+    ],
+}
+
+
+def reads_a_build(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options that name a build; its parameter ``place`` is what they find."""
+
+    def run(**values: Any) -> None:
+        place = _find_place(**{name: values.pop(name) for name in _PLACE_OPTIONS})
+        command(place=place, **values)
+        if place.database.is_file():
+            where = ", ".join(
+                part for part in (str(place.database), place.schema and f"schema {place.schema}", place.named) if part
+            )
+            typer.echo(f"hcat read {where}", err=True)
+
+    named = {name: kind for name, kind in get_type_hints(command, include_extras=True).items() if name != "place"}
+    parameters = [one for one in inspect.signature(command).parameters.values() if one.name != "place"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in _PLACE_OPTIONS.items()
+    ]
+    run.__doc__, run.__name__ = command.__doc__, command.__name__
+    run.__annotations__ = named | _PLACE_OPTIONS
+    signature = inspect.Signature(
+        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=named[one.name]) for one in parameters] + added
+    )
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    return run
+
+
+def _find_place(
+    project_dir: Path | None,
+    profiles_dir: Path | None,
+    target: str | None,
+    database: Path | None,
+    schema: str | None,
+    warehouse: Path | None,
+) -> Place:
+    """Return the build that the options name."""
+    from hcat.engine.project import find_place, is_project
+
+    project = project_dir or Path.cwd()
+    if database is not None:
+        # a file may be a published copy
+        place = Place(database, database.parent, published=database)
+    elif warehouse is not None:
+        place = place_of(warehouse)
+    elif is_project(project) or project_dir is not None or target is not None:
+        place = find_place(project, target, profiles_dir)
+    else:
+        place = place_of(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
+    return replace(place, schema=schema or place.schema, project=project)

@@ -1,0 +1,209 @@
+"""What each table holds of an interaction, in one place: the rules by which ``hcat forget`` and ``hcat prune`` delete.
+
+Most tables are known by their columns. The tables that are not are listed here, each with its reason. A test fails when
+a table that remembers something, or a mart, has a column of text and no rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+#: Why a record with a tombstone is rejected.
+DELETED: Final = "deleted on request"
+#: Outer blanks of an id, as the macro trim_blanks has them.
+BLANKS: Final = " \t\n\r\u00a0\u200b\u3000"
+
+#: Landed entity -> column of the id and its kind. A record whose id was deleted does not land.
+LANDED_IDS: Final[Mapping[str, tuple[str, str]]] = {
+    "interactions": ("interaction_id", "interaction"),
+    "retrievals": ("interaction_id", "interaction"),
+    "ratings": ("interaction_id", "interaction"),
+    "queries": ("query_id", "query"),
+    "relevance_judgements": ("query_id", "query"),
+    "spans": ("trace_id", "trace"),
+}
+#: Columns of a landed row that stay: that a record was sent is counted. Neither its text nor a digest of it stays.
+LANDED_KEPT: Final = frozenset(
+    ("record_id", "source_file", "source_file_hash", "source_row", "landing_number", "is_file_problem")
+)
+
+#: Keys of results that depend on texts alone. A row goes if no interaction that stays leads to its key.
+CONTENT_KEYS: Final = ("text_id", "passage_id", "pair_id", "judge_key", "answer_pair_id")
+#: Endings of columns of an interaction that list keys of texts.
+CONTENT_LISTS: Final = ("_text_ids", "_window_ids")
+
+#: Tables whose rows have a rule of their own: column and kind of id.
+_OWN: Final[Mapping[str, tuple[str, str]]] = {
+    # a request quotes other answers to the same query
+    "int_judge_requests": ("interaction_id", "sibling"),
+    # an example of a query stands for its group
+    "fct_robustness_groups": ("query_group", "query_group"),
+    # which clusters were seen decides what counts as new: the cluster goes with its last interaction
+    "int_clusters_seen": ("cluster_id", "cluster"),
+}
+
+#: Tables of records: what people and applications sent. Other tables are made from them.
+_RECORDS: Final = ("base_", "stg_", "int_label_versions", "int_interactions_sampled_for_review", "fct_ratings")
+
+#: Tables that hold nothing of an interaction, and that remember something or are read between builds.
+_REMEMBER: Final = (
+    # builds, gates, findings and deletions
+    "dim_runs", "fct_run_metrics", "fct_threshold_gates", "int_findings_seen", "int_findings_confirmed", "hcat_builds",
+    "hcat_inputs", "hcat_deletions", "hcat_deletion_log", "int_weeks_pruned",
+    # the corpus: documents of the application, their chunks, topics and test questions
+    "landed_chunks", "landed_documents", "base_chunks", "base_documents", "stg_chunks", "stg_documents",
+    "int_chunks_embedded", "int_generation_calls", "int_queries_generated", "int_topics_fitted", "int_topics_measured",
+    # queries from tables of the bank
+    "int_grammar_calls",
+    # what the last build ran with and published: commands read it
+    "int_encoder", "int_classifier", "int_privacy_recognisers", "int_text_classifiers", "int_run_environment",
+    "published_candidate", "published_passing", "published_tables",
+)  # fmt: skip
+
+#: Marts of sums, of models and of the corpus. The next build makes them anew from what is left.
+_SUMS: Final = (
+    "dim_chunks", "dim_documents", "dim_metrics", "dim_topics", "fct_adversarial_behaviour", "fct_audit_tests",
+    "fct_bias_gaps", "fct_bivariate_weaknesses", "fct_calibration_bins", "fct_calibration_quality",
+    "fct_calibration_validity", "fct_calibrators", "fct_cells_to_read", "fct_chunk_topics", "fct_conformal_coverage",
+    "fct_deletions", "fct_failure_rates", "fct_failure_rates_appendix", "fct_finding_sensitivity", "fct_findings",
+    "fct_generation_calls", "fct_grammar_calls", "fct_grammar_checks", "fct_grammar_counts", "fct_grammar_queries",
+    "fct_grammar_templates", "fct_grammar_texts", "fct_judge_agreement", "fct_labels_needed", "fct_marginal_weaknesses",
+    "fct_metric_drift", "fct_metric_reliability", "fct_metric_thresholds", "fct_metric_weeks", "fct_query_flag_rates",
+    "fct_rater_agreement", "fct_rater_reports", "fct_refusal_errors", "fct_rejected_grammar_queries",
+    "fct_replicate_variation", "fct_representativeness", "fct_risk_controls", "fct_robustness_differences",
+    "fct_robustness_rates", "fct_robustness_variants", "fct_sample_plan", "fct_sampled_chunks", "fct_sampling_strata",
+    "fct_score_bands", "fct_score_distributions", "fct_system_calibration", "fct_test_coverage",
+    "fct_threshold_methods", "fct_topic_stability", "fct_toxicity_error_rates", "fct_version_comparisons",
+)  # fmt: skip
+
+#: Tables that are emptied although they remember something or name an interaction. A build computes them again.
+_EMPTIED: Final = (
+    # the test set may hold queries of the logs, under keys of its own
+    "int_generated_embedded", "int_queries_varied", "int_test_texts_recognised", "int_test_variants_entailed",
+    # reference answers of other queries stand beside an answer
+    "int_answers_to_check",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What becomes of the rows of a table.
+
+    Parameters
+    ----------
+    action : {"blank", "rows", "contents", "keep", "empty", "foreign"}
+        blank: of a landed record only that it was sent stays. rows: rows that name a deleted id go. contents: rows go
+        whose content key nothing leads to any more. keep: all rows stay. empty: all rows go, and the next build makes
+        them. foreign: the table is none of hcat's and stays.
+    ids : tuple of (str, str, bool)
+        For blank and rows: column, kind of its id, and whether it lists ids.
+    key : str or None
+        For contents: the column.
+    """
+
+    action: str
+    ids: tuple[tuple[str, str, bool], ...] = ()
+    key: str | None = None
+
+
+def choose_rule(table: str, columns: Mapping[str, str], *, is_model: bool = True, is_seed: bool = False) -> Rule:
+    """Return the rule of a table by its name and its columns.
+
+    Parameters
+    ----------
+    table : str
+        Name without schema.
+    columns : mapping of str to str
+        Column -> type, as DuckDB writes it.
+    is_model, is_seed : bool
+        Whether a model or a seed of hcat has this name.
+
+    Examples
+    --------
+    >>> choose_rule("fct_verdicts", {"interaction_id": "VARCHAR", "verdict": "VARCHAR"}).ids
+    (('interaction_id', 'derived', False),)
+    >>> choose_rule("int_texts", {"text_id": "VARCHAR", "encoded_text": "VARCHAR"})
+    Rule(action='contents', ids=(), key='text_id')
+    >>> choose_rule("int_cells", {"first_segment": "VARCHAR"}).action, choose_rule("dim_runs", {}).action
+    ('empty', 'keep')
+    """
+    entity = table.removeprefix("landed_")
+    if entity != table and entity in LANDED_IDS:
+        return Rule("blank", (((*LANDED_IDS[entity], False)), ("record_id", "record", False)))
+    if is_seed or table in _REMEMBER or table in _SUMS:
+        return Rule("keep")
+    if table in _EMPTIED:
+        return Rule("empty")
+    if not is_model:
+        return Rule("foreign")
+    if table in _OWN:
+        return Rule("rows", ((*_OWN[table], False),))
+    # what is made from other turns or answers of the same people goes with them
+    kind = "interaction" if table.startswith(_RECORDS) else "derived"
+    named = tuple(
+        (name, "query" if "query_id" in name else kind, "[]" in columns[name])
+        for name in columns
+        if name.endswith(("interaction_id", "interaction_ids"))
+        or ("interaction_id" not in columns and name.endswith("query_id"))
+    )
+    if "interaction_id" not in columns:
+        named += tuple((f"{name}_id", name, False) for name in ("conversation", "trace") if f"{name}_id" in columns)
+    if named:
+        return Rule("rows", named)
+    key = next((name for name in CONTENT_KEYS if name in columns), None)
+    return Rule("empty") if key is None else Rule("contents", key=key)
+
+
+def hash_id(identifier: str) -> str:
+    """Return the SHA-256 of an id without outer blanks, 64 hexadecimal digits: what a tombstone holds.
+
+    Examples
+    --------
+    >>> hash_id(" call-1 ") == hash_id("call-1"), len(hash_id("call-1"))
+    (True, 64)
+    """
+    return hashlib.sha256(identifier.strip(BLANKS).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def keep_condition(rule: Rule, gone: str, contents: str = "hcat_kept_contents") -> str:
+    """Return in SQL which rows of a table stay.
+
+    Parameters
+    ----------
+    rule : Rule
+        Rule of the table.
+    gone : str
+        Table of the ids that go: id_kind, hashed_id.
+    contents : str
+        Table or query of one column: the content keys that stay.
+
+    Examples
+    --------
+    >>> keep_condition(Rule("contents", key="text_id"), "gone", "kept")
+    'text_id in (from kept)'
+    """
+    if rule.action == "contents":
+        return f"{rule.key} in (from {contents})"
+    if rule.action not in ("rows", "blank"):
+        return str(rule.action != "empty").lower()
+    named = []
+    for name, kind, is_list in rule.ids:
+        if is_list:
+            hashes = f"list_transform({quote(name)}, each -> {name_hash('each')})"
+            named.append(f"list_has_any({hashes}, (select list(hashed_id) from {gone} where id_kind = '{kind}'))")
+        else:
+            named.append(f"{name_hash(quote(name))} in (select hashed_id from {gone} where id_kind = '{kind}')")
+    return "(" + " and ".join(f"not coalesce({one}, false)" for one in named) + ")"
+
+
+def name_hash(column: str) -> str:
+    """Return in SQL the hash of an id, as :func:`hash_id` makes it."""
+    return f"sha256(trim({column}::varchar, '{BLANKS}'))"
+
+
+def quote(name: str) -> str:
+    """Return a name quoted for SQL."""
+    return '"' + name.replace('"', '""') + '"'

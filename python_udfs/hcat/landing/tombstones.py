@@ -1,0 +1,74 @@
+"""Records that were deleted on request: landing notes that they were sent, and nothing of what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.engine.retention_rules import DELETED, LANDED_IDS, LANDED_KEPT, hash_id
+
+#: Kind of id -> SHA-256 of the deleted ids.
+Deleted = Mapping[str, frozenset[str]]
+
+
+def find_deleted(deletions: pa.Table, entity_name: str) -> Deleted:
+    """Return the tombstones that concern an entity; nothing if no record of it can be deleted.
+
+    Parameters
+    ----------
+    deletions : Table
+        id_kind, hashed_id.
+    entity_name : str
+        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
+    """
+    kinds = [LANDED_IDS[entity_name][1], "record"] if entity_name in LANDED_IDS else []
+    found = {
+        kind: frozenset(deletions.filter(pc.equal(deletions["id_kind"], kind))["hashed_id"].to_pylist())
+        for kind in kinds
+    }
+    return {kind: hashes for kind, hashes in found.items() if hashes}
+
+
+def withhold(batch: pa.RecordBatch, entity_name: str, deleted: Deleted) -> pa.RecordBatch:
+    """Return landed rows in which deleted records are blank: file, row and id of the record stay, and the reason.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        Landed rows of the entity.
+    entity_name : str
+        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
+    deleted : mapping of str to frozenset of str
+        As :func:`find_deleted` returns it.
+
+    Examples
+    --------
+    >>> columns = {"record_id": ["r1", "r2"], "interaction_id": ["i1", "i2"], "answer": ["a", "b"]}
+    >>> batch = pa.record_batch(columns | {"read_error": pa.array([None, None], pa.string())})
+    >>> withhold(batch, "interactions", {"interaction": frozenset([hash_id("i2")])}).to_pylist()[1]
+    {'record_id': 'r2', 'interaction_id': None, 'answer': None, 'read_error': 'deleted on request'}
+    """
+    if not deleted:
+        return batch
+    column, kind = LANDED_IDS[entity_name]
+    gone = [
+        (identifier is not None and hash_id(identifier) in deleted.get(kind, ()))
+        or hash_id(record_id) in deleted.get("record", ())
+        for identifier, record_id in zip(
+            batch.column(column).to_pylist(), batch.column("record_id").to_pylist(), strict=True
+        )
+    ]
+    if not any(gone):
+        return batch
+    is_gone = pa.array(gone)
+    # a record that says nothing is not cleaned either
+    instead = {"read_error": DELETED, "is_cleaned": False}
+    arrays = [
+        array
+        if field.name in LANDED_KEPT
+        else pc.if_else(is_gone, pa.scalar(instead.get(field.name), field.type), array)
+        for field, array in zip(batch.schema, batch.columns, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=batch.schema)
