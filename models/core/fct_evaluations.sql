@@ -4,7 +4,7 @@
     incremental_strategy='delete+insert',
     on_schema_change='append_new_columns',
     post_hook=[
-        "{{ delete_rows_outside_index('int_evaluations_expected', 'evaluation_id') }}"
+        "{{ delete_rows_outside_index('int_evaluations_completed', 'evaluation_id') }}"
     ]
 ) }}
 

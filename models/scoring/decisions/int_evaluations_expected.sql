@@ -1,5 +1,9 @@
 -- One row per (interaction, catalogued metric), with the reason why its score may be missing. The table fct_evaluations
 -- must have a row for each of them.
+{%- set inputs = [
+    'query', 'answer', 'context', 'reference', 'relevance', 'classifier', 'samples', 'tagger', 'toxicity', 'sentiment',
+    'cut_off', 'encoder'
+] %}
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_described') }}
 ),
@@ -12,6 +16,9 @@ texts_read as (
 metrics as (
     select
         *,
+        {%- for input in inputs %}
+        requires like '%{{ input }}%' as needs_{{ input }},
+        {%- endfor %}
         -- Whose sentences the logs may weigh for this metric.
         case
             when metric_name = 'reference_recall' then 'reference'
@@ -61,47 +68,44 @@ crossed as (
         interactions.expected_behaviour,
         concat_ws(
             ', ',
-            case when not interactions.has_query and metrics.requires like '%query%' then 'query text' end,
-            case when not interactions.is_answered and metrics.requires like '%answer%' then 'answer' end,
-            case when not interactions.has_context and metrics.requires like '%context%' then 'context' end,
+            case when not interactions.has_query and metrics.needs_query then 'query text' end,
+            case when not interactions.is_answered and metrics.needs_answer then 'answer' end,
+            case when not interactions.has_context and metrics.needs_context then 'context' end,
+            case when not interactions.has_reference and metrics.needs_reference then 'reference answer' end,
             case
-                when not interactions.has_reference and metrics.requires like '%reference%'
-                    then 'reference answer'
-            end,
-            case
-                when not interactions.has_graded_retrieval and metrics.requires like '%relevance%'
+                when not interactions.has_graded_retrieval and metrics.needs_relevance
                     then 'retrieved chunk ids with known relevance'
             end,
             case
-                when not classifier.has_classifier and metrics.requires like '%classifier%'
+                when not classifier.has_classifier and metrics.needs_classifier
                     then 'entailment classifier'
             end,
             case
-                when samples.interaction_id is null and metrics.requires like '%samples%'
+                when samples.interaction_id is null and metrics.needs_samples
                     then 'another answer of the same run to the same query'
             end,
             case
-                when not coalesce(texts_read.is_tagged, false) and metrics.requires like '%tagger%'
+                when not coalesce(texts_read.is_tagged, false) and metrics.needs_tagger
                     then 'recognition of names (switched off, or another language)'
             end,
             case
-                when not text_classifiers.has_toxicity and metrics.requires like '%toxicity%' then 'toxicity model'
+                when not text_classifiers.has_toxicity and metrics.needs_toxicity then 'toxicity model'
             end,
             case
-                when not text_classifiers.has_sentiment and metrics.requires like '%sentiment%' then 'sentiment model'
+                when not text_classifiers.has_sentiment and metrics.needs_sentiment then 'sentiment model'
             end,
-            case when not cut_off.has_cut_off and metrics.requires like '%cut_off%' then 'cut-off decision' end,
+            case when not cut_off.has_cut_off and metrics.needs_cut_off then 'cut-off decision' end,
             mismatched_weights.mismatch
         ) as missing_inputs,
         -- A text without a known language counts as one in a language that is read.
         case
             when
-                metrics.requires like '%classifier%'
+                metrics.needs_classifier
                 and interactions.answer_language
                 not in ('{{ var("hcat_classifier_languages") | join("', '") }}')
                 then 'the entailment classifier does not read ' || interactions.answer_language
             when
-                metrics.requires like '%encoder%'
+                metrics.needs_encoder
                 and interactions.answer_language
                 not in ('{{ var("hcat_encoder_languages") | join("', '") }}')
                 then 'the encoder does not read ' || interactions.answer_language
