@@ -142,9 +142,9 @@ def _kill_and_build(
     shutil.copytree(first, warehouse)
     log = warehouse / "logs" / "dbt.log"
     log.unlink(missing_ok=True)
-    words, variables = command_of_build(
-        raw_logs, warehouse, arguments=("--log-format-file", "json"), environment=_ENVIRONMENT
-    )
+    # 0: one file, however long, so that no event is in a file that was set aside
+    arguments = ("--log-format-file", "json", "--log-file-max-bytes", "0")
+    words, variables = command_of_build(raw_logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
     with (warehouse / "output.txt").open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
             words, env=variables, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
