@@ -7,7 +7,8 @@ def model(dbt, session):
     budget = dbt.config.meta_get("lookup_mebibytes")
     units = dbt.ref("hcat", "int_interaction_units")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = order_by(select_pending(units, done, ["interaction_id", "input_key"]), "interaction_id")
+    # equal queries retrieve the same passages, whose texts are then still in memory
+    pending = order_by(select_pending(units, done, ["interaction_id", "input_key"]), "query_text_ids, interaction_id")
     texts = Lookup(dbt.ref("hcat", "int_texts"), "text_id", SUPPORT_LISTS, budget)
     return map_batches_with_lookup(
         session, pending, texts, SupportMeasure(), SUPPORT_SCHEMA, batch_rows, in_processes=True
