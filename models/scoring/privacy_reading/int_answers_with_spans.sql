@@ -21,33 +21,37 @@ answers as (
     where passages.role = 'answer'
 ),
 
-surroundings as (
+-- One group by interaction: a filter on interactions then reaches the lists of passages before they are made.
+surrounded as (
     select
         passages.interaction_id,
+        any_value(answers.answer) as answer,
+        any_value(answers.text_id) as text_id,
+        any_value(answers.reading_key) as reading_key,
+        any_value(answers.spans) as spans,
         max(case when passages.role = 'query' then passages.passage_text end) as query,
         {{ ordered_array(
             'passages.passage_text', 'passages.position, passages.passage_text', "passages.role = 'context'"
         ) }} as contexts
     from passages
-    where passages.interaction_id in (select answers.interaction_id from answers)
+    inner join answers on passages.interaction_id = answers.interaction_id
     group by passages.interaction_id
 ),
 
 final as (
     select
-        answers.interaction_id,
+        interaction_id,
         md5(
             concat_ws(
-                '|', answers.text_id, answers.reading_key, md5(coalesce(surroundings.query, '')),
-                md5(coalesce({{ array_join('surroundings.contexts', '\n') }}, ''))
+                '|', text_id, reading_key, md5(coalesce(query, '')),
+                md5(coalesce({{ array_join('contexts', '\n') }}, ''))
             )
         ) as exposure_key,
-        answers.answer,
-        surroundings.query,
-        surroundings.contexts,
-        answers.spans
-    from answers
-    inner join surroundings on answers.interaction_id = surroundings.interaction_id
+        answer,
+        query,
+        contexts,
+        spans
+    from surrounded
 )
 
 select * from final

@@ -1,4 +1,4 @@
-from hcat.engine.relations import order_by, read_one, select_pending
+from hcat.engine.relations import order_in_parts, read_one, select_pending
 from hcat.privacy.tables import recognise_pending
 
 
@@ -7,5 +7,6 @@ def model(dbt, session):
     recognisers = read_one(dbt.ref("hcat", "int_privacy_recognisers"))
     texts = dbt.ref("hcat", "int_texts_recognisable")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = order_by(select_pending(texts, done, ["text_id", "reading_key"]), "text_id")
-    return recognise_pending(pending, recognisers["masked_types"], batch_texts)
+    pending = select_pending(texts, done, ["text_id", "reading_key"])
+    work = order_in_parts(pending, "text_id", "text_id")
+    return recognise_pending(work, recognisers["masked_types"], batch_texts)

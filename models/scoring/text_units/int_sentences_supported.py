@@ -1,4 +1,4 @@
-from hcat.engine.relations import Lookup, map_batches_with_lookup, order_by, select_pending
+from hcat.engine.relations import Lookup, map_batches_with_lookup, order_in_parts, select_pending
 from hcat.metrics.batches import SUPPORT_LISTS, SUPPORT_SCHEMA, SupportMeasure
 
 
@@ -7,9 +7,10 @@ def model(dbt, session):
     budget = dbt.config.meta_get("lookup_mebibytes")
     units = dbt.ref("hcat", "int_interaction_units")
     done = str(dbt.this) if dbt.is_incremental else None
+    pending = select_pending(units, done, ["interaction_id", "input_key"])
     # equal queries retrieve the same passages, whose texts are then still in memory
-    pending = order_by(select_pending(units, done, ["interaction_id", "input_key"]), "query_text_ids, interaction_id")
+    work = order_in_parts(pending, "query_text_ids", "query_text_ids, interaction_id")
     texts = Lookup(dbt.ref("hcat", "int_texts"), "text_id", SUPPORT_LISTS, budget)
     return map_batches_with_lookup(
-        session, pending, texts, SupportMeasure(), SUPPORT_SCHEMA, batch_rows, in_processes=True
+        session, work, texts, SupportMeasure(), SUPPORT_SCHEMA, batch_rows, in_processes=True
     )

@@ -29,7 +29,8 @@ ROWS_WORTH_PROCESSES: Final = 10_000
 _CALLS_AHEAD: Final = 2
 
 _OBJECTS_BETWEEN_COLLECTIONS: Final = (100_000, 50, 1_000)
-"""What rules keep of texts has no cycles. Python's own numbers (700, 10, 10) take a sixth of the time to look for some."""
+"""What rules keep of texts has no cycles. With Python's own numbers (700, 10, 10) a sixth of the time goes to finding
+none."""
 
 
 class ProcessError(RuntimeError):

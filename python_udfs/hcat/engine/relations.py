@@ -32,6 +32,10 @@ from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_
 #: A name with at most two qualifiers, each plain or quoted.
 _QUALIFIED_NAME = re.compile(r'(?:(?:\w+|"(?:[^"]|"")+")\.){0,2}(?:\w+|"(?:[^"]|"")+")')
 
+#: Rows of a part that is sorted at once (:func:`order_in_parts`): some 100 MB of the widest table, the ids of the
+#: sentences of an interaction.
+_PART_ROWS = 50_000
+
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
 Streamed = Any
@@ -61,6 +65,35 @@ class Lookup:
     budget_mebibytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A relation that :func:`read_batches` reads in parts by the hash of a key, each part in order.
+
+    Parameters
+    ----------
+    relation : DuckDBPyRelation
+        All rows.
+    key : str
+        Column whose equal values stand in one part.
+    columns : str
+        Order within a part.
+    count_rows : int
+        Rows of all parts.
+    """
+
+    relation: Any
+    key: str
+    columns: str
+    count_rows: int
+
+    def read(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows part by part, in batches of at most ``batch_rows``."""
+        count = -(-self.count_rows // _PART_ROWS)
+        for part in range(count):
+            rows = self.relation.filter(f"hash({self.key}) % {count} = {part}") if count > 1 else self.relation
+            yield from read_batches(rows.order(self.columns), batch_rows)
+
+
 def is_distributed(thing: Any) -> bool:
     """Return whether a relation or session belongs to Spark, without importing Spark."""
     return type(thing).__module__.startswith("pyspark.")
@@ -81,6 +114,9 @@ def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
     >>> [batch.column(0).to_pylist() for batch in read_batches(relation, 2)]
     [[1, 2], [3, 4], [5]]
     """
+    if isinstance(relation, Parts):
+        yield from relation.read(batch_rows)
+        return
     if is_distributed(relation):
         yield from rebatch(_fetch_by_task(relation), batch_rows)
         return
@@ -121,6 +157,8 @@ def read_rows(relation: Any) -> pa.Table:
 
 def count_rows(relation: Any) -> int:
     """Return the number of rows of ``relation``."""
+    if isinstance(relation, Parts):
+        return relation.count_rows
     if is_distributed(relation):
         return int(relation.count())
     return int(relation.aggregate("count(*)").fetchall()[0][0])
@@ -360,6 +398,33 @@ def order_by(relation: Any, columns: str) -> Any:
     if is_distributed(relation):
         return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
     return relation.order(columns)
+
+
+def order_in_parts(relation: Any, key: str, columns: str) -> Any:
+    """Return the rows of ``relation`` for :func:`map_batches` and its like, part by part, each part in order.
+
+    For tables that grow with the logs and have wide rows. A table that is sorted whole holds the memory of the engine
+    until its last row is read, and the model that runs beside it finds none. On Spark the whole table is ordered.
+
+    Parameters
+    ----------
+    relation : relation
+    key : str
+        Column whose equal values stand in one part.
+    columns : str
+        Order within a part: names, separated by commas.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> work = duckdb.sql("select range as number from range(100000)")
+    >>> sizes = [batch.num_rows for batch in read_batches(order_in_parts(work, "number", "number"), 1_000_000)]
+    >>> len(sizes), sum(sizes)
+    (2, 100000)
+    """
+    if is_distributed(relation):
+        return order_by(relation, columns)
+    return Parts(relation, key, columns, count_rows(relation))
 
 
 def first_column(relation: Any) -> str:

@@ -292,9 +292,7 @@ def _locate(item: _Item, places: Places) -> tuple[float, Where]:
     return rarity, where
 
 
-def _sentences_worth_a_look(
-    located: Sequence[tuple[float, Where]], count_sentences: int
-) -> list[int]:
+def _sentences_worth_a_look(located: Sequence[tuple[float, Where]], count_sentences: int) -> list[int]:
     """Return the context sentences near the words of the answer sentence, at most :data:`MAXIMUM_PLACES`."""
     reach = len(NEAR_BESIDE)
     if count_sentences <= MAXIMUM_PLACES:
