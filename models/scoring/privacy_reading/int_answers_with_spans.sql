@@ -1,7 +1,11 @@
 -- One row per interaction whose answer holds personal data, with the query and contexts in which these values are
 -- searched.
+{{ config(materialized='table') }}
+
 with passages as (
+    -- The contexts of all interactions at once exceed the memory at scale.
     select * from {{ ref('hcat', 'int_interaction_passages') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 texts as (
@@ -21,37 +25,33 @@ answers as (
     where passages.role = 'answer'
 ),
 
--- One group by interaction: a filter on interactions then reaches the lists of passages before they are made.
-surrounded as (
+surroundings as (
     select
         passages.interaction_id,
-        any_value(answers.answer) as answer,
-        any_value(answers.text_id) as text_id,
-        any_value(answers.reading_key) as reading_key,
-        any_value(answers.spans) as spans,
         max(case when passages.role = 'query' then passages.passage_text end) as query,
         {{ ordered_array(
             'passages.passage_text', 'passages.position, passages.passage_text', "passages.role = 'context'"
         ) }} as contexts
     from passages
-    inner join answers on passages.interaction_id = answers.interaction_id
+    where passages.interaction_id in (select answers.interaction_id from answers)
     group by passages.interaction_id
 ),
 
 final as (
     select
-        interaction_id,
+        answers.interaction_id,
         md5(
             concat_ws(
-                '|', text_id, reading_key, md5(coalesce(query, '')),
-                md5(coalesce({{ array_join('contexts', '\n') }}, ''))
+                '|', answers.text_id, answers.reading_key, md5(coalesce(surroundings.query, '')),
+                md5(coalesce({{ array_join('surroundings.contexts', '\n') }}, ''))
             )
         ) as exposure_key,
-        answer,
-        query,
-        contexts,
-        spans
-    from surrounded
+        answers.answer,
+        surroundings.query,
+        surroundings.contexts,
+        answers.spans
+    from answers
+    inner join surroundings on answers.interaction_id = surroundings.interaction_id
 )
 
 select * from final
