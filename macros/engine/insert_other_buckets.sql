@@ -9,7 +9,7 @@
         {% set buckets = run_query("select getvariable('hcat_buckets')").rows[0][0] %}
         {% for bucket in range(1, buckets | int) %}
             {% do run_query('set variable hcat_bucket = ' ~ bucket) %}
-            {% do run_query('insert into ' ~ this ~ ' ' ~ model['compiled_code']) %}
+            {% do run_query('insert into ' ~ this ~ ' by name ' ~ model['compiled_code']) %}
         {% endfor %}
         {% do run_query('reset variable hcat_bucket; reset variable hcat_buckets') %}
     {% endif %}
