@@ -1,5 +1,5 @@
 {{ config(
-    pre_hook="{{ count_buckets(ref('hcat', 'int_interaction_passages'), 'passage_text', var('hcat_bucket_characters')) }}",
+    pre_hook="{{ cut_into_buckets() }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 
