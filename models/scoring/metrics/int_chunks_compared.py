@@ -1,4 +1,4 @@
-from hcat.engine.relations import Lookup, map_batches_with_lookup, order_in_parts, select_pending
+from hcat.engine.relations import Lookup, map_batches_with_lookup, order_by, select_pending
 from hcat.metrics.chunks import CHUNK_LISTS, COMPARED_CHUNKS_SCHEMA, compare_chunks
 
 
@@ -8,6 +8,6 @@ def model(dbt, session):
     contexts = dbt.ref("hcat", "int_chunks_to_compare")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(contexts, done, ["interaction_id", "input_key"])
-    work = order_in_parts(pending, "interaction_id", "interaction_id")
+    work = order_by(pending, "interaction_id", in_parts_by="interaction_id")
     texts = Lookup(dbt.ref("hcat", "int_texts_with_embeddings"), "text_id", CHUNK_LISTS, budget)
     return map_batches_with_lookup(session, work, texts, compare_chunks, COMPARED_CHUNKS_SCHEMA, batch_rows)

@@ -1,4 +1,4 @@
-from hcat.engine.relations import map_batches, order_in_parts, select_pending
+from hcat.engine.relations import map_batches, order_by, select_pending
 from hcat.privacy.tables import EXPOSED_SCHEMA, expose_answers
 
 
@@ -7,5 +7,5 @@ def model(dbt, session):
     answers = dbt.ref("hcat", "int_answers_with_spans")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(answers, done, ["interaction_id", "exposure_key"])
-    work = order_in_parts(pending, "interaction_id", "interaction_id")
+    work = order_by(pending, "interaction_id", in_parts_by="interaction_id")
     return map_batches(work, expose_answers, EXPOSED_SCHEMA, batch_interactions, in_processes=True)

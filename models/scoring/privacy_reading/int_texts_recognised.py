@@ -1,4 +1,4 @@
-from hcat.engine.relations import order_in_parts, read_one, select_pending
+from hcat.engine.relations import order_by, read_one, select_pending
 from hcat.privacy.tables import recognise_pending
 
 
@@ -8,5 +8,5 @@ def model(dbt, session):
     texts = dbt.ref("hcat", "int_texts_recognisable")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(texts, done, ["text_id", "reading_key"])
-    work = order_in_parts(pending, "text_id", "text_id")
+    work = order_by(pending, "text_id", in_parts_by="text_id")
     return recognise_pending(work, recognisers["masked_types"], batch_texts)

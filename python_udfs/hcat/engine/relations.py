@@ -27,14 +27,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.parts import Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
 
 #: A name with at most two qualifiers, each plain or quoted.
 _QUALIFIED_NAME = re.compile(r'(?:(?:\w+|"(?:[^"]|"")+")\.){0,2}(?:\w+|"(?:[^"]|"")+")')
-
-#: Rows of a part that is sorted at once (:func:`order_in_parts`): some 100 MB of the widest table, the ids of the
-#: sentences of an interaction.
-_PART_ROWS = 50_000
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
@@ -65,35 +62,6 @@ class Lookup:
     budget_mebibytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A relation that :func:`read_batches` reads in parts by the hash of a key, each part in order.
-
-    Parameters
-    ----------
-    relation : DuckDBPyRelation
-        All rows.
-    key : str
-        Column whose equal values stand in one part.
-    columns : str
-        Order within a part.
-    count_rows : int
-        Rows of all parts.
-    """
-
-    relation: Any
-    key: str
-    columns: str
-    count_rows: int
-
-    def read(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows part by part, in batches of at most ``batch_rows``."""
-        count = -(-self.count_rows // _PART_ROWS)
-        for part in range(count):
-            rows = self.relation.filter(f"hash({self.key}) % {count} = {part}") if count > 1 else self.relation
-            yield from read_batches(rows.order(self.columns), batch_rows)
-
-
 def is_distributed(thing: Any) -> bool:
     """Return whether a relation or session belongs to Spark, without importing Spark."""
     return type(thing).__module__.startswith("pyspark.")
@@ -115,7 +83,8 @@ def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
     [[1, 2], [3, 4], [5]]
     """
     if isinstance(relation, Parts):
-        yield from relation.read(batch_rows)
+        for part in relation.relations():
+            yield from read_batches(part, batch_rows)
         return
     if is_distributed(relation):
         yield from rebatch(_fetch_by_task(relation), batch_rows)
@@ -386,7 +355,7 @@ def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str)
     return stream(streamed.schema, pending())
 
 
-def order_by(relation: Any, columns: str) -> Any:
+def order_by(relation: Any, columns: str, in_parts_by: str | None = None) -> Any:
     """Return ``relation`` in the order of some columns, so that results do not depend on the engine's order.
 
     Parameters
@@ -394,37 +363,15 @@ def order_by(relation: Any, columns: str) -> Any:
     relation : relation
     columns : str
         Names, separated by commas.
+    in_parts_by : str, optional
+        For :func:`map_batches` and its like: column by which a long table is read in parts (:mod:`hcat.engine.parts`),
+        each of them in order. Spark orders the whole table.
     """
     if is_distributed(relation):
         return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
+    if in_parts_by is not None:
+        return Parts(relation, in_parts_by, columns, count_rows(relation))
     return relation.order(columns)
-
-
-def order_in_parts(relation: Any, key: str, columns: str) -> Any:
-    """Return the rows of ``relation`` for :func:`map_batches` and its like, part by part, each part in order.
-
-    For tables that grow with the logs and have wide rows. A table that is sorted whole holds the memory of the engine
-    until its last row is read, and the model that runs beside it finds none. On Spark the whole table is ordered.
-
-    Parameters
-    ----------
-    relation : relation
-    key : str
-        Column whose equal values stand in one part.
-    columns : str
-        Order within a part: names, separated by commas.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> work = duckdb.sql("select range as number from range(100000)")
-    >>> sizes = [batch.num_rows for batch in read_batches(order_in_parts(work, "number", "number"), 1_000_000)]
-    >>> len(sizes), sum(sizes)
-    (2, 100000)
-    """
-    if is_distributed(relation):
-        return order_by(relation, columns)
-    return Parts(relation, key, columns, count_rows(relation))
 
 
 def first_column(relation: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcat.engine import relations
+from hcat.engine import parts
 from hcat.engine.relations import (
     Lookup,
     _SortedRows,
@@ -17,7 +17,6 @@ from hcat.engine.relations import (
     map_batches,
     map_batches_with_lookup,
     order_by,
-    order_in_parts,
     read_batches,
     read_one,
     read_parts,
@@ -86,9 +85,9 @@ def test_lookup_gives_the_same_result_whole_or_by_batch(session, budget):
 
 
 def test_parts_hold_every_row_once_and_equal_keys_together(session, monkeypatch):
-    monkeypatch.setattr(relations, "_PART_ROWS", 1_000)
+    monkeypatch.setattr(parts, "_PART_ROWS", 1_000)
     session.execute("create table asked as select range as id, ['q' || (range % 7)] as query from range(5000)")
-    work = order_in_parts(session.table("asked"), "query", "query, id")
+    work = order_by(session.table("asked"), "query, id", in_parts_by="query")
     assert count_rows(work) == 5_000
     rows = [row for batch in read_batches(work, 100) for row in batch.to_pylist()]
     assert sorted(row["id"] for row in rows) == list(range(5_000))
