@@ -198,15 +198,9 @@ def test_a_query_gives_the_same_rows_on_both_engines(spark, query, expected):
 def test_every_macro_between_engines_is_tested():
     # hooks and operations run statements and read files and tables: builds, upgrades and deletions test them
     hooks = {
-    hooks = {
         "begin_buckets",
         "delete_rows",
         "deletion_log",
-        "move_table",
-        "raise_when",
-        "rename_column",
-        "rows_of_csv",
-    }
         "insert_other_buckets",
         "move_table",
         "raise_when",
