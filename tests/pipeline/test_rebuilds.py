@@ -31,6 +31,8 @@ TOPICS = ("cards",)
 SLICE_TEXTS = 25
 #: Small slices, so that there is something to keep when a build is killed; the same in every build compared.
 VARIABLES = {"hcat_slice_texts": SLICE_TEXTS}
+#: Many buckets, whose rows are those of one.
+CUT_SMALLER = VARIABLES | {"hcat_bucket_characters": 5_000}
 TOLERANCE = 1e-5
 #: A key of the score's digits; and which of two sentences is the weaker one when both are equally weak.
 DECIDED_BY_LAST_BITS = ("content_key", "detail", "is_least_grounded")
@@ -117,7 +119,7 @@ def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slic
     # the slices of a model are there until its next build finds nothing to do
     slices: dict[str, Slices] = {}
     for key, _, result in SLICED:
-        process = dbt.start(UNTESTED, raw, warehouse, tmp_path / "output.txt", variables=VARIABLES, encoder=ENCODER)
+        process = dbt.start(UNTESTED, raw, warehouse, tmp_path / "output.txt", variables=CUT_SMALLER, encoder=ENCODER)
         deadline = time.monotonic() + 240
         while not list_slices(warehouse, key) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
@@ -128,7 +130,7 @@ def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slic
         tables = query(warehouse / "hcat.duckdb", "select table_name from information_schema.tables")
         assert (result,) not in tables
 
-    rebuilt = dbt(UNTESTED, raw, warehouse, variables=VARIABLES, encoder=ENCODER)
+    rebuilt = dbt(UNTESTED, raw, warehouse, variables=CUT_SMALLER, encoder=ENCODER)
     assert rebuilt.exit_code == 0, rebuilt.output
     slices[SLICED[-1][0]] = list_slices(warehouse, SLICED[-1][0])
     for key, work, _ in SLICED:

@@ -40,6 +40,7 @@ SETTINGS_BESIDE_THE_LEDGER = {
             "hcat_batch_requests",
             "hcat_batch_scores",
             "hcat_batch_variants",
+            "hcat_bucket_characters",
             "hcat_lookup_mebibytes",
             "hcat_pair_batch_tokens",
             "hcat_slice_texts",

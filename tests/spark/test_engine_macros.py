@@ -25,6 +25,8 @@ EXPRESSIONS = [
     ("array_join(array_of([\"'a'\", 'null', \"'b'\"]), ', ')", "a, b"),
     ("array_at('array_sort(' ~ array_of(['null', 2]) ~ ')', 1)", 2),
     ("array_from(array_of([3, 1, 2]), 1)", [1, 2]),
+    ("is_bucket(1)", True),
+    ("is_in_bucket(\"'a'\")", True),
     ("number_series(3)", [0, 1, 2]),
     ("number_series(0)", []),
     (
@@ -195,7 +197,16 @@ def test_a_query_gives_the_same_rows_on_both_engines(spark, query, expected):
 
 def test_every_macro_between_engines_is_tested():
     # hooks and operations run statements and read files and tables: builds, upgrades and deletions test them
-    hooks = {"raise_when", "delete_rows", "rows_of_csv", "rename_column", "move_table", "deletion_log"}
+    hooks = {
+        "begin_buckets",
+        "delete_rows",
+        "deletion_log",
+        "insert_other_buckets",
+        "move_table",
+        "raise_when",
+        "rename_column",
+        "rows_of_csv",
+    }
     text = " ".join(expression for expression, _ in [*EXPRESSIONS, *AGGREGATES, *QUERIES])
     names = {path.stem for path in FOLDERS[0].glob("*.sql")} - hooks - {"hash_number"}
     assert {name for name in names if f"{name}(" not in text} == set()

@@ -7,6 +7,7 @@ def model(dbt, session):
     budget = dbt.config.meta_get("lookup_mebibytes")
     contexts = dbt.ref("hcat", "int_chunks_to_compare")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = order_by(select_pending(contexts, done, ["interaction_id", "input_key"]), "interaction_id")
+    pending = select_pending(contexts, done, ["interaction_id", "input_key"])
+    work = order_by(pending, "interaction_id", in_parts_by="interaction_id")
     texts = Lookup(dbt.ref("hcat", "int_texts_with_embeddings"), "text_id", CHUNK_LISTS, budget)
-    return map_batches_with_lookup(session, pending, texts, compare_chunks, COMPARED_CHUNKS_SCHEMA, batch_rows)
+    return map_batches_with_lookup(session, work, texts, compare_chunks, COMPARED_CHUNKS_SCHEMA, batch_rows)

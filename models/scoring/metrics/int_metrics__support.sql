@@ -1,15 +1,25 @@
 -- One row per (interaction, kind) with the share of the answer's words, numbers or entities that occur in the context
 -- or the query. Two further kinds say whether its numbers or entities stand where the context puts them.
+-- This is a table that is written bucket by bucket, because the words of all interactions exceed the memory at scale.
+{{ config(
+    materialized='table',
+    pre_hook="{{ cut_into_buckets() }}",
+    post_hook="{{ insert_other_buckets() }}"
+) }}
+
 with supported as (
     select * from {{ ref('hcat', 'int_sentences_supported') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 units as (
     select * from {{ ref('hcat', 'int_interaction_units') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 private_values as (
     select * from {{ ref('hcat', 'int_interaction_privacy_values') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 current_rows as (

@@ -6,5 +6,6 @@ def model(dbt, session):
     batch_interactions = dbt.config.meta_get("batch_interactions")
     answers = dbt.ref("hcat", "int_answers_with_spans")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = order_by(select_pending(answers, done, ["interaction_id", "exposure_key"]), "interaction_id")
-    return map_batches(pending, expose_answers, EXPOSED_SCHEMA, batch_interactions, in_processes=True)
+    pending = select_pending(answers, done, ["interaction_id", "exposure_key"])
+    work = order_by(pending, "interaction_id", in_parts_by="interaction_id")
+    return map_batches(work, expose_answers, EXPOSED_SCHEMA, batch_interactions, in_processes=True)

@@ -7,5 +7,6 @@ def model(dbt, session):
     recognisers = read_one(dbt.ref("hcat", "int_privacy_recognisers"))
     texts = dbt.ref("hcat", "int_texts_recognisable")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = order_by(select_pending(texts, done, ["text_id", "reading_key"]), "text_id")
-    return recognise_pending(pending, recognisers["masked_types"], batch_texts)
+    pending = select_pending(texts, done, ["text_id", "reading_key"])
+    work = order_by(pending, "text_id", in_parts_by="text_id")
+    return recognise_pending(work, recognisers["masked_types"], batch_texts)

@@ -7,8 +7,7 @@ def model(dbt, session):
     budget = dbt.config.meta_get("lookup_mebibytes")
     units = dbt.ref("hcat", "int_interaction_units")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = order_by(select_pending(units, done, ["interaction_id", "input_key"]), "interaction_id")
+    pending = select_pending(units, done, ["interaction_id", "input_key"])
+    work = order_by(pending, "interaction_id", in_parts_by="interaction_id")
     texts = Lookup(dbt.ref("hcat", "int_texts"), "text_id", COPIED_LISTS, budget)
-    return map_batches_with_lookup(
-        session, pending, texts, measure_copies, COPIED_SCHEMA, batch_rows, in_processes=True
-    )
+    return map_batches_with_lookup(session, work, texts, measure_copies, COPIED_SCHEMA, batch_rows, in_processes=True)

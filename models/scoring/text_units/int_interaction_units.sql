@@ -4,7 +4,9 @@
 {%- set roles = ['query', 'answer', 'context', 'statement'] %}
 
 with interaction_passages as (
+    -- The lists of all interactions at once exceed the memory at scale.
     select * from {{ ref('hcat', 'int_interaction_passages') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 passages_split as (

@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.parts import Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
 
 #: A name with at most two qualifiers, each plain or quoted.
@@ -81,6 +82,10 @@ def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
     >>> [batch.column(0).to_pylist() for batch in read_batches(relation, 2)]
     [[1, 2], [3, 4], [5]]
     """
+    if isinstance(relation, Parts):
+        for part in relation.relations():
+            yield from read_batches(part, batch_rows)
+        return
     if is_distributed(relation):
         yield from rebatch(_fetch_by_task(relation), batch_rows)
         return
@@ -121,6 +126,8 @@ def read_rows(relation: Any) -> pa.Table:
 
 def count_rows(relation: Any) -> int:
     """Return the number of rows of ``relation``."""
+    if isinstance(relation, Parts):
+        return relation.count_rows
     if is_distributed(relation):
         return int(relation.count())
     return int(relation.aggregate("count(*)").fetchall()[0][0])
@@ -348,7 +355,7 @@ def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str)
     return stream(streamed.schema, pending())
 
 
-def order_by(relation: Any, columns: str) -> Any:
+def order_by(relation: Any, columns: str, in_parts_by: str | None = None) -> Any:
     """Return ``relation`` in the order of some columns, so that results do not depend on the engine's order.
 
     Parameters
@@ -356,9 +363,14 @@ def order_by(relation: Any, columns: str) -> Any:
     relation : relation
     columns : str
         Names, separated by commas.
+    in_parts_by : str, optional
+        For :func:`map_batches` and its like: column by which a long table is read in parts (:mod:`hcat.engine.parts`),
+        each of them in order. Spark orders the whole table.
     """
     if is_distributed(relation):
         return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
+    if in_parts_by is not None:
+        return Parts(relation, in_parts_by, columns, count_rows(relation))
     return relation.order(columns)
 
 

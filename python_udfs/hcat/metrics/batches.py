@@ -73,9 +73,9 @@ OVERLAP_SCHEMA = pa.schema(
 
 CLASSIFIED_SCHEMA = pa.schema([("passage_id", pa.string()), ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])
 
-#: Distinct texts of contexts and queries that are kept in memory between batches, 1 to 2 kB each. Many interactions
-#: share them.
-_KEPT_SOURCES = 400_000
+#: Distinct texts of contexts and queries that are kept in memory between batches, 1 kB each for a short sentence. Many
+#: interactions share them.
+_KEPT_SOURCES = 600_000
 #: Distinct answer sentences that are kept in memory, 4 kB each. Few occur twice.
 _KEPT_ANSWERS = 50_000
 

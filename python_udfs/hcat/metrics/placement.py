@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
@@ -58,18 +58,22 @@ _NUMBER, _ENTITY = "number", "entity"
 _FIELD = re.compile(r"[^\W\d_a-z][^:.;,]{0,60}: \S")
 
 
+#: Context sentence -> positions in it, in order.
+Where = Mapping[int, Sequence[int]]
+
+
 class _Item(NamedTuple):
-    """A word, number or name of a sentence: what it may match, its kind (empty for a word) and its characters."""
+    """A word, number or name of a sentence: its forms and parts, its kind (empty for a word) and its characters.
+
+    `matches` are its forms and parts, once each.
+    """
 
     keys: tuple[str, ...]
-    parts: tuple[str, ...] = ()
-    group: str = ""
-    kind: str = ""
-    surface: str = ""
-
-    @property
-    def matches(self) -> tuple[str, ...]:
-        return self.keys + self.parts
+    parts: tuple[str, ...]
+    group: str
+    kind: str
+    surface: str
+    matches: tuple[str, ...]
 
 
 class Placed(NamedTuple):
@@ -128,7 +132,7 @@ def _item(
     keys: tuple[str, ...], parts: tuple[str, ...] = (), group: str = "", kind: str = "", surface: str = ""
 ) -> _Item:
     """Return one shared item for all sentences that have the word, number or name."""
-    return _Item(keys, parts, group, kind, surface)
+    return _Item(keys, parts, group, kind, surface, tuple(dict.fromkeys(keys + parts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,26 +180,23 @@ class Places:
             asked = {key for each in answer if each.has_mention for item in each.items for key in item.matches}
             if not asked:
                 return cls(tuple(sentences))
-        positions: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        mentions: dict[str, dict[int, list[tuple[int, _Item]]]] = {
-            _NUMBER: defaultdict(list),
-            _ENTITY: defaultdict(list),
-        }
+        positions: dict[str, dict[int, list[int]]] = {}
+        mentions: dict[str, dict[int, list[tuple[int, _Item]]]] = {_NUMBER: {}, _ENTITY: {}}
         words: set[str] = set()
         for number, sentence in enumerate(sentences):
             for position, item in enumerate(sentence.items):
                 if item.group:
-                    mentions[item.group][number].append((position, item))
+                    mentions[item.group].setdefault(number, []).append((position, item))
                 else:
                     words.update(item.keys)
-                for key in dict.fromkeys(item.matches) if item.group else item.keys:
+                for key in item.matches:
                     if asked is None or key in asked:
-                        positions[key][number].append(position)
+                        positions.setdefault(key, {}).setdefault(number, []).append(position)
         known = frozenset(key for each in query for item in each.items if item.group for key in item.matches)
         return cls(
             sentences=tuple(sentences),
-            positions={key: dict(where) for key, where in positions.items()},
-            mentions={group: dict(where) for group, where in mentions.items()},
+            positions=positions,
+            mentions=mentions,
             words=frozenset(words),
             known=known,
         )
@@ -205,7 +206,7 @@ class _Neighbour(NamedTuple):
     """A word, number or name around the mention: its weight, and its positions in the context."""
 
     weight: float
-    where: dict[int, Sequence[int]]
+    where: Where
 
 
 def find_displaced(sentence: Placed, places: Places) -> Displacement:
@@ -273,15 +274,17 @@ class _Said(NamedTuple):
     words: set[str]
 
 
-def _locate(item: _Item, places: Places) -> tuple[float, dict[int, Sequence[int]]]:
+def _locate(item: _Item, places: Places) -> tuple[float, Where]:
     """Return the rarity of an item and its positions by context sentence; the rarity is 0 without a position."""
     rarity = 0.0
     where: dict[int, Sequence[int]] = {}
-    for key in dict.fromkeys(item.matches):
+    for key in item.matches:
         found = places.positions.get(key)
         if found:
             rarity = max(rarity, math.log(1 + len(places.sentences) / len(found)))
-            if not where:  # most items have one form
+            if len(item.matches) == 1:  # as most items have
+                return rarity, found
+            if not where:
                 where = dict(found)
                 continue
             for number, positions in found.items():
@@ -289,9 +292,7 @@ def _locate(item: _Item, places: Places) -> tuple[float, dict[int, Sequence[int]
     return rarity, where
 
 
-def _sentences_worth_a_look(
-    located: Sequence[tuple[float, dict[int, Sequence[int]]]], count_sentences: int
-) -> list[int]:
+def _sentences_worth_a_look(located: Sequence[tuple[float, Where]], count_sentences: int) -> list[int]:
     """Return the context sentences near the words of the answer sentence, at most :data:`MAXIMUM_PLACES`."""
     reach = len(NEAR_BESIDE)
     if count_sentences <= MAXIMUM_PLACES:
@@ -308,7 +309,7 @@ def _sentences_worth_a_look(
 
 
 def _weigh_neighbours(
-    index: int, located: Sequence[tuple[float, dict[int, Sequence[int]]]], count_sentences: int
+    index: int, located: Sequence[tuple[float, Where]], count_sentences: int
 ) -> tuple[list[_Neighbour], float]:
     """Return the neighbours of a mention that the context has, with weights of sum 1, and their share of all weight."""
     rarest = math.log(1 + count_sentences)
@@ -368,10 +369,13 @@ def _compare(
 
 def _is_same(item: _Item, other: _Item) -> bool:
     """Return whether two mentions mean the same: they share a form, or one name has all parts of the other."""
+    if item is other:
+        return True
     if item.group != other.group:
         return False
-    if not set(item.keys).isdisjoint(other.keys):
-        return True
+    for key in item.keys:
+        if key in other.keys:
+            return True
     if not item.parts or not other.parts:
         return False
     parts, others = set(item.parts), set(other.parts)
@@ -395,22 +399,24 @@ def _is_rival(item: _Item, other: _Item, said: _Said, places: Places, are_both_f
 def _sum_beside(neighbours: Sequence[_Neighbour], number: int) -> list[float]:
     """Return for each neighbour its nearness in the sentences on either side of this one."""
     nearness = []
-    for neighbour in neighbours:
-        near = 0.0
-        for distance, value in enumerate(NEAR_BESIDE, start=1):
-            if near == 0 and (number - distance in neighbour.where or number + distance in neighbour.where):
-                near = value
-        nearness.append(near)
+    one_away, two_away = NEAR_BESIDE
+    for _, where in neighbours:
+        if number - 1 in where or number + 1 in where:
+            nearness.append(one_away)
+        elif number - 2 in where or number + 2 in where:
+            nearness.append(two_away)
+        else:
+            nearness.append(0.0)
     return nearness
 
 
 def _fit(neighbours: Sequence[_Neighbour], beside: Sequence[float], number: int, position: int) -> float:
     """Return how well the words around an occurrence match the words around the mention, 0 to 1."""
     total = 0.0
-    for neighbour, near in zip(neighbours, beside, strict=True):
-        positions = neighbour.where.get(number)
+    for (weight, where), near in zip(neighbours, beside, strict=True):
+        positions = where.get(number)
         if positions:
-            distance = max(min(abs(each - position) for each in positions), 1) - 1
+            distance = max(min([abs(each - position) for each in positions]), 1) - 1
             near = max(near, 1 / (1 + distance / HALVING_DISTANCE))
-        total += neighbour.weight * near
+        total += weight * near
     return total

@@ -1,6 +1,7 @@
 """The engine contract on a real DuckDB: streams, anti-joins, lookups that fit and lookups that do not."""
 
 from functools import partial
+from itertools import groupby, pairwise
 
 import duckdb
 import pyarrow as pa
@@ -8,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hcat.engine import parts
 from hcat.engine.relations import (
     Lookup,
     _SortedRows,
+    count_rows,
     map_batches,
     map_batches_with_lookup,
     order_by,
+    read_batches,
     read_one,
     read_parts,
     select_pending,
@@ -78,6 +82,18 @@ def test_lookup_gives_the_same_result_whole_or_by_batch(session, budget):
 
     reader = map_batches_with_lookup(session, order_by(session.table("work"), "id"), lookup, add_up, NUMBERS, 64)
     assert reader.read_all()["number"].to_pylist() == [number % 500 + number * 7 % 500 for number in range(300)]
+
+
+def test_parts_hold_every_row_once_and_equal_keys_together(session, monkeypatch):
+    monkeypatch.setattr(parts, "_PART_ROWS", 1_000)
+    session.execute("create table asked as select range as id, ['q' || (range % 7)] as query from range(5000)")
+    work = order_by(session.table("asked"), "query, id", in_parts_by="query")
+    assert count_rows(work) == 5_000
+    rows = [row for batch in read_batches(work, 100) for row in batch.to_pylist()]
+    assert sorted(row["id"] for row in rows) == list(range(5_000))
+    runs = [query for query, _ in groupby(row["query"] for row in rows)]
+    assert len(runs) == 7
+    assert all(earlier["query"] != row["query"] or earlier["id"] < row["id"] for earlier, row in pairwise(rows))
 
 
 def test_one_row_is_one_row(session):

@@ -1,0 +1,12 @@
+{# A hook before a model that is written in so many buckets (macros/engine/insert_other_buckets.sql): begins with the first. #}
+{% macro begin_buckets(count) -%}
+    {{ return(adapter.dispatch('begin_buckets', 'hcat')(count)) }}
+{%- endmacro %}
+
+{% macro default__begin_buckets(count) -%}
+    set variable hcat_bucket = 0;
+    set variable hcat_buckets = {{ count }}
+{%- endmacro %}
+
+{% macro spark__begin_buckets(count) -%}
+{%- endmacro %}

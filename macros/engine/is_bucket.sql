@@ -1,0 +1,12 @@
+{# Whether a part of a model is the bucket that is written now (macros/engine/insert_other_buckets.sql); true where nothing is cut. #}
+{% macro is_bucket(number) -%}
+    {{ return(adapter.dispatch('is_bucket', 'hcat')(number)) }}
+{%- endmacro %}
+
+{% macro default__is_bucket(number) -%}
+    coalesce(getvariable('hcat_bucket'), {{ number }}) = {{ number }}
+{%- endmacro %}
+
+{% macro spark__is_bucket(number) -%}
+    true
+{%- endmacro %}
