@@ -363,15 +363,15 @@ def prepare_database(path: Path) -> None:
 def _explain_connection(path: Path, error: Exception) -> str:
     """Return in one line why DuckDB cannot open a file, with the process that writes it where it is known."""
     message = str(error)
-    if "lock" in message.lower():
-        process = re.search(r"PID (\d+)", message)
-        who = f"another process (PID {process[1]})" if process else "another process"
-        return f"{who} writes {path}: wait until it ends, or read the published copy {path.parent / 'published'}"
     if "replaying WAL" in message:
         return (
             f"DuckDB cannot replay {path.name}.wal, the log of a build that was killed: set it aside and build again;"
             f" what the log held is built anew from the raw logs ({path.parent})"
         )
+    if "lock" in message.lower():
+        process = re.search(r"PID (\d+)", message)
+        who = f"another process (PID {process[1]})" if process else "another process"
+        return f"{who} writes {path}: wait until it ends, or read the published copy {path.parent / 'published'}"
     return f"{path} cannot be opened: {_first_line(error)}"
 
 
