@@ -110,10 +110,21 @@ def add_labels(project: Path, raw_logs: Path, count: int) -> None:
 def change_decision(project: Path, raw_logs: Path, count: int) -> None:
     """Move one decided threshold."""
     del raw_logs, count
-    path = project / "seeds" / "threshold_decisions.csv"
+    _move_threshold(project / "seeds" / "threshold_decisions.csv")
+
+
+def change_gate(project: Path, raw_logs: Path, count: int) -> None:
+    """Move the threshold of one gate of the demo."""
+    del raw_logs, count
+    _move_threshold(project / "demo" / "seeds" / "threshold_gates.csv")
+
+
+def _move_threshold(path: Path) -> None:
+    """Add .05 to the first threshold of a seed."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    rows[0]["threshold"] = f"{float(rows[0]['threshold']) + 0.05:.2f}"
+    moved = next(row for row in rows if row["threshold"])
+    moved["threshold"] = f"{float(moved['threshold']) + 0.05:.2f}"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
@@ -141,6 +152,7 @@ NIGHTS: Final[Mapping[str, Callable[[Path, Path, int], None]]] = {
     "1 % new in the last week": add_new,
     "100 new labels": add_labels,
     "one changed threshold": change_decision,
+    "one changed gate": change_gate,
     "one late record": add_late,
     "a file sent again": send_again,
 }
