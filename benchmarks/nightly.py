@@ -120,7 +120,7 @@ def change_gate(project: Path, raw_logs: Path, count: int) -> None:
 
 
 def _move_threshold(path: Path) -> None:
-    """Add .05 to the first threshold of a seed."""
+    """Lower the first threshold of a seed by .05."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     moved = next(row for row in rows if row["threshold"])
