@@ -1,4 +1,4 @@
-{# A hook before a model that is written in so many buckets (macros/engine/insert_other_buckets.sql): begins with the first. #}
+{# A hook before a model that is written in so many buckets (insert_other_buckets): begins with the first. #}
 {% macro begin_buckets(count) -%}
     {{ return(adapter.dispatch('begin_buckets', 'hcat')(count)) }}
 {%- endmacro %}
