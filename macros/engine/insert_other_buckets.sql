@@ -1,4 +1,4 @@
-{# A hook behind a model whose rows were cut into buckets (is_in_bucket): runs its query again for each bucket but the first. #}
+{# A hook behind a model that was cut into buckets (is_in_bucket): runs its query for each bucket but the first. #}
 {% macro insert_other_buckets() -%}
     {{ return(adapter.dispatch('insert_other_buckets', 'hcat')()) }}
 {%- endmacro %}

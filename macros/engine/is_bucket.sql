@@ -1,4 +1,4 @@
-{# Whether a part of a model is the bucket that is written now (macros/engine/insert_other_buckets.sql); true where nothing is cut. #}
+{# Whether a part of a model is the bucket that is written now (insert_other_buckets); true where nothing is cut. #}
 {% macro is_bucket(number) -%}
     {{ return(adapter.dispatch('is_bucket', 'hcat')(number)) }}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{# Whether a key belongs to the bucket that is written now (macros/engine/insert_other_buckets.sql); true where nothing is cut. #}
+{# Whether a key belongs to the bucket that is written now (insert_other_buckets); true where nothing is cut. #}
 {% macro is_in_bucket(key) -%}
     {{ return(adapter.dispatch('is_in_bucket', 'hcat')(key)) }}
 {%- endmacro %}
