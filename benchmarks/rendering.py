@@ -43,7 +43,8 @@ class _Adapter:
 
     def dispatch(self, name: str, package: str) -> Callable[..., Any]:
         del package
-        found: Callable[..., Any] = self._names[f"default__{name}"]
+        own = self._names.get(f"duckdb__{name}")
+        found: Callable[..., Any] = own or self._names[f"default__{name}"]
         return found
 
 

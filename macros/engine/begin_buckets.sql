@@ -3,10 +3,10 @@
     {{ return(adapter.dispatch('begin_buckets', 'hcat')(count)) }}
 {%- endmacro %}
 
-{% macro default__begin_buckets(count) -%}
+{% macro duckdb__begin_buckets(count) -%}
     set variable hcat_bucket = 0;
     set variable hcat_buckets = {{ count }}
 {%- endmacro %}
 
-{% macro spark__begin_buckets(count) -%}
+{% macro default__begin_buckets(count) -%}
 {%- endmacro %}

@@ -3,11 +3,11 @@
     {{ return(adapter.dispatch('deletion_log', 'hcat')()) }}
 {%- endmacro %}
 
-{% macro default__deletion_log() -%}
+{% macro duckdb__deletion_log() -%}
     select * from "{{ this.schema }}".hcat_deletion_log
 {%- endmacro %}
 
-{% macro spark__deletion_log() -%}
+{% macro default__deletion_log() -%}
     select
         null::bigint as deletion_number,
         null::string as command,

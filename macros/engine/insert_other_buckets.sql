@@ -4,7 +4,7 @@
 {%- endmacro %}
 
 {# DuckDB keeps the lists of a group in memory until the last row has come. A bucket bounds them. #}
-{% macro default__insert_other_buckets() -%}
+{% macro duckdb__insert_other_buckets() -%}
     {% if execute %}
         {% set buckets = run_query("select getvariable('hcat_buckets')").rows[0][0] %}
         {% for bucket in range(1, buckets | int) %}
@@ -15,5 +15,5 @@
     {% endif %}
 {%- endmacro %}
 
-{% macro spark__insert_other_buckets() -%}
+{% macro default__insert_other_buckets() -%}
 {%- endmacro %}

@@ -3,10 +3,10 @@
     {{ return(adapter.dispatch('is_bucket', 'hcat')(number)) }}
 {%- endmacro %}
 
-{% macro default__is_bucket(number) -%}
+{% macro duckdb__is_bucket(number) -%}
     coalesce(getvariable('hcat_bucket'), {{ number }}) = {{ number }}
 {%- endmacro %}
 
-{% macro spark__is_bucket(number) -%}
+{% macro default__is_bucket(number) -%}
     true
 {%- endmacro %}

@@ -4,11 +4,11 @@
 {%- endmacro %}
 
 {# The variables belong to the connection. A query outside a build has none of them and reads all rows. #}
-{% macro default__is_in_bucket(key) -%}
+{% macro duckdb__is_in_bucket(key) -%}
     hash({{ key }}) % coalesce(getvariable('hcat_buckets'), 1) = coalesce(getvariable('hcat_bucket'), 0)
 {%- endmacro %}
 
 {# Spark cuts its work into partitions by itself. #}
-{% macro spark__is_in_bucket(key) -%}
+{% macro default__is_in_bucket(key) -%}
     true
 {%- endmacro %}

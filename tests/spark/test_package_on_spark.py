@@ -39,7 +39,8 @@ def project(spark, spark_target, tmp_path_factory):
     (folder / "profiles.yml").write_text(yaml.safe_dump(profile))
     log_calls(spark)
     words = ["--quiet", "--project-dir", str(folder), "--profiles-dir", str(folder), "--log-path", str(folder)]
-    settings = {"HCAT_WAREHOUSE": str(folder / "warehouse")}
+    # not those of the demo, in which the tests of hcat's own project run
+    settings = {"HCAT_WAREHOUSE": str(folder / "warehouse"), "HCAT_DEMO": "0"}
     run_in_session(["deps", *words], settings)
     # the tests of models run on Spark elsewhere, and each costs a plan
     run_in_session(["build", *words, "--exclude-resource-type", "unit_test", "test"], settings)

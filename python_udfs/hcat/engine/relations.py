@@ -614,6 +614,14 @@ def write_database(
         connection.close()
 
 
+def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
+    """Return all rows of a query of bounded size."""
+    if is_distributed(session):
+        return [tuple(row) for row in session.sql(query).collect()]
+    rows: list[tuple[Any, ...]] = session.sql(query).fetchall()
+    return rows
+
+
 # -- Apache Spark ------------------------------------------------------------------------------------------------------
 
 
@@ -640,14 +648,6 @@ def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
 
     for row in relation.mapInArrow(pack, "packed binary").toLocalIterator():
         yield pickle.loads(row.packed)
-
-
-def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
-    """Return all rows of a query of bounded size."""
-    if is_distributed(session):
-        return [tuple(row) for row in session.sql(query).collect()]
-    rows: list[tuple[Any, ...]] = session.sql(query).fetchall()
-    return rows
 
 
 def _distribute_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Any:

@@ -142,7 +142,7 @@ class Staging:
         class Adapter:
             @staticmethod
             def dispatch(name: str, package: str) -> Any:
-                return known[f"default__{name}"]
+                return known.get(f"duckdb__{name}") or known[f"default__{name}"]
 
         known |= {
             "adapter": Adapter,
