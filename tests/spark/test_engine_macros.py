@@ -154,10 +154,10 @@ def render(text: str, engine: str) -> str:
         @staticmethod
         def dispatch(name, package):
             assert package == "hcat"
-            return known[f"{engine}__{name}"]
+            return known.get(f"{engine}__{name}") or known[f"default__{name}"]
 
     known |= {"adapter": Adapter, "return": lambda value: value, "execute": False}
-    known |= {"var": {"hcat_random_seed": 1}.get, "list_type": "int[]" if engine == "default" else "array<int>"}
+    known |= {"var": {"hcat_random_seed": 1}.get, "list_type": "int[]" if engine == "duckdb" else "array<int>"}
     # twice, since a macro sees those that were known when it was read
     for path in [*(path for folder in FOLDERS for path in sorted(folder.glob("*.sql")))] * 2:
         module = environment.from_string(path.read_text()).module
@@ -175,14 +175,14 @@ def fetch(query: str, session) -> list[tuple]:
 
 @pytest.mark.parametrize(("expression", "expected"), EXPRESSIONS)
 def test_an_expression_has_the_same_value_on_both_engines(spark, expression, expected):
-    for session, engine in ((duckdb.connect(), "default"), (spark, "spark")):
+    for session, engine in ((duckdb.connect(), "duckdb"), (spark, "spark")):
         value = fetch(render(f"select {{{{ {expression} }}}} as value", engine), session)[0][0]
         assert value == expected, engine
 
 
 @pytest.mark.parametrize(("expression", "expected"), AGGREGATES)
 def test_an_aggregate_has_the_same_value_on_both_engines(spark, expression, expected):
-    for session, engine in ((duckdb.connect(), "default"), (spark, "spark")):
+    for session, engine in ((duckdb.connect(), "duckdb"), (spark, "spark")):
         value = fetch(render(f"select {{{{ {expression} }}}} as value from {ROWS} as rows_of_test", engine), session)[
             0
         ][0]
@@ -191,7 +191,7 @@ def test_an_aggregate_has_the_same_value_on_both_engines(spark, expression, expe
 
 @pytest.mark.parametrize(("query", "expected"), QUERIES)
 def test_a_query_gives_the_same_rows_on_both_engines(spark, query, expected):
-    for session, engine in ((duckdb.connect(), "default"), (spark, "spark")):
+    for session, engine in ((duckdb.connect(), "duckdb"), (spark, "spark")):
         assert sorted(fetch(render(query, engine), session), key=str) == sorted(expected, key=str), engine
 
 
