@@ -50,6 +50,21 @@ _TABLES_OF_FILES = ("published_candidate", "published_passing")
 #: History on purpose: one row per build, or per build and gate.
 APPENDED_BY_RUN = ("dim_runs", "fct_threshold_gates")
 
+#: Tables that tell builds apart on purpose: rows by build, and the files that a build published.
+TABLES_OF_BUILDS = frozenset(
+    {
+        *APPENDED_BY_RUN,
+        "fct_run_metrics",
+        "gate_verdicts",
+        "hcat_builds",
+        "int_clusters_seen",
+        "int_findings_confirmed",
+        "int_findings_seen",
+        "published_candidate",
+        "published_passing",
+    }
+)
+
 #: How the names of published tables begin.
 _PUBLISHED = ("dim_", "fct_", "semantic_")
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from benchmarks import scale
-from benchmarks.contents import APPENDED_BY_RUN, Content, read_contents
+from benchmarks.contents import TABLES_OF_BUILDS, Content, read_contents
 from benchmarks.growth import INTERACTIONS_PER_CHUNK
 from benchmarks.harness import (
     BenchmarkError,
@@ -42,20 +42,6 @@ _SHARE_FIRST: Final = 0.8
 _LAST: Final = 0.97
 _ENVIRONMENT: Final = {"HCAT_ENCODER": scale.ENCODER, "HCAT_CLASSIFIER": "hashing", "HCAT_TAGGER": "none"}
 _POLL_SECONDS: Final = 0.01
-#: Tables with a row for each build. A killed build is one more, so that they differ by design.
-_HISTORIES: Final = frozenset(
-    {
-        *APPENDED_BY_RUN,
-        "fct_run_metrics",
-        "gate_verdicts",
-        "hcat_builds",
-        "int_clusters_seen",
-        "int_findings_confirmed",
-        "int_findings_seen",
-        "published_candidate",
-        "published_passing",
-    }
-)
 #: A review round stays as the first build drew it, because people have its sheets: a build from nothing draws another.
 _DRAWN_ONCE: Final = frozenset({"int_interactions_sampled_for_review"})
 
@@ -129,8 +115,8 @@ def run(
     )
     notes = (
         f"{count_nodes} nodes. Killed by SIGKILL with all processes of the build. The next build is compared with a "
-        f"night that nobody disturbed, checksum by checksum: {len(expected.keys() - _HISTORIES)} tables.",
-        f"Left out, because they have a row for each build: {', '.join(sorted(_HISTORIES & expected.keys()))}.",
+        f"night that nobody disturbed, checksum by checksum: {len(expected.keys() - TABLES_OF_BUILDS)} tables.",
+        f"Left out, because they have a row for each build: {', '.join(sorted(TABLES_OF_BUILDS & expected.keys()))}.",
         "Tables in which the undisturbed night differs from a build of the same logs from nothing: "
         f"{', '.join(from_nothing) or 'none'}. A review round is left out: it stays as the first build drew it.",
     )
@@ -190,7 +176,7 @@ def _read_progress(log: Path) -> _Progress:
 
 
 def _list_differences(one: dict[str, Content], other: dict[str, Content]) -> list[str]:
-    names: Iterable[str] = (one.keys() | other.keys()) - _HISTORIES
+    names: Iterable[str] = (one.keys() | other.keys()) - TABLES_OF_BUILDS
     return sorted(name for name in names if one.get(name) != other.get(name))
 
 

@@ -6,15 +6,9 @@
 {% macro make_deletion_tables() %}
     {% if is_building_hcat() and target.type == 'duckdb' and flags.WHICH in ('build', 'run') %}
         {% set ledger = graph.nodes['model.hcat.dim_runs'] %}
-        {% set text, number = dbt.type_string(), dbt.type_bigint() %}
         {% for name, columns in {
-            'hcat_deletions': {'id_kind': text, 'hashed_id': text, 'deletion_number': number},
-            'hcat_deletion_log': {
-                'deletion_number': number, 'command': text, 'reason': text, 'ids_sha256': text, 'count_ids': number,
-                'count_interactions': number, 'count_queries': number, 'count_texts': number,
-                'count_evaluations': number, 'weeks_before': 'date', 'deleted_at': 'timestamp',
-                'finished_at': 'timestamp'
-            }
+            'hcat_deletions': {'id_kind': 'string', 'hashed_id': 'string', 'deletion_number': 'bigint'},
+            'hcat_deletion_log': columns_of_deletions()
         }.items() %}
             {% set made = api.Relation.create(database=ledger.database, schema=ledger.schema, identifier=name) %}
             {% do adapter.create_schema(made) %}

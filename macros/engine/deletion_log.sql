@@ -8,18 +8,9 @@
 {%- endmacro %}
 
 {% macro default__deletion_log() -%}
-    select
-        null::bigint as deletion_number,
-        null::string as command,
-        null::string as reason,
-        null::string as ids_sha256,
-        null::bigint as count_ids,
-        null::bigint as count_interactions,
-        null::bigint as count_queries,
-        null::bigint as count_texts,
-        null::bigint as count_evaluations,
-        null::date as weeks_before,
-        null::timestamp as deleted_at,
-        null::timestamp as finished_at
-    where false
+    {% set nothing = [] -%}
+    {% for column, type in columns_of_deletions().items() -%}
+        {% do nothing.append('null::' ~ type ~ ' as ' ~ column) -%}
+    {% endfor -%}
+    select {{ nothing | join(', ') }} where false
 {%- endmacro %}

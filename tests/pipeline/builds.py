@@ -41,19 +41,6 @@ EVERYTHING = {
     "hcat_language_model_calls": 0,
 }
 
-#: Tables that tell builds apart on purpose: ids and times of the build, and the files that were published by it.
-RUN_TABLES = (
-    "dim_runs",
-    "fct_run_metrics",
-    "fct_threshold_gates",
-    "gate_verdicts",
-    "hcat_builds",
-    "int_clusters_seen",
-    "int_findings_confirmed",
-    "int_findings_seen",
-    "published_candidate",
-    "published_passing",
-)
 #: Columns that count builds: which build landed a row, or saw a finding.
 RUN_COLUMNS = (
     "landing_number",

@@ -8,7 +8,6 @@ from pathlib import Path
 import duckdb
 import pytest
 from builds import (
-    RUN_TABLES,
     UNTESTED,
     Build,
     Dbt,
@@ -19,6 +18,7 @@ from builds import (
     write_lines,
 )
 
+from benchmarks.contents import TABLES_OF_BUILDS
 from hcat.engine.retention import forget_interactions, prune_weeks
 from hcat.engine.warehouse import DATABASE_FILE
 
@@ -32,7 +32,7 @@ FORGOTTEN = ("call_06", "call_07", "call_09")
 PRUNED = ("call_00", "call_01", "call_02", "call_03", "call_04")
 KEPT_FROM = date(2026, 6, 15)
 #: What differs on purpose: builds, deletions, and what remembers pruned weeks.
-LEFT_OUT = {*RUN_TABLES, "fct_deletions", "fct_metric_weeks", "fct_metric_drift"}
+LEFT_OUT = {*TABLES_OF_BUILDS, "fct_deletions", "fct_metric_weeks", "fct_metric_drift"}
 COUNT = 12
 
 

@@ -14,7 +14,6 @@ import pytest
 from builds import (
     DEMO,
     RUN_COLUMNS,
-    RUN_TABLES,
     UNTESTED,
     Build,
     Dbt,
@@ -24,6 +23,8 @@ from builds import (
     read_lines,
     write_lines,
 )
+
+from benchmarks.contents import TABLES_OF_BUILDS
 
 ENCODER = "packaged"
 #: Topics of the demo that are built: enough texts for several slices, few enough for a test.
@@ -91,7 +92,7 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     assert len(seen) > 20
     assert set(seen) == set(demo.query("select count(*), count(raw_score) from fct_evaluations"))
     again = checksum_tables(demo.warehouse / "hcat.duckdb")
-    assert differing_tables(demo_checksums, again) - set(RUN_TABLES) == set()
+    assert differing_tables(demo_checksums, again) - TABLES_OF_BUILDS == set()
     # what does differ is one more build in the ledger and its gates
     assert query(demo.warehouse / "hcat.duckdb", "select count(*) from dim_runs") == [(2,)]
     assert query(demo.warehouse / "hcat.duckdb", "select max(landing_number) from landed_interactions") == [(1,)]
@@ -143,7 +144,7 @@ def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slic
 
     # another folder, two kills in between: every table of the undisturbed build, to the last bit
     checksums = checksum_tables(warehouse / "hcat.duckdb")
-    assert differing_tables(demo_checksums, checksums) - set(RUN_TABLES) == set()
+    assert differing_tables(demo_checksums, checksums) - TABLES_OF_BUILDS == set()
     assert checksums.keys() == demo_checksums.keys()
 
 

@@ -1,6 +1,6 @@
 -- One row per (primary metric, dimension, segment, week), with the mean, its error by cluster, the share that fails,
--- and the range of the metric. Of weeks that were pruned only their sums are left. Interactions that come later belong
--- to a pruned week too, and count as clusters of their own.
+-- and the range of the metric. A pruned week has its kept sums. Interactions of such a week that come later are added,
+-- and count as clusters of their own.
 {{ config(materialized='table') }}
 {%- set counts = ['count_interactions', 'count_scored', 'count_clusters', 'count_decided', 'count_failing'] %}
 {%- set sums = ['sum_squared_counts', 'sum_scores', 'sum_squared_sums', 'sum_products', 'sum_squared_decided'] %}

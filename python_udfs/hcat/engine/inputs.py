@@ -42,7 +42,7 @@ _FOLDERS: Final = {
 _FILES: Final = ("dbt_project.yml", "packages.yml", "dependencies.yml", "package-lock.yml", "profiles.yml", "vars.yml")
 _SUFFIXES: Final = frozenset({".sql", ".yml", ".yaml", ".py", ".csv", ".md"})
 
-#: Entities of raw logs whose files are read for one landed table alone, and which few models need.
+#: Entities of raw logs whose files fill one landed table alone, and from which not nearly every model comes.
 _LANDED_ALONE: Final = frozenset({"ratings", "documents", "relevance_judgements"})
 
 #: Part and name of an input -> its digest.

@@ -25,6 +25,7 @@ from hcat.engine.retention_rules import (
     CONTENT_LISTS,
     DELETED,
     LANDED_KEPT,
+    TOMBSTONES,
     Rule,
     choose_rule,
     keep_condition,
@@ -37,9 +38,9 @@ from hcat.engine.warehouse import Place, WarehouseError, open_for_writing
 #: Rows that name an id of this deletion, by kind and hash; kept until the copies beside the database are done.
 PENDING: Final = "hcat_deletion_pending"
 #: Tables that a build of this version makes, empty, and that the commands fill.
-_LEDGER: Final = ("hcat_deletions", "hcat_deletion_log")
+_LEDGER: Final = (TOMBSTONES, "hcat_deletion_log")
 #: Kinds of ids of which later records are not landed.
-_TOMBSTONES: Final = ("interaction", "trace", "query", "record")
+_KINDS_OF_TOMBSTONES: Final = ("interaction", "trace", "query", "record")
 
 _LIST_TABLES: Final = """
 select schema_name, table_name, map_from_entries(list((column_name, data_type) order by column_index)) as columns
@@ -494,7 +495,7 @@ class _Deletion:
                 self.connection.execute(f"insert into {new}.{table.path} {_select_rest(table)}")
         schema = f"{new}.{quote(self.schema)}"
         # a query that was pruned may be sent again with a later test set: only the records that were read are out
-        kinds = [kind for kind in _TOMBSTONES if command == "forget" or kind != "query"]
+        kinds = [kind for kind in _KINDS_OF_TOMBSTONES if command == "forget" or kind != "query"]
         self.connection.execute(
             f"insert into {schema}.hcat_deletions by name"
             f" select id_kind, hashed_id, {number} as deletion_number from hcat_gone where list_contains($1, id_kind)"

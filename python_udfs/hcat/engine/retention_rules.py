@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+#: Table of tombstones beside the models: id_kind, hashed_id, deletion_number.
+TOMBSTONES: Final = "hcat_deletions"
 #: Why a record with a tombstone is rejected.
 DELETED: Final = "deleted on request"
 #: Outer blanks of an id, as the macro trim_blanks has them.

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from hcat.engine import relations
 from hcat.engine.keys import hash_file, hash_text
+from hcat.engine.retention_rules import TOMBSTONES, quote
 from hcat.landing.aliases import plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, unread_content
 from hcat.landing.files import (
@@ -197,7 +198,7 @@ def read_table(
 
 
 def land(
-    entity_name: str, session: Any, folder: str, inputs: Any, deletions: str, landed: str | None
+    entity_name: str, session: Any, folder: str, inputs: Any, schema_name: str, landed: str | None
 ) -> relations.Streamed:
     """Return the records of an entity that are not landed yet, from its files or from a warehouse table.
 
@@ -212,9 +213,9 @@ def land(
     inputs : relation
         One row per entity whose rows a relation of the warehouse gives instead of files: entity, relation_name (for
         people and in the ids of records), relation (for SQL).
-    deletions : str
-        Name of the table with one row per id that was deleted on request (id_kind, hashed_id), which every build on
-        DuckDB makes. Of the records of these ids, only that they were sent lands.
+    schema_name : str
+        Schema of hcat's tables. On DuckDB its table hcat_deletions names the ids that were deleted on request. A record
+        of such an id lands blank.
     landed : str or None
         Name of the landed table of earlier builds; None on a first build.
     """
@@ -246,7 +247,8 @@ def land(
     if relations.is_distributed(session):
         # `hcat forget` does not write there yet
         return pending
-    deleted = find_deleted(relations.read_rows(relations.from_name(session, deletions)), entity_name)
+    tombstones = relations.from_name(session, f"{quote(schema_name)}.{TOMBSTONES}")
+    deleted = find_deleted(relations.read_rows(tombstones), entity_name)
     return relations.stream(schema, (withhold(batch, entity_name, deleted) for batch in pending))
 
 

@@ -475,7 +475,7 @@ def land_tables(
     connection.execute("create or replace table hcat_deletions (id_kind varchar, hashed_id varchar)")
     for kind, found in hashed.items():
         connection.execute("insert into hcat_deletions values (?, ?)", [kind, found])
-    streamed = land("interactions", connection, "no folder", inputs(raw_relations), "hcat_deletions", landed)
+    streamed = land("interactions", connection, "no folder", inputs(raw_relations), "main", landed)
     return streamed.read_all().to_pylist()
 
 
