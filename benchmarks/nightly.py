@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from benchmarks import scale
+from benchmarks import query_log, scale
 from benchmarks.growth import INTERACTIONS_PER_CHUNK, stage_seconds
 from benchmarks.harness import ROOT, Build, Outcome, Table, argument_parser, build, finish, working_folder
 
@@ -61,12 +61,15 @@ class Nights:
         Disk after the build from nothing, after the nights of growth, and after a rebuild of the same logs, MiB.
     stages : mapping of str to mapping of str to float
         Name of the build -> seconds of nodes by folder.
+    works : mapping of str to mapping of str to Work
+        Name of the build -> what each node read, wrote and used.
     """
 
     count: int
     builds: dict[str, list[Build]] = field(default_factory=dict)
     mebibytes: dict[str, float] = field(default_factory=dict)
     stages: dict[str, dict[str, float]] = field(default_factory=dict)
+    works: dict[str, dict[str, query_log.Work]] = field(default_factory=dict)
 
     def seconds(self, name: str) -> float:
         """Return the median seconds of a build."""
@@ -243,12 +246,21 @@ def add_interactions(raw_logs: Path, numbers: range, name: str, asked_number: in
 
 
 def _build(result: Nights, name: str, raw_logs: Path, warehouse: Path, project: Path, code: Path) -> None:
-    environment = _ENVIRONMENT | {"DBT_PROFILES_DIR": str(project), "PYTHONPATH": str(code / "python_udfs")}
+    log = warehouse / "query_log"
+    shutil.rmtree(log, ignore_errors=True)
+    environment = _ENVIRONMENT | {
+        "DBT_PROFILES_DIR": str(project),
+        "PYTHONPATH": os.pathsep.join((str(code / "python_udfs"), str(ROOT))),
+        query_log.VARIABLE: str(log),
+    }
+    rows_before = query_log.count_rows(warehouse / "hcat.duckdb")
     has_command = (code / "python_udfs" / "hcat" / "engine" / "building.py").is_file()
     command = ("hcat", "build") if has_command and name != NOTHING_NEW_WITH_DBT else ("dbt", "build")
     measured = build(raw_logs, warehouse, environment=environment, project=project, command=command)
     result.builds.setdefault(name, []).append(measured)
-    result.stages[name] = stage_seconds(warehouse / "target" / "manifest.json", measured.node_seconds)
+    manifest = warehouse / "target" / "manifest.json"
+    result.stages[name] = stage_seconds(manifest, measured.node_seconds)
+    result.works[name] = query_log.read(log, manifest, measured.node_seconds, warehouse / "hcat.duckdb", rows_before)
     print(f"{result.count:,}, {name}: {measured.seconds:,.1f} s", file=sys.stderr, flush=True)
 
 
@@ -260,6 +272,7 @@ def _copy_project(code: Path, project: Path) -> None:
             shutil.copytree(source, project / part, copy_function=shutil.copy2)
         else:
             shutil.copy2(source, project / part)
+    query_log.switch_on(project / "profiles.yml")
 
 
 def _swap(one: Path, other: Path) -> None:
@@ -303,7 +316,8 @@ def run(
             _write_checkpoint(work, measured)
     tables = [_table_of_nights(now, before, names) for now, before in measured]
     last = measured[-1][0]
-    tables += [_table_of_stages(last, names), *(_table_of_slowest(last, name) for name in names[:2])]
+    tables += [_table_of_rows(last, names), _table_of_stages(last, names)]
+    tables += [_table_of_slowest(last, name) for name in names if last.works[name]]
     notes = [
         "Each night starts from a copy of the warehouse that the build from nothing left; above "
         f"{SIZE_COPIED:,} interactions it starts from what the night before it left. New interactions are 1 % of "
@@ -321,6 +335,10 @@ def run(
                 f"{now.mebibytes['rebuilt']:,.0f} MiB rebuilt from the same logs "
                 f"({grown / now.mebibytes['rebuilt']:.2f} times)."
             )
+    notes.append(
+        "Rows read are those that scans gave after their own filters. Rows written are the rows of a table that is "
+        "made anew, and the growth of one that is added to. Statements inside Python models are not in them."
+    )
     failed = sorted({name for now, _ in measured for each in now.builds.values() for name in each[0].failed_tests})
     notes.append(f"Data tests and gates that failed: {', '.join(failed) or 'none'}.")
     return Outcome("nightly", "What a night costs", tables, notes, is_quick)
@@ -354,8 +372,26 @@ def _table_of_stages(nights: Nights, names: Sequence[str]) -> Table:
 
 
 def _table_of_slowest(nights: Nights, name: str) -> Table:
-    rows = [(node, f"{seconds:.2f}") for node, seconds in nights.builds[name][-1].slowest(_COUNT_SLOWEST)]
-    return Table(f"Slowest nodes, {name}, {nights.count:,} interactions", ("node", "seconds"), rows)
+    works = nights.works[name]
+    rows = [
+        (node, f"{seconds:.2f}", *_figures(works.get(node)))
+        for node, seconds in nights.builds[name][-1].slowest(_COUNT_SLOWEST)
+    ]
+    columns = ("node", "seconds", "processor s in DuckDB", "rows read", "rows written")
+    return Table(f"Slowest nodes, {name}, {nights.count:,} interactions", columns, rows)
+
+
+def _table_of_rows(nights: Nights, names: Sequence[str]) -> Table:
+    """Return what each build read and wrote altogether."""
+    rows = [(name, *_figures(query_log.add(nights.works[name].values()))) for name in (FROM_NOTHING, *names)]
+    columns = ("build", "processor s in DuckDB", "rows read", "rows written")
+    return Table(f"Rows that the nodes read and wrote, {nights.count:,} interactions", columns, rows)
+
+
+def _figures(work: query_log.Work | None) -> tuple[str, str, str]:
+    if work is None:
+        return "", "", ""
+    return f"{work.cpu_seconds:,.2f}", f"{work.rows_read:,}", f"{work.rows_written:,}"
 
 
 def _write_checkpoint(work: Path, measured: Sequence[tuple[Nights, Nights | None]]) -> None:

@@ -1,5 +1,5 @@
 {{ config(
-    pre_hook="{{ cut_into_buckets() }}",
+    pre_hook="{{ cut_into_buckets(times=2) }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 

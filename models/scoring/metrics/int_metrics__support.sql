@@ -3,7 +3,7 @@
 -- This is a table that is written bucket by bucket, because the words of all interactions exceed the memory at scale.
 {{ config(
     materialized='table',
-    pre_hook="{{ cut_into_buckets() }}",
+    pre_hook="{{ cut_into_buckets(times=2) }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 
