@@ -23,7 +23,7 @@ from hcat.encoders.pair_classifiers import (
     classify_pairs,
     open_accurate,
 )
-from hcat.engine.batching import map_slices
+from hcat.engine.batching import SLICES_AT_ONCE, map_slices
 from hcat.statistics.arrays import Floats
 
 #: Device -> padded tokens (longest x count) of one batch.
@@ -99,7 +99,8 @@ def entail_pending(
     def entail(batch: pa.RecordBatch) -> pa.RecordBatch:
         return _entail_slice(batch, identity, budget)
 
-    return map_slices(pending, "pair_id", ENTAILED_SCHEMA, slice_pairs, folder, entail, "entailment pairs")
+    at_once = SLICES_AT_ONCE[identity.device]
+    return map_slices(pending, "pair_id", ENTAILED_SCHEMA, slice_pairs, folder, entail, "entailment pairs", at_once)
 
 
 class Reading(NamedTuple):

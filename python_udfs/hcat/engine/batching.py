@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +17,11 @@ from hcat.engine.keys import hash_text
 from hcat.engine.progress import Progress
 from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+#: Device -> slices in work at the same time. A CPU is busy with one.
+SLICES_AT_ONCE = {"cpu": 1, "cuda": 3}
 
 
 def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
@@ -43,22 +49,24 @@ def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDA
     if budget < 1:
         raise ValueError(f"budget must be positive, got {budget}")
     order = np.argsort(counts, kind="stable")
+    lengths = counts[order].tolist()
     start = 0
     while start < len(order):
         end = start + 1
         # sorted upwards, the newest text is the longest
-        while end < len(order) and (end - start + 1) * counts[order[end]] <= budget:
+        while end < len(order) and (end - start + 1) * lengths[end] <= budget:
             end += 1
         yield order[start:end]
         start = end
 
 
 def run_batches(
-    counts: npt.NDArray[np.int64], budget: int, run: Callable[[npt.NDArray[np.int64]], Result]
+    counts: npt.NDArray[np.int64], budget: int, start: Callable[[npt.NDArray[np.int64]], Callable[[], Result]]
 ) -> Iterator[tuple[npt.NDArray[np.int64], Result]]:
-    """Yield (indices, ``run(indices)``) for every batch of :func:`plan_batches`.
+    """Yield (indices, result) for every batch of :func:`plan_batches`.
 
-    When the GPU runs out of memory, the batch is halved and tried again; a single text that does not fit raises.
+    A result is asked for after the next batch was started, so that the device is never without work. When the GPU runs
+    out of memory, the batch is halved and tried again; a single text that does not fit raises.
 
     Parameters
     ----------
@@ -66,31 +74,74 @@ def run_batches(
         Tokens of each text after truncation.
     budget : int
         As for :func:`plan_batches`.
-    run : callable
-        Indices of a batch -> its result.
+    start : callable
+        Indices of a batch -> a function that waits for its result and returns it.
 
     Raises
     ------
     RuntimeError
-        If ``run`` raises one that is not about memory, or a single text does not fit.
+        If ``start`` raises one that is not about memory, or a single text does not fit.
 
     Examples
     --------
-    >>> [(indices.tolist(), result) for indices, result in run_batches(np.array([5, 2, 3]), 8, len)]
-    [([1, 2], 2), ([0], 1)]
+    >>> def start(indices):
+    ...     print("start", indices.tolist())
+    ...     return lambda: len(indices)
+    >>> for indices, result in run_batches(np.array([5, 2, 3]), 8, start):
+    ...     print("result", indices.tolist(), result)
+    start [1, 2]
+    start [0]
+    result [1, 2] 2
+    result [0] 1
     """
-    queue = list(plan_batches(counts, budget))
+    queue = deque(plan_batches(counts, budget))
+    started: deque[tuple[npt.NDArray[np.int64], Callable[[], Result]]] = deque()
     while queue:
-        indices = queue.pop(0)
+        indices = queue.popleft()
         try:
-            result = run(indices)
+            started.append((indices, start(indices)))
         except RuntimeError as error:
             if "out of memory" not in str(error).lower() or len(indices) == 1:
                 raise
             half = len(indices) // 2
-            queue[:0] = [indices[:half], indices[half:]]
-            continue
-        yield indices, result
+            queue.extendleft([indices[half:], indices[:half]])
+        if len(started) > 1:
+            earlier, fetch = started.popleft()
+            yield earlier, fetch()
+    for indices, fetch in started:
+        yield indices, fetch()
+
+
+def map_ahead(items: Iterable[Item], work: Callable[[Item], Result], at_once: int) -> Iterator[tuple[Item, Result]]:
+    """Yield (item, ``work(item)``) in the order of the items, with ``at_once`` of them in work.
+
+    Parameters
+    ----------
+    items : iterable
+    work : callable
+        Item -> result; runs in threads if ``at_once`` is more than 1.
+    at_once : int
+        Items in work at the same time.
+
+    Examples
+    --------
+    >>> list(map_ahead(["fee", "rates"], len, 2))
+    [('fee', 3), ('rates', 5)]
+    """
+    if at_once == 1:
+        for item in items:
+            yield item, work(item)
+        return
+    with ThreadPoolExecutor(at_once) as pool:
+        started: deque[tuple[Item, Future[Result]]] = deque()
+        for item in items:
+            started.append((item, pool.submit(work, item)))
+            # one more than the threads have: they go on while the caller uses a result
+            if len(started) > at_once:
+                earlier, future = started.popleft()
+                yield earlier, future.result()
+        for earlier, future in started:
+            yield earlier, future.result()
 
 
 def map_slices(
@@ -101,6 +152,7 @@ def map_slices(
     folder: Path,
     score: Callable[[pa.RecordBatch], pa.RecordBatch],
     label: str,
+    at_once: int = 1,
 ) -> Streamed:
     """Return ``score`` applied to all pending rows, streamed slice by slice.
 
@@ -115,14 +167,16 @@ def map_slices(
     schema : Schema
         Of the result.
     slice_rows : int
-        Rows per slice. A finished slice is written to ``folder`` at once, so that a killed build repeats at most one
-        slice. The next build deletes the slices of a finished one.
+        Rows per slice. A finished slice is written to ``folder`` at once, so that a killed build repeats only
+        the slices in work. The next build deletes the slices of a finished one.
     folder : Path
         Folder of the slices; each model has its own, named by the model's key.
     score : callable
         Batch -> batch of ``schema`` with one row per row.
     label : str
         Word of the progress lines.
+    at_once : int
+        Slices in work at the same time, each in a thread of its own. A GPU works on one while the others are tokenized.
     """
     if is_distributed(pending):
         return map_batches(pending, score, schema, slice_rows)
@@ -131,14 +185,16 @@ def map_slices(
     def slices() -> Iterator[pa.RecordBatch]:
         kept = _read_kept_slices(folder, key, schema)
         progress = Progress(label, total)
-        for batch in rebatch(read_batches(pending, slice_rows), slice_rows):
-            keys = batch.column(key).to_pylist()
-            missing = [index for index, value in enumerate(keys) if value not in kept]
-            if missing:
-                fresh = score(batch.take(pa.array(missing)))
+
+        def score_missing(batch: pa.RecordBatch) -> pa.RecordBatch | None:
+            missing = [row for row, value in enumerate(batch.column(key).to_pylist()) if value not in kept]
+            return score(batch.take(pa.array(missing))) if missing else None
+
+        for batch, fresh in map_ahead(rebatch(read_batches(pending, slice_rows), slice_rows), score_missing, at_once):
+            if fresh is not None:
                 _write_slice(folder, key, fresh)
                 yield fresh
-            found = [value for value in keys if value in kept]
+            found = [value for value in batch.column(key).to_pylist() if value in kept]
             if found:
                 yield _take_kept(kept, found)
             progress.advance(batch.num_rows)
