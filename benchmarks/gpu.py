@@ -11,7 +11,7 @@ import re
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,11 +24,11 @@ from benchmarks.harness import ROOT, Outcome, Table, argument_parser, finish, ve
 from hcat.encoders import embedding, entailment, mpnet
 from hcat.encoders.classifier_identities import resolve_classifier
 from hcat.encoders.distances import measure_distances
-from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
+from hcat.encoders.embedding import load_encoder, resolve_encoder, start_encoding
 from hcat.encoders.entailment import load_classifier
-from hcat.encoders.pair_classifiers import classify_pairs
-from hcat.encoders.tokens import Prepared
-from hcat.engine.batching import SLICES_AT_ONCE, map_ahead, plan_batches
+from hcat.encoders.pair_classifiers import start_classifying
+from hcat.encoders.tokens import Prepared, start_prepared
+from hcat.engine.batching import SLICES_AHEAD, fetch_late, plan_batches
 from hcat.engine.devices import packaged_folder
 
 COUNT_REPEATS = 3
@@ -36,7 +36,7 @@ COUNT_REPEATS = 3
 #: Rows of one slice: the default of hcat_slice_texts.
 SLICE_ROWS = 4096
 
-#: Batches of sentence-transformers; the first, its default, is measured on a sample.
+#: Batches of sentence-transformers; 32 is its default.
 PEER_BATCHES = (32, 256, 1024)
 PLAIN_BATCH = 32
 
@@ -51,7 +51,7 @@ _END_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
 class Sizes(NamedTuple):
-    """How much is measured: texts, pairs, rows of a sample, texts one at a time, rows compared with the CPU."""
+    """How much is measured: texts, pairs, rows of a sample, texts one a batch, rows compared with the CPU."""
 
     texts: int
     pairs: int
@@ -60,7 +60,7 @@ class Sizes(NamedTuple):
     compared: int
 
 
-FULL = Sizes(200_000, 60_000, 20_000, 300, 1_000)
+FULL = Sizes(200_000, 60_000, 20_000, 500, 2_000)
 #: What a CPU reads in minutes.
 SMALL = Sizes(4_000, 1_000, 1_000, 100, 100)
 QUICK = Sizes(300, 60, 60, 10, 10)
@@ -132,8 +132,8 @@ class Task:
         Texts, or pairs.
     prepare : callable
         Rows -> rows tokenized.
-    score : callable
-        Rows and budget -> outputs: the function of hcat.
+    start : callable
+        Rows and budget -> a function that waits for the outputs: what a build calls for a slice.
     maximum_tokens : int
         Longest input of the model.
     budget : int
@@ -143,9 +143,13 @@ class Task:
     name: str
     rows: Sequence[tuple[str, ...]]
     prepare: Callable[[Sequence[tuple[str, ...]]], Prepared]
-    score: Callable[[Sequence[tuple[str, ...]], int], npt.NDArray[Any]]
+    start: Callable[[Sequence[tuple[str, ...]], int], Callable[[], npt.NDArray[Any]]]
     maximum_tokens: int
     budget: int
+
+    def score(self, rows: Sequence[tuple[str, ...]], budget: int) -> npt.NDArray[Any]:
+        """Return the outputs of some rows."""
+        return self.start(rows, budget)()
 
 
 def _sort(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -155,11 +159,16 @@ def _sort(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 def task_of_encoder(texts: Sequence[str], device: str, dtype: str) -> Task:
     """Return the packaged encoder with some texts."""
     encoder = load_encoder(resolve_encoder("packaged", "", device, dtype))
+
+    def start(rows: Sequence[tuple[str, ...]], budget: int) -> Callable[[], npt.NDArray[Any]]:
+        wait = start_encoding(encoder, [text for (text,) in rows], budget)
+        return lambda: wait()[0]
+
     return Task(
         f"{embedding.PACKAGED_NAME}, {len(texts):,} texts",
         _sort([(text,) for text in texts]),
         lambda rows: encoder.prepare([text for (text,) in rows]),
-        lambda rows, budget: encode_texts(encoder, [text for (text,) in rows], budget)[0],
+        start,
         encoder.maximum_tokens,
         embedding.DEFAULT_BATCH_TOKENS[device],
     )
@@ -170,15 +179,15 @@ def task_of_classifier(name: str, pairs: Sequence[tuple[str, ...]], device: str,
     identity = resolve_classifier(name, "", device, dtype)
     classifier = load_classifier(identity)
 
-    def score(rows: Sequence[tuple[str, ...]], budget: int) -> npt.NDArray[Any]:
-        logits, _ = classify_pairs(classifier, *map(list, zip(*rows, strict=True)), budget)  # type: ignore[arg-type]
-        return measure_distances(logits, classifier.head).probability_entailment
+    def start(rows: Sequence[tuple[str, ...]], budget: int) -> Callable[[], npt.NDArray[Any]]:
+        wait = start_classifying(classifier, [row[0] for row in rows], [row[1] for row in rows], budget)
+        return lambda: measure_distances(wait()[0], classifier.head).probability_entailment
 
     return Task(
         f"{identity.classifier_name}, {len(pairs):,} pairs",
         _sort(pairs),
-        lambda rows: classifier.prepare(*map(list, zip(*rows, strict=True))),  # type: ignore[arg-type]
-        score,
+        lambda rows: classifier.prepare([row[0] for row in rows], [row[1] for row in rows]),
+        start,
         classifier.maximum_tokens,
         entailment.DEFAULT_BATCH_TOKENS[device],
     )
@@ -209,10 +218,10 @@ def measure_ceiling(task: Task, seconds: Seconds) -> Ceiling:
     return Ceiling(seconds.of(lambda: task.prepare(task.rows)), passes, int(counts.sum()), count_padded)
 
 
-def score_slices(task: Task, at_once: int) -> int:
+def score_slices(task: Task, ahead: int) -> int:
     """Score all rows slice by slice as a build does, and return how many slices there were."""
     slices = [task.rows[start : start + SLICE_ROWS] for start in range(0, len(task.rows), SLICE_ROWS)]
-    return sum(1 for _ in map_ahead(slices, lambda rows: task.score(rows, task.budget), at_once))
+    return sum(1 for _ in fetch_late(((rows, task.start(rows, task.budget)) for rows in slices), ahead))
 
 
 def measure_task(task: Task, device: str, seconds: Seconds) -> tuple[Table, float]:
@@ -222,12 +231,11 @@ def measure_task(task: Task, device: str, seconds: Seconds) -> tuple[Table, floa
     bound = max(ceiling.tokenizing, ceiling.passes)
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
+    ahead = SLICES_AHEAD[device]
     sides = {
-        f"slices of {SLICE_ROWS:,}, {SLICES_AT_ONCE[device]} at once, as a build": seconds.of(
-            lambda: score_slices(task, SLICES_AT_ONCE[device])
-        ),
-        f"slices of {SLICE_ROWS:,}, one after the other": seconds.of(lambda: score_slices(task, 1)),
-        "one call for all rows": seconds.of(lambda: task.score(task.rows, task.budget)),
+        f"slices of {SLICE_ROWS:,}, {ahead} ahead, as a build": seconds.of(lambda: score_slices(task, ahead)),
+        f"slices of {SLICE_ROWS:,}, one after the other": seconds.of(lambda: score_slices(task, 0)),
+        "all rows in one call": seconds.of(lambda: task.score(task.rows, task.budget)),
         "tokenizing alone": ceiling.tokenizing,
         "passes alone, batches on the device": ceiling.passes,
     }
@@ -250,16 +258,24 @@ def measure_task(task: Task, device: str, seconds: Seconds) -> tuple[Table, floa
 
 
 def measure_budgets(task: Task, device: str, seconds: Seconds) -> tuple[Table, float]:
-    """Return the times of other budgets, one call for all rows, and that of the default over the best."""
-    found = {budget: seconds.of(lambda: task.score(task.rows, budget)) for budget in BUDGETS[device]}  # noqa: B023
+    """Return the times of other budgets from padding to outputs on the host, and that of the default over the best."""
+    prepared = task.prepare(task.rows)
+    found = {
+        budget: seconds.of(start_prepared_once(prepared, task.maximum_tokens, budget)) for budget in BUDGETS[device]
+    }
     best = min(found.values())
     rows = [
         (f"{budget:,}{' (default)' if budget == task.budget else ''}", f"{taken:.3f}", f"{taken / best:.2f}")
         for budget, taken in found.items()
     ]
-    return Table(f"{task.name}: padded tokens of a batch", ("budget", "seconds", "against the best"), rows), (
-        found[task.budget] / best
-    )
+    return Table(
+        f"{task.name}: padded tokens of a batch, without tokenizing", ("budget", "seconds", "against the best"), rows
+    ), found[task.budget] / best
+
+
+def start_prepared_once(prepared: Prepared, maximum_tokens: int, budget: int) -> Callable[[], object]:
+    """Return a function that runs all batches within a budget and waits for their outputs."""
+    return lambda: start_prepared(prepared, maximum_tokens, budget)()
 
 
 def measure_peers(task: Task, device: str, dtype: str, sizes: Sizes, seconds: Seconds) -> Table:
@@ -271,17 +287,18 @@ def measure_peers(task: Task, device: str, dtype: str, sizes: Sizes, seconds: Se
     sample = texts[:: max(len(texts) // sizes.sample, 1)]
     alone = texts[:: max(len(texts) // sizes.alone, 1)]
 
-    def encode(some: Sequence[str], batch_size: int) -> None:
-        peer.encode(list(some), batch_size=batch_size, show_progress_bar=False, normalize_embeddings=True)
+    def encode(some: Sequence[str], batch_size: int) -> Callable[[], object]:
+        return lambda: peer.encode(
+            list(some), batch_size=batch_size, show_progress_bar=False, normalize_embeddings=True
+        )
 
-    encode(sample[-PEER_BATCHES[-1] :], PEER_BATCHES[-1])  # warm-up
-    found = {"one text a call": seconds.of(lambda: [encode([text], 1) for text in alone]) / len(alone)}
-    for size in PEER_BATCHES:
-        some = sample if size == PEER_BATCHES[0] else texts
-        found[f"batches of {size:,}"] = seconds.of(lambda: encode(some, size)) / len(some)  # noqa: B023
-    rows = [(what, f"{each * len(texts):.1f}", f"{1 / each:,.0f}") for what, each in found.items()]
+    encode(sample[-PEER_BATCHES[-1] :], PEER_BATCHES[-1])()  # warm-up
+    found = {"one text a batch": seconds.of(encode(alone, 1)) / len(alone)}
+    found |= {f"batches of {size:,}": seconds.of(encode(sample, size)) / len(sample) for size in PEER_BATCHES}
+    rows = [(what, f"{each * len(texts):.2f}", f"{1 / each:,.0f}") for what, each in found.items()]
     return Table(
-        f"sentence-transformers, the same model and texts in {dtype}, sorted",
+        f"sentence-transformers, the same model and texts in {dtype}, sorted; {len(sample):,} texts (one a batch: "
+        f"{len(alone):,}), seconds for all {len(texts):,}",
         ("`SentenceTransformer.encode`", "seconds", "texts a second"),
         rows,
     )
@@ -297,16 +314,16 @@ def measure_plain_loop(task: Task, pairs: Sequence[tuple[str, ...]], sizes: Size
 
     each = seconds.of(loop) / len(sample)
     return Table(
-        f"{task.name}: a plain loop over the logs",
+        f"{task.name}: a plain loop in the order of the logs; {len(sample):,} pairs, seconds for all",
         ("batches", "seconds", "pairs a second"),
-        [(f"{PLAIN_BATCH} pairs, not sorted", f"{each * len(pairs):.1f}", f"{1 / each:,.0f}")],
+        [(f"{PLAIN_BATCH} pairs", f"{each * len(pairs):.2f}", f"{1 / each:,.0f}")],
     )
 
 
-def measure_agreement(tasks: Mapping[Task, Task], sizes: Sizes) -> Table:
+def measure_agreement(tasks: Sequence[tuple[Task, Task]], sizes: Sizes) -> Table:
     """Return how far the outputs of the GPU are from float32 on the CPU."""
     rows = []
-    for task, reference in tasks.items():
+    for task, reference in tasks:
         some = task.rows[:: max(len(task.rows) // sizes.compared, 1)]
         own, expected = task.score(some, task.budget), reference.score(some, reference.budget)
         if own.ndim == 2:
@@ -342,20 +359,21 @@ def run(is_quick: bool = False, folder: Path | None = None, on_cpu: bool = False
         sweep, loss = measure_budgets(task, device, seconds)
         tables += [table, sweep]
         is_within = ratio <= LIMIT_CEILING and loss <= LIMIT_BUDGET
-        notes.append(
-            f"{task.name}: a build's slices take {ratio:.2f} x the ceiling (limit {LIMIT_CEILING}), the default budget "
-            f"{loss:.2f} x the best (limit {LIMIT_BUDGET}): {verdict(is_within)}."
-        )
         met &= is_within
+        if has_gpu and not is_quick:
+            notes.append(
+                f"{task.name}: a build's slices take {ratio:.2f} times the ceiling (limit {LIMIT_CEILING}), and the "
+                f"default budget {loss:.2f} times the best (limit {LIMIT_BUDGET}): {verdict(is_within)}."
+            )
     tables.append(measure_peers(tasks[0], device, dtype, sizes, seconds))
     tables += [measure_plain_loop(task, in_order, sizes, seconds) for task in tasks[1:]]
     if has_gpu:
         references = [task_of_encoder(texts, "cpu", "float32")]
         references += [task_of_classifier(name, in_order, "cpu", "float32") for name in names]
-        tables.append(measure_agreement(dict(zip(tasks, references, strict=True)), sizes))
+        tables.append(measure_agreement(list(zip(tasks, references, strict=True)), sizes))
     notes += [
         "The ceiling is the larger of two times: tokenizing alone, and passes alone over batches that were tokenized, "
-        "sorted, padded and copied before. No order of work takes less, unless tokenizing itself overlaps.",
+        "sorted, padded and copied before. One thread tokenizes, so no order of work takes less.",
         f"Medians of {COUNT_REPEATS}. Times count until the results are in the memory of the host; those of passes "
         "alone until the device is done.",
     ]

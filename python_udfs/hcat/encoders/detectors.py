@@ -161,9 +161,8 @@ class TokenClassifier:
     def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
         """Tokenize pairs; the outputs are the logarithms of the shares supported and unsupported, shape (n, 2)."""
         pairs = [to_pair(encoding) for encoding in encode_pairs(self._tokenizer, premises, hypotheses)]
-        cut = [truncate_pair(pair, self.maximum_tokens) for pair in pairs]
-        tokens = join_pairs(cut)
-        ends = np.array([pair.premise_end for pair in cut], dtype=np.int64)
+        tokens, counts = join_pairs(pairs, self.maximum_tokens)
+        ends = np.array([truncate_pair(pair, self.maximum_tokens).premise_end for pair in pairs], dtype=np.int64)
         padding, device = int(self._tokenizer.pad_token_id or 0), self._model.device
 
         def load(rows: Rows) -> tuple[Padded, npt.NDArray[np.bool_]]:
@@ -171,7 +170,6 @@ class TokenClassifier:
             is_behind = np.arange(batch.ids.shape[1]) >= ends[rows][:, None]
             return copy_to(batch, device), is_behind & ~batch.is_padding & ~np.isin(batch.ids, self._special)
 
-        counts = np.array([len(pair.ids) for pair in pairs], dtype=np.int64)
         return Prepared(counts, load, self._classify)
 
     def _classify(self, loaded: tuple[Padded, npt.NDArray[np.bool_]]) -> Floats:
@@ -232,8 +230,7 @@ class SequenceToSequenceClassifier:
             evidence = self._encode(premise)
             ids = [*self._prefix, *evidence, self._end, *self._encode(hypothesis), self._end]
             pairs.append(TokenizedPair(ids, [0] * len(ids), start, start + len(evidence)))
-        tokens = join_pairs([truncate_pair(pair, self.maximum_tokens) for pair in pairs])
-        counts = np.array([len(pair.ids) for pair in pairs], dtype=np.int64)
+        tokens, counts = join_pairs(pairs, self.maximum_tokens)
         padding, device = int(self._tokenizer.pad_token_id or 0), self._model.device
         return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, padding), device), self._classify)
 

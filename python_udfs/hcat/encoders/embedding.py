@@ -25,11 +25,10 @@ from hcat.encoders.tokens import (
     join_encodings,
     join_pairs,
     name_inputs,
-    run_prepared,
+    start_prepared,
     to_text,
-    truncate_pair,
 )
-from hcat.engine.batching import SLICES_AT_ONCE, map_slices
+from hcat.engine.batching import SLICES_AHEAD, map_slices
 from hcat.engine.devices import (
     ModelError,
     check_packaged_weights,
@@ -272,8 +271,7 @@ class SentenceTransformerEncoder:
             to_text(ids, special)
             for ids, special in zip(encoded["input_ids"], encoded["special_tokens_mask"], strict=True)
         ]
-        tokens = join_pairs([truncate_pair(pair, self.maximum_tokens) for pair in pairs])
-        counts = np.array([len(pair.ids) for pair in pairs], dtype=np.int64)
+        tokens, counts = join_pairs(pairs, self.maximum_tokens)
         padding, device = int(tokenizer.pad_token_id or 0), self._model.device
         uses_segments = "token_type_ids" in tokenizer.model_input_names
 
@@ -338,9 +336,21 @@ def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> t
     >>> vectors.shape, counts.tolist()
     ((2, 8), [3, 1])
     """
+    return start_encoding(encoder, texts, batch_tokens)()
+
+
+def start_encoding(
+    encoder: Encoder, texts: Sequence[str], batch_tokens: int
+) -> Callable[[], tuple[Vectors, npt.NDArray[np.int64]]]:
+    """Return a function that waits for what :func:`encode_texts` returns; the device is given all batches at once."""
     prepared = encoder.prepare(texts)
-    vectors = run_prepared(prepared, encoder.maximum_tokens, batch_tokens)
-    return (np.empty((0, 0), dtype=np.float32) if vectors is None else vectors), prepared.counts
+    finish = start_prepared(prepared, encoder.maximum_tokens, batch_tokens)
+
+    def wait() -> tuple[Vectors, npt.NDArray[np.int64]]:
+        vectors = finish()
+        return (np.empty((0, 0), dtype=np.float32) if vectors is None else vectors), prepared.counts
+
+    return wait
 
 
 def embed_texts(identity: EncoderIdentity, batch_tokens: int) -> Callable[[Sequence[str]], Vectors]:
@@ -381,29 +391,33 @@ def embed_pending(
     budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
     folder = Path(warehouse) / "slices" / identity.encoder_key
 
-    def embed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    def embed(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
         return _embed_slice(batch, identity, budget)
 
-    at_once = SLICES_AT_ONCE[identity.device]
-    return map_slices(pending, "text_id", EMBEDDED_SCHEMA, slice_texts, folder, embed, "embedding texts", at_once)
+    ahead = SLICES_AHEAD[identity.device]
+    return map_slices(pending, "text_id", EMBEDDED_SCHEMA, slice_texts, folder, embed, "embedding texts", ahead)
 
 
-def _embed_slice(batch: pa.RecordBatch, identity: EncoderIdentity, budget: int) -> pa.RecordBatch:
+def _embed_slice(batch: pa.RecordBatch, identity: EncoderIdentity, budget: int) -> Callable[[], pa.RecordBatch]:
     encoder = load_encoder(identity)
-    texts = batch.column("encoded_text").to_pylist()
-    vectors, counts = encode_texts(encoder, texts, budget)
-    offsets = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
-    count = len(texts)
-    return pa.RecordBatch.from_arrays(
-        [
-            batch.column("text_id").cast(pa.string()),
-            batch.column("encoder_key").cast(pa.string()),
-            pa.array([identity.encoder_name] * count, pa.string()),
-            pa.array([identity.encoder_revision] * count, pa.string()),
-            pa.array([identity.encoder_sha256] * count, pa.string()),
-            pa.ListArray.from_arrays(pa.array(offsets), pa.array(vectors.ravel())),
-            pa.array(counts, pa.int32()),
-            pa.array(counts > encoder.maximum_tokens),
-        ],
-        schema=EMBEDDED_SCHEMA,
-    )
+    wait = start_encoding(encoder, batch.column("encoded_text").to_pylist(), budget)
+
+    def finish() -> pa.RecordBatch:
+        vectors, counts = wait()
+        offsets = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
+        count = batch.num_rows
+        return pa.RecordBatch.from_arrays(
+            [
+                batch.column("text_id").cast(pa.string()),
+                batch.column("encoder_key").cast(pa.string()),
+                pa.array([identity.encoder_name] * count, pa.string()),
+                pa.array([identity.encoder_revision] * count, pa.string()),
+                pa.array([identity.encoder_sha256] * count, pa.string()),
+                pa.ListArray.from_arrays(pa.array(offsets), pa.array(vectors.ravel())),
+                pa.array(counts, pa.int32()),
+                pa.array(counts > encoder.maximum_tokens),
+            ],
+            schema=EMBEDDED_SCHEMA,
+        )
+
+    return finish

@@ -7,7 +7,7 @@ entailment label takes their place.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from hcat.encoders import mpnet
 from hcat.encoders.classifier_identities import SHIPPED, ClassifierIdentity, read_card
 from hcat.encoders.distances import Head, find_entailment, find_label
-from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, name_inputs, run_prepared
+from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, name_inputs, start_prepared
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers
 from hcat.engine.keys import hash_text
 from hcat.statistics.arrays import Floats
@@ -258,6 +258,18 @@ def classify_pairs(
     batch_tokens : int
         Padded tokens per batch.
     """
+    return start_classifying(classifier, premises, hypotheses, batch_tokens)()
+
+
+def start_classifying(
+    classifier: Classifier, premises: Sequence[str], hypotheses: Sequence[str], batch_tokens: int
+) -> Callable[[], tuple[Floats, npt.NDArray[np.int64]]]:
+    """Return a function that waits for what :func:`classify_pairs` returns; the device is given all batches at once."""
     prepared = classifier.prepare(premises, hypotheses)
-    logits = run_prepared(prepared, classifier.maximum_tokens, batch_tokens)
-    return (np.empty((0, 1)) if logits is None else logits.astype(np.float64)), prepared.counts
+    finish = start_prepared(prepared, classifier.maximum_tokens, batch_tokens)
+
+    def wait() -> tuple[Floats, npt.NDArray[np.int64]]:
+        logits = finish()
+        return (np.empty((0, 1)) if logits is None else logits.astype(np.float64)), prepared.counts
+
+    return wait

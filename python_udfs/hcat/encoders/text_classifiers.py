@@ -21,7 +21,7 @@ import pyarrow as pa
 from hcat.encoders.classifier_heads import Head, load_head
 from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, Encoder, encode_texts, load_encoder, resolve_encoder
 from hcat.encoders.tokens import start_fetch
-from hcat.engine.batching import run_batches
+from hcat.engine.batching import start_batches
 from hcat.engine.devices import (
     ModelError,
     choose_device,
@@ -339,8 +339,8 @@ class _SequenceScorer:
                 logits = self._model(**batch).logits.double()
             return start_fetch(logits.sigmoid() if self._is_multi_label else logits.softmax(dim=1))
 
-        for rows, shares in run_batches(counts, DEFAULT_BATCH_TOKENS[self._identity.device], start):
-            scores[rows] = combine_shares(self._identity.purpose, shares, self._signs, self._is_multi_label)
+        for rows, fetch in list(start_batches(counts, DEFAULT_BATCH_TOKENS[self._identity.device], start)):
+            scores[rows] = combine_shares(self._identity.purpose, fetch(), self._signs, self._is_multi_label)
         return scores
 
 

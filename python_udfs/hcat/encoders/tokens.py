@@ -1,7 +1,7 @@
 """Run a model on texts that are tokenized once: tokens in one array, padded without a loop, results fetched late.
 
-Encoders and classifiers share this way. While the device works on one batch, the next one is padded and copied to it,
-and nothing waits for the device before :func:`hcat.engine.batching.run_batches` asks for a result.
+Encoders and classifiers share this way. A GPU works while the next texts are tokenized, padded and copied to it, all in
+one thread: nothing waits for the device before a result is asked for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hcat.engine.batching import run_batches
+from hcat.engine.batching import start_batches
 
 Rows = npt.NDArray[np.int64]
 
@@ -70,7 +70,7 @@ class Tokens:
 
     Examples
     --------
-    >>> tokens = Tokens.join([[5, 6], [7]], [[0, 0], [0]])
+    >>> tokens = Tokens.join(np.array([2, 1]), [[5, 6], [7]])
     >>> padded = tokens.pad(np.array([0, 1]))
     >>> padded.ids.tolist(), padded.is_padding.tolist(), padded.has_padding
     ([[5, 6], [7, 0]], [[False, False], [False, True]], True)
@@ -81,12 +81,16 @@ class Tokens:
     starts: Rows
 
     @classmethod
-    def join(cls, ids: Iterable[list[int]], segments: Iterable[list[int]]) -> Tokens:
-        """Return the tokens of rows given as lists."""
-        flat = np.fromiter(chain.from_iterable(lists := list(ids)), np.int64)
+    def join(cls, counts: Rows, ids: Iterable[list[int]], segments: Iterable[list[int]] | None = None) -> Tokens:
+        """Return the tokens of rows given as lists with ``counts`` tokens each; no segments: all are of the first text.
+
+        The lists are read one at a time and may be made when they are asked for.
+        """
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        flat = np.fromiter(chain.from_iterable(ids), np.int64, starts[-1])
         # a list of small numbers becomes bytes in one call
-        kinds = np.frombuffer(b"".join(map(bytes, segments)), np.uint8)
-        return cls(flat, kinds, np.concatenate([[0], np.cumsum([len(row) for row in lists], dtype=np.int64)]))
+        kinds = b"".join(map(bytes, segments)) if segments is not None else bytes(len(flat))
+        return cls(flat, np.frombuffer(kinds, np.uint8), starts)
 
     def pad(self, rows: Rows, padding: int = 0) -> Padded:
         """Return some rows, padded with the token id ``padding``."""
@@ -122,8 +126,10 @@ class Prepared(NamedTuple):
     run: Callable[[Any], Any]
 
 
-def run_prepared(prepared: Prepared, maximum_tokens: int, budget: int) -> npt.NDArray[Any] | None:
-    """Return the outputs of all rows in their order, shape (n, outputs), or None where there is no row.
+def start_prepared(prepared: Prepared, maximum_tokens: int, budget: int) -> Callable[[], npt.NDArray[Any] | None]:
+    """Start all batches, and return a function that waits for the outputs of all rows in their order.
+
+    They have the shape (n, outputs); where there is no row they are None.
 
     Parameters
     ----------
@@ -133,16 +139,22 @@ def run_prepared(prepared: Prepared, maximum_tokens: int, budget: int) -> npt.ND
     budget : int
         Padded tokens per batch.
     """
-    outputs: npt.NDArray[Any] | None = None
 
     def start(rows: Rows) -> Callable[[], npt.NDArray[Any]]:
         return start_fetch(prepared.run(prepared.load(rows)))
 
-    for rows, found in run_batches(np.minimum(prepared.counts, maximum_tokens), budget, start):
-        if outputs is None:
-            outputs = np.empty((len(prepared.counts), found.shape[1]), found.dtype)
-        outputs[rows] = found
-    return outputs
+    started = list(start_batches(np.minimum(prepared.counts, maximum_tokens), budget, start))
+
+    def finish() -> npt.NDArray[Any] | None:
+        outputs: npt.NDArray[Any] | None = None
+        for rows, fetch in started:
+            found = fetch()
+            if outputs is None:
+                outputs = np.empty((len(prepared.counts), found.shape[1]), found.dtype)
+            outputs[rows] = found
+        return outputs
+
+    return finish
 
 
 def copy_to(padded: Padded, device: Any) -> Padded:
@@ -192,13 +204,18 @@ def join_encodings(encodings: Sequence[Any], maximum: int) -> tuple[Tokens, Rows
     counts = np.array([len(encoding) for encoding in encodings], dtype=np.int64)
     cut = {row: truncate_pair(to_pair(encodings[row]), maximum) for row in np.flatnonzero(counts > maximum).tolist()}
     ids = (cut[row].ids if row in cut else encoding.ids for row, encoding in enumerate(encodings))
-    segments = (cut[row].segments if row in cut else encoding.type_ids for row, encoding in enumerate(encodings))
-    return Tokens.join(ids, segments), counts
+    segments = None
+    if encodings and encodings[0].n_sequences > 1:
+        segments = (cut[row].segments if row in cut else encoding.type_ids for row, encoding in enumerate(encodings))
+    return Tokens.join(np.minimum(counts, maximum), ids, segments), counts
 
 
-def join_pairs(pairs: Sequence[TokenizedPair]) -> Tokens:
-    """Return the tokens of pairs."""
-    return Tokens.join((pair.ids for pair in pairs), (pair.segments for pair in pairs))
+def join_pairs(pairs: Sequence[TokenizedPair], maximum: int) -> tuple[Tokens, Rows]:
+    """Return the tokens of pairs, cut to ``maximum``, and their counts before the cut."""
+    counts = np.array([len(pair.ids) for pair in pairs], dtype=np.int64)
+    cut = [truncate_pair(pair, maximum) for pair in pairs]
+    ids, segments = (pair.ids for pair in cut), (pair.segments for pair in cut)
+    return Tokens.join(np.minimum(counts, maximum), ids, segments), counts
 
 
 def truncate_pair(pair: TokenizedPair, maximum: int) -> TokenizedPair:

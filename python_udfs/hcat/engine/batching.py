@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,9 +18,10 @@ from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batc
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Fetch = TypeVar("Fetch")
 
-#: Device -> slices in work at the same time. A CPU is busy with one.
-SLICES_AT_ONCE = {"cpu": 1, "cuda": 3}
+#: Device -> slices started before a result is asked for. A CPU does the work when it is started.
+SLICES_AHEAD = {"cpu": 0, "cuda": 1}
 
 
 def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
@@ -60,13 +60,12 @@ def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDA
         start = end
 
 
-def run_batches(
-    counts: npt.NDArray[np.int64], budget: int, start: Callable[[npt.NDArray[np.int64]], Callable[[], Result]]
-) -> Iterator[tuple[npt.NDArray[np.int64], Result]]:
-    """Yield (indices, result) for every batch of :func:`plan_batches`.
+def start_batches(
+    counts: npt.NDArray[np.int64], budget: int, start: Callable[[npt.NDArray[np.int64]], Fetch]
+) -> Iterator[tuple[npt.NDArray[np.int64], Fetch]]:
+    """Yield (indices, ``start(indices)``) for every batch of :func:`plan_batches`.
 
-    A result is asked for after the next batch was started, so that the device is never without work. When the GPU runs
-    out of memory, the batch is halved and tried again; a single text that does not fit raises.
+    When the GPU runs out of memory, the batch is halved and tried again; a single text that does not fit raises.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ def run_batches(
     budget : int
         As for :func:`plan_batches`.
     start : callable
-        Indices of a batch -> a function that waits for its result and returns it.
+        Indices of a batch -> what stands for its result.
 
     Raises
     ------
@@ -84,64 +83,58 @@ def run_batches(
 
     Examples
     --------
-    >>> def start(indices):
-    ...     print("start", indices.tolist())
-    ...     return lambda: len(indices)
-    >>> for indices, result in run_batches(np.array([5, 2, 3]), 8, start):
-    ...     print("result", indices.tolist(), result)
-    start [1, 2]
-    start [0]
-    result [1, 2] 2
-    result [0] 1
+    >>> [(indices.tolist(), result) for indices, result in start_batches(np.array([5, 2, 3]), 8, len)]
+    [([1, 2], 2), ([0], 1)]
     """
     queue = deque(plan_batches(counts, budget))
-    started: deque[tuple[npt.NDArray[np.int64], Callable[[], Result]]] = deque()
     while queue:
         indices = queue.popleft()
         try:
-            started.append((indices, start(indices)))
+            result = start(indices)
         except RuntimeError as error:
             if "out of memory" not in str(error).lower() or len(indices) == 1:
                 raise
             half = len(indices) // 2
             queue.extendleft([indices[half:], indices[:half]])
-        if len(started) > 1:
-            earlier, fetch = started.popleft()
-            yield earlier, fetch()
-    for indices, fetch in started:
-        yield indices, fetch()
+            continue
+        yield indices, result
 
 
-def map_ahead(items: Iterable[Item], work: Callable[[Item], Result], at_once: int) -> Iterator[tuple[Item, Result]]:
-    """Yield (item, ``work(item)``) in the order of the items, with ``at_once`` of them in work.
+def fetch_late(started: Iterable[tuple[Item, Callable[[], Result]]], ahead: int) -> Iterator[tuple[Item, Result]]:
+    """Yield (item, result) of work that was started, in its order, each result after ``ahead`` more were started.
+
+    A GPU then never waits for the next piece of work to be tokenized. With ``ahead`` 0 a result is asked for at once.
 
     Parameters
     ----------
-    items : iterable
-    work : callable
-        Item -> result; runs in threads if ``at_once`` is more than 1.
-    at_once : int
-        Items in work at the same time.
+    started : iterable
+        (item, function that waits for its result); the iterable starts the work when it is asked for the next item.
+    ahead : int
+        Items started and not yet asked for.
 
     Examples
     --------
-    >>> list(map_ahead(["fee", "rates"], len, 2))
-    [('fee', 3), ('rates', 5)]
+    >>> def start(names):
+    ...     for name in names:
+    ...         print("start", name)
+    ...         yield name, lambda name=name: len(name)
+    >>> for name, length in fetch_late(start(["fee", "rates", "loan"]), ahead=1):
+    ...     print("result", name, length)
+    start fee
+    start rates
+    result fee 3
+    start loan
+    result rates 5
+    result loan 4
     """
-    if at_once == 1:
-        for item in items:
-            yield item, work(item)
-        return
-    with ThreadPoolExecutor(at_once) as pool:
-        started: deque[tuple[Item, Future[Result]]] = deque()
-        for item in items:
-            started.append((item, pool.submit(work, item)))
-            # one more than the threads have: they go on while the caller uses a result
-            if len(started) > at_once:
-                earlier, future = started.popleft()
-                yield earlier, future.result()
-        for earlier, future in started:
-            yield earlier, future.result()
+    waiting: deque[tuple[Item, Callable[[], Result]]] = deque()
+    for item, fetch in started:
+        waiting.append((item, fetch))
+        if len(waiting) > ahead:
+            item, fetch = waiting.popleft()
+            yield item, fetch()
+    for item, fetch in waiting:
+        yield item, fetch()
 
 
 def map_slices(
@@ -150,9 +143,9 @@ def map_slices(
     schema: pa.Schema,
     slice_rows: int,
     folder: Path,
-    score: Callable[[pa.RecordBatch], pa.RecordBatch],
+    score: Callable[[pa.RecordBatch], Callable[[], pa.RecordBatch]],
     label: str,
-    at_once: int = 1,
+    ahead: int,
 ) -> Streamed:
     """Return ``score`` applied to all pending rows, streamed slice by slice.
 
@@ -172,25 +165,26 @@ def map_slices(
     folder : Path
         Folder of the slices; each model has its own, named by the model's key.
     score : callable
-        Batch -> batch of ``schema`` with one row per row.
+        Batch -> a function that waits for the batch of ``schema`` with one row per row.
     label : str
         Word of the progress lines.
-    at_once : int
-        Slices in work at the same time, each in a thread of its own. A GPU works on one while the others are tokenized.
+    ahead : int
+        Slices started before the result of one is asked for, as for :func:`fetch_late`.
     """
     if is_distributed(pending):
-        return map_batches(pending, score, schema, slice_rows)
+        return map_batches(pending, lambda batch: score(batch)(), schema, slice_rows)
     total = count_rows(pending)
 
     def slices() -> Iterator[pa.RecordBatch]:
         kept = _read_kept_slices(folder, key, schema)
         progress = Progress(label, total)
 
-        def score_missing(batch: pa.RecordBatch) -> pa.RecordBatch | None:
-            missing = [row for row, value in enumerate(batch.column(key).to_pylist()) if value not in kept]
-            return score(batch.take(pa.array(missing))) if missing else None
+        def start() -> Iterator[tuple[pa.RecordBatch, Callable[[], pa.RecordBatch | None]]]:
+            for batch in rebatch(read_batches(pending, slice_rows), slice_rows):
+                missing = [row for row, value in enumerate(batch.column(key).to_pylist()) if value not in kept]
+                yield batch, score(batch.take(pa.array(missing))) if missing else lambda: None
 
-        for batch, fresh in map_ahead(rebatch(read_batches(pending, slice_rows), slice_rows), score_missing, at_once):
+        for batch, fresh in fetch_late(start(), ahead):
             if fresh is not None:
                 _write_slice(folder, key, fresh)
                 yield fresh
