@@ -48,7 +48,7 @@ PACKAGED_DIMENSIONS = 384
 PACKAGED_MAXIMUM_TOKENS = 256
 
 #: Device -> padded tokens (longest x count) of one batch. A small batch fits the cache of a CPU; a GPU needs more.
-DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 131072}
+DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 262144}
 
 EMBEDDED_SCHEMA = pa.schema(
     [

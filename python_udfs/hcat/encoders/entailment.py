@@ -27,7 +27,7 @@ from hcat.engine.batching import SLICES_AHEAD, map_slices
 from hcat.statistics.arrays import Floats
 
 #: Device -> padded tokens (longest x count) of one batch.
-DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 131072}
+DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 32768}
 
 
 ENTAILED_SCHEMA = pa.schema(
