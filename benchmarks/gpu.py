@@ -35,6 +35,7 @@ COUNT_REPEATS = 3
 
 #: Rows of one slice: the default of hcat_slice_texts.
 SLICE_ROWS = 4096
+LARGE_SLICE_ROWS = 32_768
 
 #: Batches of sentence-transformers; 32 is its default.
 PEER_BATCHES = (32, 256, 1024)
@@ -218,9 +219,9 @@ def measure_ceiling(task: Task, seconds: Seconds) -> Ceiling:
     return Ceiling(seconds.of(lambda: task.prepare(task.rows)), passes, int(counts.sum()), count_padded)
 
 
-def score_slices(task: Task, ahead: int) -> int:
+def score_slices(task: Task, ahead: int, slice_rows: int = SLICE_ROWS) -> int:
     """Score all rows slice by slice as a build does, and return how many slices there were."""
-    slices = [task.rows[start : start + SLICE_ROWS] for start in range(0, len(task.rows), SLICE_ROWS)]
+    slices = [task.rows[start : start + slice_rows] for start in range(0, len(task.rows), slice_rows)]
     return sum(1 for _ in fetch_late(((rows, task.start(rows, task.budget)) for rows in slices), ahead))
 
 
@@ -235,6 +236,9 @@ def measure_task(task: Task, device: str, seconds: Seconds) -> tuple[Table, floa
     sides = {
         f"slices of {SLICE_ROWS:,}, {ahead} ahead, as a build": seconds.of(lambda: score_slices(task, ahead)),
         f"slices of {SLICE_ROWS:,}, one after the other": seconds.of(lambda: score_slices(task, 0)),
+        f"slices of {LARGE_SLICE_ROWS:,}, {ahead} ahead": seconds.of(
+            lambda: score_slices(task, ahead, LARGE_SLICE_ROWS)
+        ),
         "all rows in one call": seconds.of(lambda: task.score(task.rows, task.budget)),
         "tokenizing alone": ceiling.tokenizing,
         "passes alone, batches on the device": ceiling.passes,
