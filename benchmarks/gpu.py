@@ -29,7 +29,7 @@ from hcat.encoders.entailment import load_classifier
 from hcat.encoders.pair_classifiers import start_classifying
 from hcat.encoders.tokens import Prepared, start_prepared
 from hcat.engine.batching import SLICES_AHEAD, fetch_late, plan_batches
-from hcat.engine.devices import packaged_folder
+from hcat.engine.devices import packaged_folder, silence_transformers
 
 COUNT_REPEATS = 3
 
@@ -285,6 +285,8 @@ def start_prepared_once(prepared: Prepared, maximum_tokens: int, budget: int) ->
 def measure_peers(task: Task, device: str, dtype: str, sizes: Sizes, seconds: Seconds) -> Table:
     """Return what sentence-transformers takes for the same texts, sorted."""
     from sentence_transformers import SentenceTransformer
+
+    silence_transformers()
 
     peer = SentenceTransformer(str(packaged_folder()), device=device, model_kwargs={"dtype": getattr(torch, dtype)})
     texts = [text for (text,) in task.rows]
