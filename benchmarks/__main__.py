@@ -23,6 +23,7 @@ from benchmarks import (
     engines,
     evidence,
     explorer,
+    gpu,
     growth,
     judges,
     killed,
@@ -86,6 +87,7 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "determinism": determinism.run,
     "engines": engines.run,
     "throughput": throughput.run,
+    "gpu": gpu.run,
     "accuracy": _run_accuracy,
     "out_of_fold": out_of_fold.run,
     "transfer": transfer.run,
@@ -128,7 +130,8 @@ def main(arguments: list[str] | None = None) -> int:
                 progress.remove_task(task)
             if outcome is None:
                 console.print(
-                    f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder, or a package is missing"
+                    f"{name} skipped: HCAT_BENCHMARK_DATA is not set or lacks its folder, or a package or GPU is "
+                    "missing"
                 )
                 continue
             print_outcome(outcome)

@@ -22,6 +22,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
+from hcat.engine.devices import choose_device
+
 #: The project whose build is measured.
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -231,10 +233,10 @@ def data_folder(name: str) -> Path | None:
 
 def describe_machine() -> str:
     """Return processor, memory, system, Python and library versions in one line, without names of the host."""
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES if _is_installed(name))
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return (
-        f"{usable} CPU cores ({_processor()}), {_memory_gibibytes():.0f} GiB memory, {platform.system()} "
+        f"{usable} CPU cores ({_processor()}), {_memory_gibibytes():.0f} GiB memory, {_gpu()}{platform.system()} "
         f"{platform.machine()}, Python {platform.python_version()}, {versions}"
     )
 
@@ -245,6 +247,21 @@ def _processor() -> str:
         if match:
             return " ".join(match.group(1).split())
     return platform.processor() or "unnamed processor"
+
+
+def _gpu() -> str:
+    """Return the name of the GPU that the models of a build use, with a comma behind it, or nothing."""
+    if choose_device("auto") != "cuda":
+        return ""
+    import torch
+
+    return f"{torch.cuda.get_device_name()} ({torch.cuda.mem_get_info()[1] / 2**30:.0f} GiB), "
+
+
+def _is_installed(name: str) -> bool:
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return bool(metadata.version(name))
+    return False
 
 
 def _memory_gibibytes() -> float:

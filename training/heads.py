@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from hcat.encoders.classifier_heads import FOLDER, balance, fit_head, logistic, save_head, swap_directions
-from hcat.encoders.embedding import load_encoder, resolve_encoder
+from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
 from hcat.engine.devices import check_packaged_weights
 from hcat.engine.keys import hash_text
 from hcat.language.given_names import all_given_names
@@ -50,9 +50,6 @@ SENTIMENT_MADE_WEIGHT = 0.5
 #: One in so many listed names stands in each frame of head_names.csv, and so many names of the US census in two.
 NAME_SHARE = 3
 COUNT_CENSUS_NAMES = 2600
-
-_BATCH_TOKENS = 2048
-_CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +104,9 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
 
 
 def _compute_embeddings(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return vectors of the packaged encoder, shape (n, 384), texts of like length batched together."""
+    """Return vectors of the packaged encoder, shape (n, 384)."""
     encoder = load_encoder(resolve_encoder("packaged", "", "cpu", "float32"))
-    order = sorted(range(len(texts)), key=lambda row: (len(texts[row]), row))
-    vectors = np.zeros((len(texts), 384), dtype=np.float32)
-    start = 0
-    while start < len(order):
-        longest = len(texts[order[min(start + 31, len(order) - 1)]]) // _CHARACTERS_PER_TOKEN + 8
-        rows = order[start : start + max(1, min(64, _BATCH_TOKENS // longest))]
-        vectors[rows] = encoder.encode_batch([texts[row] for row in rows])
-        start += len(rows)
-    return vectors
+    return encode_texts(encoder, texts, DEFAULT_BATCH_TOKENS["cpu"])[0]
 
 
 def template_code(template: str) -> str:

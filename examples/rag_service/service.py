@@ -114,17 +114,17 @@ class MiniLM:
     cut_off = 0.35
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
-        from hcat.encoders.embedding import load_encoder, resolve_encoder
+        from hcat.encoders.embedding import embed_texts, resolve_encoder
 
         self._chunks = chunks
-        self._encoder = load_encoder(resolve_encoder("packaged", "", "cpu", "auto"))
+        self._embed = embed_texts(resolve_encoder("packaged", "", "cpu", "auto"), batch_tokens=0)
         self._lock = threading.Lock()
-        self._vectors = self._encoder.encode_batch([chunk.text for chunk in chunks])
+        self._vectors = self._embed([chunk.text for chunk in chunks])
 
     def search(self, question: str, top: int) -> list[Hit]:
         """Return the ``top`` best chunks, best first; ties keep the order of the file."""
         with self._lock:
-            similarities = self._vectors @ self._encoder.encode_batch([question])[0]
+            similarities = self._vectors @ self._embed([question])[0]
         hits = [
             Hit(chunk, round(float(value), 6), float(value))
             for chunk, value in zip(self._chunks, similarities, strict=True)

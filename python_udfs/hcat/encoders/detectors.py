@@ -19,10 +19,22 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from hcat.encoders.classifier_identities import ClassifierIdentity
 from hcat.encoders.distances import Head
-from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, TokenizedPair, pad_rows, to_pair
+from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, encode_pairs
+from hcat.encoders.tokens import (
+    Padded,
+    Prepared,
+    Rows,
+    TokenizedPair,
+    copy_to,
+    join_pairs,
+    name_inputs,
+    to_pair,
+    truncate_pair,
+)
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers, weight_options
 from hcat.statistics.arrays import Floats
 
@@ -137,7 +149,7 @@ class TokenClassifier:
         self._torch, self._tokenizer = torch, tokenizer
         self._model = model.to(identity.device).eval()
         self._unsupported = find_unsupported({int(index): name for index, name in model.config.id2label.items()})
-        self._special = frozenset(tokenizer.all_special_ids)
+        self._special = np.array(sorted(set(tokenizer.all_special_ids)), dtype=np.int64)
         self._uses_segments = "token_type_ids" in tokenizer.model_input_names
 
     @property
@@ -146,26 +158,26 @@ class TokenClassifier:
         positions = getattr(self._model.config, "max_position_embeddings", None) or MAXIMUM_TOKENS
         return min(int(self._tokenizer.model_max_length), int(positions), MAXIMUM_TOKENS)
 
-    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
-        """Return the tokens of each pair before truncation."""
-        encoded = self._tokenizer(list(premises), list(hypotheses), truncation=False, verbose=False)
-        return [to_pair(encoding) for encoding in encoded.encodings]
+    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+        """Tokenize pairs; the outputs are the logarithms of the shares supported and unsupported, shape (n, 2)."""
+        pairs = [to_pair(encoding) for encoding in encode_pairs(self._tokenizer, premises, hypotheses)]
+        tokens, counts = join_pairs(pairs, self.maximum_tokens)
+        ends = np.array([truncate_pair(pair, self.maximum_tokens).premise_end for pair in pairs], dtype=np.int64)
+        padding, device = int(self._tokenizer.pad_token_id or 0), self._model.device
 
-    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
-        """Return the logarithms of the shares supported and unsupported, shape (n, 2)."""
-        tokens, mask = pad_rows([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
-        device = self._model.device
-        inputs = {"input_ids": self._torch.from_numpy(tokens), "attention_mask": self._torch.from_numpy(mask)}
-        if self._uses_segments:
-            inputs["token_type_ids"] = self._torch.from_numpy(pad_rows([pair.segments for pair in pairs], 0)[0])
+        def load(rows: Rows) -> tuple[Padded, npt.NDArray[np.bool_]]:
+            batch = tokens.pad(rows, padding)
+            is_behind = np.arange(batch.ids.shape[1]) >= ends[rows][:, None]
+            return copy_to(batch, device), is_behind & ~batch.is_padding & ~np.isin(batch.ids, self._special)
+
+        return Prepared(counts, load, self._classify)
+
+    def _classify(self, loaded: tuple[Padded, npt.NDArray[np.bool_]]) -> Floats:
+        batch, is_own = loaded
         with self._torch.inference_mode():
-            logits = self._model(**{name: value.to(device) for name, value in inputs.items()}).logits
+            logits = self._model(**name_inputs(batch, self._uses_segments)).logits
             shares = self._torch.softmax(logits.float(), dim=-1)[:, :, self._unsupported].cpu().numpy()
-        worst = np.zeros(len(pairs))
-        for row, pair in enumerate(pairs):
-            own = [place for place in range(pair.premise_end, len(pair.ids)) if pair.ids[place] not in self._special]
-            worst[row] = shares[row, own].max() if own else 0.0
-        worst = np.clip(worst.astype(np.float64), _TINY, 1 - _TINY)
+        worst = np.clip(np.where(is_own, shares, 0.0).max(axis=1).astype(np.float64), _TINY, 1 - _TINY)
         result: Floats = np.log(np.stack([1 - worst, worst], axis=1))
         return result
 
@@ -210,28 +222,24 @@ class SequenceToSequenceClassifier:
         """Longest pair in tokens: the tokenizer's limit, at most :data:`MAXIMUM_TOKENS`."""
         return min(int(self._tokenizer.model_max_length), MAXIMUM_TOKENS)
 
-    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
-        """Return the tokens of each pair before truncation: prompt, premise, end, hypothesis, end."""
+    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+        """Tokenize pairs: prompt, premise, end, hypothesis, end. Outputs are the logits of 1 and 0, shape (n, 2)."""
         start = len(self._prefix)
         pairs = []
         for premise, hypothesis in zip(premises, hypotheses, strict=True):
             evidence = self._encode(premise)
             ids = [*self._prefix, *evidence, self._end, *self._encode(hypothesis), self._end]
             pairs.append(TokenizedPair(ids, [0] * len(ids), start, start + len(evidence)))
-        return pairs
+        tokens, counts = join_pairs(pairs, self.maximum_tokens)
+        padding, device = int(self._tokenizer.pad_token_id or 0), self._model.device
+        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, padding), device), self._classify)
 
-    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
-        """Return the logits of the answers 1 and 0, shape (n, 2)."""
-        tokens, mask = pad_rows([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
-        torch, device = self._torch, self._model.device
-        start = torch.full((len(pairs), 1), int(self._model.config.decoder_start_token_id or 0), dtype=torch.long)
+    def _classify(self, batch: Padded) -> Any:
+        torch, first = self._torch, int(self._model.config.decoder_start_token_id or 0)
+        start = torch.full((len(batch.ids), 1), first, dtype=torch.long, device=batch.ids.device)
         with torch.inference_mode():
-            logits = self._model(
-                input_ids=torch.from_numpy(tokens).to(device),
-                attention_mask=torch.from_numpy(mask).to(device),
-                decoder_input_ids=start.to(device),
-            ).logits[:, 0, self._answers]
-        return np.asarray(logits.float().cpu().numpy(), dtype=np.float64)
+            logits = self._model(**name_inputs(batch, uses_segments=False), decoder_input_ids=start).logits
+            return logits[:, 0, self._answers].float()
 
 
 #: End of the name of an architecture -> class of transformers that opens it -> classifier.

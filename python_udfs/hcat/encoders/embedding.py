@@ -18,7 +18,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.engine.batching import map_slices, run_batches
+from hcat.encoders.tokens import (
+    Padded,
+    Prepared,
+    copy_to,
+    join_encodings,
+    join_pairs,
+    name_inputs,
+    start_prepared,
+    to_text,
+)
+from hcat.engine.batching import SLICES_AHEAD, map_slices
 from hcat.engine.devices import (
     ModelError,
     check_packaged_weights,
@@ -38,7 +48,7 @@ PACKAGED_DIMENSIONS = 384
 PACKAGED_MAXIMUM_TOKENS = 256
 
 #: Device -> padded tokens (longest x count) of one batch. A small batch fits the cache of a CPU; a GPU needs more.
-DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 131072}
+DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 262144}
 
 EMBEDDED_SCHEMA = pa.schema(
     [
@@ -94,12 +104,8 @@ ENCODER_COLUMNS = tuple(field.name for field in fields(EncoderIdentity))
 class Encoder(Protocol):
     """Interface of an encoder: turns texts into unit vectors."""
 
-    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Return the number of tokens of each text before truncation, shape (n,)."""
-        ...
-
-    def encode_batch(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of one batch, shape (n, dimensions), float32."""
+    def prepare(self, texts: Sequence[str]) -> Prepared:
+        """Tokenize texts; the outputs of a batch are unit vectors, shape (n, dimensions), float32."""
         ...
 
     @property
@@ -201,7 +207,7 @@ class PackagedEncoder:
         from hcat.encoders import minilm
 
         require_gpu(identity.device, torch)
-        self._torch, self._minilm = torch, minilm
+        self._torch = torch
         self._tokenizer = minilm.load_tokenizer()
         self._device = torch.device(identity.device)
         self._model = minilm.MiniLM(minilm.read_weights()).to(self._device, getattr(torch, identity.dtype))
@@ -211,23 +217,18 @@ class PackagedEncoder:
         """Longest input in tokens (the published max_seq_length)."""
         return PACKAGED_MAXIMUM_TOKENS
 
-    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Return token counts before truncation, shape (n,)."""
-        return np.array([len(encoding) for encoding in self._tokenizer.encode_batch_fast(list(texts))], dtype=np.int64)
+    def prepare(self, texts: Sequence[str]) -> Prepared:
+        """Tokenize texts; truncation keeps the closing [SEP]."""
+        tokens, counts = join_encodings(self._tokenizer.encode_batch_fast(list(texts)), self.maximum_tokens)
+        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows), self._device), self._encode)
 
-    def encode_batch(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors, shape (n, dimensions)."""
+    def _encode(self, batch: Padded) -> Any:
         torch = self._torch
-        kept = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
-        # Truncation keeps the closing [SEP].
-        kept = [ids if len(ids) <= self.maximum_tokens else [*ids[: self.maximum_tokens - 1], ids[-1]] for ids in kept]
-        tokens, segments, is_padding = self._minilm.pad(kept, [[0] * len(ids) for ids in kept], self._device)
         with torch.inference_mode():
-            states = self._model(tokens, segments, is_padding).float()
-            weights = (~is_padding).unsqueeze(2).float()
+            states = self._model(*batch).float()
+            weights = (~batch.is_padding).unsqueeze(2).float()
             pooled = (states * weights).sum(dim=1) / weights.sum(dim=1)
-            vectors = torch.nn.functional.normalize(pooled, dim=1)
-            return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+            return torch.nn.functional.normalize(pooled, dim=1)
 
 
 class SentenceTransformerEncoder:
@@ -261,22 +262,25 @@ class SentenceTransformerEncoder:
         """Longest input in tokens."""
         return int(self._model.max_seq_length or 512)
 
-    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Return token counts before truncation, shape (n,)."""
-        encoded = self._model.tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)
-        return np.array([len(ids) for ids in encoded["input_ids"]], dtype=np.int64)
+    def prepare(self, texts: Sequence[str]) -> Prepared:
+        """Tokenize texts; truncation keeps the special tokens at the end."""
+        tokenizer = self._model.tokenizer
+        options = {"add_special_tokens": True, "truncation": False, "return_special_tokens_mask": True}
+        encoded = tokenizer(list(texts), **options, verbose=False)
+        pairs = [
+            to_text(ids, special)
+            for ids, special in zip(encoded["input_ids"], encoded["special_tokens_mask"], strict=True)
+        ]
+        tokens, counts = join_pairs(pairs, self.maximum_tokens)
+        padding, device = int(tokenizer.pad_token_id or 0), self._model.device
+        uses_segments = "token_type_ids" in tokenizer.model_input_names
 
-    def encode_batch(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors, shape (n, dimensions)."""
-        with self._torch.inference_mode():
-            features = self._model.preprocess(list(texts))
-            features = {
-                name: value.to(self._model.device) if hasattr(value, "to") else value
-                for name, value in features.items()
-            }
-            vectors = self._model.forward(features)["sentence_embedding"].float()
-            vectors = self._torch.nn.functional.normalize(vectors, dim=1)
-            return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+        def run(batch: Padded) -> Any:
+            with self._torch.inference_mode():
+                vectors = self._model.forward(name_inputs(batch, uses_segments))["sentence_embedding"].float()
+                return self._torch.nn.functional.normalize(vectors, dim=1)
+
+        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, padding), device), run)
 
 
 class HashingEncoder:
@@ -286,7 +290,7 @@ class HashingEncoder:
 
     Examples
     --------
-    >>> vectors = HashingEncoder(8).encode_batch(["fee", "fee", "rate"])
+    >>> vectors, _ = encode_texts(HashingEncoder(8), ["fee", "fee", "rate"], 16)
     >>> vectors.shape, bool((vectors[0] == vectors[1]).all()), bool((vectors[0] == vectors[2]).all())
     ((3, 8), True, False)
     """
@@ -301,12 +305,12 @@ class HashingEncoder:
         """Longest input in tokens, more than any text has."""
         return 1 << 20
 
-    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Return word counts, shape (n,)."""
-        return np.array([text.count(" ") + 1 for text in texts], dtype=np.int64)
+    def prepare(self, texts: Sequence[str]) -> Prepared:
+        """Count words; the vectors are seeded by the hash of each text."""
+        counts = np.array([text.count(" ") + 1 for text in texts], dtype=np.int64)
+        return Prepared(counts, lambda rows: [texts[row] for row in rows], self._encode)
 
-    def encode_batch(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors seeded by the hash of each text, shape (n, dimensions)."""
+    def _encode(self, texts: Sequence[str]) -> Vectors:
         rows = [
             np.random.Generator(np.random.SFC64(int(hash_text(text), 16))).standard_normal(self._dimensions, np.float32)
             for text in texts
@@ -332,18 +336,21 @@ def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> t
     >>> vectors.shape, counts.tolist()
     ((2, 8), [3, 1])
     """
-    counts = encoder.count_tokens(texts)
-    clipped = np.minimum(counts, encoder.maximum_tokens)
-    vectors: Vectors | None = None
-    for indices, encoded in run_batches(
-        clipped, batch_tokens, lambda chosen: encoder.encode_batch([texts[index] for index in chosen])
-    ):
-        if vectors is None:
-            vectors = np.empty((len(texts), encoded.shape[1]), dtype=np.float32)
-        vectors[indices] = encoded
-    if vectors is None:
-        vectors = np.empty((0, 0), dtype=np.float32)
-    return vectors, counts
+    return start_encoding(encoder, texts, batch_tokens)()
+
+
+def start_encoding(
+    encoder: Encoder, texts: Sequence[str], batch_tokens: int
+) -> Callable[[], tuple[Vectors, npt.NDArray[np.int64]]]:
+    """Return a function that waits for what :func:`encode_texts` returns; the device is given all batches at once."""
+    prepared = encoder.prepare(texts)
+    finish = start_prepared(prepared, encoder.maximum_tokens, batch_tokens)
+
+    def wait() -> tuple[Vectors, npt.NDArray[np.int64]]:
+        vectors = finish()
+        return (np.empty((0, 0), dtype=np.float32) if vectors is None else vectors), prepared.counts
+
+    return wait
 
 
 def embed_texts(identity: EncoderIdentity, batch_tokens: int) -> Callable[[Sequence[str]], Vectors]:
@@ -384,28 +391,33 @@ def embed_pending(
     budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
     folder = Path(warehouse) / "slices" / identity.encoder_key
 
-    def embed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    def embed(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
         return _embed_slice(batch, identity, budget)
 
-    return map_slices(pending, "text_id", EMBEDDED_SCHEMA, slice_texts, folder, embed, "embedding texts")
+    ahead = SLICES_AHEAD[identity.device]
+    return map_slices(pending, "text_id", EMBEDDED_SCHEMA, slice_texts, folder, embed, "embedding texts", ahead)
 
 
-def _embed_slice(batch: pa.RecordBatch, identity: EncoderIdentity, budget: int) -> pa.RecordBatch:
+def _embed_slice(batch: pa.RecordBatch, identity: EncoderIdentity, budget: int) -> Callable[[], pa.RecordBatch]:
     encoder = load_encoder(identity)
-    texts = batch.column("encoded_text").to_pylist()
-    vectors, counts = encode_texts(encoder, texts, budget)
-    offsets = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
-    count = len(texts)
-    return pa.RecordBatch.from_arrays(
-        [
-            batch.column("text_id").cast(pa.string()),
-            batch.column("encoder_key").cast(pa.string()),
-            pa.array([identity.encoder_name] * count, pa.string()),
-            pa.array([identity.encoder_revision] * count, pa.string()),
-            pa.array([identity.encoder_sha256] * count, pa.string()),
-            pa.ListArray.from_arrays(pa.array(offsets), pa.array(vectors.ravel())),
-            pa.array(counts, pa.int32()),
-            pa.array(counts > encoder.maximum_tokens),
-        ],
-        schema=EMBEDDED_SCHEMA,
-    )
+    wait = start_encoding(encoder, batch.column("encoded_text").to_pylist(), budget)
+
+    def finish() -> pa.RecordBatch:
+        vectors, counts = wait()
+        offsets = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
+        count = batch.num_rows
+        return pa.RecordBatch.from_arrays(
+            [
+                batch.column("text_id").cast(pa.string()),
+                batch.column("encoder_key").cast(pa.string()),
+                pa.array([identity.encoder_name] * count, pa.string()),
+                pa.array([identity.encoder_revision] * count, pa.string()),
+                pa.array([identity.encoder_sha256] * count, pa.string()),
+                pa.ListArray.from_arrays(pa.array(offsets), pa.array(vectors.ravel())),
+                pa.array(counts, pa.int32()),
+                pa.array(counts > encoder.maximum_tokens),
+            ],
+            schema=EMBEDDED_SCHEMA,
+        )
+
+    return finish

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,14 +20,14 @@ from hcat.encoders.pair_classifiers import (
     CompactClassifier,
     HashingClassifier,
     SequenceClassifier,
-    classify_pairs,
     open_accurate,
+    start_classifying,
 )
-from hcat.engine.batching import map_slices
+from hcat.engine.batching import SLICES_AHEAD, map_slices
 from hcat.statistics.arrays import Floats
 
 #: Device -> padded tokens (longest x count) of one batch.
-DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 131072}
+DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 32768}
 
 
 ENTAILED_SCHEMA = pa.schema(
@@ -96,10 +96,11 @@ def entail_pending(
     budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
     folder = Path(warehouse) / "slices" / identity.classifier_key
 
-    def entail(batch: pa.RecordBatch) -> pa.RecordBatch:
+    def entail(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
         return _entail_slice(batch, identity, budget)
 
-    return map_slices(pending, "pair_id", ENTAILED_SCHEMA, slice_pairs, folder, entail, "entailment pairs")
+    ahead = SLICES_AHEAD[identity.device]
+    return map_slices(pending, "pair_id", ENTAILED_SCHEMA, slice_pairs, folder, entail, "entailment pairs", ahead)
 
 
 class Reading(NamedTuple):
@@ -129,10 +130,12 @@ class Reading(NamedTuple):
     first: Distances | None
 
 
-def read_pairs(
+def start_reading(
     identity: ClassifierIdentity, premises: Sequence[str], hypotheses: Sequence[str], budget: int
-) -> Reading:
-    """Return what the classifier of the build says of the pairs; a cascade reads unsettled pairs a second time.
+) -> Callable[[], Reading]:
+    """Return a function that waits for what the classifier of the build says of the pairs.
+
+    A cascade reads unsettled pairs a second time, once the first reading is there.
 
     Parameters
     ----------
@@ -144,19 +147,26 @@ def read_pairs(
         Padded tokens per batch.
     """
     if identity.location != CASCADE:
-        return _read_once(identity, premises, hypotheses, budget)
-    reading = _read_once(resolve_part(identity, cascade.FIRST), premises, hypotheses, budget)
+        return _start_once(identity, premises, hypotheses, budget)
+    wait = _start_once(resolve_part(identity, cascade.FIRST), premises, hypotheses, budget)
+    return lambda: _read_unsettled(wait(), identity, premises, hypotheses, budget)
+
+
+def _read_unsettled(
+    reading: Reading, identity: ClassifierIdentity, premises: Sequence[str], hypotheses: Sequence[str], budget: int
+) -> Reading:
+    """Return the reading of a cascade, given that of its first classifier."""
     first = reading.distances
     unsettled = np.flatnonzero(cascade.find_unsettled(premises, hypotheses, first))
     if not len(unsettled):
         return reading._replace(first=first)
     chosen = unsettled.tolist()
-    second = _read_once(
+    second = _start_once(
         resolve_part(identity, cascade.SECOND),
         [premises[row] for row in chosen],
         [hypotheses[row] for row in chosen],
         budget,
-    )
+    )()
     for position, row in enumerate(chosen):
         reading.logits[row], reading.deciding[row] = second.logits[position], second.deciding[position]
     distances = Distances(*(_put(whole, unsettled, own) for whole, own in zip(first, second.distances, strict=True)))
@@ -174,25 +184,34 @@ def _put(whole: Any, rows: npt.NDArray[np.int64], values: Any) -> Any:
     return copied
 
 
-def _read_once(
+def _start_once(
     identity: ClassifierIdentity, premises: Sequence[str], hypotheses: Sequence[str], budget: int
-) -> Reading:
+) -> Callable[[], Reading]:
     classifier = load_classifier(identity)
-    logits, counts = classify_pairs(classifier, premises, hypotheses, budget)
-    names = [identity.classifier_name] * len(premises)
-    return Reading(
-        list(logits),
-        measure_distances(logits, classifier.head),
-        counts,
-        counts > classifier.maximum_tokens,
-        names,
-        None,
-    )
+    wait = start_classifying(classifier, premises, hypotheses, budget)
+
+    def finish() -> Reading:
+        logits, counts = wait()
+        return Reading(
+            list(logits),
+            measure_distances(logits, classifier.head),
+            counts,
+            counts > classifier.maximum_tokens,
+            [identity.classifier_name] * len(premises),
+            None,
+        )
+
+    return finish
 
 
-def _entail_slice(batch: pa.RecordBatch, identity: ClassifierIdentity, budget: int) -> pa.RecordBatch:
+def _entail_slice(batch: pa.RecordBatch, identity: ClassifierIdentity, budget: int) -> Callable[[], pa.RecordBatch]:
     premises, hypotheses = batch.column("premise").to_pylist(), batch.column("hypothesis").to_pylist()
-    reading = read_pairs(identity, premises, hypotheses, budget)
+    wait = start_reading(identity, premises, hypotheses, budget)
+    return lambda: _to_entailed(batch, identity, wait())
+
+
+def _to_entailed(batch: pa.RecordBatch, identity: ClassifierIdentity, reading: Reading) -> pa.RecordBatch:
+    """Return what was read as rows of :data:`ENTAILED_SCHEMA`."""
     found, first, count = reading.distances, reading.first, batch.num_rows
     unknown = [None] * count
     columns: dict[str, Any] = {

@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -71,21 +70,20 @@ class MiniLM(nn.Module):
                     state[f"{new}.{ours}.{part}"] = weights[f"{old}.{theirs}.{part}"]
         self.load_state_dict(state)
 
-    def forward(self, tokens: torch.Tensor, segments: torch.Tensor, is_padding: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, tokens: torch.Tensor, segments: torch.Tensor, is_padding: torch.Tensor, has_padding: bool
+    ) -> torch.Tensor:
         """Return the states of the last layer, shape (n, tokens, features).
 
         Parameters
         ----------
-        tokens, segments : Tensor of int64, shape (n, tokens)
-            Token ids, and 0 or 1 for the first or second text.
-        is_padding : Tensor of bool, shape (n, tokens)
-            True where there is no token.
+        tokens, segments, is_padding, has_padding
+            Batch as in :class:`hcat.encoders.tokens.Padded`.
         """
         places = torch.arange(tokens.shape[1], device=tokens.device)
         states = self.words(tokens) + self.positions(places) + self.segments(segments)
         # No mask at all is faster than a mask without effect.
-        mask = is_padding if bool(is_padding.any()) else None
-        result: torch.Tensor = self.layers(self.norm(states), src_key_padding_mask=mask)
+        result: torch.Tensor = self.layers(self.norm(states), src_key_padding_mask=is_padding if has_padding else None)
         return result
 
 
@@ -104,22 +102,3 @@ def load_tokenizer() -> Any:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
-
-
-def pad(ids: list[list[int]], segments: list[list[int]], device: torch.device) -> tuple[torch.Tensor, ...]:
-    """Return the arguments of :class:`MiniLM` for one batch, padded to its longest text.
-
-    Parameters
-    ----------
-    ids, segments : list of list of int
-        Token ids, and 0 or 1 for the first or second text, of each text of the batch.
-    device : torch.device
-    """
-    longest = max(map(len, ids))
-    tokens, kinds = np.zeros((len(ids), longest), np.int64), np.zeros((len(ids), longest), np.int64)
-    is_padding = np.ones((len(ids), longest), np.bool_)
-    for row, (own, kind) in enumerate(zip(ids, segments, strict=True)):
-        tokens[row, : len(own)] = own
-        kinds[row, : len(own)] = kind
-        is_padding[row, : len(own)] = False
-    return tuple(torch.from_numpy(array).to(device) for array in (tokens, kinds, is_padding))

@@ -7,9 +7,9 @@ entailment label takes their place.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,30 +17,13 @@ import numpy.typing as npt
 from hcat.encoders import mpnet
 from hcat.encoders.classifier_identities import SHIPPED, ClassifierIdentity, read_card
 from hcat.encoders.distances import Head, find_entailment, find_label
-from hcat.engine.batching import run_batches
+from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, name_inputs, start_prepared
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers
 from hcat.engine.keys import hash_text
 from hcat.statistics.arrays import Floats
 
 #: Longest pair in tokens, unless the limit of the model is lower.
 MAXIMUM_TOKENS = 512
-
-
-class TokenizedPair(NamedTuple):
-    """One pair before truncation.
-
-    Attributes
-    ----------
-    ids, segments : list of int
-        Token ids and segment (token type) of each token.
-    premise_start, premise_end : int
-        Tokens [premise_start, premise_end) belong to the premise, which is cut if the pair is too long.
-    """
-
-    ids: list[int]
-    segments: list[int]
-    premise_start: int
-    premise_end: int
 
 
 class Classifier(Protocol):
@@ -56,12 +39,8 @@ class Classifier(Protocol):
         """Longest pair in tokens; a longer premise loses its end, which is recorded."""
         ...
 
-    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
-        """Return the tokens of each pair before truncation."""
-        ...
-
-    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
-        """Return the logits of one batch of tokenized pairs, shape (n, n_classes)."""
+    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+        """Tokenize pairs; the outputs of a batch are its logits, shape (n, n_classes)."""
         ...
 
 
@@ -100,7 +79,7 @@ class CompactClassifier:
         from hcat.encoders import minilm
 
         require_gpu(identity.device, torch)
-        self._torch, self._minilm = torch, minilm
+        self._torch = torch
         self._tokenizer = minilm.load_tokenizer()
         self._device = torch.device(identity.device)
         dtype = getattr(torch, identity.dtype)
@@ -125,19 +104,17 @@ class CompactClassifier:
         """Longest pair in tokens: the number of positions of the base model."""
         return MAXIMUM_TOKENS
 
-    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
-        """Return the tokens of each pair before truncation."""
-        return [
-            to_pair(encoding) for encoding in self._tokenizer.encode_batch(list(zip(premises, hypotheses, strict=True)))
-        ]
+    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+        """Tokenize pairs; one that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`."""
+        encodings = self._tokenizer.encode_batch_fast(list(zip(premises, hypotheses, strict=True)))
+        tokens, counts = join_encodings(encodings, self.maximum_tokens)
+        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows), self._device), self._classify)
 
-    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
-        """Return the logits of one batch, shape (n, n_classes)."""
+    def _classify(self, batch: Padded) -> Any:
         torch, linear = self._torch, self._torch.nn.functional.linear
-        inputs = self._minilm.pad([pair.ids for pair in pairs], [pair.segments for pair in pairs], self._device)
         with torch.inference_mode():
-            pooled = torch.tanh(linear(self._model(*inputs)[:, 0], *self._pooler))
-            return np.asarray(linear(pooled, *self._last).float().cpu().numpy(), dtype=np.float64)
+            pooled = torch.tanh(linear(self._model(*batch)[:, 0], *self._pooler))
+            return linear(pooled, *self._last).float()
 
 
 def open_accurate(identity: ClassifierIdentity) -> tuple[Any, Any]:
@@ -199,39 +176,28 @@ class SequenceClassifier:
         """Longest pair in tokens: the tokenizer's limit, at most :data:`MAXIMUM_TOKENS`."""
         return min(int(self._tokenizer.model_max_length), MAXIMUM_TOKENS)
 
-    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
-        """Return the tokens of each pair before truncation."""
-        encoded = self._tokenizer(list(premises), list(hypotheses), truncation=False, verbose=False)
-        return [to_pair(encoding) for encoding in encoded.encodings]
+    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+        """Tokenize pairs; one that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`."""
+        encodings = encode_pairs(self._tokenizer, premises, hypotheses)
+        tokens, counts = join_encodings(encodings, self.maximum_tokens)
+        padding, device = int(self._tokenizer.pad_token_id or 0), self._model.device
+        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, padding), device), self._classify)
 
-    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
-        """Return the logits of one batch, shape (n, n_classes)."""
-        torch, device = self._torch, self._model.device
-        tokens, mask = pad_rows([pair.ids for pair in pairs], int(self._tokenizer.pad_token_id or 0))
-        inputs = {"input_ids": tokens, "attention_mask": mask}
-        if self._uses_segments:
-            inputs["token_type_ids"] = pad_rows([pair.segments for pair in pairs], 0)[0]
-        with torch.inference_mode():
-            logits = self._model(**{name: torch.from_numpy(value).to(device) for name, value in inputs.items()}).logits
-        return np.asarray(logits.float().cpu().numpy(), dtype=np.float64)
+    def _classify(self, batch: Padded) -> Any:
+        with self._torch.inference_mode():
+            return self._model(**name_inputs(batch, self._uses_segments)).logits.float()
 
 
-def pad_rows(rows: Sequence[Sequence[int]], padding: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return whole numbers padded to the longest row, and a mask of what is no padding, both shape (n, longest).
-
-    Examples
-    --------
-    >>> tokens, mask = pad_rows([[5, 6], [7]], 0)
-    >>> tokens.tolist(), mask.tolist()
-    ([[5, 6], [7, 0]], [[1, 1], [1, 0]])
-    """
-    longest = max(map(len, rows))
-    tokens = np.full((len(rows), longest), padding, np.int64)
-    mask = np.zeros_like(tokens)
-    for row, values in enumerate(rows):
-        tokens[row, : len(values)] = values
-        mask[row, : len(values)] = 1
-    return tokens, mask
+def encode_pairs(tokenizer: Any, premises: Sequence[str], hypotheses: Sequence[str]) -> list[Any]:
+    """Return the encodings of pairs, neither cut nor padded, by a fast tokenizer of transformers."""
+    own = tokenizer.backend_tokenizer
+    # a saved tokenizer may cut or pad; whoever has switched that off leaves the tokenizer to other threads
+    if own.truncation is not None:
+        own.no_truncation()
+    if own.padding is not None:
+        own.no_padding()
+    encodings: list[Any] = own.encode_batch_fast(list(zip(premises, hypotheses, strict=True)))
+    return encodings
 
 
 class HashingClassifier:
@@ -240,14 +206,15 @@ class HashingClassifier:
     head = Head(0, 2, np.eye(3))
     maximum_tokens = 1 << 20
 
-    def tokenize(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[TokenizedPair]:
-        """Return the sixteen bytes of the hash of each pair as its tokens."""
+    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+        """Take the sixteen bytes of the hash of each pair as its tokens."""
         digests = [hash_text(premise, hypothesis) for premise, hypothesis in zip(premises, hypotheses, strict=True)]
-        return [TokenizedPair(list(bytes.fromhex(digest)), [0] * 16, 0, 0) for digest in digests]
+        ids = np.frombuffer(bytes.fromhex("".join(digests)), np.uint8).reshape(-1, 16)
+        return Prepared(np.full(len(ids), 16), lambda rows: ids[rows], self._classify)
 
-    def classify_batch(self, pairs: Sequence[TokenizedPair]) -> Floats:
+    def _classify(self, ids: npt.NDArray[np.uint8]) -> Floats:
         """Return three logits in [-2, 2] from the first bytes of the hash, shape (n, 3)."""
-        return np.array([pair.ids[:3] for pair in pairs], dtype=np.float64) / 255.0 * 4.0 - 2.0
+        return ids[:, :3] / 255.0 * 4.0 - 2.0
 
 
 def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -282,7 +249,7 @@ def classify_pairs(
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,), in the order of the pairs.
 
-    A pair that is too long is cut by :func:`truncate_pair`.
+    A pair that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`.
 
     Parameters
     ----------
@@ -291,40 +258,18 @@ def classify_pairs(
     batch_tokens : int
         Padded tokens per batch.
     """
-    tokenized = classifier.tokenize(premises, hypotheses)
-    counts = np.array([len(pair.ids) for pair in tokenized], dtype=np.int64)
-    cut = [truncate_pair(pair, classifier.maximum_tokens) for pair in tokenized]
-    logits: Floats | None = None
-    clipped = np.minimum(counts, classifier.maximum_tokens)
-    for indices, batch in run_batches(
-        clipped, batch_tokens, lambda chosen: classifier.classify_batch([cut[index] for index in chosen])
-    ):
-        if logits is None:
-            logits = np.empty((len(cut), batch.shape[1]))
-        logits[indices] = batch
-    return (np.empty((0, 1)) if logits is None else logits), counts
+    return start_classifying(classifier, premises, hypotheses, batch_tokens)()
 
 
-def truncate_pair(pair: TokenizedPair, maximum: int) -> TokenizedPair:
-    """Return the pair cut to at most ``maximum`` tokens.
+def start_classifying(
+    classifier: Classifier, premises: Sequence[str], hypotheses: Sequence[str], batch_tokens: int
+) -> Callable[[], tuple[Floats, npt.NDArray[np.int64]]]:
+    """Return a function that waits for what :func:`classify_pairs` returns; the device is given all batches at once."""
+    prepared = classifier.prepare(premises, hypotheses)
+    finish = start_prepared(prepared, classifier.maximum_tokens, batch_tokens)
 
-    The end of the premise is cut first, down to half of ``maximum``, and then the end of the hypothesis. The last token
-    of the hypothesis, the closing separator, stays.
-    """
-    excess = len(pair.ids) - maximum
-    if excess <= 0:
-        return pair
-    count_premise = pair.premise_end - pair.premise_start
-    dropped = min(excess, max(count_premise - maximum // 2, 0))
-    first, last = pair.premise_end - dropped, pair.premise_end
-    ids, segments = pair.ids[:first] + pair.ids[last:], pair.segments[:first] + pair.segments[last:]
-    if len(ids) > maximum:
-        ids, segments = [*ids[: maximum - 1], ids[-1]], [*segments[: maximum - 1], segments[-1]]
-    return TokenizedPair(ids, segments, pair.premise_start, first)
+    def wait() -> tuple[Floats, npt.NDArray[np.int64]]:
+        logits = finish()
+        return (np.empty((0, 1)) if logits is None else logits.astype(np.float64)), prepared.counts
 
-
-def to_pair(encoding: Any) -> TokenizedPair:
-    """Return the tokens of an encoding of a fast tokenizer, which marks those of the premise."""
-    own = [position for position, sequence in enumerate(encoding.sequence_ids) if sequence == 0]
-    start, end = (own[0], own[-1] + 1) if own else (0, 0)
-    return TokenizedPair(encoding.ids, encoding.type_ids, start, end)
+    return wait

@@ -9,7 +9,7 @@ sequence classifier (Hub id or folder) can be used instead; `none` switches a pu
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -19,8 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.encoders.classifier_heads import Head, load_head
-from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, Encoder, load_encoder, resolve_encoder
-from hcat.engine.batching import run_batches
+from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, Encoder, encode_texts, load_encoder, resolve_encoder
+from hcat.encoders.tokens import start_fetch
+from hcat.engine.batching import start_batches
 from hcat.engine.devices import (
     ModelError,
     choose_device,
@@ -274,24 +275,14 @@ class _HeadScorer:
         purpose = self._identity.purpose
         read = [neutralise(text) for text in texts] if purpose == "sentiment" else list(texts)
         if self._identity.location != "stored":
-            return to_scale(purpose, self._head.score(self._encode(self._load_encoder(), read)))
+            budget = DEFAULT_BATCH_TOKENS[self._identity.device]
+            return to_scale(purpose, self._head.score(encode_texts(self._load_encoder(), read, budget)[0]))
         vectors = embeddings.copy()
         for row, (text, own) in enumerate(zip(read, texts, strict=True)):
             if text != own:
                 # Encoded alone: the last bits of a vector depend on its batch, and a rebuild must change nothing.
-                vectors[row] = self._load_encoder().encode_batch([text])[0]
+                vectors[row] = encode_texts(self._load_encoder(), [text], 1)[0][0]
         return to_scale(purpose, self._head.score(vectors))
-
-    def _encode(self, encoder: Encoder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        counts = np.minimum(encoder.count_tokens(texts), encoder.maximum_tokens)
-        vectors = np.zeros((len(texts), len(self._head.weights)), dtype=np.float32)
-        for rows, found in run_batches(
-            counts,
-            DEFAULT_BATCH_TOKENS[self._identity.device],
-            lambda rows: encoder.encode_batch([texts[row] for row in rows]),
-        ):
-            vectors[rows] = found
-        return vectors
 
     def _load_encoder(self) -> Encoder:
         if self._encoder is None:
@@ -342,15 +333,14 @@ class _SequenceScorer:
         counts = np.array([len(each["input_ids"]) for each in encoded], dtype=np.int64)
         scores = np.zeros(len(texts))
 
-        def run(rows: npt.NDArray[np.int64]) -> Floats:
+        def start(rows: npt.NDArray[np.int64]) -> Callable[[], Floats]:
             batch = self._tokenizer.pad([encoded[row] for row in rows], return_tensors="pt").to(self._identity.device)
             with self._torch.inference_mode():
                 logits = self._model(**batch).logits.double()
-            shares = logits.sigmoid() if self._is_multi_label else logits.softmax(dim=1)
-            return np.asarray(shares.cpu().numpy())
+            return start_fetch(logits.sigmoid() if self._is_multi_label else logits.softmax(dim=1))
 
-        for rows, shares in run_batches(counts, DEFAULT_BATCH_TOKENS[self._identity.device], run):
-            scores[rows] = combine_shares(self._identity.purpose, shares, self._signs, self._is_multi_label)
+        for rows, fetch in list(start_batches(counts, DEFAULT_BATCH_TOKENS[self._identity.device], start)):
+            scores[rows] = combine_shares(self._identity.purpose, fetch(), self._signs, self._is_multi_label)
         return scores
 
 

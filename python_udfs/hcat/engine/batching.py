@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,12 @@ from hcat.engine.keys import hash_text
 from hcat.engine.progress import Progress
 from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
+Fetch = TypeVar("Fetch")
+
+#: Device -> slices started before a result is asked for. A CPU does the work when it is started.
+SLICES_AHEAD = {"cpu": 0, "cuda": 1}
 
 
 def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
@@ -43,20 +49,21 @@ def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDA
     if budget < 1:
         raise ValueError(f"budget must be positive, got {budget}")
     order = np.argsort(counts, kind="stable")
+    lengths = counts[order].tolist()
     start = 0
     while start < len(order):
         end = start + 1
         # sorted upwards, the newest text is the longest
-        while end < len(order) and (end - start + 1) * counts[order[end]] <= budget:
+        while end < len(order) and (end - start + 1) * lengths[end] <= budget:
             end += 1
         yield order[start:end]
         start = end
 
 
-def run_batches(
-    counts: npt.NDArray[np.int64], budget: int, run: Callable[[npt.NDArray[np.int64]], Result]
-) -> Iterator[tuple[npt.NDArray[np.int64], Result]]:
-    """Yield (indices, ``run(indices)``) for every batch of :func:`plan_batches`.
+def start_batches(
+    counts: npt.NDArray[np.int64], budget: int, start: Callable[[npt.NDArray[np.int64]], Fetch]
+) -> Iterator[tuple[npt.NDArray[np.int64], Fetch]]:
+    """Yield (indices, ``start(indices)``) for every batch of :func:`plan_batches`.
 
     When the GPU runs out of memory, the batch is halved and tried again; a single text that does not fit raises.
 
@@ -66,31 +73,68 @@ def run_batches(
         Tokens of each text after truncation.
     budget : int
         As for :func:`plan_batches`.
-    run : callable
-        Indices of a batch -> its result.
+    start : callable
+        Indices of a batch -> what stands for its result.
 
     Raises
     ------
     RuntimeError
-        If ``run`` raises one that is not about memory, or a single text does not fit.
+        If ``start`` raises one that is not about memory, or a single text does not fit.
 
     Examples
     --------
-    >>> [(indices.tolist(), result) for indices, result in run_batches(np.array([5, 2, 3]), 8, len)]
+    >>> [(indices.tolist(), result) for indices, result in start_batches(np.array([5, 2, 3]), 8, len)]
     [([1, 2], 2), ([0], 1)]
     """
-    queue = list(plan_batches(counts, budget))
+    queue = deque(plan_batches(counts, budget))
     while queue:
-        indices = queue.pop(0)
+        indices = queue.popleft()
         try:
-            result = run(indices)
+            result = start(indices)
         except RuntimeError as error:
             if "out of memory" not in str(error).lower() or len(indices) == 1:
                 raise
             half = len(indices) // 2
-            queue[:0] = [indices[:half], indices[half:]]
+            queue.extendleft([indices[half:], indices[:half]])
             continue
         yield indices, result
+
+
+def fetch_late(started: Iterable[tuple[Item, Callable[[], Result]]], ahead: int) -> Iterator[tuple[Item, Result]]:
+    """Yield (item, result) of work that was started, in its order, each result after ``ahead`` more were started.
+
+    A GPU then never waits for the next piece of work to be tokenized. With ``ahead`` 0 a result is asked for at once.
+
+    Parameters
+    ----------
+    started : iterable
+        (item, function that waits for its result); the iterable starts the work when it is asked for the next item.
+    ahead : int
+        Items started and not yet asked for.
+
+    Examples
+    --------
+    >>> def start(names):
+    ...     for name in names:
+    ...         print("start", name)
+    ...         yield name, lambda name=name: len(name)
+    >>> for name, length in fetch_late(start(["fee", "rates", "loan"]), ahead=1):
+    ...     print("result", name, length)
+    start fee
+    start rates
+    result fee 3
+    start loan
+    result rates 5
+    result loan 4
+    """
+    waiting: deque[tuple[Item, Callable[[], Result]]] = deque()
+    for item, fetch in started:
+        waiting.append((item, fetch))
+        if len(waiting) > ahead:
+            item, fetch = waiting.popleft()
+            yield item, fetch()
+    for item, fetch in waiting:
+        yield item, fetch()
 
 
 def map_slices(
@@ -99,8 +143,9 @@ def map_slices(
     schema: pa.Schema,
     slice_rows: int,
     folder: Path,
-    score: Callable[[pa.RecordBatch], pa.RecordBatch],
+    score: Callable[[pa.RecordBatch], Callable[[], pa.RecordBatch]],
     label: str,
+    ahead: int,
 ) -> Streamed:
     """Return ``score`` applied to all pending rows, streamed slice by slice.
 
@@ -115,30 +160,35 @@ def map_slices(
     schema : Schema
         Of the result.
     slice_rows : int
-        Rows per slice. A finished slice is written to ``folder`` at once, so that a killed build repeats at most one
-        slice. The next build deletes the slices of a finished one.
+        Rows per slice. A finished slice is written to ``folder`` at once, so that a killed build repeats only
+        the slices in work. The next build deletes the slices of a finished one.
     folder : Path
         Folder of the slices; each model has its own, named by the model's key.
     score : callable
-        Batch -> batch of ``schema`` with one row per row.
+        Batch -> a function that waits for the batch of ``schema`` with one row per row.
     label : str
         Word of the progress lines.
+    ahead : int
+        Slices started before the result of one is asked for, as for :func:`fetch_late`.
     """
     if is_distributed(pending):
-        return map_batches(pending, score, schema, slice_rows)
+        return map_batches(pending, lambda batch: score(batch)(), schema, slice_rows)
     total = count_rows(pending)
 
     def slices() -> Iterator[pa.RecordBatch]:
         kept = _read_kept_slices(folder, key, schema)
         progress = Progress(label, total)
-        for batch in rebatch(read_batches(pending, slice_rows), slice_rows):
-            keys = batch.column(key).to_pylist()
-            missing = [index for index, value in enumerate(keys) if value not in kept]
-            if missing:
-                fresh = score(batch.take(pa.array(missing)))
+
+        def start() -> Iterator[tuple[pa.RecordBatch, Callable[[], pa.RecordBatch | None]]]:
+            for batch in rebatch(read_batches(pending, slice_rows), slice_rows):
+                missing = [row for row, value in enumerate(batch.column(key).to_pylist()) if value not in kept]
+                yield batch, score(batch.take(pa.array(missing))) if missing else lambda: None
+
+        for batch, fresh in fetch_late(start(), ahead):
+            if fresh is not None:
                 _write_slice(folder, key, fresh)
                 yield fresh
-            found = [value for value in keys if value in kept]
+            found = [value for value in batch.column(key).to_pylist() if value in kept]
             if found:
                 yield _take_kept(kept, found)
             progress.advance(batch.num_rows)

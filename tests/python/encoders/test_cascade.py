@@ -6,7 +6,7 @@ import pytest
 from hcat.encoders import cascade, entailment, mpnet
 from hcat.encoders.classifier_identities import CASCADE, ClassifierIdentity, describe_classifier
 from hcat.encoders.distances import Head, measure_distances
-from hcat.encoders.pair_classifiers import TokenizedPair
+from hcat.encoders.tokens import Prepared
 
 EVIDENCE = "Cards are not free abroad. The fee is 5 euros. Students pay 3 euros."
 
@@ -48,13 +48,13 @@ class Fixed:
     def __init__(self, share):
         self.share, self.count = share, 0
 
-    def tokenize(self, premises, hypotheses):
-        return [TokenizedPair([1, 2, 3], [0, 0, 1], 0, 2) for _ in premises]
+    def prepare(self, premises, hypotheses):
+        return Prepared(np.full(len(premises), 3), lambda rows: rows, self.classify)
 
-    def classify_batch(self, pairs):
-        self.count += len(pairs)
+    def classify(self, rows):
+        self.count += len(rows)
         shares = np.array([self.share, (1 - self.share) / 2, (1 - self.share) / 2])
-        return np.tile(np.log(shares), (len(pairs), 1))
+        return np.tile(np.log(shares), (len(rows), 1))
 
 
 def test_both_readings_are_kept(monkeypatch):
@@ -64,7 +64,7 @@ def test_both_readings_are_kept(monkeypatch):
     monkeypatch.setattr(entailment, "load_classifier", lambda identity: readers[identity.location])
     both = ClassifierIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
     hypotheses = ["The fee is 5 euros.", "The fee is 3 euros."]
-    reading = entailment.read_pairs(both, [EVIDENCE] * 2, hypotheses, 64)
+    reading = entailment.start_reading(both, [EVIDENCE] * 2, hypotheses, 64)()
     assert (readers["compact"].count, readers["accurate"].count) == (2, 1)
     assert reading.deciding == ["compact", "accurate"]
     np.testing.assert_allclose(reading.distances.probability_entailment, [0.9, 0.2])
@@ -77,7 +77,7 @@ def test_settled_pairs_load_no_second_classifier(monkeypatch):
     monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
     monkeypatch.setattr(entailment, "load_classifier", lambda _: Fixed(0.01))
     both = ClassifierIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
-    reading = entailment.read_pairs(both, [EVIDENCE], ["The fee is 5 euros."], 64)
+    reading = entailment.start_reading(both, [EVIDENCE], ["The fee is 5 euros."], 64)()
     assert reading.deciding == ["compact"]
     assert reading.first is not None
 

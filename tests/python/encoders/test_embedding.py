@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sentence_transformers import SentenceTransformer
 
 from hcat.encoders import embedding as encoders
@@ -79,11 +79,16 @@ def test_packaged_encoder_is_pinned_and_equals_sentence_transformers():
     ]
     encoder = load_encoder(identity)
     vectors, counts = encode_texts(encoder, texts, batch_tokens=64)
+    # the same model in the general wrapper, as a folder: it cuts long texts as sentence-transformers does
+    folder = resolve_encoder(str(devices.packaged_folder()), "", "cpu", "float32")
+    wrapped, wrapped_counts = encode_texts(load_encoder(folder), texts, batch_tokens=64)
     peer = SentenceTransformer(str(devices.packaged_folder()), device="cpu")
     expected = peer.encode(texts, normalize_embeddings=True)
     assert vectors.shape == (len(texts), encoders.PACKAGED_DIMENSIONS)
     assert encoder.maximum_tokens == peer.max_seq_length
     assert_allclose(vectors, expected, atol=1e-5)
+    assert_allclose(wrapped, expected, atol=1e-5)
+    assert_array_equal(wrapped_counts, counts)
     assert counts[1] > counts[0] > counts[2]
     assert load_encoder(identity) is encoder
 
@@ -132,7 +137,7 @@ def test_precision_is_part_of_the_key():
 
 def test_hashing_encoder_is_deterministic_and_unit_length():
     encoder = HashingEncoder(16)
-    vectors = encoder.encode_batch(["a", "b", "a"])
+    vectors, _ = encode_texts(encoder, ["a", "b", "a"], 16)
     assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
     assert_allclose(vectors[0], vectors[2], atol=0)
     assert abs(float(vectors[0] @ vectors[1])) < 0.99
@@ -165,14 +170,35 @@ def test_killed_build_keeps_its_slices(tmp_path, monkeypatch):
 
 def test_out_of_memory_halves_the_batch():
     class Small(HashingEncoder):
-        def encode_batch(self, texts):
-            if len(texts) > 2:
-                raise RuntimeError("CUDA out of memory")
-            return super().encode_batch(texts)
+        def prepare(self, texts):
+            prepared = super().prepare(texts)
 
+            def run(batch):
+                tried.append(len(batch))
+                if len(batch) > 2:
+                    raise RuntimeError("CUDA out of memory")
+                return prepared.run(batch)
+
+            return prepared._replace(run=run)
+
+    tried: list[int] = []
     texts = [f"text {number}" for number in range(9)]
     vectors, _ = encode_texts(Small(8), texts, batch_tokens=1000)
-    assert_allclose(vectors, HashingEncoder(8).encode_batch(texts))
+    assert tried == [9, 4, 2, 2, 5, 2, 3, 1, 2]
+    assert_array_equal(vectors, encode_texts(HashingEncoder(8), texts, batch_tokens=1000)[0])
+
+
+def test_other_errors_and_a_text_that_does_not_fit_are_raised():
+    class Broken(HashingEncoder):
+        def prepare(self, texts):
+            def run(batch):
+                raise RuntimeError(texts[0])
+
+            return super().prepare(texts)._replace(run=run)
+
+    for message in ("out of memory", "device lost"):
+        with pytest.raises(RuntimeError, match=message):
+            encode_texts(Broken(8), [message], batch_tokens=1000)
 
 
 @pytest.mark.parametrize(

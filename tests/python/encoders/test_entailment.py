@@ -16,12 +16,11 @@ from hcat.encoders.distances import Head, find_entailment, find_label, measure_d
 from hcat.encoders.entailment import ENTAILED_SCHEMA, load_classifier
 from hcat.encoders.pair_classifiers import (
     HashingClassifier,
-    TokenizedPair,
     classify_pairs,
     find_last_linear,
     merge_delta,
-    truncate_pair,
 )
+from hcat.encoders.tokens import TokenizedPair, truncate_pair
 from hcat.engine import devices
 from hcat.engine.devices import ModelError
 
@@ -210,13 +209,14 @@ def test_compact_classifier_equals_transformers():
         strict=False,
     )
     assert not missing.missing_keys
-    pairs = classifier.tokenize(["The fee is five euros.", "Yes."], ["The fee is six euros a month.", "No."])
+    premises, hypotheses = ["The fee is five euros.", "Yes."], ["The fee is six euros a month.", "No."]
     expected = []
-    for pair in pairs:
+    for pair in zip(premises, hypotheses, strict=True):
+        encoding = minilm.load_tokenizer().encode(*pair)
         with torch.inference_mode():
-            output = peer(input_ids=torch.tensor([pair.ids]), token_type_ids=torch.tensor([pair.segments]))
+            output = peer(input_ids=torch.tensor([encoding.ids]), token_type_ids=torch.tensor([encoding.type_ids]))
         expected.append(output.logits[0].numpy())
-    assert_allclose(classifier.classify_batch(pairs), np.array(expected), atol=1e-4)
+    assert_allclose(classify_pairs(classifier, premises, hypotheses, 4096)[0], np.array(expected), atol=1e-4)
 
 
 def test_other_delta_is_refused(tmp_path, monkeypatch):
@@ -266,11 +266,11 @@ def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
     assert first.schema == ENTAILED_SCHEMA
     one = first.read_next_batch()
     calls = []
-    original = HashingClassifier.classify_batch
+    original = HashingClassifier.prepare
     monkeypatch.setattr(
         HashingClassifier,
-        "classify_batch",
-        lambda self, pairs: (calls.append(len(pairs)), original(self, pairs))[1],
+        "prepare",
+        lambda self, premises, hypotheses: (calls.append(len(premises)), original(self, premises, hypotheses))[1],
     )
     rest = entailment.entail_pending(FakeRelation(table), identity, 4, 64, str(tmp_path)).read_all()
     assert sum(calls) == 6

@@ -64,10 +64,10 @@ def test_shares_become_one_score():
 
 
 def test_stored_vectors_and_own_encoding_give_the_same_scores():
-    from hcat.encoders.embedding import load_encoder, resolve_encoder
+    from hcat.encoders.embedding import embed_texts, resolve_encoder
 
     texts = ["The fee is 5 euros.", "You are a disgusting idiot and I hate you."]
-    vectors = load_encoder(resolve_encoder("packaged", "", "cpu", "float32")).encode_batch(texts)
+    vectors = embed_texts(resolve_encoder("packaged", "", "cpu", "float32"), 0)(texts)
     stored = load_scorer(resolve()).score(texts, vectors)
     encoded = load_scorer(resolve(encoder={"location": "other/model", "encoder_sha256": "0"})).score(
         texts, vectors[:, :3]

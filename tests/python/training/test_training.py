@@ -62,7 +62,7 @@ def test_delta_gives_the_same_model_in_the_package(adapted, tmp_path):
     weights = merge_delta(minilm.read_weights(), tmp_path / "delta.safetensors")
     model = minilm.MiniLM(weights)
     with torch.inference_mode():
-        states = model(BATCH["input_ids"], BATCH["token_type_ids"], torch.zeros(1, 5, dtype=torch.bool))
+        states = model(BATCH["input_ids"], BATCH["token_type_ids"], torch.zeros(1, 5, dtype=torch.bool), False)
         pooled = torch.tanh(states[:, 0] @ weights["pooler.dense.weight"].T + weights["pooler.dense.bias"])
         found = pooled @ weights["classifier.weight"].T + weights["classifier.bias"]
     assert_allclose(found.numpy(), logits(adapted), atol=1e-4)

@@ -1,0 +1,256 @@
+"""Run a model on texts that are tokenized once: tokens in one array, padded without a loop, results fetched late.
+
+Encoders and classifiers share this way. A GPU works while the next texts are tokenized, padded and copied to it, all in
+one thread: nothing waits for the device before a result is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.engine.batching import start_batches
+
+Rows = npt.NDArray[np.int64]
+
+
+class TokenizedPair(NamedTuple):
+    """Tokens of one pair of premise and hypothesis, or of one text, which has no hypothesis.
+
+    Attributes
+    ----------
+    ids, segments : list of int
+        Token ids and segment (token type) of each token.
+    premise_start, premise_end : int
+        Tokens [premise_start, premise_end) belong to the premise, which is cut if the pair is too long.
+    """
+
+    ids: list[int]
+    segments: list[int]
+    premise_start: int
+    premise_end: int
+
+
+class Padded(NamedTuple):
+    """One batch, padded to its longest row: arrays, or the same as tensors on a device.
+
+    Attributes
+    ----------
+    ids, segments : ndarray or Tensor of int64, shape (n, tokens)
+        Token ids, and 0 or 1 for the first or second text.
+    is_padding : ndarray or Tensor of bool, shape (n, tokens)
+        True where there is no token.
+    has_padding : bool
+        Whether any is. It is known before the copy: to ask the device would mean to wait for it.
+    """
+
+    ids: Any
+    segments: Any
+    is_padding: Any
+    has_padding: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of n texts or pairs, one after another.
+
+    Attributes
+    ----------
+    ids : ndarray of int64, shape (total,)
+        Token ids.
+    segments : ndarray of uint8, shape (total,)
+        0 or 1 for the first or second text.
+    starts : ndarray of int64, shape (n + 1,)
+        Row i has the tokens [starts[i], starts[i + 1]).
+
+    Examples
+    --------
+    >>> tokens = Tokens.join(np.array([2, 1]), [[5, 6], [7]])
+    >>> padded = tokens.pad(np.array([0, 1]))
+    >>> padded.ids.tolist(), padded.is_padding.tolist(), padded.has_padding
+    ([[5, 6], [7, 0]], [[False, False], [False, True]], True)
+    """
+
+    ids: Rows
+    segments: npt.NDArray[np.uint8]
+    starts: Rows
+
+    @classmethod
+    def join(cls, counts: Rows, ids: Iterable[list[int]], segments: Iterable[list[int]] | None = None) -> Tokens:
+        """Return the tokens of rows given as lists with ``counts`` tokens each; no segments: all are of the first text.
+
+        The lists are read one at a time and may be made when they are asked for.
+        """
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        flat = np.fromiter(chain.from_iterable(ids), np.int64, starts[-1])
+        # a list of small numbers becomes bytes in one call
+        kinds = b"".join(map(bytes, segments)) if segments is not None else bytes(len(flat))
+        return cls(flat, np.frombuffer(kinds, np.uint8), starts)
+
+    def pad(self, rows: Rows, padding: int = 0) -> Padded:
+        """Return some rows, padded with the token id ``padding``."""
+        starts = self.starts[rows]
+        lengths = self.starts[rows + 1] - starts
+        places = np.arange(lengths.max())
+        is_padding = places >= lengths[:, None]
+        # reads on into the next rows, and then covers what is not the row's own
+        taken = starts[:, None] + places
+        ids = self.ids.take(taken, mode="clip")
+        segments = self.segments.take(taken, mode="clip").astype(np.int64)
+        has_padding = bool(lengths.min() < len(places))
+        if has_padding:
+            ids[is_padding], segments[is_padding] = padding, 0
+        return Padded(ids, segments, is_padding, has_padding)
+
+
+class Prepared(NamedTuple):
+    """Texts that are tokenized, and how a model reads a batch of them.
+
+    Attributes
+    ----------
+    counts : ndarray of int, shape (n,)
+        Tokens of each text before truncation.
+    load : callable
+        Rows -> the inputs of a batch on the model's device.
+    run : callable
+        Inputs of a batch -> its outputs, shape (rows, outputs), on the model's device.
+    """
+
+    counts: Rows
+    load: Callable[[Rows], Any]
+    run: Callable[[Any], Any]
+
+
+def start_prepared(prepared: Prepared, maximum_tokens: int, budget: int) -> Callable[[], npt.NDArray[Any] | None]:
+    """Start all batches, and return a function that waits for the outputs of all rows in their order.
+
+    They have the shape (n, outputs); where there is no row they are None.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    maximum_tokens : int
+        Longest input of the model; longer ones were cut to it.
+    budget : int
+        Padded tokens per batch.
+    """
+
+    def start(rows: Rows) -> Callable[[], npt.NDArray[Any]]:
+        return start_fetch(prepared.run(prepared.load(rows)))
+
+    started = list(start_batches(np.minimum(prepared.counts, maximum_tokens), budget, start))
+
+    def finish() -> npt.NDArray[Any] | None:
+        outputs: npt.NDArray[Any] | None = None
+        for rows, fetch in started:
+            found = fetch()
+            if outputs is None:
+                outputs = np.empty((len(prepared.counts), found.shape[1]), found.dtype)
+            outputs[rows] = found
+        return outputs
+
+    return finish
+
+
+def copy_to(padded: Padded, device: Any) -> Padded:
+    """Return a batch as tensors on ``device``; a copy to a GPU is started and not waited for."""
+    import torch
+
+    def copy(array: npt.NDArray[Any]) -> Any:
+        tensor = torch.from_numpy(array)
+        return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+
+    return Padded(copy(padded.ids), copy(padded.segments), copy(padded.is_padding), padded.has_padding)
+
+
+def name_inputs(batch: Padded, uses_segments: bool) -> dict[str, Any]:
+    """Return a batch under the names that models of transformers give their inputs."""
+    inputs = {"input_ids": batch.ids, "attention_mask": (~batch.is_padding).long()}
+    return inputs | {"token_type_ids": batch.segments} if uses_segments else inputs
+
+
+def start_fetch(outputs: Any) -> Callable[[], npt.NDArray[Any]]:
+    """Return a function that waits for outputs and returns them as an array; their copy from a GPU is started at once.
+
+    Outputs that are in the memory of the host are there already.
+
+    Examples
+    --------
+    >>> start_fetch(np.array([1.0, 2.0]))().tolist()
+    [1.0, 2.0]
+    """
+    if not getattr(outputs, "is_cuda", False):
+        return lambda: np.asarray(outputs)
+    import torch
+
+    # into pinned memory, so that the copy runs behind the batch; the event marks its end and not that of later batches
+    copied = outputs.to("cpu", non_blocking=True)
+    event = torch.cuda.current_stream(outputs.device).record_event()
+
+    def fetch() -> npt.NDArray[Any]:
+        event.synchronize()
+        return np.asarray(copied)
+
+    return fetch
+
+
+def join_encodings(encodings: Sequence[Any], maximum: int) -> tuple[Tokens, Rows]:
+    """Return the tokens of encodings of a fast tokenizer, cut to ``maximum``, and their counts before the cut."""
+    counts = np.array([len(encoding) for encoding in encodings], dtype=np.int64)
+    cut = {row: truncate_pair(to_pair(encodings[row]), maximum) for row in np.flatnonzero(counts > maximum).tolist()}
+    ids = (cut[row].ids if row in cut else encoding.ids for row, encoding in enumerate(encodings))
+    segments = None
+    if encodings and encodings[0].n_sequences > 1:
+        segments = (cut[row].segments if row in cut else encoding.type_ids for row, encoding in enumerate(encodings))
+    return Tokens.join(np.minimum(counts, maximum), ids, segments), counts
+
+
+def join_pairs(pairs: Sequence[TokenizedPair], maximum: int) -> tuple[Tokens, Rows]:
+    """Return the tokens of pairs, cut to ``maximum``, and their counts before the cut."""
+    counts = np.array([len(pair.ids) for pair in pairs], dtype=np.int64)
+    cut = [truncate_pair(pair, maximum) for pair in pairs]
+    ids, segments = (pair.ids for pair in cut), (pair.segments for pair in cut)
+    return Tokens.join(np.minimum(counts, maximum), ids, segments), counts
+
+
+def truncate_pair(pair: TokenizedPair, maximum: int) -> TokenizedPair:
+    """Return the pair cut to at most ``maximum`` tokens.
+
+    The end of the premise is cut first, down to half of ``maximum``, and then the end of the hypothesis. The last token
+    of the hypothesis, the closing separator, stays. A text alone is a premise and keeps the special tokens behind it.
+    """
+    excess = len(pair.ids) - maximum
+    if excess <= 0:
+        return pair
+    count_premise = pair.premise_end - pair.premise_start
+    dropped = min(excess, max(count_premise - maximum // 2, 0))
+    first, last = pair.premise_end - dropped, pair.premise_end
+    ids, segments = pair.ids[:first] + pair.ids[last:], pair.segments[:first] + pair.segments[last:]
+    if len(ids) > maximum:
+        ids, segments = [*ids[: maximum - 1], ids[-1]], [*segments[: maximum - 1], segments[-1]]
+    return TokenizedPair(ids, segments, pair.premise_start, first)
+
+
+def to_pair(encoding: Any) -> TokenizedPair:
+    """Return the tokens of an encoding of a fast tokenizer, which marks those of the premise (or of a text alone)."""
+    sequences = encoding.sequence_ids
+    count = sequences.count(0)
+    start = sequences.index(0) if count else 0
+    return TokenizedPair(encoding.ids, encoding.type_ids, start, start + count)
+
+
+def to_text(ids: list[int], is_special: Sequence[int]) -> TokenizedPair:
+    """Return a text as a premise without hypothesis, given which of its tokens are special (1) and which are not (0).
+
+    Examples
+    --------
+    >>> to_text([101, 7, 8, 102], [1, 0, 0, 1])[2:]
+    (1, 3)
+    """
+    own = [place for place, special in enumerate(is_special) if not special]
+    return TokenizedPair(ids, [0] * len(ids), own[0] if own else 0, own[-1] + 1 if own else 0)

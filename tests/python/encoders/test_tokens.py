@@ -1,0 +1,178 @@
+"""Texts are tokenized once, padded without a loop, and read by the model exactly as one batch after the other."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from hcat.encoders import embedding, tokens
+from hcat.encoders.classifier_identities import resolve_classifier
+from hcat.encoders.embedding import PackagedEncoder, encode_texts, resolve_encoder
+from hcat.encoders.pair_classifiers import CompactClassifier, classify_pairs
+from hcat.encoders.tokens import Padded, TokenizedPair, Tokens, join_encodings, join_pairs, start_fetch, to_pair
+from hcat.engine.batching import map_slices, plan_batches
+
+TEXTS = ["The fee is 5 euros.", "No.", "", "Interest is paid monthly. " * 60, "Interest is paid monthly.", "No fee."]
+OTHERS = ["There is no fee.", "Yes.", "It is free.", "Interest is paid monthly. " * 50, "Interest.", "The fee is 5."]
+BUDGET = 64
+
+
+class Counting:
+    """A tokenizer that counts the texts that it reads."""
+
+    def __init__(self, tokenizer):
+        self.tokenizer, self.count = tokenizer, 0
+
+    def encode_batch_fast(self, texts):
+        self.count += len(texts)
+        return self.tokenizer.encode_batch_fast(texts)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    from hcat.encoders import minilm
+
+    tokenizer = Counting(minilm.load_tokenizer())
+    monkeypatch.setattr(minilm, "load_tokenizer", lambda: tokenizer)
+    return tokenizer
+
+
+def pad_by_hand(pairs: list[TokenizedPair]) -> Padded:
+    import torch
+
+    shape = len(pairs), max(len(pair.ids) for pair in pairs)
+    ids, segments, is_padding = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.ones(shape, np.bool_)
+    for row, pair in enumerate(pairs):
+        ids[row, : len(pair.ids)], segments[row, : len(pair.ids)] = pair.ids, pair.segments
+        is_padding[row, : len(pair.ids)] = False
+    return Padded(*map(torch.from_numpy, (ids, segments, is_padding)), bool(is_padding.any()))
+
+
+def read_one_by_one(model, encodings, run):
+    """Return outputs of batches that are padded in a loop and read one after the other."""
+    pairs = [tokens.truncate_pair(to_pair(encoding), model.maximum_tokens) for encoding in encodings]
+    outputs = [None] * len(pairs)
+    for rows in plan_batches(np.array([len(pair.ids) for pair in pairs]), BUDGET):
+        for row, found in zip(rows, run(pad_by_hand([pairs[row] for row in rows])).numpy(), strict=True):
+            outputs[row] = found
+    return np.stack(outputs)
+
+
+def test_texts_are_tokenized_once_and_every_bit_is_that_of_a_plain_loop(counted):
+    encoder = PackagedEncoder(resolve_encoder("packaged", "", "cpu", "float32"))
+    vectors, counts = encode_texts(encoder, TEXTS, BUDGET)
+    assert counted.count == len(TEXTS)
+    assert counts.max() > encoder.maximum_tokens
+    encodings = counted.tokenizer.encode_batch(TEXTS)
+    assert_array_equal(counts, [len(encoding.ids) for encoding in encodings])
+    assert_array_equal(vectors, read_one_by_one(encoder, encodings, encoder.prepare(TEXTS).run))
+
+
+def test_pairs_are_tokenized_once_and_every_bit_is_that_of_a_plain_loop(counted):
+    classifier = CompactClassifier(resolve_classifier("compact", "", "cpu", "float32"))
+    logits, counts = classify_pairs(classifier, TEXTS, OTHERS, BUDGET)
+    assert counted.count == len(TEXTS)
+    assert counts.max() > classifier.maximum_tokens
+    encodings = counted.tokenizer.encode_batch(list(zip(TEXTS, OTHERS, strict=True)))
+    expected = read_one_by_one(classifier, encodings, classifier.prepare(TEXTS, OTHERS).run)
+    assert_array_equal(logits, expected.astype(np.float64))
+
+
+@given(st.lists(st.lists(st.integers(1, 99), min_size=1, max_size=9), min_size=1, max_size=8), st.data())
+def test_padding_covers_all_but_the_own_tokens(rows, data):
+    pairs = [TokenizedPair(ids, [token % 2 for token in ids], 0, len(ids)) for ids in rows]
+    joined, counts = join_pairs(pairs, 9)
+    assert counts.tolist() == [len(ids) for ids in rows]
+    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=8))
+    padded, expected = joined.pad(np.array(chosen), 7), pad_by_hand([pairs[row] for row in chosen])
+    assert_array_equal(padded.is_padding, expected.is_padding)
+    assert_array_equal(padded.ids, np.where(expected.is_padding, 7, expected.ids))
+    assert_array_equal(padded.segments, expected.segments)
+    assert padded.has_padding == expected.has_padding
+
+
+def test_no_text_is_no_batch():
+    joined, counts = join_encodings([], 9)
+    assert (len(joined.ids), joined.starts.tolist(), counts.tolist()) == (0, [0], [])
+    assert Tokens.join(np.array([2]), [[5, 6]]).segments.tolist() == [0, 0]
+
+
+class FakeTensor:
+    """Outputs of a GPU, as far as they are asked."""
+
+    is_cuda = True
+    device = "cuda:0"
+
+    def __init__(self, log):
+        self.log = log
+
+    def to(self, device, non_blocking):
+        self.log.append(("copy", device, non_blocking))
+        return np.array([1.0])
+
+
+def test_results_of_a_gpu_are_copied_at_once_and_waited_for_late(monkeypatch):
+    import torch
+
+    log: list[object] = []
+
+    class Stream:
+        def record_event(self):
+            log.append("record")
+            return self
+
+        def synchronize(self):
+            log.append("wait")
+
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: Stream())
+    fetch = start_fetch(FakeTensor(log))
+    assert log == [("copy", "cpu", True), "record"]
+    assert fetch().tolist() == [1.0]
+    assert log[-1] == "wait"
+
+
+class FakeRelation:
+    """The calls that the slices make on a relation of pending rows."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def aggregate(self, _):
+        return self
+
+    def fetchall(self):
+        return [(self._table.num_rows,)]
+
+    def to_arrow_reader(self, batch_rows):
+        return pa.RecordBatchReader.from_batches(self._table.schema, self._table.to_batches(batch_rows))
+
+
+@pytest.mark.parametrize(("ahead", "expected"), [(0, "s0 w0 s1 w1 s2 w2"), (1, "s0 s1 w0 s2 w1 w2")])
+def test_a_slice_is_started_before_the_one_before_is_waited_for(tmp_path, ahead, expected):
+    table = pa.table({"text_id": [f"t{number}" for number in range(9)]})
+    log = []
+
+    def score(batch):
+        first = batch.column("text_id")[0].as_py()
+        log.append(f"s{int(first[1:]) // 3}")
+        return lambda: (log.append(f"w{int(first[1:]) // 3}"), batch)[1]
+
+    reader = map_slices(FakeRelation(table), "text_id", table.schema, 3, tmp_path, score, "texts", ahead)
+    assert reader.read_all().equals(table)
+    assert " ".join(log) == expected
+    assert len(list(tmp_path.glob("*.parquet"))) == 3
+
+
+def test_a_build_on_a_gpu_gives_the_same_rows_in_the_same_order(tmp_path, monkeypatch):
+    identity = resolve_encoder("hashing:8", "", "cpu", "auto")
+    names = [f"t{number}" for number in range(10)]
+    table = pa.table({"text_id": names, "encoder_key": [identity.encoder_key] * 10, "encoded_text": names})
+    one, other = (
+        (monkeypatch.setitem(embedding.SLICES_AHEAD, "cpu", ahead),
+         embedding.embed_pending(FakeRelation(table), identity, 4, 0, str(tmp_path / str(ahead))).read_all())[1]
+        for ahead in (0, 2)
+    )  # fmt: skip
+    assert one["text_id"].to_pylist() == names
+    assert other.equals(one)
