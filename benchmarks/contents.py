@@ -41,6 +41,7 @@ RUN_COLUMNS = frozenset(
         "retested_at",
         "closed_at",
         "count_runs_seen",
+        "has_changed",
     ]
 )
 

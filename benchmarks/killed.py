@@ -1,8 +1,9 @@
 """A night that is killed at twelve points, each time without warning: what the next build makes of it.
 
-A warehouse holds four fifths of the logs, and a night brings the rest. The night is killed (SIGKILL, with everything
-that it has started) when so many of its nodes have ended, from the first to the last. The next build must end with the
-tables of a night that nobody disturbed, checksum by checksum, and with those of a build from nothing.
+A warehouse holds four fifths of the logs, and a night brings the rest. All builds are `hcat build`, so that the night
+writes only interactions that changed (decision 52). It is killed (SIGKILL, with everything that it has started) when so
+many of its nodes have ended, from the first to the last. The next build must end with the tables of a night that nobody
+disturbed, checksum by checksum, and with those of a build from nothing.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ _SHARE_FIRST: Final = 0.8
 #: Share of the nodes that have ended at the last kill: data tests of the last tables run beside the publication.
 _LAST: Final = 0.97
 _ENVIRONMENT: Final = {"HCAT_ENCODER": scale.ENCODER, "HCAT_CLASSIFIER": "hashing", "HCAT_TAGGER": "none"}
+_COMMAND: Final = ("hcat", "build")
 _POLL_SECONDS: Final = 0.01
 #: A review round stays as the first build drew it, because people have its sheets: a build from nothing draws another.
 _DRAWN_ONCE: Final = frozenset({"int_interactions_sampled_for_review"})
@@ -84,24 +86,25 @@ def run(
     count, points = _QUICK if is_quick else (count_interactions, count_points)
     count_first = int(count * _SHARE_FIRST)
     with working_folder(folder) as work:
-        raw_logs, first = work / "raw", work / "first"
+        # one place for every build: a warehouse elsewhere would be another setting
+        raw_logs, warehouse, first = work / "raw", work / "warehouse", work / "first"
         shutil.rmtree(work, ignore_errors=True)
         sentences = max(scale.COUNT_SENTENCES * count // scale.COUNT_INTERACTIONS, 100)
         scale.write_raw_logs(raw_logs, count_first, sentences, max(count // INTERACTIONS_PER_CHUNK, 5))
-        build(raw_logs, first, environment=_ENVIRONMENT)
+        build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND)
+        shutil.copytree(warehouse, first)
         add_interactions(raw_logs, range(count_first, count), "night")
-        night, rebuilt = work / "night", work / "rebuilt"
-        shutil.copytree(first, night)
-        count_nodes = len(build(raw_logs, night, environment=_ENVIRONMENT).node_seconds)
-        build(raw_logs, rebuilt, environment=_ENVIRONMENT)
-        expected = read_contents(night / "hcat.duckdb")
-        differences = _list_differences(expected, read_contents(rebuilt / "hcat.duckdb"))
+        count_nodes = len(build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND).node_seconds)
+        expected = read_contents(warehouse / "hcat.duckdb")
+        shutil.rmtree(warehouse)
+        build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND)
+        differences = _list_differences(expected, read_contents(warehouse / "hcat.duckdb"))
         from_nothing = [name for name in differences if name not in _DRAWN_ONCE]
         kills = []
         for point in range(points):
             # from the first node to the last ones, which publish
             after = 1 + int(_LAST * count_nodes) * point // max(points - 1, 1)
-            kills.append(_kill_and_build(raw_logs, first, work / "killed", after, expected))
+            kills.append(_kill_and_build(raw_logs, first, warehouse, after, expected))
             print(f"killed after {kills[-1].count_ended} nodes: {kills[-1]}", file=sys.stderr, flush=True)
     rows = [
         (str(kill.count_ended), kill.running, verdict(kill.is_passing), ", ".join(kill.differing) or "none")
@@ -133,7 +136,9 @@ def _kill_and_build(
     log.unlink(missing_ok=True)
     # 0: one file, however long, so that no event is in a file that was set aside
     arguments = ("--log-format-file", "json", "--log-file-max-bytes", "0")
-    words, variables = command_of_build(raw_logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
+    words, variables = command_of_build(
+        raw_logs, warehouse, arguments=arguments, environment=_ENVIRONMENT, command=_COMMAND
+    )
     with (warehouse / "output.txt").open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
             words, env=variables, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -146,7 +151,7 @@ def _kill_and_build(
             raise BenchmarkError(f"the build ended before {count_ended} of its nodes had")
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    again = build(raw_logs, warehouse, environment=_ENVIRONMENT)
+    again = build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND)
     found = read_contents(warehouse / "hcat.duckdb")
     return Kill(
         progress.count_ended, ", ".join(progress.running), again.exit_code == 0, _list_differences(expected, found)

@@ -1,5 +1,14 @@
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    full_refresh=writes_all_interactions(),
+    on_schema_change='append_new_columns',
+    pre_hook="{{ delete_changed_interactions() }}"
+) }}
+
 with contexts as (
     select * from {{ ref('hcat', 'int_contexts_retrieved') }}
+    where {{ is_changed('interaction_id') }}
 ),
 
 masked as (

@@ -87,14 +87,24 @@ def dbt_arguments(arguments: Iterable[str], target: Path, variables: Mapping[str
 
 
 def dbt_environment(
-    raw: Path, warehouse: Path, encoder: str = HASHING, classifier: str | None = None, *, is_demo: bool = True
+    raw: Path,
+    warehouse: Path,
+    encoder: str = HASHING,
+    classifier: str | None = None,
+    *,
+    is_demo: bool = True,
+    is_night: bool = False,
 ) -> dict[str, str]:
-    """Return this process's environment with the settings of one build and none of the caller's own."""
+    """Return this process's environment with the settings of one build and none of the caller's own.
+
+    A night writes interactions that changed, as ``hcat build`` asks for it where nothing but the logs did.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
     environment |= {
         "HCAT_RAW_LOGS": str(raw),
         # the decisions of the demo, or the shipped ones
         "HCAT_DEMO": "1" if is_demo else "",
+        "HCAT_ONLY_CHANGED": "1" if is_night else "",
         "HCAT_WAREHOUSE": str(warehouse),
         "HCAT_ENCODER": encoder,
         # seeded logits go with random vectors, the real model with the real one
@@ -146,11 +156,13 @@ def run_dbt(
     encoder: str = HASHING,
     classifier: str | None = None,
     is_demo: bool = True,
+    is_night: bool = False,
 ) -> tuple[int, str]:
     """Run dbt in the repository and return (exit code, everything that it printed)."""
     output = target / "output.txt"
+    linked = link_warehouse(warehouse, target)
     request = {
-        "environment": dbt_environment(raw, link_warehouse(warehouse, target), encoder, classifier, is_demo=is_demo),
+        "environment": dbt_environment(raw, linked, encoder, classifier, is_demo=is_demo, is_night=is_night),
         "arguments": dbt_arguments(arguments, target, variables),
         "output": str(output),
         "timeout_seconds": 600,

@@ -150,18 +150,28 @@ def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slic
 
 @pytest.fixture(scope="module")
 def in_two_parts(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Half of the interactions first, with the retrievals of all; then all of them under the same file names."""
+    """Half of the interactions first, with retrievals of all; then a night brings the rest under the same file names.
+
+    The night also brings every ninth chunk, judgement and passage, so that some interactions that are there change.
+    """
     parts, warehouse = tmp_path_factory.mktemp("parts"), tmp_path_factory.mktemp("parts_warehouse")
     shutil.copytree(raw, parts, dirs_exist_ok=True)
     interactions = read_lines(raw / "interactions.jsonl")
     write_lines(parts / "interactions.jsonl", interactions[: len(interactions) // 2])
+    for name in ("chunks", "relevance_judgements", "retrievals"):
+        rows = read_lines(raw / f"{name}.jsonl")
+        write_lines(parts / f"{name}.jsonl", [row for number, row in enumerate(rows) if number % 9])
     first = dbt(UNTESTED, parts, warehouse, variables=VARIABLES, encoder=ENCODER)
     assert first.exit_code == 0, first.output
     assert first.query("select count(*) > 0 from stg_retrievals__rejected where reject_reason like 'orphan%'") == [
         (True,)
     ]
-    shutil.copy(raw / "interactions.jsonl", parts / "interactions.jsonl")
-    return dbt(UNTESTED, parts, warehouse, variables=VARIABLES, encoder=ENCODER)
+    shutil.copytree(raw, parts, dirs_exist_ok=True)
+    night = dbt(UNTESTED, parts, warehouse, variables=VARIABLES, encoder=ENCODER, is_night=True)
+    assert night.query(
+        "select count_if(has_changed) > 0, count_if(not has_changed) > 0 from int_interactions_keyed"
+    ) == [(True, True)]
+    return night
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,26 @@
 -- or the query. Two further kinds say whether its numbers or entities stand where the context puts them.
 -- This is a table that is written bucket by bucket, because the words of all interactions exceed the memory at scale.
 {{ config(
-    materialized='table',
-    pre_hook="{{ cut_into_buckets(times=2) }}",
+    materialized='incremental',
+    incremental_strategy='append',
+    full_refresh=writes_all_interactions(),
+    pre_hook=["{{ delete_changed_interactions() }}", "{{ cut_into_buckets() }}"],
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 
 with supported as (
     select * from {{ ref('hcat', 'int_sentences_supported') }}
-    where {{ is_in_bucket('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
 ),
 
 units as (
     select * from {{ ref('hcat', 'int_interaction_units') }}
-    where {{ is_in_bucket('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
 ),
 
 private_values as (
     select * from {{ ref('hcat', 'int_interaction_privacy_values') }}
-    where {{ is_in_bucket('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
 ),
 
 current_rows as (

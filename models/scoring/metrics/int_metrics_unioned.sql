@@ -8,14 +8,19 @@
 {%- set off = families_switched_off() + ([] if var('hcat_judge') else ['judged']) %}
 {%- set families = families | reject('in', off) | list %}
 {{ config(
-    materialized='table',
-    pre_hook="{{ begin_buckets(" ~ (families + var('hcat_own_metrics')) | length ~ ") }}",
+    materialized='incremental',
+    incremental_strategy='append',
+    full_refresh=writes_all_interactions(),
+    pre_hook=[
+        "{{ delete_changed_interactions() }}",
+        "{{ begin_buckets(" ~ (families + var('hcat_own_metrics')) | length ~ ") }}"
+    ],
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 {%- for family in families %}
 select evaluation_id, interaction_id, metric_name, raw_score, score_status, scored_count, detail
 from {{ ref('hcat', 'int_metrics__' ~ family) }}
-where {{ is_bucket(loop.index0) }}
+where {{ is_bucket(loop.index0) }} and {{ is_changed('interaction_id') }}
 {%- if not loop.last %}
 union all
 {%- endif %}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from hcat.engine import relations
-from hcat.engine.inputs import Digests, find_starts, name_changes, read_inputs
+from hcat.engine.inputs import Digests, find_starts, is_change_of_logs, name_changes, read_inputs
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.publication import publish_again
 from hcat.engine.retention import finish_deletion
@@ -55,6 +55,10 @@ order by table_name
 _DELETED_SINCE: Final = "select deletion_number from hcat_deletion_log where deleted_at >= $before"
 #: A record whose time lay in the future is read once its time has come.
 _FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reason = 'asked_at lies in the future'"
+
+
+#: Environment variable that tells the models to write only interactions that changed (int_interactions_keyed).
+ONLY_CHANGED: Final = "HCAT_ONLY_CHANGED"
 
 
 class BuildError(ValueError):
@@ -126,7 +130,10 @@ def build(
     command += [] if profiles is None else ["--profiles-dir", str(profiles)]
     command += [] if variables is None else ["--vars", variables]
     command += _select(starts, is_own=is_own_project(project))
-    code = subprocess.run([*command, *given], env=dict(environment), check=False).returncode
+    # the tables are those of a build that passed, by the same code and settings
+    is_cut = bool(before) and inputs.is_of_logs and is_change_of_logs(before, digests)
+    variables_of_dbt = {**environment, ONLY_CHANGED: "1" if is_cut else ""}
+    code = subprocess.run([*command, *given], env=variables_of_dbt, check=False).returncode
     if code == 0:
         _remember(place, digests)
     return code

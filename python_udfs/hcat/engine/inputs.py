@@ -23,12 +23,15 @@ _MODELS: Final = ("encoder", "classifier", "tagger")
 #: Environment variables that change no result, and those that are secret.
 _WITHOUT_EFFECT: Final = frozenset(
     name for name in ENVIRONMENT if name.startswith(("HCAT_ALERT_", "HCAT_BENCHMARK_", "HCAT_LLM_API_KEY"))
-) | {"HCAT_THREADS", "HCAT_MEMORY_LIMIT", "HCAT_PROCESSES", "HCAT_INTEGRATIONS_PYTHON", "HCAT_PRODUCERS_PYTHON"}
+) | {
+    "HCAT_THREADS", "HCAT_MEMORY_LIMIT", "HCAT_PROCESSES", "HCAT_ONLY_CHANGED", "HCAT_INTEGRATIONS_PYTHON",
+    "HCAT_PRODUCERS_PYTHON",
+}  # fmt: skip
 #: Arguments of dbt that change what it prints or where it writes, and whether each takes a value.
 _ARGUMENTS_WITHOUT_EFFECT: Final = {
     "--quiet": False, "-q": False, "--debug": False, "-d": False, "--no-use-colors": False, "--no-print": False,
     "--log-path": True, "--log-level": True, "--log-level-file": True, "--log-format": True, "--log-format-file": True,
-    "--target-path": True, "--threads": True,
+    "--log-file-max-bytes": True, "--target-path": True, "--threads": True,
 }  # fmt: skip
 #: Folders of a dbt project that a build reads, by the setting that names them.
 _FOLDERS: Final = {
@@ -45,6 +48,11 @@ _SUFFIXES: Final = frozenset({".sql", ".yml", ".yaml", ".py", ".csv", ".md"})
 #: Entities of raw logs whose files fill one landed table alone, and from which not nearly every model comes.
 _LANDED_ALONE: Final = frozenset({"ratings", "documents", "relevance_judgements"})
 
+#: Settings that bring scores which digests of the logs do not cover.
+_OTHER_SCORES: Final = ("hcat_own_metrics", "hcat_judge")
+#: Parts of the inputs that hold logs.
+_LOGS: Final = frozenset({"raw logs", "tables"})
+
 #: Part and name of an input -> its digest.
 Digests = dict[tuple[str, str], str]
 _File = tuple[str, Path]
@@ -59,10 +67,14 @@ class Inputs(NamedTuple):
         Digest of each input. Parts are in words: raw logs, project, settings, models, hcat, libraries.
     unknown : str or None
         Why only a build can tell what it reads; None if digests tell.
+    is_of_logs : bool
+        Whether the logs and the code decide every score: no metric of the project's own, and no language model that
+        judges.
     """
 
     digests: Digests
     unknown: str | None
+    is_of_logs: bool
 
 
 def read_inputs(
@@ -111,7 +123,8 @@ def read_inputs(
     for name in ENVIRONMENT:
         if environment.get(name) and name not in _WITHOUT_EFFECT:
             digests["settings", name] = _hash(environment[name])
-    return Inputs(digests, _find_unknown(project, settings))
+    is_of_logs = not any(settings.get(name) for name in _OTHER_SCORES)
+    return Inputs(digests, _find_unknown(project, settings), is_of_logs)
 
 
 def name_changes(before: Digests, now: Digests) -> dict[str, list[str]]:
@@ -121,6 +134,20 @@ def name_changes(before: Digests, now: Digests) -> dict[str, list[str]]:
         if before.get((part, name)) != now.get((part, name)):
             changed.setdefault(part, []).append(name)
     return changed
+
+
+def is_change_of_logs(before: Digests, now: Digests) -> bool:
+    """Return whether two builds read the same but for their logs.
+
+    Examples
+    --------
+    >>> before = {("raw logs", "calls.jsonl"): "a", ("project", "seeds/gates.csv"): "b"}
+    >>> is_change_of_logs(before, before | {("raw logs", "more.jsonl"): "c"})
+    True
+    >>> is_change_of_logs(before, before | {("project", "seeds/gates.csv"): "c"})
+    False
+    """
+    return name_changes(before, now).keys() <= _LOGS
 
 
 def find_starts(

@@ -206,6 +206,40 @@ def test_a_build_starts_where_something_changed(
         assert said[0].endswith(f"; from {starts} on")
 
 
+@pytest.mark.parametrize(
+    ("name", "setting", "only_changed"),
+    [
+        ("logs/calls.jsonl", "", "1"),
+        ("seeds/risks.csv", "", ""),
+        # scores that the logs do not decide
+        ("logs/calls.jsonl", ", hcat_own_metrics: [mine]", ""),
+        ("logs/calls.jsonl", ", hcat_judge: true", ""),
+    ],
+)
+def test_only_changed_interactions_are_written_where_nothing_but_logs_changed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, setting: str, only_changed: str
+) -> None:
+    (project / "seeds").mkdir()
+    (project / "seeds" / "risks.csv").write_text("risk\n")
+    settings = (project / "dbt_project.yml").read_text()
+    (project / "dbt_project.yml").write_text(settings.replace("hcat_raw_logs: logs", f"hcat_raw_logs: logs{setting}"))
+    environments: list[dict[str, str]] = []
+
+    def run(command: list[str], env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        environments.append(env)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(building.subprocess, "run", run)
+    for text in ("first", "second"):
+        building.build(project, environment={"HCAT_ONLY_CHANGED": "1"}, say=print)
+        (project / name).write_text(text)
+    building.build(project, environment={"HCAT_ONLY_CHANGED": "1"}, say=print)
+    # a changed project comes first: whatever an environment says, it writes everything
+    assert [environment["HCAT_ONLY_CHANGED"] for environment in environments] == ["", only_changed, only_changed]
+    building.build(project, environment={}, say=print, is_full=True)
+    assert environments[-1]["HCAT_ONLY_CHANGED"] == ""
+
+
 def test_a_part_of_a_build_is_refused(project: Path) -> None:
     with pytest.raises(building.BuildError, match=r"^--select builds a part: call `dbt build --select ...` for that$"):
         building.build(project, arguments=["--select", "dim_runs"], environment={}, say=print)

@@ -1,0 +1,95 @@
+-- One row per interaction with a hash of all that its rows are made of, and whether it differs from that of the last
+-- build. Models that read is_changed write only these interactions again, if `hcat build` found that nothing but the
+-- logs changed. Everything that is computed from a text alone has the text in its key, and is covered by it.
+{{ config(materialized='table') }}
+{%- set before = load_relation(this) if execute and not writes_all_interactions() else none %}
+
+with interactions as (
+    select * from {{ ref('hcat', 'int_interactions_described') }}
+),
+
+passages as (
+    select *, md5(passage_text) as text_id from {{ ref('hcat', 'int_interaction_passages') }}
+),
+
+-- How a text is read for personal data depends on all interactions that have it.
+readings as (
+    select text_id, reading_key from {{ ref('hcat', 'int_texts_recognisable') }}
+),
+
+retrievals as (
+    select * from {{ ref('hcat', 'stg_retrievals') }}
+),
+
+chunks as (
+    select chunk_id, document_id from {{ ref('hcat', 'stg_chunks') }}
+),
+
+relevance as (
+    select query_id, bit_xor(hash(chunk_id, grade)) as judged
+    from {{ ref('hcat', 'int_query_relevance') }}
+    group by query_id
+),
+
+samples as (
+    select * from {{ ref_if_on(
+        'selfcheck', 'int_interaction_samples',
+        'interaction_id string, other_interaction_id string, sample_position bigint'
+    ) }}
+),
+
+-- Rows of a part differ from each other, so that no two of them cancel out.
+parts as (
+    select interaction_id, hash('interaction', interactions) as part from interactions
+    union all
+    select
+        passages.interaction_id,
+        hash(
+            'passage', passages.role, passages.position, passages.completeness_weight, passages.passage_id,
+            readings.reading_key
+        ) as part
+    from passages
+    left join readings on passages.text_id = readings.text_id
+    union all
+    select
+        retrievals.interaction_id,
+        hash(
+            'retrieval', retrievals.rank, retrievals.chunk_id, retrievals.retrieval_score,
+            retrievals.completeness_weight, chunks.document_id
+        ) as part
+    from retrievals
+    left join chunks on retrievals.chunk_id = chunks.chunk_id
+    union all
+    select interactions.interaction_id, hash('relevance', relevance.judged) as part
+    from interactions
+    inner join relevance on interactions.query_id = relevance.query_id
+    union all
+    select
+        samples.interaction_id,
+        hash('sample', samples.sample_position, samples.other_interaction_id, answers.passage_id) as part
+    from samples
+    inner join passages as answers on samples.other_interaction_id = answers.interaction_id and answers.role = 'answer'
+),
+
+keyed as (
+    select interaction_id, bit_xor(part) as interaction_key
+    from parts
+    group by interaction_id
+),
+
+final as (
+    select
+        keyed.interaction_id,
+        keyed.interaction_key,
+        {%- if before is none %}
+        true as has_changed
+        {%- else %}
+        before.interaction_key is distinct from keyed.interaction_key as has_changed
+        {%- endif %}
+    from keyed
+    {%- if before is not none %}
+    left join {{ this }} as before on keyed.interaction_id = before.interaction_id
+    {%- endif %}
+)
+
+select * from final
