@@ -61,6 +61,12 @@ _FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reaso
 ONLY_CHANGED: Final = "HCAT_ONLY_CHANGED"
 
 
+_NOT_PASSED: Final = "the last build did not pass"
+#: What is kept beside the digests of a build that failed and wrote all tables.
+_PART_OF_VERDICT: Final = "verdict"
+_FAILED: Final[Mapping[tuple[str, str], str]] = {(_PART_OF_VERDICT, "failed"): "yes"}
+
+
 class BuildError(ValueError):
     """The command cannot be carried out; the message is one line."""
 
@@ -119,7 +125,9 @@ def build(
     digests = inputs.digests | _digest_tables(place)
     is_forced = is_full or any(each in _ANEW for each in arguments)
     reason = "asked for" if is_forced else inputs.unknown or _find_due(place)
-    before = {} if reason else _read_remembered(place)
+    # a build that failed, by its gates, and published its candidate has written all tables
+    written = _read_remembered(place) if reason in (None, _NOT_PASSED) else {}
+    before = {} if reason else written
     if before == digests:
         say(_repeat(place))
         return 0
@@ -130,12 +138,14 @@ def build(
     command += [] if profiles is None else ["--profiles-dir", str(profiles)]
     command += [] if variables is None else ["--vars", variables]
     command += _select(starts, is_own=is_own_project(project))
-    # the tables are those of a build that passed, by the same code and settings
-    is_cut = bool(before) and inputs.is_of_logs and is_change_of_logs(before, digests)
+    # the tables are those of one build, by the same code and settings
+    is_cut = bool(written) and inputs.is_of_logs and is_change_of_logs(written, digests)
     variables_of_dbt = {**environment, ONLY_CHANGED: "1" if is_cut else ""}
     code = subprocess.run([*command, *given], env=variables_of_dbt, check=False).returncode
     if code == 0:
         _remember(place, digests)
+    elif _has_published(place):
+        _remember(place, digests | dict(_FAILED))
     return code
 
 
@@ -152,7 +162,7 @@ def _find_due(place: Place) -> str | None:
         if source.rows(_DELETED_SINCE, ("hcat_deletion_log",), before=last["logged_at"]):
             return "interactions were deleted since the last build"
         if not source.rows("select 1 as one from hcat_inputs where run_id = $run_id", (), run_id=last["run_id"]):
-            return "the last build did not pass, or was a part of a build"
+            return "the last build broke off, or was a part of a build"
         started = source.rows("select started_at from dim_runs where run_id = $run_id", (), run_id=last["run_id"])
         dates = {"before": started[0]["started_at"], "now": _now()}
         for column in source.rows(_LIST_EXPIRING, ()):
@@ -162,13 +172,27 @@ def _find_due(place: Place) -> str | None:
                 return f"a row of {table} has expired since"
         if source.rows(_FROM_THE_FUTURE, ("int_rejections_counted",)):
             return "records were rejected because their time lay in the future, and it may have come"
+        if source.rows("select 1 as one from hcat_inputs where part = $part", (), part=_PART_OF_VERDICT):
+            return _NOT_PASSED
     return None
 
 
 def _read_remembered(place: Place) -> Digests:
-    """Return what the last build read, which passed."""
+    """Return what the last build read, which wrote all tables."""
     with open_warehouse(place) as source:
-        return {(row["part"], row["name"]): row["digest"] for row in source.rows("select * from hcat_inputs", ())}
+        rows = source.rows("select * from hcat_inputs where part <> $part", (), part=_PART_OF_VERDICT)
+    return {(row["part"], row["name"]): row["digest"] for row in rows}
+
+
+def _has_published(place: Place) -> bool:
+    """Return whether the candidate copy is of the last build: dbt makes it after all tables and their tests."""
+    ledger = place.folder / "published" / "candidate" / "dim_runs.parquet"
+    if not (place.database.is_file() and ledger.is_file()):
+        return False
+    with open_warehouse(place) as source:
+        last = read_last_event(source)
+        copied = "select 1 as one from read_parquet($ledger) where run_id = $run_id"
+        return last is not None and bool(source.rows(copied, (), ledger=str(ledger), run_id=last["run_id"]))
 
 
 def _describe_news(before: Digests, now: Digests) -> str:
@@ -211,7 +235,7 @@ def _repeat(place: Place) -> str:
 
 
 def _remember(place: Place, digests: Digests) -> None:
-    """Keep what a build that passed has read, with the id of that build."""
+    """Keep what a build that wrote all tables has read, with the id of that build."""
     with open_warehouse(place) as source:
         last = read_last_event(source)
     if last is None:

@@ -141,7 +141,7 @@ def test_a_file_that_a_build_reads_is_new(project: Path, name: str, text: str, r
         ("insert into hcat_builds values ('b', 'started', '2026-05-02')", "the last build was killed"),
         (
             "insert into hcat_builds values ('b', 'ended', '2026-05-02')",
-            "the last build did not pass, or was a part of a build",
+            "the last build broke off, or was a part of a build",
         ),
         (
             "insert into int_rejections_counted values ('interactions', 'asked_at lies in the future')",
@@ -238,6 +238,36 @@ def test_only_changed_interactions_are_written_where_nothing_but_logs_changed(
     assert [environment["HCAT_ONLY_CHANGED"] for environment in environments] == ["", only_changed, only_changed]
     building.build(project, environment={}, say=print, is_full=True)
     assert environments[-1]["HCAT_ONLY_CHANGED"] == ""
+
+
+@pytest.mark.parametrize(("published", "only_changed"), [(True, "1"), (False, "")])
+def test_a_night_after_failing_gates_writes_what_changed_if_all_tables_were_written(
+    project: Path, monkeypatch: pytest.MonkeyPatch, published: bool, only_changed: str
+) -> None:
+    environments: list[dict[str, str]] = []
+
+    def fail(command: list[str], env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        environments.append(env)
+        number = len(environments)
+        change(
+            project,
+            f"insert into hcat_builds values ('failed_{number}', 'ended', now()::timestamp + interval {number} minute);"
+            f"insert into dim_runs values ('failed_{number}', null, '2026-05-02 10:00', false)",
+        )
+        if published:
+            candidate = project / "warehouse" / "published" / "candidate"
+            candidate.mkdir(parents=True, exist_ok=True)
+            change(project, f"copy dim_runs to '{candidate}/dim_runs.parquet'")
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(building.subprocess, "run", fail)
+    said: list[str] = []
+    for text in ("one", "two"):
+        (project / "logs" / "calls.jsonl").write_text(text)
+        assert building.build(project, environment={}, say=said.append) == 1
+    reason = "the last build did not pass" if published else "the last build broke off, or was a part of a build"
+    assert said == ["hcat build: new: raw logs (calls.jsonl)", f"hcat build: {reason}"]
+    assert [environment["HCAT_ONLY_CHANGED"] for environment in environments] == ["1", only_changed]
 
 
 def test_a_part_of_a_build_is_refused(project: Path) -> None:
