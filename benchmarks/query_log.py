@@ -20,7 +20,7 @@ import yaml
 from dbt.adapters.duckdb.plugins import BasePlugin
 
 #: Environment variable with the folder of the log.
-VARIABLE: Final = "HCAT_BENCHMARK_QUERY_LOG"
+VARIABLE: Final = "BENCHMARK_QUERY_LOG"
 _SETTINGS: Final = {"enable_profiling": "no_output", "profiling_coverage": "all"}
 _METRICS: Final = ("CUMULATIVE_ROWS_SCANNED", "CPU_TIME")
 _NODE: Final = re.compile(r'"node_id": "(?:\w+)\.(?:\w+)\.(\w+)')

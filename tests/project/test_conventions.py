@@ -505,7 +505,7 @@ def test_every_catalogued_family_has_a_model_and_a_line_in_the_union(references:
     with (REPOSITORY / "seeds" / "metric_catalog.csv").open(encoding="utf-8", newline="") as lines:
         families = {f"int_metrics__{row['family']}" for row in csv.DictReader(lines)}
     united = {parent for model, parent in references if model == "int_metrics_unioned"}
-    assert united == families
+    assert united - {"int_interactions_keyed"} == families
 
 
 def test_every_catalogued_metric_was_computed_by_its_own_family(warehouse: Path) -> None:
