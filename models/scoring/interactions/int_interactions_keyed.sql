@@ -81,13 +81,13 @@ final as (
     select
         keyed.interaction_id,
         keyed.interaction_key,
-        {%- if before is none %}
-        true as has_changed
+        {%- if before %}
+        coalesce(before.interaction_key <> keyed.interaction_key, true) as has_changed
         {%- else %}
-        before.interaction_key is distinct from keyed.interaction_key as has_changed
+        true as has_changed
         {%- endif %}
     from keyed
-    {%- if before is not none %}
+    {%- if before %}
     left join {{ this }} as before on keyed.interaction_id = before.interaction_id
     {%- endif %}
 )
