@@ -8,12 +8,6 @@
     ]
 ) }}
 
-{#- All that an input, decision or label can change: only rows in which one of these differs are written again. #}
-{%- set compared = [
-    'score_status', 'raw_score', 'is_failing', 'threshold', 'human_label', 'label_rater_kind', 'scored_count', 'detail',
-    'calibrated_probability', 'prediction_set', 'calibration_status'
-] %}
-
 with evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
@@ -116,29 +110,12 @@ joined as (
             and evaluations.metric_name = prediction_sets.metric_name
 ),
 
-rewritten as (
-    select *
-    from joined
-    {%- if is_incremental() %}
-    -- Numbers are compared, because the text of the content key of every row costs more than the rest of this model.
-    -- Rows of versions without written_run_id are written once more.
-    where
-        not exists (
-            select 1 from {{ this }} as written
-            where
-                written.evaluation_id = joined.evaluation_id
-                and written.written_run_id is not null
-                and {{ hash_number('written.' ~ compared | join(', written.')) }}
-                = {{ hash_number('joined.' ~ compared | join(', joined.')) }}
-        )
-    {%- endif %}
-),
-
 final as (
     select
         *,
         '{{ invocation_id }}' as written_run_id,
-        -- Covers all that an input, decision or label can change.
+        -- Covers all that an input, decision or label can change, so that only changed rows are written again. The word
+        -- at its start makes the rows of versions without written_run_id be written once more.
         md5(
             concat_ws(
                 '|', 'built', score_status, coalesce(raw_score::string, ''), coalesce(threshold::string, ''),
@@ -147,7 +124,14 @@ final as (
                 coalesce(calibrated_probability::string, ''), coalesce(prediction_set, ''), calibration_status
             )
         ) as content_key
-    from rewritten
+    from joined
 )
 
 select * from final
+{% if is_incremental() %}
+where
+    not exists (
+        select 1 from {{ this }} as written
+        where written.evaluation_id = final.evaluation_id and written.content_key = final.content_key
+    )
+{% endif %}

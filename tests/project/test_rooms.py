@@ -30,10 +30,6 @@ LAYER_EXCEPTIONS = {
         "int_interaction_strata",
         "analysis/segments",
     ): "calibrators are fitted by segment, and segments are values of facts",
-    (
-        "int_interactions_keyed",
-        "scoring/privacy_reading",
-    ): "how a text is read for personal data is part of what an interaction's rows are made of",
 }
 
 #: Rooms whose models other projects may read, because own metrics are made of them (docs/own-metrics.md).

@@ -58,7 +58,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(spark, tmp_pa
         if "t150" in batch.column("text_id").to_pylist() and not os.path.exists(mark):
             open(mark, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        return _embed_slice(batch, encoder, 4096)
+        return _embed_slice(batch, encoder, 4096)()
 
     work = spark.createDataFrame(TEXTS).repartition(4)
     map_batches(work, embed, EMBEDDED_SCHEMA, 16).write.mode("overwrite").saveAsTable("hcat.killed")
