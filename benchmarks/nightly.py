@@ -38,6 +38,8 @@ SHARE_NEW: Final = 0.01
 COUNT_LABELS: Final = 100
 COUNT_NIGHTS: Final = 10
 _COUNT_SLOWEST: Final = 20
+#: Nights whose slowest nodes are listed: the first ones that run a node.
+_COUNT_NIGHTS_SHOWN: Final = 2
 _ENVIRONMENT: Final = {"HCAT_ENCODER": scale.ENCODER, "HCAT_CLASSIFIER": "none", "HCAT_TAGGER": "none"}
 #: What of the project a build reads; a copy lets a night change a seed.
 _PARTS: Final = ("models", "macros", "seeds", "tests", "analyses", "demo/seeds", "dbt_project.yml", "profiles.yml")
@@ -317,7 +319,8 @@ def run(
     tables = [_table_of_nights(now, before, names) for now, before in measured]
     last = measured[-1][0]
     tables += [_table_of_rows(last, names), _table_of_stages(last, names)]
-    tables += [_table_of_slowest(last, name) for name in names if last.works[name]]
+    ran = [name for name in names if last.works[name]]
+    tables += [_table_of_slowest(last, name) for name in ran[:_COUNT_NIGHTS_SHOWN]]
     notes = [
         "Each night starts from a copy of the warehouse that the build from nothing left; above "
         f"{SIZE_COPIED:,} interactions it starts from what the night before it left. New interactions are 1 % of "
@@ -336,7 +339,7 @@ def run(
                 f"({grown / now.mebibytes['rebuilt']:.2f} times)."
             )
     notes.append(
-        "Rows read are those that scans gave after their own filters. Rows written are the rows of a table that is "
+        "Rows read are those that scans went through, whether or not a filter kept them. Rows written are the rows of a table that is "
         "made anew, and the growth of one that is added to. Statements inside Python models are not in them."
     )
     failed = sorted({name for now, _ in measured for each in now.builds.values() for name in each[0].failed_tests})

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import duckdb
 import yaml
@@ -23,7 +23,8 @@ from dbt.adapters.duckdb.plugins import BasePlugin
 VARIABLE: Final = "BENCHMARK_QUERY_LOG"
 _SETTINGS: Final = {"enable_profiling": "no_output", "profiling_coverage": "all"}
 _METRICS: Final = ("CUMULATIVE_ROWS_SCANNED", "CPU_TIME")
-_NODE: Final = re.compile(r'"node_id": "(?:\w+)\.(?:\w+)\.(\w+)')
+#: The node of a statement: by dbt's comment, or by the table that a mart with a contract is first written to.
+_NODES: Final = (re.compile(r'"node_id": "\w+\.\w+\.(\w+)'), re.compile(r'^\s*insert into [^(]*"(\w+)__dbt_tmp"'))
 
 
 class Plugin(BasePlugin):
@@ -42,7 +43,7 @@ class Work:
     Parameters
     ----------
     rows_read : int
-        Rows that scans of tables gave, after the filters that a scan applies itself.
+        Rows that scans of tables went through, whether or not a filter kept them.
     rows_written : int
         Rows of a table that is made anew, growth of one that is added to.
     cpu_seconds : float
@@ -93,10 +94,9 @@ def read(
     kept = {node["name"] for node in models if node["config"].get("materialized") == "incremental"}
     rows, seconds = defaultdict[str, float](float), defaultdict[str, float](float)
     for metrics in _statements(folder / "duckdb_log_entries.csv"):
-        node = _NODE.search(metrics.get("QUERY_NAME", ""))
-        if node:
-            rows[node[1]] += float(metrics["CUMULATIVE_ROWS_SCANNED"])
-            seconds[node[1]] += float(metrics["CPU_TIME"])
+        name = _find_node(metrics["QUERY_NAME"])
+        rows[name] += float(metrics["CUMULATIVE_ROWS_SCANNED"])
+        seconds[name] += float(metrics["CPU_TIME"])
     rows_after = count_rows(warehouse)
     written = {
         name: max(count - (rows_before.get(name, 0) if name in kept else 0), 0) for name, count in rows_after.items()
@@ -120,15 +120,28 @@ def add(works: Iterable[Work]) -> Work:
     )
 
 
-def _statements(entries: Path) -> list[Mapping[str, Any]]:
-    """Return the metrics of each statement; a statement's lines share a context and begin anew with each name."""
+def _find_node(statement: str) -> str:
+    """Return the name of the node that a statement belongs to; nothing for one inside a Python model.
+
+    >>> _find_node('/* {"node_id": "model.hcat.int_cells"} */ create table a as select 1')
+    'int_cells'
+    >>> _find_node('insert into "hcat"."main"."fct_findings__dbt_tmp" (a) (select 1)')
+    'fct_findings'
+    >>> _find_node("select 1")
+    ''
+    """
+    return next((found[1] for pattern in _NODES if (found := pattern.search(statement))), "")
+
+
+def _statements(entries: Path) -> list[Mapping[str, str]]:
+    """Return the metrics of each statement; the lines of a statement share a context."""
     with duckdb.connect() as connection:
         lines = connection.execute(
             "select context_id, message from read_csv(?, header = true, all_varchar = true, max_line_size = 20000000) "
             "where type = 'Metrics'",
             [str(entries)],
         ).fetchall()
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, str]] = {}
     for context, message in lines:
         name, value = _split(message)
         if name in ("QUERY_NAME", *_METRICS):

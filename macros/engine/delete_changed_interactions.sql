@@ -4,6 +4,7 @@
 {%- endmacro %}
 
 {% macro duckdb__delete_changed_interactions() -%}
+    {#- outside of the condition, because dbt looks for references while it parses -#}
     {%- set keyed = ref('hcat', 'int_interactions_keyed') -%}
     {%- if is_incremental() -%}
         delete from {{ this }} as written

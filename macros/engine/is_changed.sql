@@ -5,6 +5,7 @@
 {%- endmacro %}
 
 {% macro duckdb__is_changed(key) -%}
+    {#- outside of the condition, because dbt looks for references while it parses -#}
     {%- set keyed = ref('hcat', 'int_interactions_keyed') -%}
     {%- if is_incremental() -%}
         {{ key }} in (select changed.interaction_id from {{ keyed }} as changed where changed.has_changed)

@@ -4,7 +4,7 @@
 {%- endmacro %}
 
 {# The variables belong to the connection. A query outside a build has none of them and reads all rows. A hash has 64
-   bits without sign: a number of another type would make the engine divide 128 bits, which takes ten times as long. #}
+   bits without sign: a number of another type would make the engine divide 128 bits, which takes eighty times as long. #}
 {% macro duckdb__is_in_bucket(key) -%}
     hash({{ key }}) % coalesce(getvariable('hcat_buckets'), 1)::ubigint
     = coalesce(getvariable('hcat_bucket'), 0)::ubigint

@@ -3,7 +3,8 @@
 ``hcat build`` compares digests of everything that a build reads with those of the last build that passed. If they are
 equal, and nothing has expired since, no model runs. The ledger and the histories of gates and figures get the rows of
 that build again, under a new id and today's date, and the published copies of these tables are renewed. If only seeds
-or ratings changed, the models that need them run, and no others.
+or ratings changed, the models that need them run, and no others. If only logs changed, the largest tables keep the rows
+of interactions that are as they were.
 """
 
 from __future__ import annotations
@@ -56,15 +57,12 @@ _DELETED_SINCE: Final = "select deletion_number from hcat_deletion_log where del
 #: A record whose time lay in the future is read once its time has come.
 _FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reason = 'asked_at lies in the future'"
 
-
 #: Environment variable that tells the models to write only interactions that changed (int_interactions_keyed).
 ONLY_CHANGED: Final = "HCAT_ONLY_CHANGED"
-
-
 _NOT_PASSED: Final = "the last build did not pass"
 #: What is kept beside the digests of a build that failed and wrote all tables.
 _PART_OF_VERDICT: Final = "verdict"
-_FAILED: Final[Mapping[tuple[str, str], str]] = {(_PART_OF_VERDICT, "failed"): "yes"}
+_FAILED: Final[Digests] = {(_PART_OF_VERDICT, "failed"): "yes"}
 
 
 class BuildError(ValueError):
@@ -141,11 +139,13 @@ def build(
     # the tables are those of one build, by the same code and settings
     is_cut = bool(written) and inputs.is_of_logs and is_change_of_logs(written, digests)
     variables_of_dbt = {**environment, ONLY_CHANGED: "1" if is_cut else ""}
+    last = _find_last_run(place)
     code = subprocess.run([*command, *given], env=variables_of_dbt, check=False).returncode
     if code == 0:
         _remember(place, digests)
-    elif _has_published(place):
-        _remember(place, digests | dict(_FAILED))
+    # where dbt did not even start, the last run is an earlier build, which read something else
+    elif _find_last_run(place) != last and _has_published(place):
+        _remember(place, digests | _FAILED)
     return code
 
 
@@ -184,15 +184,22 @@ def _read_remembered(place: Place) -> Digests:
     return {(row["part"], row["name"]): row["digest"] for row in rows}
 
 
+def _find_last_run(place: Place) -> str | None:
+    """Return the id of the build that was logged last, whatever became of it; None without any."""
+    if not place.database.is_file():
+        return None
+    with open_warehouse(place) as source:
+        return (read_last_event(source) or {}).get("run_id")
+
+
 def _has_published(place: Place) -> bool:
     """Return whether the candidate copy is of the last build: dbt makes it after all tables and their tests."""
     ledger = place.folder / "published" / "candidate" / "dim_runs.parquet"
-    if not (place.database.is_file() and ledger.is_file()):
+    if not ledger.is_file():
         return False
+    copied = "select 1 as one from read_parquet($ledger) where run_id = $run_id"
     with open_warehouse(place) as source:
-        last = read_last_event(source)
-        copied = "select 1 as one from read_parquet($ledger) where run_id = $run_id"
-        return last is not None and bool(source.rows(copied, (), ledger=str(ledger), run_id=last["run_id"]))
+        return bool(source.rows(copied, (), ledger=str(ledger), run_id=(read_last_event(source) or {}).get("run_id")))
 
 
 def _describe_news(before: Digests, now: Digests) -> str:

@@ -45,7 +45,7 @@ _FOLDERS: Final = {
 _FILES: Final = ("dbt_project.yml", "packages.yml", "dependencies.yml", "package-lock.yml", "profiles.yml", "vars.yml")
 _SUFFIXES: Final = frozenset({".sql", ".yml", ".yaml", ".py", ".csv", ".md"})
 
-#: Entities of raw logs whose files fill one landed table alone, and from which not nearly every model comes.
+#: Entities of raw logs whose files fill one landed table alone, which most models do not need.
 _LANDED_ALONE: Final = frozenset({"ratings", "documents", "relevance_judgements"})
 
 #: Settings that bring scores which digests of the logs do not cover.

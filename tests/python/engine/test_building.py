@@ -270,6 +270,28 @@ def test_a_night_after_failing_gates_writes_what_changed_if_all_tables_were_writ
     assert [environment["HCAT_ONLY_CHANGED"] for environment in environments] == ["1", only_changed]
 
 
+def test_a_build_that_did_not_start_is_not_taken_for_one_that_wrote_tables(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    candidate = project / "warehouse" / "published" / "candidate"
+    candidate.mkdir(parents=True)
+    change(project, f"copy dim_runs to '{candidate}/dim_runs.parquet'")
+    environments: list[dict[str, str]] = []
+
+    def fail(command: list[str], env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        environments.append(env)
+        return subprocess.CompletedProcess(command, 2)
+
+    monkeypatch.setattr(building.subprocess, "run", fail)
+    said: list[str] = []
+    (project / "models").mkdir()
+    (project / "models" / "mine.sql").write_text("select 1")
+    for _ in range(2):
+        assert building.build(project, environment={}, say=said.append) == 2
+    assert said == ["hcat build: new: project (models/mine.sql)"] * 2
+    assert [environment["HCAT_ONLY_CHANGED"] for environment in environments] == ["", ""]
+
+
 def test_a_part_of_a_build_is_refused(project: Path) -> None:
     with pytest.raises(building.BuildError, match=r"^--select builds a part: call `dbt build --select ...` for that$"):
         building.build(project, arguments=["--select", "dim_runs"], environment={}, say=print)
