@@ -339,8 +339,9 @@ def run(
                 f"({grown / now.mebibytes['rebuilt']:.2f} times)."
             )
     notes.append(
-        "Rows read are those that scans went through, whether or not a filter kept them. Rows written are the rows of a table that is "
-        "made anew, and the growth of one that is added to. Statements inside Python models are not in them."
+        "Rows read are those that scans went through, whether or not a filter kept them. Rows written are the rows of "
+        "a table that is made anew, and the growth of one that is added to. Statements inside Python models are not in "
+        "them."
     )
     failed = sorted({name for now, _ in measured for each in now.builds.values() for name in each[0].failed_tests})
     notes.append(f"Data tests and gates that failed: {', '.join(failed) or 'none'}.")
