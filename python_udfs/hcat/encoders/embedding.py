@@ -394,7 +394,7 @@ def embed_pending(
     def embed(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
         return _embed_slice(batch, identity, budget)
 
-    ahead = SLICES_AHEAD[identity.device]
+    ahead = SLICES_AHEAD.get(identity.device, 0)
     return map_slices(pending, "text_id", EMBEDDED_SCHEMA, slice_texts, folder, embed, "embedding texts", ahead)
 
 

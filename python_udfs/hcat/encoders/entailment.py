@@ -99,7 +99,7 @@ def entail_pending(
     def entail(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
         return _entail_slice(batch, identity, budget)
 
-    ahead = SLICES_AHEAD[identity.device]
+    ahead = SLICES_AHEAD.get(identity.device, 0)
     return map_slices(pending, "pair_id", ENTAILED_SCHEMA, slice_pairs, folder, entail, "entailment pairs", ahead)
 
 
