@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,9 +34,8 @@ from hcat.engine.devices import packaged_folder, silence_transformers
 
 COUNT_REPEATS = 3
 
-#: Rows of one slice: the default of hcat_slice_texts.
+#: Rows of one slice on a CPU: the default of hcat_slice_texts.
 SLICE_ROWS = 4096
-LARGE_SLICE_ROWS = 32_768
 
 #: Batches of sentence-transformers; 32 is its default.
 PEER_BATCHES = (32, 256, 1024)
@@ -139,6 +139,8 @@ class Task:
         Longest input of the model.
     budget : int
         Default budget of the device.
+    slice_rows : int
+        Rows of one slice on the device.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Task:
     start: Callable[[Sequence[tuple[str, ...]], int], Callable[[], npt.NDArray[Any]]]
     maximum_tokens: int
     budget: int
+    slice_rows: int
 
     def score(self, rows: Sequence[tuple[str, ...]], budget: int) -> npt.NDArray[Any]:
         """Return the outputs of some rows."""
@@ -172,6 +175,7 @@ def task_of_encoder(texts: Sequence[str], device: str, dtype: str) -> Task:
         start,
         encoder.maximum_tokens,
         embedding.DEFAULT_BATCH_TOKENS[device],
+        SLICE_ROWS * embedding.SLICES_JOINED[device],
     )
 
 
@@ -191,6 +195,7 @@ def task_of_classifier(name: str, pairs: Sequence[tuple[str, ...]], device: str,
         start,
         classifier.maximum_tokens,
         entailment.DEFAULT_BATCH_TOKENS[device],
+        SLICE_ROWS * entailment.SLICES_JOINED[device],
     )
 
 
@@ -219,7 +224,7 @@ def measure_ceiling(task: Task, seconds: Seconds) -> Ceiling:
     return Ceiling(seconds.of(lambda: task.prepare(task.rows)), passes, int(counts.sum()), count_padded)
 
 
-def score_slices(task: Task, ahead: int, slice_rows: int = SLICE_ROWS) -> int:
+def score_slices(task: Task, ahead: int, slice_rows: int) -> int:
     """Score all rows slice by slice as a build does, and return how many slices there were."""
     slices = [task.rows[start : start + slice_rows] for start in range(0, len(task.rows), slice_rows)]
     return sum(1 for _ in fetch_late(((rows, task.start(rows, task.budget)) for rows in slices), ahead))
@@ -234,11 +239,14 @@ def measure_task(task: Task, device: str, seconds: Seconds) -> tuple[Table, floa
         torch.cuda.reset_peak_memory_stats()
     ahead = SLICES_AHEAD[device]
     sides = {
-        f"slices of {SLICE_ROWS:,}, {ahead} ahead, as a build": seconds.of(lambda: score_slices(task, ahead)),
-        f"slices of {SLICE_ROWS:,}, one after the other": seconds.of(lambda: score_slices(task, 0)),
-        f"slices of {LARGE_SLICE_ROWS:,}, {ahead} ahead": seconds.of(
-            lambda: score_slices(task, ahead, LARGE_SLICE_ROWS)
-        ),
+        f"slices of {count:,}, {late} ahead{note}": seconds.of(partial(score_slices, task, late, count))
+        for count, late, note in (
+            (task.slice_rows, ahead, ", as a build"),
+            (task.slice_rows, 0, ""),
+            (2 * task.slice_rows, ahead, ""),
+            (SLICE_ROWS, ahead, ""),
+        )
+    } | {
         "all rows in one call": seconds.of(lambda: task.score(task.rows, task.budget)),
         "tokenizing alone": ceiling.tokenizing,
         "passes alone, batches on the device": ceiling.passes,
@@ -379,7 +387,7 @@ def run(is_quick: bool = False, folder: Path | None = None, on_cpu: bool = False
         tables.append(measure_agreement(list(zip(tasks, references, strict=True)), sizes))
     notes += [
         "The ceiling is the larger of two times: tokenizing alone, and passes alone over batches that were tokenized, "
-        "sorted, padded and copied before. One thread tokenizes, so no order of work takes less.",
+        "sorted, padded and copied before. One call tokenizes all rows, on all cores.",
         f"Medians of {COUNT_REPEATS}. Times count until the results are in the memory of the host; those of passes "
         "alone until the device is done.",
     ]

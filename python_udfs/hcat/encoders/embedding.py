@@ -50,6 +50,9 @@ PACKAGED_MAXIMUM_TOKENS = 256
 #: Device -> padded tokens (longest x count) of one batch. A small batch fits the cache of a CPU; a GPU needs more.
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 262144}
 
+#: Device -> how many slices of texts are read as one: a GPU idles between small ones (decision 51).
+SLICES_JOINED = {"cpu": 1, "cuda": 4}
+
 EMBEDDED_SCHEMA = pa.schema(
     [
         ("text_id", pa.string()),
@@ -382,7 +385,7 @@ def embed_pending(
     identity : EncoderIdentity
         Encoder of this build; it is loaded only if a text is pending.
     slice_texts : int
-        Texts per slice; the slices are in ``<warehouse>/slices``.
+        Texts per slice, times :data:`SLICES_JOINED` of the device; the slices are in ``<warehouse>/slices``.
     batch_tokens : int
         Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
     warehouse : str
@@ -395,7 +398,8 @@ def embed_pending(
         return _embed_slice(batch, identity, budget)
 
     ahead = SLICES_AHEAD.get(identity.device, 0)
-    return map_slices(pending, "text_id", EMBEDDED_SCHEMA, slice_texts, folder, embed, "embedding texts", ahead)
+    rows = slice_texts * SLICES_JOINED.get(identity.device, 1)
+    return map_slices(pending, "text_id", EMBEDDED_SCHEMA, rows, folder, embed, "embedding texts", ahead)
 
 
 def _embed_slice(batch: pa.RecordBatch, identity: EncoderIdentity, budget: int) -> Callable[[], pa.RecordBatch]:

@@ -29,6 +29,9 @@ from hcat.statistics.arrays import Floats
 #: Device -> padded tokens (longest x count) of one batch.
 DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 32768}
 
+#: Device -> how many slices of pairs are read as one (decision 51).
+SLICES_JOINED = {"cpu": 1, "cuda": 2}
+
 
 ENTAILED_SCHEMA = pa.schema(
     [
@@ -87,7 +90,7 @@ def entail_pending(
     identity : ClassifierIdentity
         Classifier of this build; it is loaded only if a pair is pending.
     slice_pairs : int
-        Pairs per slice; the slices are in ``<warehouse>/slices``.
+        Pairs per slice, times :data:`SLICES_JOINED` of the device; the slices are in ``<warehouse>/slices``.
     batch_tokens : int
         Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
     warehouse : str
@@ -100,7 +103,8 @@ def entail_pending(
         return _entail_slice(batch, identity, budget)
 
     ahead = SLICES_AHEAD.get(identity.device, 0)
-    return map_slices(pending, "pair_id", ENTAILED_SCHEMA, slice_pairs, folder, entail, "entailment pairs", ahead)
+    rows = slice_pairs * SLICES_JOINED.get(identity.device, 1)
+    return map_slices(pending, "pair_id", ENTAILED_SCHEMA, rows, folder, entail, "entailment pairs", ahead)
 
 
 class Reading(NamedTuple):

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 Fetch = TypeVar("Fetch")
 
 #: Device -> slices started before a result is asked for. A CPU does the work when it is started.
-SLICES_AHEAD = {"cpu": 0, "cuda": 1}
+SLICES_AHEAD = {"cpu": 0, "cuda": 2}
 
 
 def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
