@@ -1,20 +1,20 @@
-{# Whether a row of an interaction is written by this build: every row, unless `hcat build` said that only interactions
-   changed (int_interactions_keyed). Then the table keeps the rows of all others. #}
-{% macro is_changed(key) -%}
-    {{ return(adapter.dispatch('is_changed', 'hcat')(key)) }}
+{# Whether a row of an interaction, or of what else `key` names, is written by this build: every row, unless
+   `hcat build` said that only interactions changed (int_interactions_keyed). Then the table keeps all other rows. #}
+{% macro is_changed(column, key='interaction_id', keyed='int_interactions_keyed') -%}
+    {{ return(adapter.dispatch('is_changed', 'hcat')(column, key, keyed)) }}
 {%- endmacro %}
 
-{% macro duckdb__is_changed(key) -%}
+{% macro duckdb__is_changed(column, key, keyed) -%}
     {#- outside of the condition, because dbt looks for references while it parses -#}
-    {%- set keyed = ref('hcat', 'int_interactions_keyed') -%}
+    {%- set relation = ref('hcat', keyed) -%}
     {%- if is_incremental() -%}
-        {{ key }} in (select changed.interaction_id from {{ keyed }} as changed where changed.has_changed)
+        {{ column }} in (select changed.{{ key }} from {{ relation }} as changed where changed.has_changed)
     {%- else -%}
         true
     {%- endif -%}
 {%- endmacro %}
 
 {# A build on Spark writes everything. #}
-{% macro default__is_changed(key) -%}
+{% macro default__is_changed(column, key, keyed) -%}
     true
 {%- endmacro %}

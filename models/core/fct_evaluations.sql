@@ -3,13 +3,20 @@
     unique_key='evaluation_id',
     incremental_strategy='delete+insert',
     on_schema_change='append_new_columns',
-    post_hook=[
-        "{{ delete_rows_outside_index('int_evaluations_completed', 'evaluation_id') }}"
-    ]
+    post_hook=["{{ delete_evaluations_outside_index() }}"]
 ) }}
+{%- set is_of_changed = is_changed('completed.interaction_id') %}
 
-with evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_completed') }}
+with targets as (
+    select metric_name, criterion from {{ seed('calibration_targets') }}
+),
+
+-- A label changes rows of the metrics that it calibrates, and nothing but its interaction changes any other row.
+evaluations as (
+    select completed.* from {{ ref('hcat', 'int_evaluations_completed') }} as completed
+    {%- if is_incremental() and not writes_all_interactions() %}
+    where {{ is_of_changed }} or completed.metric_name in (select targets.metric_name from targets)
+    {%- endif %}
 ),
 
 metrics as (
@@ -18,10 +25,6 @@ metrics as (
 
 decisions as (
     select metric_name, threshold, version_class from {{ ref('hcat', 'int_threshold_decisions') }}
-),
-
-targets as (
-    select metric_name, criterion from {{ seed('calibration_targets') }}
 ),
 
 labels as (

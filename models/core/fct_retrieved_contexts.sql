@@ -3,7 +3,7 @@
     incremental_strategy='append',
     full_refresh=writes_all_interactions(),
     on_schema_change='append_new_columns',
-    pre_hook="{{ delete_changed_interactions() }}"
+    pre_hook="{{ delete_changed() }}"
 ) }}
 
 with contexts as (

@@ -3,7 +3,7 @@
     incremental_strategy='append',
     full_refresh=writes_all_interactions(),
     on_schema_change='append_new_columns',
-    pre_hook=["{{ delete_changed_interactions() }}", "{{ cut_into_buckets(only_changed=true) }}"],
+    pre_hook=["{{ delete_changed() }}", "{{ cut_into_buckets(only_changed=true) }}"],
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 

@@ -199,7 +199,7 @@ def test_every_macro_between_engines_is_tested():
     # hooks and operations run statements and read files and tables: builds, upgrades and deletions test them
     hooks = {
         "begin_buckets",
-        "delete_changed_interactions",
+        "delete_changed",
         "delete_rows",
         "deletion_log",
         "insert_other_buckets",

@@ -1,6 +1,12 @@
 -- One row per (primary metric, dimension, segment, week), with the exact sums of which the mean, its error by cluster
--- and the share that fails are made. `hcat prune` keeps these rows of the weeks that it deletes.
-{{ config(materialized='table') }}
+-- and the share that fails are made. `hcat prune` keeps these rows of the weeks that it deletes. If only interactions
+-- changed, weeks of which nothing changed keep their rows.
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    full_refresh=writes_all_interactions(),
+    pre_hook="{{ delete_changed('week_start', 'int_weeks_keyed') }}"
+) }}
 
 with evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
@@ -12,6 +18,8 @@ segments as (
 
 weeks as (
     select * from {{ ref('hcat', 'int_interaction_weeks') }}
+    -- without a time there is no week that could be closed
+    where week_start is null or {{ is_changed('week_start', 'week_start', 'int_weeks_keyed') }}
 ),
 
 -- whole billionths, because a sum of doubles depends on the order in which an engine adds

@@ -4,13 +4,24 @@
     'query', 'answer', 'context', 'reference', 'relevance', 'classifier', 'samples', 'tagger', 'toxicity', 'sentiment',
     'cut_off', 'encoder'
 ] %}
-with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_described') }}
+-- Texts in which names were searched, among them the answers.
+with texts_read as (
+    select text_id, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
 ),
 
--- Texts in which names were searched, among them the answers.
-texts_read as (
-    select text_id, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
+samples as (
+    select distinct interaction_id from {{ ref_if_on('selfcheck', 'int_interaction_samples', 'interaction_id string') }}
+),
+
+-- joined here, once, and not for each metric
+interactions as (
+    select
+        described.*,
+        samples.interaction_id is not null as has_samples,
+        coalesce(texts_read.is_tagged, false) as is_tagged
+    from {{ ref('hcat', 'int_interactions_described') }} as described
+    left join texts_read on md5(described.answer) = texts_read.text_id
+    left join samples on described.interaction_id = samples.interaction_id
 ),
 
 metrics as (
@@ -34,10 +45,6 @@ metrics as (
 mismatched_weights as (
     select * from {{ ref('hcat', 'int_sentence_weights') }}
     where mismatch is not null
-),
-
-samples as (
-    select distinct interaction_id from {{ ref_if_on('selfcheck', 'int_interaction_samples', 'interaction_id string') }}
 ),
 
 cut_off as (
@@ -81,11 +88,11 @@ crossed as (
                     then 'entailment classifier'
             end,
             case
-                when samples.interaction_id is null and metrics.needs_samples
+                when not interactions.has_samples and metrics.needs_samples
                     then 'another answer of the same run to the same query'
             end,
             case
-                when not coalesce(texts_read.is_tagged, false) and metrics.needs_tagger
+                when not interactions.is_tagged and metrics.needs_tagger
                     then 'recognition of names (switched off, or another language)'
             end,
             case
@@ -120,8 +127,6 @@ crossed as (
     cross join metrics
     cross join cut_off
     cross join classifier
-    left join texts_read on md5(interactions.answer) = texts_read.text_id
-    left join samples on interactions.interaction_id = samples.interaction_id
     cross join text_classifiers
     left join mismatched_weights
         on

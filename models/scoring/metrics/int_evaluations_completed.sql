@@ -5,7 +5,7 @@
     materialized='incremental',
     incremental_strategy='append',
     full_refresh=writes_all_interactions(),
-    pre_hook="{{ delete_changed_interactions() }}"
+    pre_hook="{{ delete_changed() }}"
 ) }}
 
 with expected as (

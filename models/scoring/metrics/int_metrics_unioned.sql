@@ -12,7 +12,7 @@
     incremental_strategy='append',
     full_refresh=writes_all_interactions(),
     pre_hook=[
-        "{{ delete_changed_interactions() }}",
+        "{{ delete_changed() }}",
         "{{ begin_buckets(" ~ (families + var('hcat_own_metrics')) | length ~ ") }}"
     ],
     post_hook="{{ insert_other_buckets() }}"
