@@ -1,4 +1,7 @@
 -- One row per staged interaction with the facts of its query. All metrics start from these texts.
+-- This is a table, because half of all models read it, and because its rows are counted before they join it.
+{{ config(materialized='table') }}
+
 with interactions as (
     select * from {{ ref('hcat', 'stg_interactions') }}
 ),
