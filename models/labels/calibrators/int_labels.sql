@@ -1,5 +1,7 @@
 -- One row per (interaction, metric) with the human label and the score. Every label serves every method. What a method
--- is worth is cross-validated over whole clusters.
+-- is worth is cross-validated over whole clusters. This is a table, because eight models read it.
+{{ config(materialized='table') }}
+
 with labels as (
     select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
 ),
