@@ -1,4 +1,7 @@
 -- One row per prepared query with its texts and tags in masked form.
+-- This is a table, because Apache Spark plans a view again wherever a model reads it.
+{{ config(materialized='table') }}
+
 with queries as (
     select query_id, query_text, reference_answer, tags from {{ ref('hcat', 'stg_queries') }}
 ),
