@@ -34,12 +34,19 @@ _NAMES_SHOWN: Final = 3
 #: Arguments of dbt that make a build of a part, and one that makes everything anew.
 _PARTIAL: Final = (
     "--select", "-s", "--models", "--model", "-m", "--exclude", "--selector", "--resource-type", "--resource-types",
-    "--exclude-resource-type", "--exclude-resource-types", "--empty", "--sample",
+    "--exclude-resource-type", "--exclude-resource-types", "--indirect-selection", "--empty", "--sample",
 )  # fmt: skip
 _ANEW: Final = ("--full-refresh", "-f")
 
 #: What every build makes anew, because it carries the id of the build: environment, ledger, gates, figures.
 _EACH_BUILD: Final = ("fqn:hcat.gates",)
+
+#: What a night with nothing but new logs leaves as it is: seeds, and views, none of which depends on the build. All
+#: data tests run, because dbt selects them by themselves and not by what they read.
+_KEPT: Final = (
+    "--indirect-selection", "empty", "--exclude", "package:hcat,resource_type:seed",
+    "package:hcat,config.materialized:view",
+)  # fmt: skip
 
 _REMEMBER: Final = "create or replace table hcat_inputs (run_id varchar, part varchar, name varchar, digest varchar)"
 #: {table}, {type}: a date or a time, as the models compare it with that of the build.
@@ -135,9 +142,9 @@ def build(
     command = [*DBT, "build", "--project-dir", str(project)]
     command += [] if profiles is None else ["--profiles-dir", str(profiles)]
     command += [] if variables is None else ["--vars", variables]
-    command += _select(starts, is_own=is_own_project(project))
     # the tables are those of one build, by the same code and settings
     is_cut = bool(written) and inputs.is_of_logs and is_change_of_logs(written, digests)
+    command += _select(starts, is_own=is_own_project(project), is_cut=is_cut)
     variables_of_dbt = {**environment, ONLY_CHANGED: "1" if is_cut else ""}
     last = _find_last_run(place)
     code = subprocess.run([*command, *given], env=variables_of_dbt, check=False).returncode
@@ -207,12 +214,15 @@ def _describe_news(before: Digests, now: Digests) -> str:
     return "new: " + "; ".join(f"{part} ({_shorten(names)})" for part, names in changes.items())
 
 
-def _select(starts: Sequence[str] | None, *, is_own: bool) -> list[str]:
+def _select(starts: Sequence[str] | None, *, is_own: bool, is_cut: bool) -> list[str]:
     """Return the arguments by which dbt builds from these nodes on, or everything of hcat and what it reads."""
-    if starts is None:
-        return [] if is_own else ["--select", "+package:hcat"]
-    within = "" if is_own else ",+package:hcat"
-    return ["--select", *(f"{name}+{within}" for name in (*starts, *_EACH_BUILD))]
+    if not is_own:
+        within = ",+package:hcat"
+        nodes = ["+package:hcat"] if starts is None else [f"{name}+{within}" for name in (*starts, *_EACH_BUILD)]
+        # tests of the project read what the project decides, so that dbt chooses them
+        return ["--select", *nodes]
+    nodes = [] if starts is None else ["--select", *(f"{name}+" for name in (*starts, *_EACH_BUILD))]
+    return [*nodes, *(_KEPT if is_cut else ())]
 
 
 def _repeat(place: Place) -> str:

@@ -224,18 +224,25 @@ def test_only_changed_interactions_are_written_where_nothing_but_logs_changed(
     settings = (project / "dbt_project.yml").read_text()
     (project / "dbt_project.yml").write_text(settings.replace("hcat_raw_logs: logs", f"hcat_raw_logs: logs{setting}"))
     environments: list[dict[str, str]] = []
+    commands: list[list[str]] = []
 
     def run(command: list[str], env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
         environments.append(env)
+        commands.append(command)
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(building.subprocess, "run", run)
+    # as in hcat's own project: views and seeds stay, and every data test runs
+    monkeypatch.setattr(building, "is_own_project", lambda _: True)
     for text in ("first", "second"):
         building.build(project, environment={"HCAT_ONLY_CHANGED": "1"}, say=print)
         (project / name).write_text(text)
     building.build(project, environment={"HCAT_ONLY_CHANGED": "1"}, say=print)
     # a changed project comes first: whatever an environment says, it writes everything
     assert [environment["HCAT_ONLY_CHANGED"] for environment in environments] == ["", only_changed, only_changed]
+    assert ["package:hcat,config.materialized:view" in command for command in commands] == [
+        environment["HCAT_ONLY_CHANGED"] == "1" for environment in environments
+    ]
     building.build(project, environment={}, say=print, is_full=True)
     assert environments[-1]["HCAT_ONLY_CHANGED"] == ""
 
