@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -534,6 +534,9 @@ def write_parquet(relation: Any, path: Path) -> int:
     return count
 
 
+#: Memory of the connection that writes a copy, beside that of the build. By default it is most of the machine's.
+_MEMORY_OF_A_COPY: Final = "500MB"
+
 #: Comments of a table: column -> what its values mean; the table itself has the key None.
 Comments = Mapping[str | None, str]
 
@@ -596,7 +599,7 @@ def write_database(
 
     if not keep:
         path.unlink(missing_ok=True)
-    connection = duckdb.connect(str(path))
+    connection = duckdb.connect(str(path), config={"memory_limit": _MEMORY_OF_A_COPY})
     try:
         for name, file in files.items():
             connection.execute(f'drop table if exists "{name}"')
