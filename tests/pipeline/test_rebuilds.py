@@ -183,6 +183,7 @@ def in_two_parts(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) 
         ("fct_marginal_weaknesses", ("metric_name", "dimension", "segment")),
         ("fct_bivariate_weaknesses", ("bivariate_weakness_id",)),
         ("fct_score_distributions", ("score_distribution_id",)),
+        ("fct_metric_weeks", ("metric_week_id",)),
     ],
 )
 def test_a_build_in_two_parts_equals_a_build_at_once(

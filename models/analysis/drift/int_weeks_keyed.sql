@@ -1,7 +1,6 @@
 -- One row per week with a hash of all that its sums are made of, and whether it differs from that of the last build. A
 -- week is closed once nothing of it changes any more, however late a record of it may come.
 {{ config(materialized='table') }}
-{%- set before = load_relation(this) if execute and not writes_all_interactions() else none %}
 
 with weeks as (
     select * from {{ ref('hcat', 'int_interaction_weeks') }}
@@ -35,18 +34,7 @@ keyed as (
 ),
 
 final as (
-    select
-        keyed.week_start,
-        keyed.week_key,
-        {%- if before %}
-        coalesce(before.week_key <> keyed.week_key, true) as has_changed
-        {%- else %}
-        true as has_changed
-        {%- endif %}
-    from keyed
-    {%- if before %}
-    left join {{ this }} as before on keyed.week_start = before.week_start
-    {%- endif %}
+    {{ compare_with_last_build('week_start', 'week_key') }}
 )
 
 select * from final

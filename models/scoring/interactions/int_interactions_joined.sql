@@ -1,5 +1,5 @@
 -- One row per staged interaction with the facts of its query. All metrics start from these texts.
--- This is a table, because half of all models read it, and because its rows are counted before they join it.
+-- This is a table, because a build reads it some fifty times, and because DuckDB then knows how many rows it has.
 {{ config(materialized='table') }}
 
 with interactions as (

@@ -2,7 +2,6 @@
 -- build. Models that read is_changed write only these interactions again, if `hcat build` found that nothing but the
 -- logs changed. Everything that is computed from a text alone has the text in its key, and is covered by it.
 {{ config(materialized='table') }}
-{%- set before = load_relation(this) if execute and not writes_all_interactions() else none %}
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_described') }}
@@ -78,18 +77,7 @@ keyed as (
 ),
 
 final as (
-    select
-        keyed.interaction_id,
-        keyed.interaction_key,
-        {%- if before %}
-        coalesce(before.interaction_key <> keyed.interaction_key, true) as has_changed
-        {%- else %}
-        true as has_changed
-        {%- endif %}
-    from keyed
-    {%- if before %}
-    left join {{ this }} as before on keyed.interaction_id = before.interaction_id
-    {%- endif %}
+    {{ compare_with_last_build('interaction_id', 'interaction_key') }}
 )
 
 select * from final

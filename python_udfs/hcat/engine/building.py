@@ -216,13 +216,11 @@ def _describe_news(before: Digests, now: Digests) -> str:
 
 def _select(starts: Sequence[str] | None, *, is_own: bool, is_cut: bool) -> list[str]:
     """Return the arguments by which dbt builds from these nodes on, or everything of hcat and what it reads."""
+    nodes = [] if starts is None else [f"{name}+" for name in (*starts, *_EACH_BUILD)]
     if not is_own:
-        within = ",+package:hcat"
-        nodes = ["+package:hcat"] if starts is None else [f"{name}+{within}" for name in (*starts, *_EACH_BUILD)]
-        # tests of the project read what the project decides, so that dbt chooses them
-        return ["--select", *nodes]
-    nodes = [] if starts is None else ["--select", *(f"{name}+" for name in (*starts, *_EACH_BUILD))]
-    return [*nodes, *(_KEPT if is_cut else ())]
+        # nothing is left out: dbt finds the tests that a project has for models of hcat by the nodes it builds
+        return ["--select", *([f"{node},+package:hcat" for node in nodes] or ["+package:hcat"])]
+    return [*(["--select", *nodes] if nodes else []), *(_KEPT if is_cut else ())]
 
 
 def _repeat(place: Place) -> str:

@@ -534,8 +534,9 @@ def write_parquet(relation: Any, path: Path) -> int:
     return count
 
 
-#: Memory of the connection that writes a copy, beside that of the build. By default it is most of the machine's.
-_MEMORY_OF_A_COPY: Final = "500MB"
+#: Limits of the connection that writes a copy, beside that of the build. Without them DuckDB keeps what it has written
+#: in most of a machine's memory. Each thread holds a group of rows, so that long texts in several threads need more.
+_LIMITS_OF_A_COPY: Final[dict[str, Any]] = {"memory_limit": "1GB", "threads": 1}
 
 #: Comments of a table: column -> what its values mean; the table itself has the key None.
 Comments = Mapping[str | None, str]
@@ -599,7 +600,7 @@ def write_database(
 
     if not keep:
         path.unlink(missing_ok=True)
-    connection = duckdb.connect(str(path), config={"memory_limit": _MEMORY_OF_A_COPY})
+    connection = duckdb.connect(str(path), config=_LIMITS_OF_A_COPY)
     try:
         for name, file in files.items():
             connection.execute(f'drop table if exists "{name}"')
