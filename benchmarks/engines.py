@@ -32,7 +32,7 @@ from benchmarks.harness import (
 TOLERANCE = 1e-6
 
 #: Texts in which numbers are spelled out, 1e-05 or 1.0E-5 by engine; the numbers themselves stand in other columns.
-SPELLED_COLUMNS = frozenset({"content_key", "parameters_shown", "expectation_results"})
+SPELLED_COLUMNS = frozenset({"parameters_shown", "expectation_results"})
 
 #: Tables whose rows are builds.
 RUN_TABLES = frozenset({"dim_runs"})

@@ -209,8 +209,7 @@ select
     case
         when metrics.metric_name = $main_metric and interactions.number % 20 = 0 then (interactions.quality > 0.4)::int
     end as human_label,
-    case when human_label is not null then 'person' end as label_rater_kind,
-    'key' as content_key
+    case when human_label is not null then 'person' end as label_rater_kind
 from made_interactions as interactions
 cross join dim_metrics as metrics;
 

@@ -28,18 +28,19 @@
     {% endfor %}
 
     {% for name, is_kept in kept | dictsort if place.schema ~ '.' ~ name not in others %}
-        {% set renamed, needed = changes.renamed_columns.get(name, {}), changes.recomputed.get(name) %}
+        {% set needed, left_out = changes.recomputed.get(name), changes.left_out.get(name, []) %}
         {% set is_removed = name in changes.removed %}
         {% set found = adapter.get_relation(place.database, place.schema, name)
-            if is_moving or renamed or needed or is_removed else none %}
+            if is_moving or needed or left_out or is_removed else none %}
         {% if found is not none %}
             {% set columns = adapter.get_columns_in_relation(found) | map(attribute='name') | list %}
             {% if is_removed or (needed and needed not in columns) or (is_moving and not is_kept) %}
                 {% do steps.append({'kind': 'drop', 'relation': found}) %}
             {% else %}
-                {% for before, now in renamed.items() if before in columns and now not in columns %}
-                    {% do steps.append({'kind': 'rename', 'relation': found, 'before': before, 'now': now}) %}
-                {% endfor %}
+                {% set names = left_out | select('in', columns) | list %}
+                {% if names %}
+                    {% do steps.append({'kind': 'leave out', 'relation': found, 'columns': names}) %}
+                {% endif %}
                 {% if is_moving %}
                     {% set to = found.incorporate(path={'schema': made.schema}) %}
                     {% do steps.append({'kind': 'move', 'relation': found, 'to': to}) %}

@@ -3,19 +3,20 @@
     Only tables that remember something are listed, because a build makes all others anew. An entry may stay for ever: it
     looks at the table, and a table that is as it should be is left alone.
 
-    renamed_columns   table -> {name before: name now}. The rows stay.
-    recomputed        table -> a column that a later version added. Results by content key that lack it are dropped, and
-                      the next build computes them.
+    recomputed        table -> a column that a later version added. A table that lacks it is dropped, and the next build
+                      computes it: results by content key, and evaluations.
+    left_out          table -> columns that it has no more. The rows stay.
     removed           tables that no model makes any more. They are dropped.
 #}
 {% macro warehouse_changes() %}
     {{ return({
-        'renamed_columns': {'fct_evaluations': {'label': 'human_label'}},
         'recomputed': {
+            'fct_evaluations': 'written_run_id',
             'int_answers_overlapped': 'reference_recall',
             'int_pairs_entailed': 'deciding_classifier',
             'int_sentences_supported': 'claims_nothing',
         },
+        'left_out': {'fct_evaluations': ['content_key']},
         'removed': ['int_tables_to_publish'],
     }) }}
 {% endmacro %}

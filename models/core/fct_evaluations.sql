@@ -5,19 +5,31 @@
     on_schema_change='append_new_columns',
     post_hook=["{{ delete_evaluations_outside_index() }}"]
 ) }}
-{%- set is_of_changed = is_changed('completed.interaction_id') %}
+{#- A label changes rows of the metrics that it calibrates, and nothing but its interaction changes any other row. #}
+{%- set is_compared = is_changed('interaction_id') ~ ' or metric_name in (select targets.metric_name from targets)' %}
+{%- if writes_all_interactions() or not is_incremental() %}{% set is_compared = 'true' %}{% endif %}
+{#- All that an input, decision or label can change, so that only changed rows are written again. #}
+{%- set compared = [
+    'score_status', 'raw_score', 'threshold', 'is_failing', 'human_label', 'label_rater_kind', 'scored_count', 'detail',
+    'calibrated_probability', 'prediction_set', 'calibration_status'
+] %}
 
 with targets as (
     select metric_name, criterion from {{ seed('calibration_targets') }}
 ),
 
--- A label changes rows of the metrics that it calibrates, and nothing but its interaction changes any other row.
 evaluations as (
-    select completed.* from {{ ref('hcat', 'int_evaluations_completed') }} as completed
-    {%- if is_incremental() and not writes_all_interactions() %}
-    where {{ is_of_changed }} or completed.metric_name in (select targets.metric_name from targets)
-    {%- endif %}
+    select * from {{ ref('hcat', 'int_evaluations_completed') }}
+    where {{ is_compared }}
 ),
+
+{%- if is_incremental() %}
+
+written as (
+    select evaluation_id, {{ hash_row(compared) }} as content_hash from {{ this }}
+    where {{ is_compared }}
+),
+{%- endif %}
 
 metrics as (
     select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
@@ -116,17 +128,7 @@ joined as (
 final as (
     select
         *,
-        '{{ invocation_id }}' as written_run_id,
-        -- Covers all that an input, decision or label can change, so that only changed rows are written again. The word
-        -- at its start makes the rows of versions without written_run_id be written once more.
-        md5(
-            concat_ws(
-                '|', 'built', score_status, coalesce(raw_score::string, ''), coalesce(threshold::string, ''),
-                coalesce(human_label::string, ''), coalesce(label_rater_kind, ''), coalesce(scored_count::string, ''),
-                coalesce(detail, ''),
-                coalesce(calibrated_probability::string, ''), coalesce(prediction_set, ''), calibration_status
-            )
-        ) as content_key
+        '{{ invocation_id }}' as written_run_id
     from joined
 )
 
@@ -134,7 +136,7 @@ select * from final
 {% if is_incremental() %}
 where
     not exists (
-        select 1 from {{ this }} as written
-        where written.evaluation_id = final.evaluation_id and written.content_key = final.content_key
+        select 1 from written
+        where written.evaluation_id = final.evaluation_id and written.content_hash = {{ hash_row(compared) }}
     )
 {% endif %}

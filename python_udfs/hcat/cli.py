@@ -173,7 +173,7 @@ def build_project(
     exit code is that of dbt; 0 if nothing is new.
     """
     from hcat.engine.building import build
-    from hcat.landing.shapes import stem_of
+    from hcat.landing.shapes import entities_of
 
     code = build(
         project_dir or Path.cwd(),
@@ -184,7 +184,7 @@ def build_project(
         is_full=full,
         environment=os.environ,
         say=typer.echo,
-        table_of=stem_of,
+        entities_of=entities_of,
     )
     raise typer.Exit(code)
 

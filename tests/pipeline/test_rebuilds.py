@@ -35,8 +35,8 @@ VARIABLES = {"hcat_slice_texts": SLICE_TEXTS}
 #: Many buckets, whose rows are those of one.
 CUT_SMALLER = VARIABLES | {"hcat_bucket_characters": 5_000}
 TOLERANCE = 1e-5
-#: A key of the score's digits; and which of two sentences is the weaker one when both are equally weak.
-DECIDED_BY_LAST_BITS = ("content_key", "detail", "is_least_grounded")
+#: Which of two sentences is the weaker one when both are equally weak.
+DECIDED_BY_LAST_BITS = ("detail", "is_least_grounded")
 
 
 @pytest.fixture(scope="module")

@@ -41,8 +41,8 @@ _ANEW: Final = ("--full-refresh", "-f")
 #: What every build makes anew, because it carries the id of the build: environment, ledger, gates, figures.
 _EACH_BUILD: Final = ("fqn:hcat.gates",)
 
-#: What a night with nothing but new logs leaves as it is: seeds, and views, none of which depends on the build. All
-#: data tests run, because dbt selects them by themselves and not by what they read.
+#: What a night with nothing but new logs leaves as it is: seeds, and views, none of which depends on the build. The
+#: data tests of what it builds run, because they are nodes behind it.
 _KEPT: Final = (
     "--indirect-selection", "empty", "--exclude", "package:hcat,resource_type:seed",
     "package:hcat,config.materialized:view",
@@ -86,7 +86,7 @@ def build(
     is_full: bool = False,
     environment: Mapping[str, str],
     say: Callable[[str], None],
-    table_of: Callable[[Path], str | None] = lambda path: None,
+    entities_of: Callable[[Path], Sequence[str]] = lambda path: (),
 ) -> int:
     """Build a project, or repeat the last verdict if nothing is new; return the exit code of dbt, or 0.
 
@@ -108,8 +108,8 @@ def build(
         Environment variables.
     say : callable
         Gets each line for the user.
-    table_of : callable
-        The entity of a raw log by its path, as :func:`hcat.landing.shapes.stem_of` finds it.
+    entities_of : callable
+        The entities of a raw log by its path, as :func:`hcat.landing.shapes.entities_of` finds them.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def build(
     if before == digests:
         say(_repeat(place))
         return 0
-    starts = find_starts(project, before, digests, table_of) if before else None
+    starts = find_starts(project, before, digests, entities_of) if before else None
     from_where = f"; from {', '.join(starts)} on" if starts else ""
     say(f"hcat build: {reason or _describe_news(before, digests)}{from_where}")
     command = [*DBT, "build", "--project-dir", str(project)]

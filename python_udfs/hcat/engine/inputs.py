@@ -45,9 +45,6 @@ _FOLDERS: Final = {
 _FILES: Final = ("dbt_project.yml", "packages.yml", "dependencies.yml", "package-lock.yml", "profiles.yml", "vars.yml")
 _SUFFIXES: Final = frozenset({".sql", ".yml", ".yaml", ".py", ".csv", ".md"})
 
-#: Entities of raw logs whose files fill one landed table alone, which most models do not need.
-_LANDED_ALONE: Final = frozenset({"ratings", "documents", "relevance_judgements"})
-
 #: Settings that bring scores which digests of the logs do not cover.
 _OTHER_SCORES: Final = ("hcat_own_metrics", "hcat_judge")
 #: Parts of the inputs that hold logs.
@@ -151,7 +148,7 @@ def is_change_of_logs(before: Digests, now: Digests) -> bool:
 
 
 def find_starts(
-    project: Path, before: Digests, now: Digests, table_of: Callable[[Path], str | None]
+    project: Path, before: Digests, now: Digests, entities_of: Callable[[Path], Sequence[str]]
 ) -> list[str] | None:
     """Return the seeds and models of dbt that read what changed, sorted; None if it may change any model.
 
@@ -161,17 +158,17 @@ def find_starts(
         Folder of the dbt project.
     before, now : dict of (part, name) to str
         What the last build read, and what this one would read.
-    table_of : callable
-        The entity of a raw log by its path, relative to the folder of logs; None for other files.
+    entities_of : callable
+        The entities of a raw log by its path, relative to the folder of logs; none for other files.
 
     Examples
     --------
-    >>> before = {("raw logs", "ratings.csv"): "a", ("raw logs", "calls.jsonl"): "b"}
-    >>> def table_of(path):
-    ...     return path.stem
-    >>> find_starts(Path("."), before, before | {("raw logs", "ratings.csv"): "c"}, table_of)
+    >>> before = {("raw logs", "ratings.csv"): "a", ("settings", "HCAT_ENCODER"): "b"}
+    >>> def entities_of(path):
+    ...     return (path.stem,)
+    >>> find_starts(Path("."), before, before | {("raw logs", "ratings.csv"): "c"}, entities_of)
     ['landed_ratings']
-    >>> find_starts(Path("."), before, before | {("raw logs", "calls.jsonl"): "c"}, table_of) is None
+    >>> find_starts(Path("."), before, before | {("settings", "HCAT_ENCODER"): "c"}, entities_of) is None
     True
     """
     folders = [f"{root.relative_to(project).as_posix()}/" for root in _find_folders(project, ("seed-paths",))]
@@ -179,9 +176,9 @@ def find_starts(
     for part, names in name_changes(before, now).items():
         for name in names:
             path = Path(name)
-            table = table_of(path) if part == "raw logs" else None
-            if table in _LANDED_ALONE:
-                starts.add(f"landed_{table}")
+            entities = entities_of(path) if part == "raw logs" else ()
+            if entities:
+                starts |= {f"landed_{entity}" for entity in entities}
             # a seed that comes or goes changes the models that dbt knows
             elif (
                 part == "project"

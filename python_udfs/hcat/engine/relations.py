@@ -26,6 +26,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as parquet
 
 from hcat.engine.parts import Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
@@ -534,9 +535,12 @@ def write_parquet(relation: Any, path: Path) -> int:
     return count
 
 
-#: Limits of the connection that writes a copy, beside that of the build. Without them DuckDB keeps what it has written
-#: in most of a machine's memory. Each thread holds a group of rows, so that long texts in several threads need more.
-_LIMITS_OF_A_COPY: Final[dict[str, Any]] = {"memory_limit": "1GB", "threads": 1}
+#: Limit of the connection that writes a copy, beside that of the build. Without it DuckDB keeps what it has written in
+#: most of a machine's memory.
+_MEBIBYTES_OF_A_COPY: Final = 1000
+#: Each thread that writes a table holds a group of rows. Two threads write where a group takes at most this.
+_MEBIBYTES_OF_A_GROUP: Final = 100
+_ROWS_OF_A_GROUP: Final = 122_880
 
 #: Comments of a table: column -> what its values mean; the table itself has the key None.
 Comments = Mapping[str | None, str]
@@ -600,9 +604,10 @@ def write_database(
 
     if not keep:
         path.unlink(missing_ok=True)
-    connection = duckdb.connect(str(path), config=_LIMITS_OF_A_COPY)
+    connection = duckdb.connect(str(path), config={"memory_limit": f"{_MEBIBYTES_OF_A_COPY}MiB"})
     try:
         for name, file in files.items():
+            connection.execute(f"set threads = {_count_writers(file)}")
             connection.execute(f'drop table if exists "{name}"')
             connection.read_parquet(str(file)).create(name)
         # one transaction: a thousand of them take seconds
@@ -616,6 +621,14 @@ def write_database(
         connection.commit()
     finally:
         connection.close()
+
+
+def _count_writers(file: Path) -> int:
+    """Return how many threads write the rows of a Parquet file to a copy: two, or one where its texts are long."""
+    metadata = parquet.read_metadata(file)
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    bytes_of_a_row = sum(group.total_byte_size for group in groups) / max(metadata.num_rows, 1)
+    return 2 if bytes_of_a_row * _ROWS_OF_A_GROUP <= _MEBIBYTES_OF_A_GROUP * 2**20 else 1
 
 
 def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:

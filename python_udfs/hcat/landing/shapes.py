@@ -76,6 +76,18 @@ def stem_of(path: Path) -> str | None:
     return next((stem for stem in SHAPES if path.stem == stem or path.stem.startswith(f"{stem}_")), None)
 
 
+def entities_of(path: Path) -> tuple[str, ...]:
+    """Return the entities whose records a file holds, by its path relative to the folder of raw logs.
+
+    Examples
+    --------
+    >>> [entities_of(Path(name)) for name in ("retrievals_may.parquet", "corpus.jsonl", "notes.txt")]
+    [('retrievals',), ('documents', 'chunks'), ()]
+    """
+    stem = stem_of(path)
+    return SHAPES[stem].entities if stem else ()
+
+
 def find_files(folder: str | Path, entity_name: str) -> list[Path]:
     """Return the files of a folder of raw logs that hold records of an entity.
 

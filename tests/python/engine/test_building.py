@@ -8,7 +8,7 @@ import pytest
 
 from hcat.engine import building, inputs
 from hcat.engine.project import find_place
-from hcat.landing.shapes import stem_of
+from hcat.landing.shapes import entities_of
 
 PROFILE = "own: {target: dev, outputs: {dev: {type: duckdb, path: warehouse/hcat.duckdb, schema: main}}}"
 MADE = """
@@ -174,9 +174,10 @@ def test_settings_make_a_build_due(project: Path) -> None:
         (["seeds/risks.csv"], "risks"),
         (["logs/ratings_may.csv"], "landed_ratings"),
         (["seeds/risks.csv", "logs/ratings_may.csv"], "landed_ratings, risks"),
-        # a new seed changes the models that dbt knows, and calls may hold anything
+        (["logs/calls.jsonl"], "landed_interactions, landed_queries, landed_relevance_judgements, landed_retrievals"),
+        # a new seed changes the models that dbt knows, and no model reads a file of this name
         (["seeds/new.csv"], None),
-        (["seeds/risks.csv", "logs/calls.jsonl"], None),
+        (["seeds/risks.csv", "logs/notes.jsonl"], None),
     ],
 )
 def test_a_build_starts_where_something_changed(
@@ -196,7 +197,7 @@ def test_a_build_starts_where_something_changed(
 
     monkeypatch.setattr(building.subprocess, "run", run)
     said: list[str] = []
-    building.build(project, environment={}, say=said.append, table_of=stem_of)
+    building.build(project, environment={}, say=said.append, entities_of=entities_of)
     selected = commands[0][commands[0].index("--select") + 1 :]
     if starts is None:
         assert selected == ["+package:hcat"]

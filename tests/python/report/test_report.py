@@ -233,8 +233,7 @@ def add_interactions(
                     then (row_number() over (partition by metric_name order by interaction_id) - 1) / ($count - 1)
             end as raw_score,
             metrics.threshold,
-            raw_score < metrics.threshold as is_failing,
-            'key' as content_key
+            raw_score < metrics.threshold as is_failing
         from fct_interactions as interactions
         cross join dim_metrics as metrics
         """,
