@@ -19,7 +19,7 @@ with targets as (
 ),
 
 evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_completed') }}
+    select * from {{ ref('hcat', 'int_evaluations_decided') }}
     where {{ is_compared }}
 ),
 
@@ -30,14 +30,6 @@ written as (
     where {{ is_compared }}
 ),
 {%- endif %}
-
-metrics as (
-    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
-),
-
-decisions as (
-    select metric_name, threshold, version_class from {{ ref('hcat', 'int_threshold_decisions') }}
-),
 
 labels as (
     select interaction_id, criterion, label, rater_kind
@@ -59,10 +51,6 @@ prediction_sets as (
     from {{ ref_if_on(
         'calibration', 'int_prediction_sets', 'interaction_id string, metric_name string, prediction_set string'
     ) }}
-),
-
-version_classes as (
-    select * from {{ ref('hcat', 'int_interaction_version_classes') }}
 ),
 
 validity as (
@@ -94,27 +82,17 @@ joined as (
         -- numerics
         evaluations.raw_score,
         calibrated.calibrated_probability,
-        decisions.threshold::double as threshold,
+        evaluations.threshold,
         evaluations.scored_count::integer as scored_count,
         labels.label::integer as human_label,
 
-        -- booleans: without a decision there is no verdict, because no default cut-off exists
-        case
-            when metrics.direction = 'higher_is_better' then evaluations.raw_score < decisions.threshold
-            else evaluations.raw_score > decisions.threshold
-        end as is_failing
+        -- booleans
+        evaluations.is_failing
     from evaluations
-    inner join metrics on evaluations.metric_name = metrics.metric_name
-    inner join version_classes on evaluations.interaction_id = version_classes.interaction_id
-    -- A decision for another class of versions does not apply here.
-    left join decisions
-        on
-            evaluations.metric_name = decisions.metric_name
-            and version_classes.version_class = coalesce(decisions.version_class, version_classes.version_class)
     left join validity
         on
             evaluations.metric_name = validity.metric_name
-            and version_classes.version_class = validity.version_class
+            and evaluations.version_class = validity.version_class
     left join targets on evaluations.metric_name = targets.metric_name
     left join labels on evaluations.interaction_id = labels.interaction_id and targets.criterion = labels.criterion
     left join calibrated

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hcat.engine import relations
 from hcat.engine.retention_rules import choose_rule, hash_id, keep_condition, quote
-from hcat.engine.warehouse import DATABASE_FILE, Place
+from hcat.engine.warehouse import DATABASE_FILE, Comments, Place, write_database
 
 #: Pages that show texts. They are removed, because a page cannot be edited; commands write them again.
 PAGES: Final = ("report.html", "report.pdf", "explorer.html", "desk.html")
@@ -87,13 +87,11 @@ def _delete_from_copy(connection: Any, folder: Path, pending: str) -> None:
     # the free blocks of the old file hold what was deleted long ago
     database = folder / DATABASE_FILE
     temporary = database.with_name(f"{DATABASE_FILE}.writing")
-    relations.write_database(files, temporary, comments=_read_comments(connection, database, columns))
+    write_database(files, temporary, comments=_read_comments(connection, database, columns))
     temporary.replace(database)
 
 
-def _read_comments(
-    connection: Any, database: Path, columns: Mapping[str, Mapping[str, str]]
-) -> dict[str, relations.Comments]:
+def _read_comments(connection: Any, database: Path, columns: Mapping[str, Mapping[str, str]]) -> dict[str, Comments]:
     """Return the comments of the tables of a published database."""
     connection.execute(f"attach '{str(database).replace(chr(39), chr(39) * 2)}' as hcat_copy (read_only)")
     try:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hcat.engine import relations
 from hcat.engine.keys import hash_file
-from hcat.engine.warehouse import DATABASE_FILE
+from hcat.engine.warehouse import DATABASE_FILE, Comments, write_database
 
 #: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
 ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
@@ -130,14 +130,12 @@ def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: s
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
 
-def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, relations.Comments]:
+def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, Comments]:
     """Return the comments of each mart, which dbt wrote into the warehouse (persist_docs)."""
     return relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
 
 
-def _write_copy(
-    marts: Mapping[str, Any], comments: Mapping[str, relations.Comments], folder: Path
-) -> list[dict[str, Any]]:
+def _write_copy(marts: Mapping[str, Any], comments: Mapping[str, Comments], folder: Path) -> list[dict[str, Any]]:
     """Write each mart as Parquet and all of them as one database into a folder; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -147,7 +145,7 @@ def _write_copy(
         rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count})
     _remove_others(folder, marts)
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
-    relations.write_database(files, _temporary(folder / DATABASE_FILE), comments=comments)
+    write_database(files, _temporary(folder / DATABASE_FILE), comments=comments)
     _temporary(folder / DATABASE_FILE).replace(folder / DATABASE_FILE)
     return rows
 
@@ -167,9 +165,7 @@ def _remove_others(folder: Path, names: Collection[str]) -> None:
             path.unlink()
 
 
-def _publish_always(
-    names: Sequence[str], comments: Mapping[str, relations.Comments], candidate: Path, published: Path
-) -> None:
+def _publish_always(names: Sequence[str], comments: Mapping[str, Comments], candidate: Path, published: Path) -> None:
     """Renew gates, drift and ledger in the published copy and keep its other tables as they are."""
     for name in names:
         _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
@@ -179,7 +175,7 @@ def _publish_always(
     else:
         _temporary(database).unlink(missing_ok=True)
     files = {name: published / f"{name}.parquet" for name in names}
-    relations.write_database(files, _temporary(database), comments=comments, keep=True)
+    write_database(files, _temporary(database), comments=comments, keep=True)
     _temporary(database).replace(database)
 
 

@@ -21,15 +21,15 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as parquet
 
 from hcat.engine.parts import Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
+from hcat.engine.warehouse import Comments
 
 #: A name with at most two qualifiers, each plain or quoted.
 _QUALIFIED_NAME = re.compile(r'(?:(?:\w+|"(?:[^"]|"")+")\.){0,2}(?:\w+|"(?:[^"]|"")+")')
@@ -535,16 +535,6 @@ def write_parquet(relation: Any, path: Path) -> int:
     return count
 
 
-#: Limit of the connection that writes a copy, beside that of the build. Without it DuckDB keeps what it has written in
-#: most of a machine's memory.
-_MEBIBYTES_OF_A_COPY: Final = 1000
-#: Each thread that writes a table holds a group of rows. Two threads write where a group takes at most this.
-_MEBIBYTES_OF_A_GROUP: Final = 100
-_ROWS_OF_A_GROUP: Final = 122_880
-
-#: Comments of a table: column -> what its values mean; the table itself has the key None.
-Comments = Mapping[str | None, str]
-
 _LIST_COMMENTS = """
 select
     columns.table_name,
@@ -582,53 +572,6 @@ def read_comments(session: Any, tables: Mapping[str, Sequence[str]]) -> dict[str
             told = {None: comment, **dict(zip(columns, comments, strict=True))}
             found[name] = {place: words for place, words in told.items() if words is not None}
     return found
-
-
-def write_database(
-    files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
-) -> None:
-    """Write a DuckDB file with one table per Parquet file.
-
-    Parameters
-    ----------
-    files : mapping of str to Path
-        Table name -> Parquet file.
-    path : Path
-        Database file.
-    comments : mapping of str to mapping
-        Table name -> its comments.
-    keep : bool
-        Keep the other tables of an existing file; otherwise it is written anew.
-    """
-    import duckdb
-
-    if not keep:
-        path.unlink(missing_ok=True)
-    connection = duckdb.connect(str(path), config={"memory_limit": f"{_MEBIBYTES_OF_A_COPY}MiB"})
-    try:
-        for name, file in files.items():
-            connection.execute(f"set threads = {_count_writers(file)}")
-            connection.execute(f'drop table if exists "{name}"')
-            connection.read_parquet(str(file)).create(name)
-        # one transaction: a thousand of them take seconds
-        connection.begin()
-        for name in files:
-            for column, comment in (comments or {}).get(name, {}).items():
-                # a statement of this kind takes no parameters
-                told = f'table "{name}"' if column is None else f'column "{name}"."{column}"'
-                text = comment.replace("'", "''")
-                connection.execute(f"comment on {told} is '{text}'")
-        connection.commit()
-    finally:
-        connection.close()
-
-
-def _count_writers(file: Path) -> int:
-    """Return how many threads write the rows of a Parquet file to a copy: two, or one where its texts are long."""
-    metadata = parquet.read_metadata(file)
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    bytes_of_a_row = sum(group.total_byte_size for group in groups) / max(metadata.num_rows, 1)
-    return 2 if bytes_of_a_row * _ROWS_OF_A_GROUP <= _MEBIBYTES_OF_A_GROUP * 2**20 else 1
 
 
 def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:

@@ -1,7 +1,8 @@
 """Reading a finished warehouse: opened read-only, asked for rows, tolerant of tables that it does not have.
 
 Report, alerts, review, test set, grammar and collection read a warehouse through this module alone. Apart from
-:mod:`hcat.engine.relations`, which works inside a build, it is the only module that knows DuckDB.
+:mod:`hcat.engine.relations`, which works inside a build, it is the only module that knows DuckDB. The published
+database is written here (:func:`write_database`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,16 @@ from pathlib import Path
 from typing import Any, Final
 
 Row = dict[str, Any]
+
+#: Comments of a table: column -> what its values mean; the table itself has the key None.
+Comments = Mapping[str | None, str]
+
+#: Limit of the connection that writes a copy, beside that of the build. Without it DuckDB keeps what it has written in
+#: most of a machine's memory.
+_MEMORY_OF_A_COPY: Final = "1000MiB"
+#: Each thread that writes a table holds a group of rows. Two threads write where a group takes at most this.
+_BYTES_OF_A_GROUP: Final = 100 * 2**20
+_ROWS_OF_A_GROUP: Final = 122_880
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +289,54 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
         raise WarehouseError(f"{path} does not fit this version of hcat: {_first_line(error)}") from error
     finally:
         connection.close()
+
+
+def write_database(
+    files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
+) -> None:
+    """Write a DuckDB file with one table per Parquet file.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        Table name -> Parquet file.
+    path : Path
+        Database file.
+    comments : mapping of str to mapping
+        Table name -> its comments.
+    keep : bool
+        Keep the other tables of an existing file; otherwise it is written anew.
+    """
+    import duckdb
+
+    if not keep:
+        path.unlink(missing_ok=True)
+    connection = duckdb.connect(str(path), config={"memory_limit": _MEMORY_OF_A_COPY})
+    try:
+        for name, file in files.items():
+            connection.execute(f"set threads = {_count_writers(file)}")
+            connection.execute(f'drop table if exists "{name}"')
+            connection.read_parquet(str(file)).create(name)
+        # one transaction: a thousand of them take seconds
+        connection.begin()
+        for name in files:
+            for column, comment in (comments or {}).get(name, {}).items():
+                # a statement of this kind takes no parameters
+                told = f'table "{name}"' if column is None else f'column "{name}"."{column}"'
+                text = comment.replace("'", "''")
+                connection.execute(f"comment on {told} is '{text}'")
+        connection.commit()
+    finally:
+        connection.close()
+
+
+def _count_writers(file: Path) -> int:
+    """Return how many threads write the rows of a Parquet file to a copy: two, or one where its texts are long."""
+    from pyarrow import parquet
+
+    metadata = parquet.read_metadata(file)
+    count_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return 2 if count_bytes / max(metadata.num_rows, 1) * _ROWS_OF_A_GROUP <= _BYTES_OF_A_GROUP else 1
 
 
 def check_finished(warehouse: Warehouse) -> None:

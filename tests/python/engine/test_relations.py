@@ -22,9 +22,9 @@ from hcat.engine.relations import (
     read_parts,
     select_pending,
     stream_pending,
-    write_database,
     write_parquet,
 )
+from hcat.engine.warehouse import write_database
 
 NUMBERS = pa.schema([("number", pa.int64())])
 
