@@ -7,7 +7,7 @@
 {% macro duckdb__delete_changed(key, keyed) -%}
     {#- outside of the condition, because dbt looks for references while it parses -#}
     {%- set relation = ref('hcat', keyed) -%}
-    {%- if is_incremental() -%}
+    {%- if is_incremental() and has_keys_of_this_build(keyed) -%}
         delete from {{ this }} as written
         where
             not exists (

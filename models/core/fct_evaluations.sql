@@ -23,14 +23,6 @@ evaluations as (
     where {{ is_compared }}
 ),
 
-{%- if is_incremental() %}
-
-written as (
-    select evaluation_id, {{ hash_row(compared) }} as content_hash from {{ this }}
-    where {{ is_compared }}
-),
-{%- endif %}
-
 labels as (
     select interaction_id, criterion, label, rater_kind
     from {{ ref_if_on(
@@ -103,18 +95,37 @@ joined as (
             and evaluations.metric_name = prediction_sets.metric_name
 ),
 
-final as (
+hashed as (
     select
         *,
-        '{{ invocation_id }}' as written_run_id
+        '{{ invocation_id }}' as written_run_id,
+        {{ hash_row(compared) }} as content_hash
     from joined
+),
+
+{%- if is_incremental() %}
+
+written as (
+    select evaluation_id, {{ hash_row(compared) }} as content_hash from {{ this }}
+    where {{ is_compared }}
+),
+
+{%- else %}
+
+written as (
+    select evaluation_id, content_hash from hashed
+    where false
+),
+
+{%- endif %}
+
+-- a left join, because DuckDB takes twice the time for `not exists`
+final as (
+    select hashed.*
+    from hashed
+    left join written
+        on hashed.evaluation_id = written.evaluation_id and hashed.content_hash = written.content_hash
+    where written.evaluation_id is null
 )
 
-select * from final
-{% if is_incremental() %}
-where
-    not exists (
-        select 1 from written
-        where written.evaluation_id = final.evaluation_id and written.content_hash = {{ hash_row(compared) }}
-    )
-{% endif %}
+select {{ columns_except(['content_hash']) }} from final

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as parquet
 
 from hcat.engine.parts import Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
@@ -521,7 +522,6 @@ def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Arr
 
 def write_parquet(relation: Any, path: Path) -> int:
     """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
-    count = count_rows(relation)
     if is_distributed(relation):
         import duckdb
 
@@ -530,9 +530,9 @@ def write_parquet(relation: Any, path: Path) -> int:
             relation.orderBy(relation.columns[0]).write.mode("overwrite").parquet(Path(folder).absolute().as_uri())
             parts = sorted(str(part) for part in Path(folder).glob("*.parquet"))
             connection.read_parquet(parts).write_parquet(str(path), compression="zstd")
-        return count
-    relation.write_parquet(str(path), compression="zstd")
-    return count
+    else:
+        relation.write_parquet(str(path), compression="zstd")
+    return int(parquet.read_metadata(path).num_rows)
 
 
 _LIST_COMMENTS = """
