@@ -28,18 +28,18 @@
     {% endfor %}
 
     {% for name, is_kept in kept | dictsort if place.schema ~ '.' ~ name not in others %}
-        {% set needed, left_out = changes.recomputed.get(name), changes.left_out.get(name, []) %}
+        {% set needed, dropped = changes.recomputed.get(name), changes.dropped_columns.get(name, []) %}
         {% set is_removed = name in changes.removed %}
         {% set found = adapter.get_relation(place.database, place.schema, name)
-            if is_moving or needed or left_out or is_removed else none %}
+            if is_moving or needed or dropped or is_removed else none %}
         {% if found is not none %}
             {% set columns = adapter.get_columns_in_relation(found) | map(attribute='name') | list %}
             {% if is_removed or (needed and needed not in columns) or (is_moving and not is_kept) %}
                 {% do steps.append({'kind': 'drop', 'relation': found}) %}
             {% else %}
-                {% set names = left_out | select('in', columns) | list %}
+                {% set names = dropped | select('in', columns) | list %}
                 {% if names %}
-                    {% do steps.append({'kind': 'leave out', 'relation': found, 'columns': names}) %}
+                    {% do steps.append({'kind': 'drop columns', 'relation': found, 'columns': names}) %}
                 {% endif %}
                 {% if is_moving %}
                     {% set to = found.incorporate(path={'schema': made.schema}) %}

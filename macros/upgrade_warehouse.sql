@@ -21,8 +21,8 @@
     {% endif %}
     {% for step in steps %}
         {% set name = step.relation.schema ~ '.' ~ step.relation.identifier %}
-        {% if step.kind == 'leave out' %}
-            {% do print('leave out of ' ~ name ~ ': ' ~ step.columns | join(', ')) %}
+        {% if step.kind == 'drop columns' %}
+            {% do print('drop columns of ' ~ name ~ ': ' ~ step.columns | join(', ')) %}
         {% elif step.kind == 'move' %}
             {% set count = run_query('select count(*) from ' ~ step.relation).rows[0][0] %}
             {% do print('move ' ~ name ~ ' with ' ~ count ~ ' rows to ' ~ step.to.schema) %}
@@ -30,8 +30,8 @@
         {% if dry_run %}
         {% elif step.kind == 'drop' %}
             {% do adapter.drop_relation(step.relation) %}
-        {% elif step.kind == 'leave out' %}
-            {% do leave_out_columns(step.relation, step.columns) %}
+        {% elif step.kind == 'drop columns' %}
+            {% do drop_columns(step.relation, step.columns) %}
         {% else %}
             {% do move_table(step.relation, step.to) %}
         {% endif %}

@@ -5,7 +5,7 @@
 
     recomputed        table -> a column that a later version added. A table that lacks it is dropped, and the next build
                       computes it: results by content key, and evaluations.
-    left_out          table -> columns that it has no more. The rows stay.
+    dropped_columns   table -> columns that it has no more. The rows stay.
     removed           tables that no model makes any more. They are dropped.
 #}
 {% macro warehouse_changes() %}
@@ -16,7 +16,7 @@
             'int_pairs_entailed': 'deciding_classifier',
             'int_sentences_supported': 'claims_nothing',
         },
-        'left_out': {'fct_evaluations': ['content_key']},
+        'dropped_columns': {'fct_evaluations': ['content_key']},
         'removed': ['int_tables_to_publish'],
     }) }}
 {% endmacro %}

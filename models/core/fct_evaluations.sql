@@ -7,7 +7,7 @@
 ) }}
 {#- A label changes rows of the metrics that it calibrates, and nothing but its interaction changes any other row. #}
 {%- set is_compared = is_changed('interaction_id') ~ ' or metric_name in (select targets.metric_name from targets)' %}
-{%- if writes_all_interactions() or not is_incremental() %}{% set is_compared = 'true' %}{% endif %}
+{%- if writes_all_interactions() %}{% set is_compared = 'true' %}{% endif %}
 {#- All that an input, decision or label can change, so that only changed rows are written again. #}
 {%- set compared = [
     'score_status', 'raw_score', 'threshold', 'is_failing', 'human_label', 'label_rater_kind', 'scored_count', 'detail',

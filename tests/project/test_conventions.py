@@ -587,8 +587,24 @@ def test_no_view_depends_on_the_build(models: dict[str, dict[str, Any]], manifes
 
     views = {name: node for name, node in models.items() if node["config"]["materialized"] == "view"}
     assert len(views) > 50
-    word = re.compile(r"run_started_at|invocation_id|run_query|env_var|load_relation|is_incremental|modules\.")
+    word = re.compile(
+        r"run_started_at|invocation_id|run_query|env_var|load_relation|is_incremental|selected_resources|modules\."
+    )
     assert {name for name, node in views.items() if word.search(" ".join(texts(node, set())))} == set()
+
+
+def test_analyses_of_scores_wait_for_no_label(models: dict[str, dict[str, Any]], manifest: dict[str, Any]) -> None:
+    # new labels recompute what comes after them (decision 54)
+    children, after = manifest["child_map"], set[str]()
+    coming = ["model.hcat.landed_ratings"]
+    while coming:
+        found = set(children[coming.pop()]) - after
+        after |= found
+        coming += found
+    assert "model.hcat.fct_evaluations" in after
+    rooms = {"topics", "segments", "weakness", "drift", "versions", "findings", "bias"}
+    waiting = {name for name, node in models.items() if node["unique_id"] in after and rooms & set(node["fqn"])}
+    assert waiting == set()
 
 
 def test_variables_have_defaults_and_are_used() -> None:

@@ -1,4 +1,4 @@
-"""What `hcat upgrade` does to a table, on both engines: it loses columns, its rows get another schema."""
+"""What `hcat upgrade` does to a table, on both engines: a column is dropped, and the rows get another schema."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ OPERATION = """
     {% do adapter.create_schema(made) %}
     {% do run_query('create table ' ~ made ~ ' as select 1 as run_id, 2 as shown, 3 as kept') %}
     {% set found = load_relation(made) %}
-    {% do leave_out_columns(found, ['shown', 'gone']) %}
+    {% do drop_columns(found, ['shown', 'gone']) %}
     {% do move_table(found, found.incorporate(path={'schema': 'new_place'})) %}
 {% endmacro %}
 """
@@ -28,7 +28,7 @@ def folder(spark_target, tmp_path_factory):
     write_profile(folder, spark_target, "upgrade")
     (folder / "dbt_project.yml").write_text("name: hcat\nversion: 1.0.0\nprofile: hcat\n")
     (folder / "macros").mkdir()
-    for name in ("leave_out_columns", "move_table"):
+    for name in ("drop_columns", "move_table"):
         shutil.copy(ROOT / "macros" / "engine" / f"{name}.sql", folder / "macros")
     (folder / "macros" / "upgrade_one_table.sql").write_text(OPERATION)
     return folder
@@ -42,13 +42,13 @@ def describe(folder, target):
     return words
 
 
-def test_spark_leaves_out_a_column_and_moves_a_table_with_its_rows(folder, spark):
+def test_spark_drops_a_column_and_moves_a_table_with_its_rows(folder, spark):
     run_in_session(describe(folder, "spark"), {})
     assert spark.table("new_place.history").toArrow().to_pylist() == [{"run_id": 1, "kept": 3}]
     assert not spark.catalog.tableExists("left_place.history")
 
 
-def test_duckdb_leaves_out_a_column_and_moves_a_table_with_its_rows(folder):
+def test_duckdb_drops_a_column_and_moves_a_table_with_its_rows(folder):
     # a process of its own: dbt does not close the file while it lives
     program = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
     subprocess.run([*program, *describe(folder, "duckdb")], check=True, timeout=120)

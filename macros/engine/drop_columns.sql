@@ -1,8 +1,8 @@
 {#
-    Takes columns out of a table that keeps its rows. The table is written anew: Parquet cannot drop a column, and DuckDB
+    Drops columns of a table that keeps its rows. The table is written anew: Parquet cannot drop a column, and DuckDB
     would keep a check that calls a function, with which it cannot replay its log (decision 50).
 #}
-{% macro leave_out_columns(relation, names) %}
+{% macro drop_columns(relation, names) %}
     {% set kept = [] %}
     {% for column in adapter.get_columns_in_relation(relation) if column.name not in names %}
         {% do kept.append(adapter.quote(column.name)) %}
