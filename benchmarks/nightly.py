@@ -2,7 +2,8 @@
 
 Each night starts from the warehouse that a build from nothing left, so that the nights do not depend on each other.
 Models are off as in :mod:`benchmarks.scale`: what is measured is the pipeline. With `--paired FOLDER` every build is
-also made by the code of another checkout, in turn, on a warehouse of its own.
+also made by the code of another checkout, in turn, on a warehouse of its own. With `--engine spark` Apache Spark
+builds, in one process with two cores.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from benchmarks import query_log, scale
-from benchmarks.growth import INTERACTIONS_PER_CHUNK, stage_seconds
+from benchmarks.growth import ENGINES, INTERACTIONS_PER_CHUNK, stage_seconds
 from benchmarks.harness import ROOT, Build, Outcome, Table, argument_parser, build, finish, working_folder
 
 SIZES: Final = (10_000, 100_000, 1_000_000)
@@ -37,6 +38,7 @@ COUNT_REPEATS: Final = 3
 SHARE_NEW: Final = 0.01
 COUNT_LABELS: Final = 100
 COUNT_NIGHTS: Final = 10
+_DUCKDB: Final = "duckdb"
 _COUNT_SLOWEST: Final = 20
 #: Nights whose slowest nodes are listed: the first ones that run a node.
 _COUNT_NIGHTS_SHOWN: Final = 2
@@ -64,7 +66,9 @@ class Nights:
     stages : mapping of str to mapping of str to float
         Name of the build -> seconds of nodes by folder.
     works : mapping of str to mapping of str to Work
-        Name of the build -> what each node read, wrote and used.
+        Name of the build -> what each node read, wrote and used; empty on Spark, which says none of it.
+    engine : str
+        Key of :data:`benchmarks.growth.ENGINES`.
     """
 
     count: int
@@ -72,6 +76,7 @@ class Nights:
     mebibytes: dict[str, float] = field(default_factory=dict)
     stages: dict[str, dict[str, float]] = field(default_factory=dict)
     works: dict[str, dict[str, query_log.Work]] = field(default_factory=dict)
+    engine: str = _DUCKDB
 
     def seconds(self, name: str) -> float:
         """Return the median seconds of a build."""
@@ -167,7 +172,14 @@ FROM_NOTHING: Final = "from nothing"
 
 
 def measure(
-    work: Path, count: int, names: Sequence[str], code: Path = ROOT, *, repeats: int = 1, nights: int = 0
+    work: Path,
+    count: int,
+    names: Sequence[str],
+    code: Path = ROOT,
+    *,
+    repeats: int = 1,
+    nights: int = 0,
+    engine: str = _DUCKDB,
 ) -> Nights:
     """Return the builds of one size by the code of a checkout.
 
@@ -185,8 +197,10 @@ def measure(
         Builds of each night.
     nights : int
         Nights of 1 % new interactions, one after the other, whose disk is compared with a rebuild; 0 = none.
+    engine : str
+        Key of :data:`benchmarks.growth.ENGINES`.
     """
-    result = Nights(count)
+    result = Nights(count, engine=engine)
     raw_logs, project, first = work / "raw", work / "project", work / "first"
     for folder in (raw_logs, project, first):
         shutil.rmtree(folder, ignore_errors=True)
@@ -254,6 +268,7 @@ def _build(result: Nights, name: str, raw_logs: Path, warehouse: Path, project: 
         "DBT_PROFILES_DIR": str(project),
         "PYTHONPATH": os.pathsep.join((str(code / "python_udfs"), str(ROOT))),
         query_log.VARIABLE: str(log),
+        "HCAT_TARGET": result.engine,
     }
     rows_before = query_log.count_rows(warehouse / "hcat.duckdb")
     has_command = (code / "python_udfs" / "hcat" / "engine" / "building.py").is_file()
@@ -262,7 +277,10 @@ def _build(result: Nights, name: str, raw_logs: Path, warehouse: Path, project: 
     result.builds.setdefault(name, []).append(measured)
     manifest = warehouse / "target" / "manifest.json"
     result.stages[name] = stage_seconds(manifest, measured.node_seconds)
-    result.works[name] = query_log.read(log, manifest, measured.node_seconds, warehouse / "hcat.duckdb", rows_before)
+    if result.engine == _DUCKDB:
+        result.works[name] = query_log.read(
+            log, manifest, measured.node_seconds, warehouse / "hcat.duckdb", rows_before
+        )
     print(f"{result.count:,}, {name}: {measured.seconds:,.1f} s", file=sys.stderr, flush=True)
 
 
@@ -302,6 +320,7 @@ def run(
     paired: Path | None = None,
     repeats: int = COUNT_REPEATS,
     count_nights: int = COUNT_NIGHTS,
+    engine: str = _DUCKDB,
 ) -> Outcome:
     """Return the cost of each night by size, beside that of the build from nothing and of another code."""
     sizes = SIZES_QUICK if is_quick else sizes
@@ -312,14 +331,15 @@ def run(
             often, nights = (repeats, count_nights) if is_repeated else (1, 0)
             before = None
             if paired is not None:
-                before = measure(work / "paired", count, names, paired, repeats=often, nights=nights)
-            now = measure(work / "now", count, names, repeats=often, nights=nights)
+                before = measure(work / "paired", count, names, paired, repeats=often, nights=nights, engine=engine)
+            now = measure(work / "now", count, names, repeats=often, nights=nights, engine=engine)
             measured.append((now, before))
             _write_checkpoint(work, measured)
     tables = [_table_of_nights(now, before, names) for now, before in measured]
     last = measured[-1][0]
-    tables += [_table_of_rows(last, names), _table_of_stages(last, names)]
-    ran = [name for name in names if last.works[name]]
+    tables += [_table_of_rows(last, names)] if last.works else []
+    tables += [_table_of_stages(last, names)]
+    ran = [name for name in names if last.stages[name]]
     tables += [_table_of_slowest(last, name) for name in ran[:_COUNT_NIGHTS_SHOWN]]
     notes = [
         "Each night starts from a copy of the warehouse that the build from nothing left; above "
@@ -328,7 +348,9 @@ def run(
         "Single runs."
         if repeats == 1
         else f"Medians of {repeats} up to {SIZE_REPEATED:,} interactions, single runs above.",
-        f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}.",
+        f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}."
+        if engine == _DUCKDB
+        else f"{ENGINES[engine]}. The memory of Java is not told.",
     ]
     for now, _ in measured:
         if "rebuilt" in now.mebibytes:
@@ -338,14 +360,16 @@ def run(
                 f"{now.mebibytes['rebuilt']:,.0f} MiB rebuilt from the same logs "
                 f"({grown / now.mebibytes['rebuilt']:.2f} times)."
             )
-    notes.append(
-        "Rows read are those that scans went through, whether or not a filter kept them. Rows written are the rows of "
-        "a table that is made anew, and the growth of one that is added to. Statements inside Python models are not in "
-        "them."
-    )
+    if last.works:
+        notes.append(
+            "Rows read are those that scans went through, whether or not a filter kept them. Rows written are the "
+            "rows of a table that is made anew, and the growth of one that is added to. Statements inside Python "
+            "models are not in them."
+        )
     failed = sorted({name for now, _ in measured for each in now.builds.values() for name in each[0].failed_tests})
     notes.append(f"Data tests and gates that failed: {', '.join(failed) or 'none'}.")
-    return Outcome("nightly", "What a night costs", tables, notes, is_quick)
+    name, title = ("nightly", "") if engine == _DUCKDB else (f"nightly_{engine}", ", Apache Spark")
+    return Outcome(name, f"What a night costs{title}", tables, notes, is_quick, page="nightly")
 
 
 def _table_of_nights(now: Nights, before: Nights | None, names: Sequence[str]) -> Table:
@@ -359,7 +383,7 @@ def _table_of_nights(now: Nights, before: Nights | None, names: Sequence[str]) -
             f"{now.seconds(name):,.1f}",
             f"{now.cpu_seconds(name):,.1f}",
             f"{now.seconds(name) / now.seconds(FROM_NOTHING):.1%}",
-            f"{max(each.peak_mebibytes for each in now.builds[name]):,.0f}",
+            f"{max(each.peak_mebibytes for each in now.builds[name]):,.0f}" if now.engine == _DUCKDB else "not told",
         ]
         if before is not None:
             cells += [f"{before.seconds(name):,.1f}", f"{before.seconds(name) / now.seconds(name):.1f}"]
@@ -376,7 +400,7 @@ def _table_of_stages(nights: Nights, names: Sequence[str]) -> Table:
 
 
 def _table_of_slowest(nights: Nights, name: str) -> Table:
-    works = nights.works[name]
+    works = nights.works.get(name, {})
     rows = [
         (node, f"{seconds:.2f}", *_figures(works.get(node)))
         for node, seconds in nights.builds[name][-1].slowest(_COUNT_SLOWEST)
@@ -420,6 +444,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--growth", type=int, default=COUNT_NIGHTS, help="nights of which the disk is measured; 0: none"
     )
+    parser.add_argument("--engine", choices=list(ENGINES), default=_DUCKDB)
     options = parser.parse_args(arguments)
     outcome = run(
         options.quick,
@@ -429,8 +454,11 @@ def main(arguments: list[str] | None = None) -> int:
         options.paired,
         options.repeats,
         options.growth,
+        options.engine,
     )
     words = ["--sizes", *map(str, options.sizes), "--repeats", str(options.repeats), "--growth", str(options.growth)]
+    if options.engine != _DUCKDB:
+        words += ["--engine", options.engine, "--nights", *(f"'{name}'" for name in options.nights)]
     return finish(outcome, " ".join(["python -m benchmarks.nightly", *words]))
 
 

@@ -3,7 +3,7 @@
     that finished. The table is append-only and stands outside of the models, because a killed build runs no model.
 #}
 {% macro log_build(event) %}
-    {% if is_building_hcat() and target.type == 'duckdb' and flags.WHICH in ('build', 'run') %}
+    {% if is_building_hcat() and flags.WHICH in ('build', 'run') %}
         {% set ledger = graph.nodes['model.hcat.dim_runs'] %}
         {% set builds = api.Relation.create(
             database=ledger.database, schema=ledger.schema, identifier='hcat_builds'

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Final
 
 from hcat.engine import relations
+from hcat.engine.build_tables import open_build, open_build_for_additions
 from hcat.engine.inputs import Digests, find_starts, is_change_of_logs, name_changes, read_inputs
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.publication import publish_again
 from hcat.engine.retention import finish_deletion
-from hcat.engine.warehouse import Place, open_for_writing, open_warehouse, read_last_event
+from hcat.engine.warehouse import Place, read_last_event
 
 #: Tables that get a row for each build -> what a repeated row has of its own.
 _HISTORIES: Final[Mapping[str, Sequence[str]]] = {
@@ -38,6 +39,9 @@ _PARTIAL: Final = (
 )  # fmt: skip
 _ANEW: Final = ("--full-refresh", "-f")
 
+#: Arguments of dbt that say what its log file holds.
+_OF_LOG_FILE: Final = ("--log-level-file", "--log-level", "--debug", "-d")
+
 #: What every build makes anew, because it carries the id of the build: environment, ledger, gates, figures.
 _EACH_BUILD: Final = ("fqn:hcat.gates",)
 
@@ -48,7 +52,15 @@ _KEPT: Final = (
     "package:hcat,config.materialized:view",
 )  # fmt: skip
 
-_REMEMBER: Final = "create or replace table hcat_inputs (run_id varchar, part varchar, name varchar, digest varchar)"
+_REMEMBERED: Final = """
+select run_id, part, name, digest
+from (
+    select
+        $run_id::varchar as run_id, unnest($parts::varchar[]) as part, unnest($names::varchar[]) as name,
+        unnest($digests::varchar[]) as digest
+)
+"""
+_REPEATED_EVENT: Final = "select $new::varchar as run_id, 'repeated' as event, $now::timestamp as logged_at"
 #: {table}, {type}: a date or a time, as the models compare it with that of the build.
 _EXPIRED: Final = """
 select count(*) as count_rows from {table}
@@ -142,10 +154,14 @@ def build(
     command = [*DBT, "build", "--project-dir", str(project)]
     command += [] if profiles is None else ["--profiles-dir", str(profiles)]
     command += [] if variables is None else ["--vars", variables]
+    if not (any(each.split("=")[0] in _OF_LOG_FILE for each in arguments) or environment.get("DBT_LOG_LEVEL_FILE")):
+        # every statement and event in dbt.log takes a tenth of the processor time of a small build
+        command += ["--log-level-file", "info"]
     # the tables are those of one build, by the same code and settings
     is_cut = bool(written) and inputs.is_of_logs and is_change_of_logs(written, digests)
     command += _select(starts, is_own=is_own_project(project), is_cut=is_cut)
-    variables_of_dbt = {**environment, ONLY_CHANGED: "1" if is_cut else ""}
+    # Parquet knows no delete: on Apache Spark a model that is built writes all rows
+    variables_of_dbt = {**environment, ONLY_CHANGED: "1" if is_cut and place.is_local else ""}
     last = _find_last_run(place)
     code = subprocess.run([*command, *given], env=variables_of_dbt, check=False).returncode
     if code == 0:
@@ -160,7 +176,7 @@ def _find_due(place: Place) -> str | None:
     """Return in words why a build is due whatever it reads; None if the last build passed and stands."""
     if not place.database.is_file():
         return "the first build"
-    with open_warehouse(place) as source:
+    with open_build(place) as source:
         last = read_last_event(source)
         if last is None or source.lacks("hcat_inputs"):
             return "no earlier build says what it read"
@@ -186,7 +202,7 @@ def _find_due(place: Place) -> str | None:
 
 def _read_remembered(place: Place) -> Digests:
     """Return what the last build read, which wrote all tables."""
-    with open_warehouse(place) as source:
+    with open_build(place) as source:
         rows = source.rows("select * from hcat_inputs where part <> $part", (), part=_PART_OF_VERDICT)
     return {(row["part"], row["name"]): row["digest"] for row in rows}
 
@@ -195,7 +211,7 @@ def _find_last_run(place: Place) -> str | None:
     """Return the id of the build that was logged last, whatever became of it; None without any."""
     if not place.database.is_file():
         return None
-    with open_warehouse(place) as source:
+    with open_build(place) as source:
         return (read_last_event(source) or {}).get("run_id")
 
 
@@ -205,7 +221,7 @@ def _has_published(place: Place) -> bool:
     if not ledger.is_file():
         return False
     copied = "select 1 as one from read_parquet($ledger) where run_id = $run_id"
-    with open_warehouse(place) as source:
+    with open_build(place) as source:
         return bool(source.rows(copied, (), ledger=str(ledger), run_id=(read_last_event(source) or {}).get("run_id")))
 
 
@@ -226,40 +242,42 @@ def _select(starts: Sequence[str] | None, *, is_own: bool, is_cut: bool) -> list
 def _repeat(place: Place) -> str:
     """Append the last build to ledger and histories under a new id; return what was done, in one line."""
     new, now = str(uuid.uuid4()), _now()
-    with open_warehouse(place) as source:
+    with open_build(place) as source:
         last = (read_last_event(source) or {})["run_id"]
-    with open_for_writing(place) as connection:
-        started_at, first = connection.execute(
-            "select started_at, coalesce(repeats_run_id, run_id) from dim_runs where run_id = $1", [last]
-        ).fetchone()
-        connection.begin()
+        built = source.rows(
+            "select started_at, coalesce(repeats_run_id, run_id) as first from dim_runs where run_id = $last",
+            ("dim_runs",),
+            last=last,
+        )[0]
+    with open_build_for_additions(place) as tables:
         for table, own in _HISTORIES.items():
-            connection.execute(
-                f"insert into {table} by name select * replace ($new::varchar as run_id, {', '.join(own)})"
-                f" from {table} where run_id = $last",
-                {"new": new, "now": now, "last": last},
-            )
-        connection.execute("insert into hcat_builds values ($1, 'repeated', $2)", [new, now])
-        connection.execute("update hcat_inputs set run_id = $1", [new])
-        connection.commit()
-        publish_again(connection, list(_HISTORIES), str(place.folder))
+            repeated = f"select * replace ($new::varchar as run_id, {', '.join(own)}) from {table} where run_id = $last"
+            tables.add(table, repeated, {"new": new, "now": now, "last": last})
+        tables.replace("hcat_inputs", "select * replace ($new::varchar as run_id) from hcat_inputs", {"new": new})
+        tables.add("hcat_builds", _REPEATED_EVENT, {"new": new, "now": now})
+    with open_build(place) as source:
+        publish_again(source.connection, list(_HISTORIES), str(place.folder))
     return (
-        f"hcat build: nothing new since the build of {started_at:%Y-%m-%d %H:%M} UTC; its verdict stands"
-        f" (ledger: {new} repeats {first})"
+        f"hcat build: nothing new since the build of {built['started_at']:%Y-%m-%d %H:%M} UTC; its verdict stands"
+        f" (ledger: {new} repeats {built['first']})"
     )
 
 
 def _remember(place: Place, digests: Digests) -> None:
     """Keep what a build that wrote all tables has read, with the id of that build."""
-    with open_warehouse(place) as source:
+    with open_build(place) as source:
         last = read_last_event(source)
     if last is None:
-        # Apache Spark keeps its tables elsewhere: each of its builds starts from all inputs
+        # where Apache Spark keeps its tables is not known: each of its builds starts from all inputs
         return
-    rows = [[last["run_id"], part, name, digest] for (part, name), digest in sorted(digests.items())]
-    with open_for_writing(place) as connection:
-        connection.execute(_REMEMBER)
-        connection.executemany("insert into hcat_inputs values ($1, $2, $3, $4)", rows)
+    read = sorted(digests.items())
+    columns = {
+        "parts": [part for (part, _), _ in read],
+        "names": [name for (_, name), _ in read],
+        "digests": [digest for _, digest in read],
+    }
+    with open_build_for_additions(place) as tables:
+        tables.replace("hcat_inputs", _REMEMBERED, {"run_id": last["run_id"], **columns})
 
 
 def _digest_tables(place: Place) -> Digests:
@@ -270,7 +288,7 @@ def _digest_tables(place: Place) -> Digests:
     digests: Digests = {}
     if not place.database.is_file():
         return digests
-    with open_warehouse(place) as source:
+    with open_build(place) as source:
         for row in source.rows("select relation_name, relation from raw_relations", ("raw_relations",)):
             try:
                 table = relations.from_name(source.connection, row["relation"])

@@ -18,8 +18,16 @@ from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError, publishe
 #: Folder of the reports and of the published copies, where a project names none.
 _DEFAULT_FOLDER: Final = "warehouse"
 
-#: dbt as a process of its own: it changes folders and keeps state.
-DBT: Final = (sys.executable, "-c", "from dbt.cli.main import cli; cli(prog_name='dbt')")
+#: What is read of a target; nothing else of it is rendered, because it may hold secrets.
+_READ_OF_A_TARGET: Final = ("type", "path", "schema", "conf", "server_side_parameters")
+
+#: dbt as a process of its own: it changes folders and keeps state. A parsed project is many objects, which all stay:
+#: looking for garbage among them as often as Python does by default takes a fifth of the time of a small build.
+DBT: Final = (
+    sys.executable,
+    "-c",
+    "import gc; gc.set_threshold(50_000); from dbt.cli.main import cli; gc.freeze(); cli(prog_name='dbt')",
+)
 
 
 def find_place(project: Path, target: str | None = None, profiles: Path | None = None) -> Place:
@@ -60,9 +68,7 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     outputs = profile.get("outputs") or {}
     if chosen not in outputs:
         raise WarehouseError(f"profile {profile_name} has no target {chosen} (has: {', '.join(map(str, outputs))})")
-    output = {
-        name: render_setting(value) for name, value in outputs[chosen].items() if name in ("type", "path", "schema")
-    }
+    output = {name: render_setting(value) for name, value in outputs[chosen].items() if name in _READ_OF_A_TARGET}
     folder = project / _find_folder(project)
     named = f"target {chosen} of profile {profile_name}"
     if output["type"] == "duckdb":
@@ -71,7 +77,8 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
         return Place(database, folder, target_schema=str(output.get("schema", "main")), named=named)
     if output["type"] == "sparksession":
         candidate = published_database(folder).parent / "candidate" / DATABASE_FILE
-        return Place(candidate, folder, target_schema="main", named=named, is_local=False)
+        tables = _find_tables_of_spark(project, output)
+        return Place(candidate, folder, target_schema="main", named=named, is_local=False, tables=tables)
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
 
 
@@ -111,6 +118,15 @@ def read_project(folder: Path) -> dict[str, Any]:
 def is_own_project(folder: Path) -> bool:
     """Return whether a folder is that of hcat's own dbt project, not of one that has hcat as a package."""
     return read_project(folder).get("name") == "hcat"
+
+
+def _find_tables_of_spark(project: Path, output: Mapping[str, Any]) -> Path:
+    """Return the folder in which Spark keeps the tables of a target, as its settings name it."""
+    settings = {name: render_setting(value) for name, value in (output.get("server_side_parameters") or {}).items()}
+    pairs = (pair.partition("=") for pair in str(output.get("conf") or "").split(";"))
+    settings |= {name.strip(): value.strip() for name, _, value in pairs}
+    warehouse = str(settings.get("spark.sql.warehouse.dir") or "spark-warehouse").removeprefix("file:")
+    return project / warehouse / f"{output.get('schema')}.db"
 
 
 def _find_profiles(project: Path, named: Path | None) -> Path:

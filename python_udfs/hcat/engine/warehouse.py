@@ -49,6 +49,8 @@ class Place:
         Folder of the dbt project: its seeds, and its logs by a relative path, lie there. None = this folder.
     is_local : bool
         Whether `database` is the warehouse itself; false after builds on Apache Spark, which publish a copy.
+    tables : Path or None
+        On Apache Spark, the folder in which each table of the target is a folder of files. It need not exist.
     """
 
     database: Path
@@ -59,6 +61,7 @@ class Place:
     published: Path | None = None
     project: Path | None = None
     is_local: bool = True
+    tables: Path | None = None
 
 
 #: Tables by which a schema of hcat is known: each kind of build writes one of them.
@@ -245,14 +248,20 @@ def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
     ([{'run_id': 'run_1'}], [])
     """
     with _connect(warehouse, is_written=False) as connection:
-        columns: dict[str, set[str]] = {}
-        for table, column in connection.execute(LIST_COLUMNS).fetchall():
-            columns.setdefault(table, set()).add(column)
+        columns = read_columns(connection)
         left_behind: dict[str, str] = {}
         if "published_tables" in columns:
             left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall())
-        known = {table: frozenset(names) for table, names in columns.items() if table not in left_behind}
+        known = {table: names for table, names in columns.items() if table not in left_behind}
         yield Warehouse(connection, known, left_behind)
+
+
+def read_columns(connection: Any) -> dict[str, frozenset[str]]:
+    """Return table or view -> its columns, of the current schema of a connection to DuckDB."""
+    columns: dict[str, set[str]] = {}
+    for table, column in connection.execute(LIST_COLUMNS).fetchall():
+        columns.setdefault(table, set()).add(column)
+    return {table: frozenset(names) for table, names in columns.items()}
 
 
 @contextmanager

@@ -1,0 +1,126 @@
+"""The tables of the last build as ``hcat build`` reads them and adds to them, on DuckDB and on Apache Spark.
+
+Spark keeps each table as a folder of Parquet files. They are read and added to without a session, which takes ten
+seconds to start. Where Spark keeps tables in another place or format, nothing is known of the last build.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hcat.engine.warehouse import (
+    Place,
+    Warehouse,
+    open_for_writing,
+    open_warehouse,
+    read_columns,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildTables:
+    """The tables of a build, open for additions.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+        Knows every table by its name.
+    folder : Path or None
+        Folder of the folders of Parquet files; None if the tables are those of a DuckDB file.
+    """
+
+    connection: Any
+    folder: Path | None
+
+    def add(self, name: str, select: str, parameters: Mapping[str, Any]) -> None:
+        """Add the rows of a SELECT to a table; columns go by their names."""
+        if self.folder is None:
+            self.connection.execute(f"insert into {name} by name {select}", parameters)
+        else:
+            self._write(select, parameters, self.folder / name / f"added-{uuid.uuid4()}.parquet")
+
+    def replace(self, name: str, select: str, parameters: Mapping[str, Any]) -> None:
+        """Make the rows of a SELECT those of a table, which need not exist yet."""
+        if self.folder is None:
+            self.connection.execute(f"create or replace table {name} as {select}", parameters)
+        else:
+            self._write(select, parameters, self.folder / name / "all.parquet")
+
+    def _write(self, select: str, parameters: Mapping[str, Any], path: Path) -> None:
+        path.parent.mkdir(exist_ok=True)
+        # Spark does not read a file whose name starts with a dot
+        unfinished = path.with_name(f".{path.name}")
+        quoted = str(unfinished).replace("'", "''")
+        self.connection.execute(f"copy ({select}) to '{quoted}' (format parquet)", parameters)
+        unfinished.replace(path)
+        _show(self.connection, path.parent)
+
+
+@contextmanager
+def open_build(place: Place) -> Iterator[Warehouse]:
+    """Yield the tables of the last build, to read.
+
+    Raises
+    ------
+    WarehouseError
+        If the warehouse cannot be opened.
+    """
+    if place.is_local:
+        with open_warehouse(place) as warehouse:
+            yield warehouse
+    else:
+        with _open_folders(place) as connection:
+            yield Warehouse(connection, read_columns(connection))
+
+
+@contextmanager
+def open_build_for_additions(place: Place) -> Iterator[BuildTables]:
+    """Yield the tables of the last build, to add to.
+
+    Raises
+    ------
+    WarehouseError
+        If the warehouse cannot be opened, or if another process writes it.
+    """
+    if place.is_local:
+        with open_for_writing(place) as connection:
+            connection.begin()
+            yield BuildTables(connection, None)
+            connection.commit()
+    else:
+        with _open_folders(place) as connection:
+            yield BuildTables(connection, _find_folder(place))
+
+
+@contextmanager
+def _open_folders(place: Place) -> Iterator[Any]:
+    """Yield a connection that has a view for each folder of Parquet files."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        folder = _find_folder(place)
+        for table in sorted(folder.iterdir()) if folder is not None else ():
+            _show(connection, table)
+        yield connection
+
+
+def _find_folder(place: Place) -> Path | None:
+    """Return the folder of the tables of hcat; None if there is none on this machine, or more than one."""
+    if place.tables is None:
+        return None
+    # as a package, hcat has a schema of its own, whose name starts like that of the target
+    databases = [place.tables, *place.tables.parent.glob(f"{place.tables.stem}_*.db")]
+    found = [database for database in databases if (database / "hcat_builds").is_dir()]
+    return found[0] if len(found) == 1 else None
+
+
+def _show(connection: Any, table: Path) -> None:
+    """Make the view of a table; none where files beside its own say which of its files count."""
+    files = [str(path) for path in sorted(table.glob("[!._]*.parquet"))]
+    if files and not (table / "_delta_log").exists():
+        connection.read_parquet(files, union_by_name=True).create_view(table.name)
