@@ -18,6 +18,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from hcat.engine.project import DBT
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEMO = REPOSITORY / "demo" / "logs"
 #: Random vectors: a build of the pipeline without the cost of a model.
@@ -188,12 +190,11 @@ def start_dbt(
     encoder: str = HASHING,
 ) -> subprocess.Popen[bytes]:
     """Start dbt in the repository as a program of its own, which prints to a file and may be killed."""
-    program = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
     environment = dbt_environment(raw, link_warehouse(warehouse, target), encoder)
     # a file: nobody reads while the build runs, and a pipe would fill and stop it
     with output.open("wb") as lines:
         return subprocess.Popen(
-            [*program, *dbt_arguments(arguments, target, variables)],
+            [*DBT, *dbt_arguments(arguments, target, variables)],
             cwd=REPOSITORY,
             env=environment,
             stdout=lines,

@@ -14,6 +14,8 @@ import pytest
 from builds import REPOSITORY, UNTESTED, Build, Dbt, checksum_tables, dbt_environment, query
 from old_warehouse import restore, write_old_logs
 
+from hcat.engine.project import DBT
+
 #: What nobody can make again, or only at a price: history, raw records and results by content key.
 REMEMBERED = {
     "dim_runs": 2,
@@ -130,7 +132,7 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 def run_dbt_of(folder: Path, *arguments: str, expected: int = 0) -> str:
     """Run dbt in the project of the bank and return what it prints."""
-    command = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "--quiet", *arguments]
+    command = [*DBT, "--quiet", "--log-level-file", "none", *arguments]
     done = subprocess.run(
         command, cwd=folder, env=environment_of(folder), capture_output=True, text=True, timeout=300, check=False
     )

@@ -27,7 +27,8 @@ def write_profile(folder, spark_target, schema):
 
 def describe_build(folder, target, selected):
     """Return the words and the environment of `dbt build` of the selected models on a target."""
-    words = ["--quiet", "build", "--select", selected, "--indirect-selection", "cautious", "--target", target]
+    words = ["--quiet", "--log-level-file", "none", "build"]
+    words += ["--select", selected, "--indirect-selection", "cautious", "--target", target]
     words += ["--exclude-resource-type", "unit_test"]
     words += ["--project-dir", str(ROOT), "--profiles-dir", str(folder)]
     words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]

@@ -1,5 +1,6 @@
 """One Spark session for all tests of this folder, with the settings of profiles.yml; without Spark they are skipped."""
 
+import gc
 import importlib.util
 import os
 import shutil
@@ -53,6 +54,9 @@ def spark(spark_target):
 
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python_udfs"), os.environ.get("PYTHONPATH", "")])
     credentials = SparkSessionCredentials(schema="hcat", server_side_parameters=spark_target["server_side_parameters"])
+    # as hcat.engine.project.DBT does: dbt runs in this process
+    gc.freeze()
+    gc.set_threshold(50_000)
     session = open_session(credentials.server_side_parameters)
     session.sql("create schema if not exists hcat")
     yield session

@@ -3,12 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
 import pytest
 from both_engines import ROOT, build_in_session, describe_build, write_profile
+
+from hcat.engine.project import DBT
 
 DEMO = ROOT / "demo" / "logs"
 #: What is built: landing, staging, splitting, embedding and comparing, SQL and Python, tables, views and increments.
@@ -48,10 +49,9 @@ def build_on_duckdb(folder):
     """Return a function that waits for a build of eight interactions on DuckDB, in a process of its own."""
     write_logs(folder / "duckdb" / "logs", 8)
     words, settings = describe_build(folder, "duckdb", SELECTED)
-    run = "from dbt.cli.main import cli; cli()"
     with open(folder / "duckdb" / "output.txt", "w+") as output:
         process = subprocess.Popen(
-            [sys.executable, "-c", run, *words], env={**os.environ, **settings}, stdout=output, stderr=subprocess.STDOUT
+            [*DBT, *words], env={**os.environ, **settings}, stdout=output, stderr=subprocess.STDOUT
         )
 
         def wait():

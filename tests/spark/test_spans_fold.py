@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 
 import duckdb
 import pytest
@@ -11,6 +10,8 @@ import span_exports
 from both_engines import build_in_session, describe_build, write_profile
 from builds import write_lines
 from test_spans import faults, write_exports
+
+from hcat.engine.project import DBT
 
 SELECTED = "+path:models/staging"
 TABLES = (
@@ -44,9 +45,8 @@ def folder(spark_target, tmp_path_factory):
 
 def test_both_engines_fold_the_same_rows(folder, spark):
     words, settings = describe_build(folder, "duckdb", SELECTED)
-    run = "from dbt.cli.main import cli; cli()"
     finished = subprocess.run(
-        [sys.executable, "-c", run, *words], env={**os.environ, **settings}, capture_output=True, text=True, check=False
+        [*DBT, *words], env={**os.environ, **settings}, capture_output=True, text=True, check=False
     )
     assert finished.returncode == 0, finished.stdout
     build_in_session(folder, SELECTED)

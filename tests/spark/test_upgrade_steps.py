@@ -2,11 +2,12 @@
 
 import shutil
 import subprocess
-import sys
 
 import duckdb
 import pytest
 from both_engines import ROOT, run_in_session, write_profile
+
+from hcat.engine.project import DBT
 
 OPERATION = """
 {% macro upgrade_one_table() %}
@@ -50,8 +51,7 @@ def test_spark_drops_a_column_and_moves_a_table_with_its_rows(folder, spark):
 
 def test_duckdb_drops_a_column_and_moves_a_table_with_its_rows(folder):
     # a process of its own: dbt does not close the file while it lives
-    program = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
-    subprocess.run([*program, *describe(folder, "duckdb")], check=True, timeout=120)
+    subprocess.run([*DBT, *describe(folder, "duckdb")], check=True, timeout=120)
     with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
         assert connection.sql("select * from new_place.history").fetchall() == [(1, 3)]
         assert connection.sql("select count(*) from duckdb_tables()").fetchall() == [(1,)]

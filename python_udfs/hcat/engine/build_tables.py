@@ -16,9 +16,11 @@ from typing import Any
 from hcat.engine.warehouse import (
     Place,
     Warehouse,
+    open_folders,
     open_for_writing,
     open_warehouse,
     read_columns,
+    show_folder,
 )
 
 
@@ -58,7 +60,7 @@ class BuildTables:
         quoted = str(unfinished).replace("'", "''")
         self.connection.execute(f"copy ({select}) to '{quoted}' (format parquet)", parameters)
         unfinished.replace(path)
-        _show(self.connection, path.parent)
+        show_folder(self.connection, path.parent)
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def open_build(place: Place) -> Iterator[Warehouse]:
         with open_warehouse(place) as warehouse:
             yield warehouse
     else:
-        with _open_folders(place) as connection:
+        with open_folders(_find_folder(place)) as connection:
             yield Warehouse(connection, read_columns(connection))
 
 
@@ -93,20 +95,9 @@ def open_build_for_additions(place: Place) -> Iterator[BuildTables]:
             yield BuildTables(connection, None)
             connection.commit()
     else:
-        with _open_folders(place) as connection:
-            yield BuildTables(connection, _find_folder(place))
-
-
-@contextmanager
-def _open_folders(place: Place) -> Iterator[Any]:
-    """Yield a connection that has a view for each folder of Parquet files."""
-    import duckdb
-
-    with duckdb.connect() as connection:
         folder = _find_folder(place)
-        for table in sorted(folder.iterdir()) if folder is not None else ():
-            _show(connection, table)
-        yield connection
+        with open_folders(folder) as connection:
+            yield BuildTables(connection, folder)
 
 
 def _find_folder(place: Place) -> Path | None:
@@ -117,10 +108,3 @@ def _find_folder(place: Place) -> Path | None:
     databases = [place.tables, *place.tables.parent.glob(f"{place.tables.stem}_*.db")]
     found = [database for database in databases if (database / "hcat_builds").is_dir()]
     return found[0] if len(found) == 1 else None
-
-
-def _show(connection: Any, table: Path) -> None:
-    """Make the view of a table; none where files beside its own say which of its files count."""
-    files = [str(path) for path in sorted(table.glob("[!._]*.parquet"))]
-    if files and not (table / "_delta_log").exists():
-        connection.read_parquet(files, union_by_name=True).create_view(table.name)

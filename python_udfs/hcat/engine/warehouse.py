@@ -278,6 +278,37 @@ def open_for_writing(warehouse: Path | Place) -> Iterator[Any]:
 
 
 @contextmanager
+def open_folders(folder: Path | None) -> Iterator[Any]:
+    """Yield a connection with a view of each table that is a folder of Parquet files; none without a folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import duckdb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "numbers").mkdir()
+    ...     for number in (1, 2):
+    ...         duckdb.sql(f"select {number} as number").write_parquet(f"{folder}/numbers/{number}.parquet")
+    ...     with open_folders(Path(folder)) as connection:
+    ...         connection.sql("select sum(number)::int from numbers").fetchall()
+    [(3,)]
+    """
+    import duckdb
+
+    with duckdb.connect() as connection:
+        for table in sorted(folder.iterdir()) if folder is not None else ():
+            show_folder(connection, table)
+        yield connection
+
+
+def show_folder(connection: Any, table: Path) -> None:
+    """Make the view of a folder of Parquet files; none where a log beside the files says which of them count."""
+    files = [str(path) for path in sorted(table.glob("[!._]*.parquet"))]
+    if files and not (table / "_delta_log").exists():
+        connection.read_parquet(files, union_by_name=True).create_view(table.name)
+
+
+@contextmanager
 def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
     import duckdb
 
