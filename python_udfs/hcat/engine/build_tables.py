@@ -1,7 +1,7 @@
 """The tables of the last build as ``hcat build`` reads them and adds to them, on DuckDB and on Apache Spark.
 
-Spark keeps each table as a folder of Parquet files. They are read and added to without a session, which takes ten
-seconds to start. Where Spark keeps tables in another place or format, nothing is known of the last build.
+Spark keeps each table as a folder of Parquet files. They are read and added to without a session, which takes time
+to start. Where Spark keeps tables in another place or format, nothing is known of the last build.
 """
 
 from __future__ import annotations

@@ -39,9 +39,6 @@ _PARTIAL: Final = (
 )  # fmt: skip
 _ANEW: Final = ("--full-refresh", "-f")
 
-#: Arguments of dbt that say what its log file holds.
-_OF_LOG_FILE: Final = ("--log-level-file", "--log-level", "--debug", "-d")
-
 #: What every build makes anew, because it carries the id of the build: environment, ledger, gates, figures.
 _EACH_BUILD: Final = ("fqn:hcat.gates",)
 
@@ -154,9 +151,6 @@ def build(
     command = [*DBT, "build", "--project-dir", str(project)]
     command += [] if profiles is None else ["--profiles-dir", str(profiles)]
     command += [] if variables is None else ["--vars", variables]
-    if not (any(each.split("=")[0] in _OF_LOG_FILE for each in arguments) or environment.get("DBT_LOG_LEVEL_FILE")):
-        # every statement and event in dbt.log takes a tenth of the processor time of a small build
-        command += ["--log-level-file", "info"]
     # the tables are those of one build, by the same code and settings
     is_cut = bool(written) and inputs.is_of_logs and is_change_of_logs(written, digests)
     command += _select(starts, is_own=is_own_project(project), is_cut=is_cut)

@@ -49,7 +49,7 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
     comments = _read_comments(session, marts)
-    copied = _write_copy(session, marts, comments, candidate)
+    copied = _write_copy(marts, comments, candidate)
     _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], comments, candidate, published)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
@@ -126,7 +126,7 @@ def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: s
     >>> files
     ['fct_scores.parquet', 'hcat.duckdb']
     """
-    copied = _write_copy(session, marts, _read_comments(session, marts), Path(warehouse) / "published" / part)
+    copied = _write_copy(marts, _read_comments(session, marts), Path(warehouse) / "published" / part)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
 
@@ -135,9 +135,7 @@ def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, Comments
     return relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
 
 
-def _write_copy(
-    session: Any, marts: Mapping[str, Any], comments: Mapping[str, Comments], folder: Path
-) -> list[dict[str, Any]]:
+def _write_copy(marts: Mapping[str, Any], comments: Mapping[str, Comments], folder: Path) -> list[dict[str, Any]]:
     """Write each mart as Parquet and all of them as one database into a folder; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -147,8 +145,6 @@ def _write_copy(
         rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count})
     _remove_others(folder, marts)
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
-    # the copy has a connection of its own, whose memory comes on top
-    relations.release_memory(session)
     write_database(files, _temporary(folder / DATABASE_FILE), comments=comments)
     _temporary(folder / DATABASE_FILE).replace(folder / DATABASE_FILE)
     return rows

@@ -19,7 +19,6 @@ import pickle
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -534,20 +533,6 @@ def write_parquet(relation: Any, path: Path) -> int:
     else:
         relation.write_parquet(str(path), compression="zstd")
     return int(parquet.read_metadata(path).num_rows)
-
-
-def release_memory(session: Any) -> None:
-    """Let DuckDB forget what it has read and still keeps; it reads it again where it is needed. Nothing on Spark."""
-    if is_distributed(session):
-        return
-    import duckdb
-
-    limit = session.execute("select current_setting('memory_limit')").fetchone()[0]
-    # it cannot where tables have no file, or where a statement that runs beside needs them
-    with suppress(duckdb.OutOfMemoryException):
-        session.execute("set memory_limit = '100MiB'")
-    # DuckDB says the limit to a tenth of its unit, so it is up to a tenth less from here on
-    session.execute(f"set memory_limit = '{limit}'")
 
 
 _LIST_COMMENTS = """
