@@ -249,8 +249,9 @@ def estimate_failure_rate(
     if power_tuning is None:
         power_tuning = _tune(by_cluster, by_prediction) if interval.effective_clusters > _LEAST_TO_TUNE else 0.0
         count_fitted = 2 if power_tuning > 0 else 1
-    carried = uncertainty * shares * (residuals - power_tuning * centred)
-    if power_tuning > 0 and _count_carrying(carried) < least_expected:
+    of_labels = uncertainty * shares * residuals
+    carried = of_labels - power_tuning * uncertainty * shares * centred
+    if power_tuning > 0 and _count_carrying(carried, of_labels) < least_expected:
         return _show(found, labels_only)
     estimate = rate + power_tuning * (mean_prediction - float(shares @ label_predictions))
     left_out = sum_by_cluster(shares, label_codes, count_codes)
@@ -280,15 +281,17 @@ def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
     return min(1.0, max(0.0, -float(by_cluster @ by_prediction) / spread))
 
 
-def _count_carrying(influences: Floats) -> float:
+def _count_carrying(influences: Floats, of_labels: Floats) -> float:
     """Return how many rows carry a variance, (sum x^2)^2 / sum x^4: n when all are alike, 0 when all are 0.
 
+    Beside those of the labels alone, what is left where every label is predicted right is rounding and counts as 0.
     For a share near 0 it is close to the number of failures; for residuals of a predictor that is nearly always right,
     to the number of labels on which it is wrong.
     """
     squares = influences**2
-    fourth = float(squares @ squares)
-    return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
+    if float(squares.sum()) <= _NEGLIGIBLE * float(of_labels @ of_labels):
+        return 0.0
+    return float(squares.sum()) ** 2 / float(squares @ squares)
 
 
 def _interval(estimate: float, quantile: float, error: float, standard_error: float) -> RateInterval:

@@ -325,6 +325,23 @@ def test_order_and_names_of_clusters_do_not_matter(sample, target, shuffler):
         assert one is other is None or one == pytest.approx(other, abs=1e-9)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_labels_that_are_all_predicted_right_leave_no_error_to_estimate_from(target):
+    # what is left of each row is rounding, which depends on the order of the rows
+    random = np.random.default_rng(7)
+    statuses = set()
+    for _ in range(40):
+        is_failure = random.random(30) < 0.5
+        clusters = random.integers(0, 5, 60)
+        predictions = np.concatenate([is_failure, random.random(30) < 0.5]).astype(float)
+        weights = random.uniform(0.5, 1, 30)
+        found = estimate_failure_rate(
+            is_failure, predictions[:30], clusters[:30], predictions, clusters, weights, target=target, power_tuning=1.0
+        )
+        statuses.add(found.status)
+    assert statuses == {"labels_only"}
+
+
 def test_predictions_that_are_all_equal_add_nothing():
     is_failure, _, clusters, _, all_clusters = make(100, 900)
     found = estimate_failure_rate(is_failure, np.full(100, 0.1), clusters, np.full(1000, 0.1), all_clusters)
