@@ -458,7 +458,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     words = ["--sizes", *map(str, options.sizes), "--repeats", str(options.repeats), "--growth", str(options.growth)]
     if options.engine != _DUCKDB:
-        words += ["--engine", options.engine, "--nights", *(f"'{name}'" for name in options.nights)]
+        words += ["--engine", options.engine]
+    if options.nights != list(NIGHTS):
+        words += ["--nights", *(f"'{name}'" for name in options.nights)]
     return finish(outcome, " ".join(["python -m benchmarks.nightly", *words]))
 
 

@@ -39,6 +39,15 @@ class BuildTables:
     connection: Any
     folder: Path | None
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Add all or nothing. Files are added one after the other; the caller adds last what makes the others count."""
+        if self.folder is None:
+            self.connection.begin()
+        yield
+        if self.folder is None:
+            self.connection.commit()
+
     def add(self, name: str, select: str, parameters: Mapping[str, Any]) -> None:
         """Add the rows of a SELECT to a table; columns go by their names."""
         if self.folder is None:
@@ -91,9 +100,7 @@ def open_build_for_additions(place: Place) -> Iterator[BuildTables]:
     """
     if place.is_local:
         with open_for_writing(place) as connection:
-            connection.begin()
             yield BuildTables(connection, None)
-            connection.commit()
     else:
         folder = _find_folder(place)
         with open_folders(folder) as connection:

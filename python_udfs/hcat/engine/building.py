@@ -244,13 +244,14 @@ def _repeat(place: Place) -> str:
             last=last,
         )[0]
     with open_build_for_additions(place) as tables:
-        for table, own in _HISTORIES.items():
-            repeated = f"select * replace ($new::varchar as run_id, {', '.join(own)}) from {table} where run_id = $last"
-            tables.add(table, repeated, {"new": new, "now": now, "last": last})
-        tables.replace("hcat_inputs", "select * replace ($new::varchar as run_id) from hcat_inputs", {"new": new})
-        tables.add("hcat_builds", _REPEATED_EVENT, {"new": new, "now": now})
-    with open_build(place) as source:
-        publish_again(source.connection, list(_HISTORIES), str(place.folder))
+        with tables.transaction():
+            for table, own in _HISTORIES.items():
+                own_values = ", ".join(own)
+                repeated = f"select * replace ($new::varchar as run_id, {own_values}) from {table} where run_id = $last"
+                tables.add(table, repeated, {"new": new, "now": now, "last": last})
+            tables.replace("hcat_inputs", "select * replace ($new::varchar as run_id) from hcat_inputs", {"new": new})
+            tables.add("hcat_builds", _REPEATED_EVENT, {"new": new, "now": now})
+        publish_again(tables.connection, list(_HISTORIES), str(place.folder))
     return (
         f"hcat build: nothing new since the build of {built['started_at']:%Y-%m-%d %H:%M} UTC; its verdict stands"
         f" (ledger: {new} repeats {built['first']})"

@@ -18,11 +18,13 @@ from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError, publishe
 #: Folder of the reports and of the published copies, where a project names none.
 _DEFAULT_FOLDER: Final = "warehouse"
 
-#: What is read of a target; nothing else of it is rendered, because it may hold secrets.
-_READ_OF_A_TARGET: Final = ("type", "path", "schema", "conf", "server_side_parameters")
+#: Settings of a target that are read; others may need environment variables that only dbt has.
+_READ_OF_A_TARGET: Final = ("type", "path", "schema", "conf")
+#: Where Spark keeps its tables: a setting of a target on Spark.
+_FOLDER_OF_SPARK: Final = "spark.sql.warehouse.dir"
 
 #: dbt as a process of its own: it changes folders and keeps state. A parsed project is many objects, which all stay:
-#: looking for garbage among them as often as Python does by default takes a fifth of the time of a small build.
+#: looking for garbage among them as often as Python does by default takes a fifteenth of a small build.
 DBT: Final = (
     sys.executable,
     "-c",
@@ -77,7 +79,8 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
         return Place(database, folder, target_schema=str(output.get("schema", "main")), named=named)
     if output["type"] == "sparksession":
         candidate = published_database(folder).parent / "candidate" / DATABASE_FILE
-        tables = _find_tables_of_spark(project, output)
+        parameters = outputs[chosen].get("server_side_parameters") or {}
+        tables = project / _find_folder_of_spark(parameters, str(output.get("conf", ""))) / f"{output.get('schema')}.db"
         return Place(candidate, folder, target_schema="main", named=named, is_local=False, tables=tables)
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
 
@@ -120,13 +123,14 @@ def is_own_project(folder: Path) -> bool:
     return read_project(folder).get("name") == "hcat"
 
 
-def _find_tables_of_spark(project: Path, output: Mapping[str, Any]) -> Path:
-    """Return the folder in which Spark keeps the tables of a target, as its settings name it."""
-    settings = {name: render_setting(value) for name, value in (output.get("server_side_parameters") or {}).items()}
-    pairs = (pair.partition("=") for pair in str(output.get("conf") or "").split(";"))
-    settings |= {name.strip(): value.strip() for name, _, value in pairs}
-    warehouse = str(settings.get("spark.sql.warehouse.dir") or "spark-warehouse").removeprefix("file:")
-    return project / warehouse / f"{output.get('schema')}.db"
+def _find_folder_of_spark(parameters: Mapping[str, Any], conf: str) -> str:
+    """Return the folder of Spark's tables by the settings of a target; `conf`, `key=value;key=value`, wins."""
+    named = render_setting(parameters.get(_FOLDER_OF_SPARK)) or "spark-warehouse"
+    for pair in conf.split(";"):
+        key, _, value = pair.partition("=")
+        if key.strip() == _FOLDER_OF_SPARK:
+            named = value.strip()
+    return str(named).removeprefix("file:")
 
 
 def _find_profiles(project: Path, named: Path | None) -> Path:

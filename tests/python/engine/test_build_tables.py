@@ -5,34 +5,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from test_building import MADE
 
 from hcat.engine import building, inputs
 from hcat.engine.build_tables import open_build
 from hcat.engine.project import find_place
 
-TABLES = {
-    "hcat_builds": """
-        select * from (values
-            ('first', 'started', timestamp '2026-05-01 10:00'), ('first', 'ended', timestamp '2026-05-01 10:05')
-        ) as events (run_id, event, logged_at)
-    """,
-    "dim_runs": """
-        select 'first' as run_id, null::varchar as repeats_run_id, timestamp '2026-05-01 10:00' as started_at,
-            true as passed
-    """,
-    "fct_run_metrics": """
-        select 'm1' as run_metric_id, 'first' as run_id, 'groundedness' as metric_name, .8::double as mean_score,
-            timestamp '2026-05-01 10:00' as measured_at
-    """,
-    "fct_threshold_gates": """
-        select 'g1' as gate_result_id, 'first' as run_id, 'release' as gate_name, 'passed' as verdict,
-            timestamp '2026-05-01 10:00' as evaluated_at
-    """,
-    "threshold_decisions": "select 'groundedness' as decision_name, date '2999-01-01' as valid_until",
-}
 
-
-def write(project: Path, name: str, sql: str, file: str = "part-0.parquet") -> None:
+def write(project: Path, name: str, sql: str, file: str) -> None:
     """Write the rows of a SELECT as a file of a table."""
     folder = project / "warehouse" / "spark" / "hcat.db" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -57,8 +37,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "calls.jsonl").write_text("{}\n")
-    for name, sql in TABLES.items():
-        write(tmp_path, name, sql)
+    with duckdb.connect() as connection:
+        connection.execute(MADE)
+        for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall():
+            folder = tmp_path / "warehouse" / "spark" / "hcat.db" / name
+            folder.mkdir(parents=True)
+            connection.table(name).write_parquet(str(folder / "part-0.parquet"))
     candidate = tmp_path / "warehouse" / "published" / "candidate"
     candidate.mkdir(parents=True)
     for folder in (candidate, candidate.parent):
@@ -146,6 +130,6 @@ def test_tables_in_another_place_are_not_known(project: Path, monkeypatch: pytes
 
 
 def test_a_file_that_is_not_finished_is_no_part_of_a_table(project: Path) -> None:
-    write(project, "dim_runs", TABLES["dim_runs"], ".added.parquet")
+    write(project, "dim_runs", "select 'unfinished' as run_id", ".added.parquet")
     with open_build(find_place(project)) as source:
         assert len(source.rows("select * from dim_runs", ("dim_runs",))) == 1
