@@ -1,12 +1,18 @@
 -- One row per interaction with the ids of its sentences by role, in order, and the content key of all scores that are
--- computed from these sentences.
-{{ config(materialized='table') }}
+-- computed from these sentences. If only interactions changed, all others keep their rows.
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    full_refresh=writes_all_interactions(),
+    pre_hook=["{{ delete_changed() }}", "{{ cut_into_buckets(only_changed=true) }}"],
+    post_hook="{{ insert_other_buckets() }}"
+) }}
 {%- set roles = ['query', 'answer', 'context', 'statement'] %}
 
 with interaction_passages as (
     -- The lists of all interactions at once exceed the memory at scale.
     select * from {{ ref('hcat', 'int_interaction_passages') }}
-    where {{ is_in_bucket('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
 ),
 
 passages_split as (

@@ -286,12 +286,11 @@ def _digest_tables(place: Place) -> Digests:
     with open_build(place) as source:
         for row in source.rows("select relation_name, relation from raw_relations", ("raw_relations",)):
             try:
-                table = relations.from_name(source.connection, row["relation"])
-                found = table.query("rows", "select count(*) || ' ' || sum(hash(rows)) from rows").fetchone()
+                found = relations.digest_rows(relations.from_name(source.connection, row["relation"]))
             except LookupError:
-                # in a database that only dbt attaches: no build can be called the same
-                found = (str(uuid.uuid4()),)
-            digests["tables", row["relation_name"]] = found[0]
+                found = None
+            # in a database that only dbt attaches: no build can be called the same
+            digests["tables", row["relation_name"]] = found or str(uuid.uuid4())
     return digests
 
 

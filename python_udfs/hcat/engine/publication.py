@@ -23,12 +23,20 @@ from hcat.engine.warehouse import DATABASE_FILE, Comments, write_database
 ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
 
 _PUBLISHED_SCHEMA = pa.schema(
-    [("mart", pa.string()), ("copy", pa.string()), ("sha256", pa.string()), ("count_rows", pa.int64())]
+    [
+        ("mart", pa.string()),
+        ("copy", pa.string()),
+        ("sha256", pa.string()),
+        ("count_rows", pa.int64()),
+        ("rows_digest", pa.string()),
+    ]
 )
 
 
-def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
+def publish_candidate(session: Any, tables: Any, warehouse: str, last: str | None = None) -> pa.Table:
     """Return what was copied: all tables to ``<warehouse>/published/candidate``; :data:`ALWAYS_PUBLISHED` one level up.
+
+    A table whose rows are those of the last copy is not written again.
 
     Parameters
     ----------
@@ -38,18 +46,21 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
         The first column of a table is its key.
     warehouse : str
         Folder of the warehouse.
+    last : str, optional
+        Quoted name of the table of what this function returned in the last build; it need not exist.
 
     Returns
     -------
     Table
-        One row per table that has a relation: mart, copy, sha256 of its Parquet file, count_rows.
+        One row per table that has a relation: mart, copy, sha256 of its Parquet file, count_rows and rows_digest
+        (:func:`hcat.engine.relations.digest_rows`).
     """
     rows = relations.read_rows(tables).to_pylist()
     marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows if row["relation"]}
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
     comments = _read_comments(session, marts)
-    copied = _write_copy(marts, comments, candidate)
+    copied = _write_copy(marts, comments, candidate, _read_last(session, last))
     _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], comments, candidate, published)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
@@ -69,7 +80,7 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
     Returns
     -------
     Table
-        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+        One row per mart, as of :func:`publish_candidate`.
     """
     published = Path(warehouse) / "published"
     rows = []
@@ -111,7 +122,7 @@ def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: s
     Returns
     -------
     Table
-        One row per mart: mart, copy, sha256 of its Parquet file, count_rows.
+        One row per mart, as of :func:`publish_candidate`.
 
     Examples
     --------
@@ -135,25 +146,59 @@ def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, Comments
     return relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
 
 
-def _write_copy(marts: Mapping[str, Any], comments: Mapping[str, Comments], folder: Path) -> list[dict[str, Any]]:
-    """Write each mart as Parquet and all of them as one database into a folder; return what was written."""
+def _read_last(session: Any, last: str | None) -> dict[str, dict[str, Any]]:
+    """Return the row of each mart in the last copy; none without a table of it."""
+    if last is None:
+        return {}
+    try:
+        rows = relations.read_rows(relations.from_name(session, last)).to_pylist()
+    except LookupError:
+        return {}
+    return {str(row["mart"]): row for row in rows}
+
+
+def _write_copy(
+    marts: Mapping[str, Any],
+    comments: Mapping[str, Comments],
+    folder: Path,
+    last: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[dict[str, Any]]:
+    """Write each mart as Parquet and all of them as one database into a folder; return what was written.
+
+    What `last` says of the copy in the folder holds for a mart while its Parquet file is the one that it names. The
+    row of `last` was written after that file and after the database.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows, unchanged = [], set()
     for name, relation in sorted(marts.items()):
-        path = folder / f"{name}.parquet"
-        count = _write_mart(relation, path)
-        rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count})
+        path, before = folder / f"{name}.parquet", (last or {}).get(name, {})
+        row: dict[str, Any] = {"mart": name, "copy": folder.name, "rows_digest": relations.digest_rows(relation)}
+        stands = path.is_file() and hash_file(path) == before.get("sha256")
+        if stands and row["rows_digest"] is not None and row["rows_digest"] == before.get("rows_digest"):
+            row |= {"sha256": before["sha256"], "count_rows": before["count_rows"]}
+        else:
+            row |= {"count_rows": _write_mart(relation, path), "sha256": hash_file(path)}
+        if stands and row["sha256"] == before["sha256"]:
+            unchanged.add(name)
+        rows.append(row)
     _remove_others(folder, marts)
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
-    write_database(files, _temporary(folder / DATABASE_FILE), comments=comments)
-    _temporary(folder / DATABASE_FILE).replace(folder / DATABASE_FILE)
+    database = folder / DATABASE_FILE
+    temporary = _temporary(database)
+    is_renewed = last is not None and database.is_file()
+    if is_renewed:
+        shutil.copyfile(database, temporary)
+    write_database(files, temporary, comments=comments, unchanged=unchanged if is_renewed else None)
+    temporary.replace(database)
     return rows
 
 
 def _write_mart(relation: Any, path: Path) -> int:
     """Write a mart as Parquet and return its number of rows; the same rows give the same bytes."""
-    # in the order of its key, the first column
-    count = relations.write_parquet(relations.order_by(relation, relations.first_column(relation)), _temporary(path))
+    # the rows of an interaction lie together, so that a reader of one skips the others; the first column is the key
+    together = [column for column in ("interaction_id", "metric_name") if column in relation.columns]
+    columns = ", ".join([*together, relations.first_column(relation)])
+    count = relations.write_parquet(relation, _temporary(path), columns)
     _temporary(path).replace(path)
     return count
 

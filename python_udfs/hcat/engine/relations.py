@@ -28,6 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 
+from hcat.engine.keys import hash_text
 from hcat.engine.parts import Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
 from hcat.engine.warehouse import Comments
@@ -133,6 +134,25 @@ def count_rows(relation: Any) -> int:
     if is_distributed(relation):
         return int(relation.count())
     return int(relation.aggregate("count(*)").fetchall()[0][0])
+
+
+def digest_rows(relation: Any) -> str | None:
+    """Return a digest of columns and rows, in whatever order the rows come; None on Spark, which reads them for it.
+
+    Another version of DuckDB may give another digest to the same rows.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> digests = [digest_rows(duckdb.sql(f"select unnest({numbers}) as number")) for numbers in ([1, 2], [2, 1], [2])]
+    >>> digests[0] == digests[1], digests[0] == digests[2]
+    (True, False)
+    """
+    if is_distributed(relation):
+        return None
+    digest = "select count(*) || ' ' || coalesce(sum(hash(hcat_rows)), 0) from hcat_rows"
+    rows = relation.query("hcat_rows", digest).fetchone()[0]
+    return hash_text(rows, *relation.columns, *map(str, relation.types))
 
 
 def read_one(relation: Any) -> dict[str, Any]:
@@ -520,18 +540,27 @@ def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Arr
     return pc.unique(pa.concat_arrays(flattened)).drop_null()
 
 
-def write_parquet(relation: Any, path: Path) -> int:
-    """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
+def write_parquet(relation: Any, path: Path, columns: str | None = None) -> int:
+    """Write ``relation`` to a Parquet file, streamed, and return its number of rows.
+
+    Parameters
+    ----------
+    relation : relation
+    path : Path
+    columns : str, optional
+        Names, separated by commas: the order of the rows. By default they keep theirs.
+    """
+    ordered = order_by(relation, columns) if columns else relation
     if is_distributed(relation):
         import duckdb
 
         # tasks write sorted parts, and DuckDB joins them in the order of their names
         with tempfile.TemporaryDirectory(dir=path.parent) as folder, duckdb.connect() as connection:
-            relation.orderBy(relation.columns[0]).write.mode("overwrite").parquet(Path(folder).absolute().as_uri())
+            ordered.write.mode("overwrite").parquet(Path(folder).absolute().as_uri())
             parts = sorted(str(part) for part in Path(folder).glob("*.parquet"))
             connection.read_parquet(parts).write_parquet(str(path), compression="zstd")
     else:
-        relation.write_parquet(str(path), compression="zstd")
+        ordered.write_parquet(str(path), compression="zstd")
     return int(parquet.read_metadata(path).num_rows)
 
 

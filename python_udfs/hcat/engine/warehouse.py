@@ -8,7 +8,7 @@ database is written here (:func:`write_database`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,38 @@ _MEMORY_OF_A_COPY: Final = "1000MiB"
 #: Each thread that writes a table holds a group of rows. Two threads write where a group takes at most this.
 _BYTES_OF_A_GROUP: Final = 100 * 2**20
 _ROWS_OF_A_GROUP: Final = 122_880
+
+
+#: Below this number of rows a table is written as fast as it is compared.
+_ROWS_WORTH_COMPARING: Final = 100_000
+#: Share of deleted rows that a table of a copy may hold; above it the table is written anew.
+_SHARE_OF_DELETED: Final = 0.1
+
+_LIST_TABLES: Final = "select table_name from duckdb_tables() where not internal and not temporary"
+#: {columns}, {read}, {table}: where rows of a table and of a Parquet file are, with their hashes, and which differ.
+_COMPARE_ROWS: Final = """
+create or replace temp table hcat_old as
+select rowid as place, hash({columns}) as row_hash from "{table}";
+create or replace temp table hcat_new as
+select file_row_number as place, hash({columns}) as row_hash from {read};
+create or replace temp table hcat_differences as
+select hcat_old.place as gone, hcat_new.place as added, row_hash
+from hcat_old
+full join hcat_new using (row_hash)
+where hcat_old.place is null or hcat_new.place is null
+"""
+#: Rows to add; rows that the table stores, deleted ones among them; and whether the differences make it the file. They
+#: do not where a row repeats, or where two rows have one hash.
+_ADD_UP: Final = """
+select
+    count(added),
+    (select coalesce(max(place) + 1, 0) from hcat_old),
+    (select count(*) from hcat_old) + count(added) - count(gone) = (select count(*) from hcat_new)
+    and (select coalesce(sum(row_hash), 0) from hcat_old)
+    + coalesce(sum(row_hash) filter (added is not null), 0) - coalesce(sum(row_hash) filter (gone is not null), 0)
+    = (select coalesce(sum(row_hash), 0) from hcat_new)
+from hcat_differences
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +364,12 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
 
 
 def write_database(
-    files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
+    files: Mapping[str, Path],
+    path: Path,
+    *,
+    comments: Mapping[str, Comments] | None = None,
+    unchanged: Collection[str] | None = None,
+    keep: bool = False,
 ) -> None:
     """Write a DuckDB file with one table per Parquet file.
 
@@ -344,17 +381,35 @@ def write_database(
         Database file.
     comments : mapping of str to mapping
         Table name -> its comments.
+    unchanged : collection of str, optional
+        Tables of an existing file that hold the rows of their Parquet file already. Of long tables that differ, rows
+        that differ are written. By default the file is written anew.
     keep : bool
-        Keep the other tables of an existing file; otherwise it is written anew.
+        Keep the tables of an existing file that `files` does not name.
     """
     import duckdb
 
-    if not keep:
+    # of a build that was killed while it wrote a copy
+    path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+    if unchanged is None and not keep:
         path.unlink(missing_ok=True)
-    connection = duckdb.connect(str(path), config={"memory_limit": _MEMORY_OF_A_COPY})
+    settings: dict[str, Any] = {"memory_limit": _MEMORY_OF_A_COPY}
     try:
+        connection = duckdb.connect(str(path), config=settings)
+    except duckdb.Error:
+        if keep:
+            raise
+        # a copy that another version wrote, or that is damaged: every table of it has its file
+        path.unlink()
+        connection = duckdb.connect(str(path), config=settings)
+    try:
+        held = {row[0] for row in connection.execute(_LIST_TABLES).fetchall()}
+        for name in () if keep else sorted(held - set(files)):
+            connection.execute(f'drop table "{name}"')
         for name, file in files.items():
             connection.execute(f"set threads = {_count_writers(file)}")
+            if unchanged is not None and name in held and _has_rows(connection, name, file, name in unchanged):
+                continue
             connection.execute(f'drop table if exists "{name}"')
             connection.read_parquet(str(file)).create(name)
         # one transaction: a thousand of them take seconds
@@ -368,6 +423,37 @@ def write_database(
         connection.commit()
     finally:
         connection.close()
+
+
+def _has_rows(connection: Any, name: str, file: Path, is_unchanged: bool) -> bool:
+    """Return whether a table holds the rows of a Parquet file, after rows that differ were written if they are few."""
+    from pyarrow import parquet
+
+    count_rows = parquet.read_metadata(file).num_rows
+    table, new = connection.table(name), connection.read_parquet(str(file))
+    if table.columns != new.columns or table.types != new.types:
+        return False
+    if is_unchanged:
+        counted = connection.execute(f'select count(*) from "{name}"').fetchone()
+        return bool(counted[0] == count_rows)
+    if count_rows < _ROWS_WORTH_COMPARING:
+        return False
+    columns = ", ".join('"' + column.replace('"', '""') + '"' for column in new.columns)
+    read = f"read_parquet('{str(file).replace(chr(39), chr(39) * 2)}', file_row_number = true)"
+    connection.execute(_COMPARE_ROWS.format(columns=columns, read=read, table=name))
+    count_added, count_stored, adds_up = connection.execute(_ADD_UP).fetchone()
+    # rows that are deleted keep their space until their whole group is empty
+    is_written = adds_up and count_stored + count_added <= count_rows * (1 + _SHARE_OF_DELETED)
+    if is_written:
+        connection.begin()
+        connection.execute(f'delete from "{name}" where rowid in (select gone from hcat_differences)')
+        connection.execute(
+            f'insert into "{name}" select {columns} from {read}'
+            " where file_row_number in (select added from hcat_differences)"
+        )
+        connection.commit()
+    connection.execute("drop table hcat_old; drop table hcat_new; drop table hcat_differences")
+    return bool(is_written)
 
 
 def _count_writers(file: Path) -> int:

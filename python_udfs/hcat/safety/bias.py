@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hcat.statistics.arrays import Floats
+from hcat.statistics.arrays import Flags, Floats
 from hcat.statistics.intervals import t_quantile, t_tail
 
 EXACT_CLUSTERS: Final = 12
@@ -30,7 +30,13 @@ _CELLS: Final = 2_000_000
 """Numbers of one chunk of draws: bounds memory."""
 
 _TOLERANCE: Final = 1e-12
-"""Draws this near to the observed statistic count as extreme: sums in another order differ in their last bits."""
+"""Differences this near count as equal: sums in another order differ in their last bits."""
+
+_TIES: Final = 1e-9
+"""A statistic this near to the observed one, as a share of it, counts as extreme: squares lose some digits."""
+
+_ROUNDING: Final = 1e-13
+"""A variance that is not above this share of the squares that it is the difference of counts as none."""
 
 
 class Sides(NamedTuple):
@@ -165,36 +171,82 @@ def compare_groups(sides: Sides, random: np.random.Generator, count_draws: int) 
         raise ValueError("both sides must hold scores")
     first, second, error, degrees = (float(value[0]) for value in _studentise(*(side[None, :] for side in sides)))
     is_both = (sides.first_count > 0) & (sides.second_count > 0)
-    single = ~is_both
-    alone_sum = (sides.first_sum + sides.second_sum)[single]
-    alone_count = (sides.first_count + sides.second_count)[single]
-    count_first = int((sides.first_count[single] > 0).sum())
-    observed = _ratio(np.array([first - second]), np.array([error]))[0]
+    is_first = (sides.first_count[~is_both] > 0).astype(np.float64)
+    count_first = int(is_first.sum())
+    statistic = _SwappedSides(sides, is_both, count_first)
+    observed = statistic.of_draws(is_first[None, :], np.ones((1, int(is_both.sum()))))[0]
     extreme = 0
     rows = max(1, _CELLS // (8 * len(sides.first_sum)))
     for start in range(0, count_draws, rows):
         count = min(rows, count_draws - start)
-        is_first = np.zeros((count, len(alone_sum)))
-        if len(alone_sum):
-            ranks = np.argsort(random.random((count, len(alone_sum))), axis=1)
-            np.put_along_axis(is_first, ranks[:, :count_first], 1.0, axis=1)
+        drawn_first = np.zeros((count, len(is_first)))
+        if len(is_first):
+            ranks = np.argsort(random.random((count, len(is_first))), axis=1)
+            np.put_along_axis(drawn_first, ranks[:, :count_first], 1.0, axis=1)
         keeps = random.integers(0, 2, (count, int(is_both.sum()))).astype(np.float64)
-
-        def mix(
-            one: Floats, other: Floats, alone: Floats, is_first: Floats = is_first, keeps: Floats = keeps
-        ) -> tuple[Floats, Floats]:
-            both_one, both_other = one[is_both], other[is_both]
-            left = np.concatenate([is_first * alone, keeps * both_one + (1 - keeps) * both_other], axis=1)
-            right = np.concatenate([(1 - is_first) * alone, keeps * both_other + (1 - keeps) * both_one], axis=1)
-            return left, right
-
-        first_sum, second_sum = mix(sides.first_sum, sides.second_sum, alone_sum)
-        first_count, second_count = mix(sides.first_count, sides.second_count, alone_count)
-        drawn_first, drawn_second, errors, _ = _studentise(first_sum, first_count, second_sum, second_count)
-        drawn = _ratio(drawn_first - drawn_second, errors)
+        drawn = statistic.of_draws(drawn_first, keeps)
         # a draw without a figure counts as extreme: the p-value is never too small for it
-        extreme += int((~(np.abs(drawn) < abs(observed) * (1 - _TOLERANCE))).sum())
+        extreme += int((~(drawn < observed * (1 - _TIES))).sum())
     return Gap(first, second, first - second, error, degrees, (1 + extreme) / (1 + count_draws))
+
+
+class _SwappedSides:
+    """The size of the studentised gap of any draw: sums over clusters by two products of matrices.
+
+    All that the gap and its error are made of are sums of s, c, s^2, sc and c^2 of one side, with s the sum of scores
+    of a cluster and c their count, and of s of one side times c of the other. A draw changes which clusters they are
+    of, so that a product of draws and clusters gives them for all draws.
+    """
+
+    def __init__(self, sides: Sides, is_both: Flags, count_first: int) -> None:
+        # measured from the mean of all scores, squares lose no digits, and a gap stays as it is
+        mean = (sides.first_sum.sum() + sides.second_sum.sum()) / (sides.first_count.sum() + sides.second_count.sum())
+        first_sum, first_count = sides.first_sum - mean * sides.first_count, sides.first_count
+        second_sum, second_count = sides.second_sum - mean * sides.second_count, sides.second_count
+        first, second = _powers(first_sum, first_count), _powers(second_sum, second_count)
+        self._alone = (first + second)[~is_both]
+        # what a cluster of both sides adds to the first one where it keeps its sides
+        crossed = np.stack([first_sum * second_count, second_sum * first_count], axis=1)[is_both]
+        self._kept = np.concatenate([first[is_both] - second[is_both], crossed[:, :1] - crossed[:, 1:]], axis=1)
+        self._swapped = np.append(second[is_both].sum(axis=0), crossed[:, 1].sum())
+        self._total = np.append(first.sum(axis=0) + second.sum(axis=0), crossed.sum())
+        self._products = float((first_sum * second_sum).sum()), float((first_count * second_count).sum())
+        count_both = int(is_both.sum())
+        clusters = count_first + count_both, len(self._alone) - count_first + count_both
+        self._inflation = [count / max(count - 1, 1) for count in clusters]
+
+    def of_draws(self, is_first: Floats, keeps: Floats) -> Floats:
+        """Return the size of the gap in units of its error, shape (n_draws,).
+
+        Parameters
+        ----------
+        is_first : ndarray of 0 and 1, shape (n_draws, clusters of one side)
+            Which of them are of the first side.
+        keeps : ndarray of 0 and 1, shape (n_draws, clusters of both sides)
+            Which of them keep their sides.
+        """
+        one = keeps @ self._kept + self._swapped
+        one[:, :5] += is_first @ self._alone
+        other = self._total - one
+        sums, variance, rounding = [], np.zeros(len(one)), np.zeros(len(one))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for side, inflation in zip((one, other), self._inflation, strict=True):
+                total, count, squares, products, counts = side[:, :5].T
+                mean = total / count
+                sums.append((mean, count))
+                variance += (squares - 2 * mean * products + mean**2 * counts) / count**2 * inflation
+                rounding += (squares + mean**2 * counts) / count**2 * inflation
+            (first, first_count), (second, second_count) = sums
+            shared = self._products[0] - second * one[:, 5] - first * other[:, 5] + first * second * self._products[1]
+            factor = np.sqrt(self._inflation[0] * self._inflation[1])
+            variance -= 2 * shared / (first_count * second_count) * factor
+            variance = np.where(variance <= _ROUNDING * rounding, 0.0, variance)
+        return np.abs(_ratio(first - second, np.sqrt(variance)))
+
+
+def _powers(sums: Floats, counts: Floats) -> Floats:
+    """Return s, c, s^2, sc and c^2 of each cluster, shape (n_clusters, 5)."""
+    return np.stack([sums, counts, sums**2, sums * counts, counts**2], axis=1)
 
 
 def _ratio(differences: Floats, errors: Floats) -> Floats:

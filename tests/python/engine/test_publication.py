@@ -1,8 +1,14 @@
 """The published copy on real files: complete, atomic, and honest about a failed build."""
 
+import tempfile
+from pathlib import Path
+
 import duckdb
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from hcat.engine import relations, warehouse
 from hcat.engine.publication import publish_candidate, publish_passing
 
 
@@ -114,3 +120,123 @@ def test_the_row_per_file_names_its_hash(session, tmp_path):
     rows = build_passing(session, "first", 1, tmp_path).to_pylist()
     assert [row["mart"] for row in rows] == ["dim_runs", "fct_evaluations", "fct_threshold_gates"]
     assert all(len(row["sha256"]) == 64 and row["count_rows"] == 1 for row in rows)
+
+
+def publish_rows(session, folder, rows, last=None):
+    """Publish numbered rows as fct_evaluations; return what publish_candidate says of it."""
+    session.execute("create or replace table fct_evaluations (evaluation_id varchar, raw_score double)")
+    session.executemany("insert into fct_evaluations values (?, ?)", rows)
+    listed = session.sql("select 'fct_evaluations' as mart, 'fct_evaluations' as relation")
+    if last is not None:
+        session.register("copied", last)
+        session.execute("create or replace table published_candidate as select * from copied")
+    return publish_candidate(session, listed, str(folder), "published_candidate")
+
+
+def read_copy(folder):
+    candidate = folder / "published" / "candidate"
+    rows = read(candidate / "hcat.duckdb", "select * from fct_evaluations order by all")
+    assert duckdb.read_parquet(str(candidate / "fct_evaluations.parquet")).order("all").fetchall() == rows
+    return rows
+
+
+def test_a_table_that_did_not_change_is_not_written_again(session, tmp_path, monkeypatch):
+    rows = [("a", 0.5), ("b", None)]
+    first = publish_rows(session, tmp_path, rows)
+    written = []
+    write = relations.write_parquet
+    monkeypatch.setattr(relations, "write_parquet", lambda *given: written.append(given) or write(*given))
+    # the order of rows is no difference
+    again = publish_rows(session, tmp_path, rows[::-1], first)
+    assert again == first
+    assert not written
+    assert read_copy(tmp_path) == rows
+    changed = publish_rows(session, tmp_path, [("a", 0.5)], again)
+    assert len(written) == 1
+    assert changed["sha256"] != first["sha256"]
+    assert read_copy(tmp_path) == [("a", 0.5)]
+
+
+@pytest.mark.parametrize("killed_after", ["the files", "the database"])
+@pytest.mark.parametrize("next_rows", ["old", "new"])
+def test_a_copy_that_was_killed_is_written_again(session, tmp_path, killed_after, next_rows):
+    rows = {"old": [("a", 0.5)], "new": [("a", 0.75)]}
+    first = publish_rows(session, tmp_path, rows["old"])
+    database = tmp_path / "published" / "candidate" / "hcat.duckdb"
+    before = database.read_bytes()
+    database.with_name(".hcat.duckdb.writing.wal").write_bytes(b"of another file")
+    # the build that is killed does not say what it copied
+    publish_rows(session, tmp_path, rows["new"], first)
+    if killed_after == "the files":
+        database.write_bytes(before)
+    publish_rows(session, tmp_path, rows[next_rows], first)
+    assert read_copy(tmp_path) == rows[next_rows]
+
+
+def test_a_file_that_was_changed_or_a_database_that_is_gone_is_written_again(session, tmp_path):
+    rows = [("a", 0.5), ("b", 0.25)]
+    first = publish_rows(session, tmp_path, rows)
+    candidate = tmp_path / "published" / "candidate"
+    duckdb.sql("select 'other' as evaluation_id, 1.0 as raw_score").write_parquet(
+        str(candidate / "fct_evaluations.parquet")
+    )
+    assert publish_rows(session, tmp_path, rows, first) == first
+    assert read_copy(tmp_path) == rows
+    (candidate / "hcat.duckdb").unlink()
+    assert publish_rows(session, tmp_path, rows, first) == first
+    assert read_copy(tmp_path) == rows
+    (candidate / "hcat.duckdb").write_bytes(b"no database")
+    assert publish_rows(session, tmp_path, rows, first) == first
+    assert read_copy(tmp_path) == rows
+    # a table that the database lacks, and one that has other rows
+    for statement in ("drop table fct_evaluations", "delete from fct_evaluations where evaluation_id = 'a'"):
+        with duckdb.connect(str(candidate / "hcat.duckdb")) as connection:
+            connection.execute(statement)
+        publish_rows(session, tmp_path, rows, first)
+        assert read_copy(tmp_path) == rows
+
+
+@example(histories=[[(1, 0.0), (1, 0.0), (2, 0.0)], [(1, 0.0), (2, 0.0), (2, 0.0)]])
+@given(
+    histories=st.lists(
+        st.lists(st.tuples(st.integers(0, 5), st.sampled_from([None, 0.0, 0.25, 1.0])), max_size=12),
+        min_size=2,
+        max_size=5,
+    )
+)
+@settings(max_examples=12, deadline=None)
+def test_of_a_long_table_rows_that_differ_are_written(histories):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        duckdb.connect() as session,
+        pytest.MonkeyPatch.context() as patched,
+    ):
+        patched.setattr(warehouse, "_ROWS_WORTH_COMPARING", 0)
+        patched.setattr(warehouse, "_SHARE_OF_DELETED", 1.0)
+        last = None
+        for history in histories:
+            # rows may even repeat, although keys of marts do not
+            rows = [(f"e{number}", score) for number, score in history] or [("none", None)]
+            last = publish_rows(session, Path(folder), rows, last)
+            assert read_copy(Path(folder)) == sorted(rows, key=lambda row: (row[0], row[1] is None, row[1] or 0))
+
+
+def test_few_changes_leave_the_other_rows_and_many_write_the_table_anew(session, tmp_path, monkeypatch):
+    monkeypatch.setattr(warehouse, "_ROWS_WORTH_COMPARING", 0)
+    rows = {f"e{number:03d}": number / 100 for number in range(100)}
+    database = tmp_path / "published" / "candidate" / "hcat.duckdb"
+    last = publish_rows(session, tmp_path, rows.items())
+    for count, first in [(1, "e001"), (60, "e000")]:
+        rows |= {f"e{number:03d}": -float(count) for number in range(count)}
+        last = publish_rows(session, tmp_path, rows.items(), last)
+        assert read_copy(tmp_path) == sorted(rows.items())
+        # what is added stands at the end, and a table that is written anew has the order of its key
+        assert read(database, "select evaluation_id from fct_evaluations limit 1") == [(first,)]
+    stored = []
+    for night in range(12):
+        rows[f"e{night:03d}"] = night
+        last = publish_rows(session, tmp_path, rows.items(), last)
+        stored += read(database, "select max(rowid) + 1 from fct_evaluations")
+    # rows that were deleted do not pile up
+    assert read_copy(tmp_path) == sorted(rows.items())
+    assert max(stored)[0] <= 110

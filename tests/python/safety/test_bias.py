@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -74,6 +74,61 @@ def test_groups_agree_with_welch() -> None:
     assert_allclose(gap.difference / gap.error, expected.statistic)
     assert_allclose(gap.degrees, expected.df)
     assert_allclose(gap.p_value, expected.pvalue, atol=0.015)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.0, 0.1, 0.5, 1.0])).filter(
+            lambda c: c[0] + c[1]
+        ),
+        min_size=2,
+        max_size=9,
+    ),
+    st.integers(0, 5),
+)
+def test_draws_are_those_of_a_plain_permutation(clusters: list[tuple[int, int, float]], seed: int) -> None:
+    first_count, second_count, level = np.array(clusters).T
+    assume(first_count.sum() and second_count.sum())
+    noise = random(seed).integers(0, 2, len(clusters)).astype(float)
+    sides = Sides(level * first_count, first_count, (level + noise) * second_count, second_count)
+    draws = 60
+    found = bias.compare_groups(sides, random(seed), draws)
+    # the same draws, one cluster after the other, each studentised by itself
+    generator, is_both = random(seed), (first_count > 0) & (second_count > 0)
+    count_alone, count_first = int((~is_both).sum()), int((first_count[~is_both] > 0).sum())
+    ranks = generator.random((draws, count_alone)).argsort(axis=1) if count_alone else np.empty((draws, 0))
+    keeps = generator.integers(0, 2, (draws, int(is_both.sum())))
+    observed, extreme = size_of_gap(sides), 0
+    for rank, keep in zip(ranks, keeps, strict=True):
+        is_first = np.zeros(count_alone, dtype=bool)
+        is_first[rank[:count_first].astype(int)] = True
+        drawn = [np.empty(len(clusters)) for _ in range(4)]
+        for part, other in ((0, 2), (1, 3)):
+            one, two = sides[part], sides[other]
+            drawn[part][is_both] = np.where(keep == 1, one[is_both], two[is_both])
+            drawn[other][is_both] = np.where(keep == 1, two[is_both], one[is_both])
+            drawn[part][~is_both] = np.where(is_first, (one + two)[~is_both], 0)
+            drawn[other][~is_both] = np.where(is_first, 0, (one + two)[~is_both])
+        extreme += size_of_gap(Sides(*drawn)) >= observed * (1 - 1e-9)
+    assert found.p_value == (1 + extreme) / (1 + draws)
+
+
+def size_of_gap(sides: Sides) -> float:
+    """Return |difference| / standard error by cluster, with sums over clusters written out."""
+    counts = sides.first_count.sum(), sides.second_count.sum()
+    means = sides.first_sum.sum() / counts[0], sides.second_sum.sum() / counts[1]
+    moves = (
+        (sides.first_sum - means[0] * sides.first_count) / counts[0],
+        (sides.second_sum - means[1] * sides.second_count) / counts[1],
+    )
+    clusters = (sides.first_count > 0).sum(), (sides.second_count > 0).sum()
+    scales = [np.sqrt(count / max(count - 1, 1)) for count in clusters]
+    variance = np.square(moves[0] * scales[0] - moves[1] * scales[1]).sum()
+    difference = abs(means[0] - means[1])
+    if difference < 1e-9:
+        return 0.0
+    return float(difference / np.sqrt(variance)) if variance > 1e-18 else np.inf
 
 
 def test_a_cluster_of_both_sides_takes_its_own_level_out() -> None:
