@@ -37,6 +37,9 @@ SIZE_COPIED: Final = 300_000
 COUNT_REPEATS: Final = 3
 SHARE_NEW: Final = 0.01
 COUNT_LABELS: Final = 100
+#: Labels in the logs of the build from nothing: calibrators are fitted, and new labels change them.
+COUNT_LABELS_BEFORE: Final = 300
+SHARE_ACCEPTED: Final = 0.8
 COUNT_NIGHTS: Final = 10
 _DUCKDB: Final = "duckdb"
 _COUNT_SLOWEST: Final = 20
@@ -101,22 +104,33 @@ def add_late(project: Path, raw_logs: Path, count: int) -> None:
 
 
 def add_labels(project: Path, raw_logs: Path, count: int) -> None:
-    """Add 100 ratings of the criterion of groundedness, as a sheet that was filled in."""
+    """Add 100 labels to those that the logs hold, as a sheet that was filled in."""
     del project
+    write_labels(
+        raw_logs / "ratings_new.parquet", range(COUNT_LABELS_BEFORE, COUNT_LABELS_BEFORE + COUNT_LABELS), count
+    )
+
+
+def write_labels(path: Path, places: range, count: int) -> None:
+    """Write labels of one criterion, drawn at random; which interactions they are of is the same in every run.
+
+    The kind of the rater is unknown, which gives a label. A label by a rule would give none.
+    """
     random = np.random.default_rng(scale.SEED)
-    numbers = random.choice(count, size=min(COUNT_LABELS, count), replace=False)
+    numbers, points = random.permutation(count), np.where(random.random(count) < SHARE_ACCEPTED, 2, 0)
     rows = [
         {
-            "interaction_id": f"interaction-{number:07d}",
+            "interaction_id": f"interaction-{numbers[place]:07d}",
             "criterion": "faithfulness",
             "rater": "simulated",
-            "rater_kind": "rule",
+            "rater_kind": "unknown",
             "rated_at": "2026-06-01T00:00:00Z",
-            "scale_point": int(random.random() < 0.8),
+            "scale_point": int(points[place]),
         }
-        for number in numbers
+        for place in places
+        if place < count
     ]
-    parquet.write_table(pa.Table.from_pylist(rows, schema=_RATINGS_SCHEMA), raw_logs / "ratings.parquet")
+    parquet.write_table(pa.Table.from_pylist(rows, schema=_RATINGS_SCHEMA), path)
 
 
 def change_decision(project: Path, raw_logs: Path, count: int) -> None:
@@ -206,6 +220,7 @@ def measure(
         shutil.rmtree(folder, ignore_errors=True)
     sentences = max(scale.COUNT_SENTENCES * count // scale.COUNT_INTERACTIONS, 100)
     scale.write_raw_logs(raw_logs, count, sentences, max(count // INTERACTIONS_PER_CHUNK, 5))
+    write_labels(raw_logs / "ratings.parquet", range(COUNT_LABELS_BEFORE), count)
     _copy_project(code, project)
     _build(result, FROM_NOTHING, raw_logs, first, project, code)
     result.mebibytes[FROM_NOTHING] = _mebibytes(first)
@@ -348,6 +363,7 @@ def run(
         "Single runs."
         if repeats == 1
         else f"Medians of {repeats} up to {SIZE_REPEATED:,} interactions, single runs above.",
+        f"The logs hold {COUNT_LABELS_BEFORE} labels of one criterion. Labels are drawn at random.",
         f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}."
         if engine == _DUCKDB
         else f"{ENGINES[engine]}. The memory of Java is not told.",

@@ -4,10 +4,9 @@ from hcat.monitoring.drift.tables import measure_drift_of
 
 def model(dbt, session):
     settings = dbt.config.meta_get("settings")
-    batch_rows = dbt.config.meta_get("batch_interactions")
     interactions = read_rows(order_by(dbt.ref("hcat", "int_interaction_weeks"), "interaction_id"))
     segments = order_by(dbt.ref("hcat", "int_segments_monitored"), "interaction_id, dimension, segment")
     evaluations = order_by(dbt.ref("hcat", "int_primary_evaluations"), "metric_name, interaction_id")
     weeks = read_rows(order_by(dbt.ref("hcat", "int_scores_by_week"), "metric_name, dimension, segment, week_start"))
-    members, scores = read_batches(segments, batch_rows), read_batches(evaluations, batch_rows)
+    members, scores = read_batches(segments), read_batches(evaluations)
     return measure_drift_of(interactions, members, scores, weeks, settings)

@@ -3,15 +3,11 @@ from hcat.engine.relations import order_by, read_batches, read_rows
 
 
 def model(dbt, session):
-    batch_rows = dbt.config.meta_get("batch_interactions")
     target = dbt.config.meta_get("target")
     confidence = dbt.config.meta_get("confidence")
     seed = dbt.config.meta_get("random_seed")
-    evaluations = read_batches(
-        order_by(dbt.ref("hcat", "int_target_evaluations"), "metric_name, interaction_id"), batch_rows
-    )
+    evaluations = order_by(dbt.ref("hcat", "int_target_evaluations"), "metric_name, interaction_id")
     segments = order_by(dbt.ref("hcat", "int_interaction_segments"), "interaction_id, dimension, segment")
-    cells = read_batches(segments, batch_rows)
     targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
     options = {"target": target, "confidence": confidence, "random_seed": seed}
-    return estimate_failure_rates(evaluations, cells, targets, **options)
+    return estimate_failure_rates(read_batches(evaluations), read_batches(segments), targets, **options)

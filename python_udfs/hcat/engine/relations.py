@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,9 @@ from hcat.engine.warehouse import Comments
 
 #: A name with at most two qualifiers, each plain or quoted.
 _QUALIFIED_NAME = re.compile(r'(?:(?:\w+|"(?:[^"]|"")+")\.){0,2}(?:\w+|"(?:[^"]|"")+")')
+
+#: Rows of a batch where Python gathers columns as arrays and nothing is computed for a batch by itself.
+ROWS_GATHERED: Final = 2**17
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
@@ -75,7 +78,7 @@ def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBat
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
-def read_batches(relation: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
+def read_batches(relation: Any, batch_rows: int = ROWS_GATHERED) -> Iterator[pa.RecordBatch]:
     """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order.
 
     Examples
