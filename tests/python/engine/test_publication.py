@@ -1,5 +1,8 @@
 """The published copy on real files: complete, atomic, and honest about a failed build."""
 
+import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -164,13 +167,30 @@ def test_a_copy_that_was_killed_is_written_again(session, tmp_path, killed_after
     first = publish_rows(session, tmp_path, rows["old"])
     database = tmp_path / "published" / "candidate" / "hcat.duckdb"
     before = database.read_bytes()
-    database.with_name(".hcat.duckdb.writing.wal").write_bytes(b"of another file")
     # the build that is killed does not say what it copied
     publish_rows(session, tmp_path, rows["new"], first)
     if killed_after == "the files":
         database.write_bytes(before)
     publish_rows(session, tmp_path, rows[next_rows], first)
     assert read_copy(tmp_path) == rows[next_rows]
+
+
+def test_the_log_of_a_copy_that_was_killed_is_not_replayed(session, tmp_path):
+    rows = [("a", 0.5)]
+    first = publish_rows(session, tmp_path, rows)
+    candidate = tmp_path / "published" / "candidate"
+    writing = candidate / ".hcat.duckdb.writing"
+    shutil.copyfile(candidate / "hcat.duckdb", writing)
+    killed = """
+import os, sys, duckdb
+connection = duckdb.connect(sys.argv[1])
+connection.execute("update fct_evaluations set raw_score = 0.25")
+os._exit(9)
+"""
+    assert subprocess.run([sys.executable, "-c", killed, str(writing)], check=False).returncode == 9
+    assert writing.with_name(f"{writing.name}.wal").is_file()
+    publish_rows(session, tmp_path, rows, first)
+    assert read_copy(tmp_path) == rows
 
 
 def test_a_file_that_was_changed_or_a_database_that_is_gone_is_written_again(session, tmp_path):
