@@ -7,7 +7,7 @@ def model(dbt, session):
     confidence = dbt.config.meta_get("confidence")
     seed = dbt.config.meta_get("random_seed")
     evaluations = order_by(dbt.ref("hcat", "int_target_evaluations"), "metric_name, interaction_id")
-    segments = order_by(dbt.ref("hcat", "int_interaction_segments"), "interaction_id, dimension, segment")
+    segments = dbt.ref("hcat", "int_interaction_segments")
     targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
     options = {"target": target, "confidence": confidence, "random_seed": seed}
     return estimate_failure_rates(read_batches(evaluations), read_batches(segments), targets, **options)

@@ -86,9 +86,12 @@ def cut(table: pa.Table, batch_rows: int) -> Iterator[pa.RecordBatch]:
 
 def estimate(rows: list[Row], batch_rows: int = 1000, target: Any = "process") -> list[Row]:
     rows = sorted(rows, key=lambda row: (row["metric_name"], row["interaction_id"]))
+    # segments come in whatever order the engine has them
+    segments = make_segments(rows)
+    order = np.random.default_rng(batch_rows).permutation(segments.num_rows)
     table = estimate_failure_rates(
         cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), batch_rows),
-        cut(make_segments(rows), batch_rows),
+        cut(segments.take(order), batch_rows),
         TARGETS,
         target=target,
         confidence=0.95,

@@ -109,8 +109,13 @@ def read_memberships(segments: Iterable[pa.RecordBatch], known: Interactions) ->
     Parameters
     ----------
     segments : iterable of RecordBatch
-        interaction_id, dimension, segment. Read once.
+        interaction_id, dimension, segment, in any order. Read once.
     known : Interactions
+
+    Returns
+    -------
+    Memberships
+        In the order of interactions and cells: whole numbers are sorted here faster than names in an engine.
 
     Raises
     ------
@@ -131,11 +136,10 @@ def read_memberships(segments: Iterable[pa.RecordBatch], known: Interactions) ->
     of_segment = {name: place for place, name in enumerate(values)}
     ordered = [of_dimension[first] * max(1, len(values)) + of_segment[second] for first, second in names]
     sorted_codes = np.array(ordered, dtype=np.int64)
-    return Memberships(
-        names,
-        _place(table["interaction_id"], known.ids, "interaction_id of segments"),
-        np.searchsorted(sorted_codes, codes).astype(np.int64),
-    )
+    cells = np.searchsorted(sorted_codes, codes).astype(np.int64)
+    interactions = _place(table["interaction_id"], known.ids, "interaction_id of segments")
+    order = np.argsort(interactions * max(1, len(names)) + cells, kind="stable")
+    return Memberships(names, interactions[order], cells[order])
 
 
 def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> Integers | None:
