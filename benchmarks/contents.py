@@ -45,7 +45,7 @@ RUN_COLUMNS = frozenset(
     ]
 )
 
-#: Lists of published files: the checksum of a file differs where its table has a run column.
+#: Lists of published files: the checksums of a file and of its rows differ where its table has a run column.
 _TABLES_OF_FILES = ("published_candidate", "published_passing")
 
 #: History on purpose: one row per build, or per build and gate.
@@ -136,8 +136,8 @@ def _hashed_columns(tables: Mapping[str, Iterable[str]]) -> dict[str, dict[str, 
     with_run_columns = [table for table, columns in tables.items() if not RUN_COLUMNS.isdisjoint(columns)]
     names = ", ".join("'" + table.replace("'", "''") + "'" for table in with_run_columns)
     for table in _TABLES_OF_FILES:
-        if "sha256" in hashed.get(table, {}):
-            hashed[table]["sha256"] = f"case when not list_contains([{names}], mart) then sha256 end"
+        for column in hashed.get(table, {}).keys() & {"sha256", "rows_digest"}:
+            hashed[table][column] = f"case when not list_contains([{names}], mart) then {column} end"
     return hashed
 
 
