@@ -404,14 +404,18 @@ def write_database(
         connection = duckdb.connect(str(path), config=settings)
     try:
         held = {row[0] for row in connection.execute(_LIST_TABLES).fetchall()}
-        for name in () if keep else sorted(held - set(files)):
+        stays = held - set(files) if keep else set()
+        for name in sorted(held & set(files)):
+            if unchanged is not None and _has_rows(connection, name, files[name], name in unchanged):
+                stays.add(name)
+        for name in sorted(held - stays):
             connection.execute(f'drop table "{name}"')
+        # new tables take the space of those that are gone
+        connection.execute("checkpoint")
         for name, file in files.items():
-            connection.execute(f"set threads = {_count_writers(file)}")
-            if unchanged is not None and name in held and _has_rows(connection, name, file, name in unchanged):
-                continue
-            connection.execute(f'drop table if exists "{name}"')
-            connection.read_parquet(str(file)).create(name)
+            if name not in stays:
+                connection.execute(f"set threads = {_count_writers(file)}")
+                connection.read_parquet(str(file)).create(name)
         # one transaction: a thousand of them take seconds
         connection.begin()
         for name in files:
@@ -440,6 +444,7 @@ def _has_rows(connection: Any, name: str, file: Path, is_unchanged: bool) -> boo
         return False
     columns = ", ".join('"' + column.replace('"', '""') + '"' for column in new.columns)
     read = f"read_parquet('{str(file).replace(chr(39), chr(39) * 2)}', file_row_number = true)"
+    connection.execute(f"set threads = {_count_writers(file)}")
     connection.execute(_COMPARE_ROWS.format(columns=columns, read=read, table=name))
     count_added, count_stored, adds_up = connection.execute(_ADD_UP).fetchone()
     # rows that are deleted keep their space until their whole group is empty

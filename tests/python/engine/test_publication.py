@@ -1,5 +1,6 @@
 """The published copy on real files: complete, atomic, and honest about a failed build."""
 
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -260,3 +262,19 @@ def test_few_changes_leave_the_other_rows_and_many_write_the_table_anew(session,
     # rows that were deleted do not pile up
     assert read_copy(tmp_path) == sorted(rows.items())
     assert max(stored)[0] <= 110
+
+
+def test_a_copy_does_not_grow_by_what_it_replaces(session, tmp_path):
+    last, sizes = None, []
+    for night in range(4):
+        rows = [(hashlib.sha256(f"{night}|{number}".encode()).hexdigest(), number / 7) for number in range(30_000)]
+        session.register(
+            "numbered", pa.table({"evaluation_id": [key for key, _ in rows], "raw_score": [score for _, score in rows]})
+        )
+        session.execute("create or replace table fct_evaluations as select * from numbered")
+        listed = session.sql("select 'fct_evaluations' as mart, 'fct_evaluations' as relation")
+        session.register("copied", last or pa.table({"mart": pa.array([], pa.string())}))
+        session.execute("create or replace table published_candidate as select * from copied")
+        last = publish_candidate(session, listed, str(tmp_path), "published_candidate")
+        sizes.append((tmp_path / "published" / "candidate" / "hcat.duckdb").stat().st_size)
+    assert max(sizes) <= 1.1 * sizes[0]
