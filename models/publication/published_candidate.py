@@ -3,4 +3,5 @@ from hcat.engine.publication import publish_candidate
 
 def model(dbt, session):
     folder = dbt.config.meta_get("warehouse")
-    return publish_candidate(session, dbt.ref("hcat", "published_tables"), folder, str(dbt.this))
+    last = str(dbt.this) if dbt.config.meta_get("keeps_copies") == "1" else None
+    return publish_candidate(session, dbt.ref("hcat", "published_tables"), folder, last)

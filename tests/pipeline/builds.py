@@ -107,6 +107,7 @@ def dbt_environment(
         # the decisions of the demo, or the shipped ones
         "HCAT_DEMO": "1" if is_demo else "",
         "HCAT_ONLY_CHANGED": "1" if is_night else "",
+        "HCAT_KEEPS_COPIES": "1" if is_night else "",
         "HCAT_WAREHOUSE": str(warehouse),
         "HCAT_ENCODER": encoder,
         # seeded logits go with random vectors, the real model with the real one

@@ -39,7 +39,18 @@ samples as (
 
 -- Rows of a part differ from each other, so that no two of them cancel out.
 parts as (
-    select interaction_id, hash('interaction', interactions) as part from interactions
+    select
+        interaction_id,
+        hash(
+            'interaction',
+            interactions,
+            -- null and an empty list have one hash, but not one text
+            interactions.query_sentence_weights::varchar,
+            interactions.answer_sentence_weights::varchar,
+            interactions.reference_sentence_weights::varchar,
+            interactions.source_chunk_ids::varchar
+        ) as part
+    from interactions
     union all
     select
         passages.interaction_id,

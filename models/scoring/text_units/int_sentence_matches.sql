@@ -1,6 +1,6 @@
 -- One row per (interaction, comparison, sentence) with its best match in the other role and its weight in the weighted
--- mean. This is a table, because three models read it: a view would explode the lists of all interactions for each. If only
--- interactions changed, all others keep their rows.
+-- mean. This is a table, because three models read it: a view would explode the lists of all interactions for each. If
+-- only interactions changed, all others keep their rows.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

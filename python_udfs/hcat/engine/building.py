@@ -75,6 +75,10 @@ _FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reaso
 
 #: Environment variable that tells the models to write only interactions that changed (int_interactions_keyed).
 ONLY_CHANGED: Final = "HCAT_ONLY_CHANGED"
+#: Environment variable that lets published tables stay whose rows did not change (hcat.engine.publication).
+KEEPS_COPIES: Final = "HCAT_KEEPS_COPIES"
+#: A seed that decides what is masked: copies are written anew, so that none holds what it masks now.
+_MASKS: Final = "privacy_entity_types"
 _NOT_PASSED: Final = "the last build did not pass"
 #: What is kept beside the digests of a build that failed and wrote all tables.
 _PART_OF_VERDICT: Final = "verdict"
@@ -155,7 +159,10 @@ def build(
     is_cut = bool(written) and inputs.is_of_logs and is_change_of_logs(written, digests)
     command += _select(starts, is_own=is_own_project(project), is_cut=is_cut)
     # Parquet knows no delete: on Apache Spark a model that is built writes all rows
-    variables_of_dbt = {**environment, ONLY_CHANGED: "1" if is_cut and place.is_local else ""}
+    only_changed = is_cut and place.is_local
+    keeps_copies = is_cut or (starts is not None and _MASKS not in starts)
+    flags = {ONLY_CHANGED: only_changed, KEEPS_COPIES: keeps_copies}
+    variables_of_dbt = {**environment, **{name: "1" if is_set else "" for name, is_set in flags.items()}}
     last = _find_last_run(place)
     code = subprocess.run([*command, *given], env=variables_of_dbt, check=False).returncode
     if code == 0:

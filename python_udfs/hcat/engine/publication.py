@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hcat.engine import relations
 from hcat.engine.keys import hash_file
-from hcat.engine.warehouse import DATABASE_FILE, Comments, write_database
+from hcat.engine.warehouse import DATABASE_FILE, Comments, renew_database, write_database
 
 #: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
 ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
@@ -36,7 +36,7 @@ _PUBLISHED_SCHEMA = pa.schema(
 def publish_candidate(session: Any, tables: Any, warehouse: str, last: str | None = None) -> pa.Table:
     """Return what was copied: all tables to ``<warehouse>/published/candidate``; :data:`ALWAYS_PUBLISHED` one level up.
 
-    A table whose rows are those of the last copy is not written again.
+    With `last`, a table whose rows are those of the last copy is not written again.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def publish_candidate(session: Any, tables: Any, warehouse: str, last: str | Non
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
     comments = _read_comments(session, marts)
-    copied = _write_copy(marts, comments, candidate, _read_last(session, last))
+    copied = _write_copy(marts, comments, candidate, None if last is None else _read_last(session, last))
     _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], comments, candidate, published)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
@@ -146,10 +146,8 @@ def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, Comments
     return relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
 
 
-def _read_last(session: Any, last: str | None) -> dict[str, dict[str, Any]]:
+def _read_last(session: Any, last: str) -> dict[str, dict[str, Any]]:
     """Return the row of each mart in the last copy; none without a table of it."""
-    if last is None:
-        return {}
     try:
         rows = relations.read_rows(relations.from_name(session, last)).to_pylist()
     except LookupError:
@@ -165,30 +163,31 @@ def _write_copy(
 ) -> list[dict[str, Any]]:
     """Write each mart as Parquet and all of them as one database into a folder; return what was written.
 
-    What `last` says of the copy in the folder holds for a mart while its Parquet file is the one that it names. The
-    row of `last` was written after that file and after the database.
+    What `last` says holds for a mart while its rows have the same digest and its Parquet file is the one that `last`
+    names. Without `last` everything is written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    rows, unchanged = [], set()
+    rows = []
     for name, relation in sorted(marts.items()):
         path, before = folder / f"{name}.parquet", (last or {}).get(name, {})
-        row: dict[str, Any] = {"mart": name, "copy": folder.name, "rows_digest": relations.digest_rows(relation)}
-        stands = path.is_file() and hash_file(path) == before.get("sha256")
-        if stands and row["rows_digest"] is not None and row["rows_digest"] == before.get("rows_digest"):
+        digest = relations.digest_rows(relation)
+        row: dict[str, Any] = {"mart": name, "copy": folder.name, "rows_digest": digest}
+        if digest and digest == before.get("rows_digest") and path.is_file() and hash_file(path) == before["sha256"]:
             row |= {"sha256": before["sha256"], "count_rows": before["count_rows"]}
         else:
             row |= {"count_rows": _write_mart(relation, path), "sha256": hash_file(path)}
-        if stands and row["sha256"] == before["sha256"]:
-            unchanged.add(name)
         rows.append(row)
     _remove_others(folder, marts)
     files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
     database = folder / DATABASE_FILE
     temporary = _temporary(database)
-    is_renewed = last is not None and database.is_file()
-    if is_renewed:
+    temporary.unlink(missing_ok=True)
+    if last is not None and database.is_file():
         shutil.copyfile(database, temporary)
-    write_database(files, temporary, comments=comments, unchanged=unchanged if is_renewed else None)
+        digests = {row["mart"]: row["rows_digest"] for row in rows}
+        renew_database(files, temporary, digests=digests, comments=comments)
+    else:
+        write_database(files, temporary, comments=comments)
     temporary.replace(database)
     return rows
 
@@ -215,10 +214,10 @@ def _publish_always(names: Sequence[str], comments: Mapping[str, Comments], cand
     for name in names:
         _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
     database = published / DATABASE_FILE
+    # a link that a killed build left would be written through
+    _temporary(database).unlink(missing_ok=True)
     if database.exists():
         shutil.copyfile(database, _temporary(database))
-    else:
-        _temporary(database).unlink(missing_ok=True)
     files = {name: published / f"{name}.parquet" for name in names}
     write_database(files, _temporary(database), comments=comments, keep=True)
     _temporary(database).replace(database)

@@ -28,10 +28,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 
-from hcat.engine.keys import hash_text
 from hcat.engine.parts import Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
-from hcat.engine.warehouse import Comments
+from hcat.engine.warehouse import Comments, digest_table
 
 #: A name with at most two qualifiers, each plain or quoted.
 _QUALIFIED_NAME = re.compile(r'(?:(?:\w+|"(?:[^"]|"")+")\.){0,2}(?:\w+|"(?:[^"]|"")+")')
@@ -151,11 +150,7 @@ def digest_rows(relation: Any) -> str | None:
     >>> digests[0] == digests[1], digests[0] == digests[2]
     (True, False)
     """
-    if is_distributed(relation):
-        return None
-    digest = "select count(*) || ' ' || coalesce(sum(hash(hcat_rows)), 0) from hcat_rows"
-    rows = relation.query("hcat_rows", digest).fetchone()[0]
-    return hash_text(rows, *relation.columns, *map(str, relation.types))
+    return None if is_distributed(relation) else digest_table(relation)
 
 
 def read_one(relation: Any) -> dict[str, Any]:

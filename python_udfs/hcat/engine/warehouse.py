@@ -8,11 +8,13 @@ database is written here (:func:`write_database`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from hcat.engine.keys import hash_text
 
 Row = dict[str, Any]
 
@@ -26,19 +28,18 @@ _MEMORY_OF_A_COPY: Final = "1000MiB"
 _BYTES_OF_A_GROUP: Final = 100 * 2**20
 _ROWS_OF_A_GROUP: Final = 122_880
 
-
 #: Below this number of rows a table is written as fast as it is compared.
 _ROWS_WORTH_COMPARING: Final = 100_000
 #: Share of deleted rows that a table of a copy may hold; above it the table is written anew.
 _SHARE_OF_DELETED: Final = 0.1
 
 _LIST_TABLES: Final = "select table_name from duckdb_tables() where not internal and not temporary"
-#: {columns}, {read}, {table}: where rows of a table and of a Parquet file are, with their hashes, and which differ.
+#: {row_hash}, {read}, {table}: where rows of a table and of a Parquet file are, with their hashes, and which differ.
 _COMPARE_ROWS: Final = """
 create or replace temp table hcat_old as
-select rowid as place, hash({columns}) as row_hash from "{table}";
+select rowid as place, {row_hash} as row_hash from "{table}";
 create or replace temp table hcat_new as
-select file_row_number as place, hash({columns}) as row_hash from {read};
+select file_row_number as place, {row_hash} as row_hash from {read};
 create or replace temp table hcat_differences as
 select hcat_old.place as gone, hcat_new.place as added, row_hash
 from hcat_old
@@ -46,7 +47,7 @@ full join hcat_new using (row_hash)
 where hcat_old.place is null or hcat_new.place is null
 """
 #: Rows to add; rows that the table stores, deleted ones among them; and whether the differences make it the file. They
-#: do not where a row repeats, or where two rows have one hash.
+#: do not where a row is there a different number of times.
 _ADD_UP: Final = """
 select
     count(added),
@@ -363,13 +364,22 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
         connection.close()
 
 
+def digest_table(relation: Any) -> str:
+    """Return a digest of the columns and rows of a relation of DuckDB, in whatever order the rows come."""
+    digest = f"select count(*) || ' ' || coalesce(sum({_hash_of_row(relation)}), 0) from hcat_rows"
+    rows = relation.query("hcat_rows", digest).fetchall()[0][0]
+    return hash_text(rows, *relation.columns, *map(str, relation.types))
+
+
+def _hash_of_row(relation: Any) -> str:
+    """Return the expression of the hash of a row. DuckDB gives null and an empty list one hash, their texts two."""
+    columns = [(_quote(name), str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
+    nested = [f"{name}::varchar" for name, kind in columns if kind.endswith("]") or "(" in kind]
+    return f"hash({', '.join([*(name for name, _ in columns), *nested])})"
+
+
 def write_database(
-    files: Mapping[str, Path],
-    path: Path,
-    *,
-    comments: Mapping[str, Comments] | None = None,
-    unchanged: Collection[str] | None = None,
-    keep: bool = False,
+    files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
 ) -> None:
     """Write a DuckDB file with one table per Parquet file.
 
@@ -381,55 +391,94 @@ def write_database(
         Database file.
     comments : mapping of str to mapping
         Table name -> its comments.
-    unchanged : collection of str, optional
-        Tables of an existing file that hold the rows of their Parquet file already. Of long tables that differ, rows
-        that differ are written. By default the file is written anew.
     keep : bool
-        Keep the tables of an existing file that `files` does not name.
+        Keep the other tables of an existing file; otherwise it is written anew.
     """
+    with _open_copy(path, is_new=not keep) as connection:
+        _create_tables(connection, files, stays=_list_tables(connection) - set(files))
+        _comment(connection, files, comments or {})
+
+
+def renew_database(
+    files: Mapping[str, Path],
+    path: Path,
+    *,
+    digests: Mapping[str, str | None],
+    comments: Mapping[str, Comments] | None = None,
+) -> None:
+    """Write what differs between an existing DuckDB file and the Parquet files into it.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        Table name -> Parquet file; other tables go.
+    path : Path
+        Database file. If it cannot be read, it is written anew.
+    digests : mapping of str to str or None
+        Table name -> :func:`digest_table` of the rows of its file, where it is known.
+    comments : mapping of str to mapping
+        Table name -> its comments; others go.
+    """
+    import duckdb
+
+    try:
+        with _open_copy(path, is_new=False) as connection:
+            held = _list_tables(connection) & set(files)
+            stays = {name for name in sorted(held) if _has_rows(connection, name, files[name], digests.get(name))}
+            _create_tables(connection, files, stays)
+            _comment(connection, files, comments or {}, stays)
+    except duckdb.Error:
+        # a copy that another version wrote, or that is damaged: every table of it has its file
+        write_database(files, path, comments=comments)
+
+
+@contextmanager
+def _open_copy(path: Path, *, is_new: bool) -> Iterator[Any]:
     import duckdb
 
     # of a build that was killed while it wrote a copy
     path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
-    if unchanged is None and not keep:
+    if is_new:
         path.unlink(missing_ok=True)
-    settings: dict[str, Any] = {"memory_limit": _MEMORY_OF_A_COPY}
-    try:
-        connection = duckdb.connect(str(path), config=settings)
-    except duckdb.Error:
-        if keep:
-            raise
-        # a copy that another version wrote, or that is damaged: every table of it has its file
-        path.unlink()
-        connection = duckdb.connect(str(path), config=settings)
-    try:
-        held = {row[0] for row in connection.execute(_LIST_TABLES).fetchall()}
-        stays = held - set(files) if keep else set()
-        for name in sorted(held & set(files)):
-            if unchanged is not None and _has_rows(connection, name, files[name], name in unchanged):
-                stays.add(name)
-        for name in sorted(held - stays):
-            connection.execute(f'drop table "{name}"')
-        # new tables take the space of those that are gone
-        connection.execute("checkpoint")
-        for name, file in files.items():
-            if name not in stays:
-                connection.execute(f"set threads = {_count_writers(file)}")
-                connection.read_parquet(str(file)).create(name)
-        # one transaction: a thousand of them take seconds
-        connection.begin()
-        for name in files:
-            for column, comment in (comments or {}).get(name, {}).items():
-                # a statement of this kind takes no parameters
-                told = f'table "{name}"' if column is None else f'column "{name}"."{column}"'
-                text = comment.replace("'", "''")
-                connection.execute(f"comment on {told} is '{text}'")
-        connection.commit()
-    finally:
-        connection.close()
+    with duckdb.connect(str(path), config={"memory_limit": _MEMORY_OF_A_COPY}) as connection:
+        yield connection
 
 
-def _has_rows(connection: Any, name: str, file: Path, is_unchanged: bool) -> bool:
+def _list_tables(connection: Any) -> set[str]:
+    return {row[0] for row in connection.execute(_LIST_TABLES).fetchall()}
+
+
+def _create_tables(connection: Any, files: Mapping[str, Path], stays: Collection[str]) -> None:
+    """Make the tables of a copy that do not stay, after all others have gone."""
+    for name in sorted(_list_tables(connection) - set(stays)):
+        connection.execute(f"drop table {_quote(name)}")
+    # new tables take the space of those that are gone
+    connection.execute("checkpoint")
+    for name, file in files.items():
+        if name not in stays:
+            connection.execute(f"set threads = {_count_writers(file)}")
+            connection.read_parquet(str(file)).create(name)
+
+
+def _comment(
+    connection: Any, names: Iterable[str], comments: Mapping[str, Comments], stays: Collection[str] = ()
+) -> None:
+    """Set the comments of tables; a table that stays loses those that it no longer has."""
+    # one transaction: a thousand of them take seconds
+    connection.begin()
+    for name in names:
+        told = comments.get(name, {})
+        places = (None, *connection.table(name).columns) if name in stays else told
+        for column in places:
+            comment = told.get(column)
+            # a statement of this kind takes no parameters
+            place = f"table {_quote(name)}" if column is None else f"column {_quote(name)}.{_quote(column)}"
+            text = "null" if comment is None else "'" + comment.replace("'", "''") + "'"
+            connection.execute(f"comment on {place} is {text}")
+    connection.commit()
+
+
+def _has_rows(connection: Any, name: str, file: Path, digest: str | None) -> bool:
     """Return whether a table holds the rows of a Parquet file, after rows that differ were written if they are few."""
     from pyarrow import parquet
 
@@ -437,28 +486,32 @@ def _has_rows(connection: Any, name: str, file: Path, is_unchanged: bool) -> boo
     table, new = connection.table(name), connection.read_parquet(str(file))
     if table.columns != new.columns or table.types != new.types:
         return False
-    if is_unchanged:
-        counted = connection.execute(f'select count(*) from "{name}"').fetchone()
-        return bool(counted[0] == count_rows)
+    if digest is not None and digest_table(table) == digest:
+        return True
     if count_rows < _ROWS_WORTH_COMPARING:
         return False
-    columns = ", ".join('"' + column.replace('"', '""') + '"' for column in new.columns)
+    columns = ", ".join(map(_quote, new.columns))
     read = f"read_parquet('{str(file).replace(chr(39), chr(39) * 2)}', file_row_number = true)"
     connection.execute(f"set threads = {_count_writers(file)}")
-    connection.execute(_COMPARE_ROWS.format(columns=columns, read=read, table=name))
+    connection.execute(_COMPARE_ROWS.format(row_hash=_hash_of_row(new), read=read, table=name.replace('"', '""')))
     count_added, count_stored, adds_up = connection.execute(_ADD_UP).fetchone()
     # rows that are deleted keep their space until their whole group is empty
     is_written = adds_up and count_stored + count_added <= count_rows * (1 + _SHARE_OF_DELETED)
     if is_written:
         connection.begin()
-        connection.execute(f'delete from "{name}" where rowid in (select gone from hcat_differences)')
+        connection.execute(f"delete from {_quote(name)} where rowid in (select gone from hcat_differences)")
         connection.execute(
-            f'insert into "{name}" select {columns} from {read}'
+            f"insert into {_quote(name)} select {columns} from {read}"
             " where file_row_number in (select added from hcat_differences)"
         )
         connection.commit()
     connection.execute("drop table hcat_old; drop table hcat_new; drop table hcat_differences")
     return bool(is_written)
+
+
+def _quote(name: str) -> str:
+    """Return a name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _count_writers(file: Path) -> int:

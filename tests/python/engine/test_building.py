@@ -208,20 +208,23 @@ def test_a_build_starts_where_something_changed(
 
 
 @pytest.mark.parametrize(
-    ("name", "setting", "only_changed"),
+    ("name", "setting", "only_changed", "keeps_copies"),
     [
-        ("logs/calls.jsonl", "", "1"),
-        ("seeds/risks.csv", "", ""),
+        ("logs/calls.jsonl", "", "1", "1"),
+        ("seeds/risks.csv", "", "", "1"),
+        # what is masked now must not stay in a copy
+        ("seeds/privacy_entity_types.csv", "", "", ""),
         # scores that the logs do not decide
-        ("logs/calls.jsonl", ", hcat_own_metrics: [mine]", ""),
-        ("logs/calls.jsonl", ", hcat_judge: true", ""),
+        ("logs/calls.jsonl", ", hcat_own_metrics: [mine]", "", ""),
+        ("logs/calls.jsonl", ", hcat_judge: true", "", ""),
     ],
 )
 def test_only_changed_interactions_are_written_where_nothing_but_logs_changed(
-    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, setting: str, only_changed: str
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, setting: str, only_changed: str, keeps_copies: str
 ) -> None:
     (project / "seeds").mkdir()
-    (project / "seeds" / "risks.csv").write_text("risk\n")
+    for seed in ("risks", "privacy_entity_types"):
+        (project / "seeds" / f"{seed}.csv").write_text("name\n")
     settings = (project / "dbt_project.yml").read_text()
     (project / "dbt_project.yml").write_text(settings.replace("hcat_raw_logs: logs", f"hcat_raw_logs: logs{setting}"))
     environments: list[dict[str, str]] = []
@@ -244,8 +247,10 @@ def test_only_changed_interactions_are_written_where_nothing_but_logs_changed(
     assert ["package:hcat,config.materialized:view" in command for command in commands] == [
         environment["HCAT_ONLY_CHANGED"] == "1" for environment in environments
     ]
+    # published tables stay where the code and all settings are those of the last build
+    assert [environment["HCAT_KEEPS_COPIES"] for environment in environments] == ["", keeps_copies, keeps_copies]
     building.build(project, environment={}, say=print, is_full=True)
-    assert environments[-1]["HCAT_ONLY_CHANGED"] == ""
+    assert [environments[-1][name] for name in ("HCAT_ONLY_CHANGED", "HCAT_KEEPS_COPIES")] == ["", ""]
 
 
 @pytest.mark.parametrize(("published", "only_changed"), [(True, "1"), (False, "")])
