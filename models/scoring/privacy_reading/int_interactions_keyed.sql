@@ -40,7 +40,7 @@ samples as (
 -- Rows of a part differ from each other, so that no two of them cancel out.
 parts as (
     select
-        interaction_id,
+        interactions.interaction_id,
         hash(
             'interaction',
             interactions,

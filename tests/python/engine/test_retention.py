@@ -155,7 +155,7 @@ def test_rows_texts_and_copies_of_a_forgotten_interaction_go_and_nothing_else(pr
 
 def test_the_secret_is_in_no_file(project: Path) -> None:
     # a build was killed while it published
-    copy = project / "warehouse" / "published"
+    copy = project / "warehouse" / "published" / "candidate"
     shutil.copyfile(copy / "hcat.duckdb", copy / ".hcat.duckdb.writing")
     forget_interactions(project, project / "ids.txt")
     change(project, "checkpoint")
