@@ -68,8 +68,12 @@ def list_tables(connection: Any) -> set[str]:
 
 def _delete_from_copy(connection: Any, folder: Path, pending: str) -> None:
     """Write the Parquet files of a copy again without what goes, and its database from them."""
+    # of a build that was killed while it published
     for left in folder.glob(".*.writing*"):
-        left.unlink()
+        if left.is_dir():
+            shutil.rmtree(left)
+        else:
+            left.unlink()
     held = list_tables(connection)
     files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     columns: dict[str, dict[str, str]] = {}

@@ -428,7 +428,7 @@ def renew_database(
             _create_tables(connection, files, stays)
             _comment(connection, files, comments or {}, stays)
     except duckdb.Error:
-        # a copy that another version wrote, or that is damaged: every table of it has its file
+        # a copy that another version wrote, or is damaged, or needs more memory to be compared: each table has its file
         write_database(files, path, comments=comments)
 
 

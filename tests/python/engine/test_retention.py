@@ -157,6 +157,8 @@ def test_the_secret_is_in_no_file(project: Path) -> None:
     # a build was killed while it published
     copy = project / "warehouse" / "published" / "candidate"
     shutil.copyfile(copy / "hcat.duckdb", copy / ".hcat.duckdb.writing")
+    (copy / ".hcat.duckdb.writing.tmp").mkdir()
+    shutil.copyfile(copy / "hcat.duckdb", copy / ".hcat.duckdb.writing.tmp" / "spilled")
     forget_interactions(project, project / "ids.txt")
     change(project, "checkpoint")
     files = [path for path in (project / "warehouse").rglob("*") if path.is_file() and path.suffix != ".parquet"]
