@@ -34,10 +34,10 @@ ROOMS: tuple[Room, ...] = (
         (
             "scoring/models",
             "scoring/interactions",
+            "scoring/privacy_reading",
             "scoring/text_units",
             "scoring/correctness",
             "scoring/entailment",
-            "scoring/privacy_reading",
             "scoring/text_scores",
             "scoring/topics",
             "scoring/decisions",
