@@ -131,6 +131,6 @@ def test_an_empty_table_is_published_with_its_columns(spark, tmp_path):
 
 def test_a_table_is_published_as_one_sorted_file(spark, tmp_path):
     relation = spark.createDataFrame([(number * 7 % 1_000,) for number in range(1_000)], "number int").repartition(3)
-    assert write_parquet(relation, tmp_path / "numbers.parquet") == 1_000
+    assert write_parquet(relation, tmp_path / "numbers.parquet", "number") == 1_000
     assert parquet.read_table(tmp_path / "numbers.parquet")["number"].to_pylist() == list(range(1_000))
     assert [path.name for path in tmp_path.iterdir()] == ["numbers.parquet"]
