@@ -138,7 +138,7 @@ def estimate_failure_rates(
         accept, null = none), inclusion_probability (of the label); ordered by metric_name, one row per interaction.
         Read once.
     segments : iterable of RecordBatch
-        interaction_id, dimension, segment; the whole of a system is `all`, `all`. Read first, and once.
+        interaction_id, dimension, segment, in any order; the whole of a system is `all`, `all`. Read first, and once.
     targets : Table
         As in :func:`hcat.calibration.threshold_tables.read_target_metrics`.
     target, confidence

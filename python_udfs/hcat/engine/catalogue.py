@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from hcat.engine.warehouse import quote
+
 DESCRIBED_COLUMNS = pa.schema(
     [
         ("table_schema", pa.string()),
@@ -62,8 +64,8 @@ def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table
         ).fetchall()
         if not found:
             raise LookupError(f"'{namespace}.{name}' is no table of the warehouse")
-        counts = ", ".join(f"count(distinct {_quote_name(column)})" for column, *_ in found)
-        relation = f"{_quote_name(namespace)}.{_quote_name(name)}"
+        counts = ", ".join(f"count(distinct {quote(column)})" for column, *_ in found)
+        relation = f"{quote(namespace)}.{quote(name)}"
         counted = cursor.execute(f"select count(*), {counts} from {relation}").fetchall()[0]
         rows += [
             dict(zip(DESCRIBED_COLUMNS.names, (namespace, name, *described, distinct, counted[0]), strict=True))
@@ -110,7 +112,3 @@ def describe_constraints(session: Any, names: Iterable[tuple[str, str]]) -> pa.T
             for position, (column, other) in enumerate(zip(columns, targets, strict=True), start=1)
         ]
     return pa.Table.from_pylist(rows, schema=DESCRIBED_CONSTRAINTS)
-
-
-def _quote_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine import relations
-from hcat.engine.retention_rules import choose_rule, hash_id, keep_condition, quote
-from hcat.engine.warehouse import DATABASE_FILE, Comments, Place, write_database
+from hcat.engine.retention_rules import choose_rule, hash_id, keep_condition
+from hcat.engine.warehouse import DATABASE_FILE, Comments, Place, list_tables, quote, write_database
 
 #: Pages that show texts. They are removed, because a page cannot be edited; commands write them again.
 PAGES: Final = ("report.html", "report.pdf", "explorer.html", "desk.html")
@@ -55,15 +55,6 @@ def delete_from_files(connection: Any, place: Place, pending: str) -> list[str]:
     for page in pages:
         page.unlink()
     return [page.name for page in pages]
-
-
-def list_tables(connection: Any) -> set[str]:
-    """Return the names of the tables of hcat's schema."""
-    sql = (
-        "select table_name from duckdb_tables()"
-        " where database_name = current_database() and schema_name = current_schema()"
-    )
-    return {row[0] for row in connection.execute(sql).fetchall()}
 
 
 def _delete_from_copy(connection: Any, folder: Path, pending: str) -> None:

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.copies import delete_from_files, list_tables
+from hcat.engine.copies import delete_from_files
 from hcat.engine.project import find_place
 from hcat.engine.retention_rules import (
     BLANKS,
@@ -30,10 +30,9 @@ from hcat.engine.retention_rules import (
     choose_rule,
     keep_condition,
     name_hash,
-    quote,
 )
 from hcat.engine.staging import find_project
-from hcat.engine.warehouse import Place, WarehouseError, open_for_writing
+from hcat.engine.warehouse import Place, WarehouseError, list_tables, open_for_writing, quote
 
 #: Rows that name an id of this deletion, by kind and hash; kept until the copies beside the database are done.
 PENDING: Final = "hcat_deletion_pending"

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from hcat.engine.warehouse import quote
+
 #: Table of tombstones beside the models: id_kind, hashed_id, deletion_number.
 TOMBSTONES: Final = "hcat_deletions"
 #: Why a record with a tombstone is rejected.
@@ -206,8 +208,3 @@ def keep_condition(rule: Rule, gone: str, contents: str = "hcat_kept_contents") 
 def name_hash(column: str) -> str:
     """Return in SQL the hash of an id, as :func:`hash_id` makes it."""
     return f"sha256(trim({column}::varchar, '{BLANKS}'))"
-
-
-def quote(name: str) -> str:
-    """Return a name quoted for SQL."""
-    return '"' + name.replace('"', '""') + '"'

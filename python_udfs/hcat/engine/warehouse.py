@@ -33,7 +33,10 @@ _ROWS_WORTH_COMPARING: Final = 100_000
 #: Share of deleted rows that a table of a copy may hold; above it the table is written anew.
 _SHARE_OF_DELETED: Final = 0.1
 
-_LIST_TABLES: Final = "select table_name from duckdb_tables() where not internal and not temporary"
+_LIST_TABLES: Final = """
+select table_name from duckdb_tables()
+where database_name = current_database() and schema_name = current_schema()
+"""
 #: {row_hash}, {read}, {table}: where rows of a table and of a Parquet file are, with their hashes, and which differ.
 _COMPARE_ROWS: Final = """
 create or replace temp table hcat_old as
@@ -355,7 +358,7 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
         schema = _find_schema(connection, path, warehouse)
         if schema is not None:
             # names without a schema are hcat's; what it does not have is looked for where a project has its own tables
-            paths = ",".join('"' + name.replace('"', '""') + '"' for name in (schema, "main"))
+            paths = ",".join(quote(name) for name in (schema, "main"))
             connection.execute("set search_path = '" + paths.replace("'", "''") + "'")
         yield connection
     except duckdb.Error as error:
@@ -373,7 +376,7 @@ def digest_table(relation: Any) -> str:
 
 def _hash_of_row(relation: Any) -> str:
     """Return the expression of the hash of a row. DuckDB gives null and an empty list one hash, their texts two."""
-    columns = [(_quote(name), str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
+    columns = [(quote(name), str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
     nested = [f"{name}::varchar" for name, kind in columns if kind.endswith("]") or "(" in kind]
     return f"hash({', '.join([*(name for name, _ in columns), *nested])})"
 
@@ -395,7 +398,7 @@ def write_database(
         Keep the other tables of an existing file; otherwise it is written anew.
     """
     with _open_copy(path, is_new=not keep) as connection:
-        _create_tables(connection, files, stays=_list_tables(connection) - set(files))
+        _create_tables(connection, files, stays=list_tables(connection) - set(files))
         _comment(connection, files, comments or {})
 
 
@@ -423,7 +426,7 @@ def renew_database(
 
     try:
         with _open_copy(path, is_new=False) as connection:
-            held = _list_tables(connection) & set(files)
+            held = list_tables(connection) & set(files)
             stays = {name for name in sorted(held) if _has_rows(connection, name, files[name], digests.get(name))}
             _create_tables(connection, files, stays)
             _comment(connection, files, comments or {}, stays)
@@ -444,14 +447,15 @@ def _open_copy(path: Path, *, is_new: bool) -> Iterator[Any]:
         yield connection
 
 
-def _list_tables(connection: Any) -> set[str]:
+def list_tables(connection: Any) -> set[str]:
+    """Return the names of the tables of the current schema."""
     return {row[0] for row in connection.execute(_LIST_TABLES).fetchall()}
 
 
 def _create_tables(connection: Any, files: Mapping[str, Path], stays: Collection[str]) -> None:
     """Make the tables of a copy that do not stay, after all others have gone."""
-    for name in sorted(_list_tables(connection) - set(stays)):
-        connection.execute(f"drop table {_quote(name)}")
+    for name in sorted(list_tables(connection) - set(stays)):
+        connection.execute(f"drop table {quote(name)}")
     # new tables take the space of those that are gone
     connection.execute("checkpoint")
     for name, file in files.items():
@@ -472,7 +476,7 @@ def _comment(
         for column in places:
             comment = told.get(column)
             # a statement of this kind takes no parameters
-            place = f"table {_quote(name)}" if column is None else f"column {_quote(name)}.{_quote(column)}"
+            place = f"table {quote(name)}" if column is None else f"column {quote(name)}.{quote(column)}"
             text = "null" if comment is None else "'" + comment.replace("'", "''") + "'"
             connection.execute(f"comment on {place} is {text}")
     connection.commit()
@@ -490,7 +494,7 @@ def _has_rows(connection: Any, name: str, file: Path, digest: str | None) -> boo
         return True
     if count_rows < _ROWS_WORTH_COMPARING:
         return False
-    columns = ", ".join(map(_quote, new.columns))
+    columns = ", ".join(map(quote, new.columns))
     read = f"read_parquet('{str(file).replace(chr(39), chr(39) * 2)}', file_row_number = true)"
     connection.execute(f"set threads = {_count_writers(file)}")
     connection.execute(_COMPARE_ROWS.format(row_hash=_hash_of_row(new), read=read, table=name.replace('"', '""')))
@@ -499,9 +503,9 @@ def _has_rows(connection: Any, name: str, file: Path, digest: str | None) -> boo
     is_written = adds_up and count_stored + count_added <= count_rows * (1 + _SHARE_OF_DELETED)
     if is_written:
         connection.begin()
-        connection.execute(f"delete from {_quote(name)} where rowid in (select gone from hcat_differences)")
+        connection.execute(f"delete from {quote(name)} where rowid in (select gone from hcat_differences)")
         connection.execute(
-            f"insert into {_quote(name)} select {columns} from {read}"
+            f"insert into {quote(name)} select {columns} from {read}"
             " where file_row_number in (select added from hcat_differences)"
         )
         connection.commit()
@@ -509,8 +513,8 @@ def _has_rows(connection: Any, name: str, file: Path, digest: str | None) -> boo
     return bool(is_written)
 
 
-def _quote(name: str) -> str:
-    """Return a name for SQL."""
+def quote(name: str) -> str:
+    """Return a name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

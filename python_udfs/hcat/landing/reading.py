@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from hcat.engine import relations
 from hcat.engine.keys import hash_file, hash_text
-from hcat.engine.retention_rules import TOMBSTONES, quote
+from hcat.engine.retention_rules import TOMBSTONES
+from hcat.engine.warehouse import quote
 from hcat.landing.aliases import plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, unread_content
 from hcat.landing.files import (

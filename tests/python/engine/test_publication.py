@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -127,14 +126,19 @@ def test_the_row_per_file_names_its_hash(session, tmp_path):
     assert all(len(row["sha256"]) == 64 and row["count_rows"] == 1 for row in rows)
 
 
+def remember(session, copied):
+    """Make what a build copied the table that the next one looks at."""
+    session.register("copied", copied)
+    session.execute("create or replace table published_candidate as select * from copied")
+
+
 def publish_rows(session, folder, rows, last=None):
     """Publish numbered rows as fct_evaluations; return what publish_candidate says of it."""
     session.execute("create or replace table fct_evaluations (evaluation_id varchar, raw_score double)")
     session.executemany("insert into fct_evaluations values (?, ?)", rows)
     listed = session.sql("select 'fct_evaluations' as mart, 'fct_evaluations' as relation")
     if last is not None:
-        session.register("copied", last)
-        session.execute("create or replace table published_candidate as select * from copied")
+        remember(session, last)
     return publish_candidate(session, listed, str(folder), "published_candidate")
 
 
@@ -192,8 +196,7 @@ def test_two_kills_leave_no_table_of_another_build(session, tmp_path):
 
 def test_a_link_that_a_killed_build_left_is_not_written_through(session, tmp_path):
     last = build_passing(session, "first", 1, tmp_path)
-    session.register("copied", last)
-    session.execute("create or replace table published_candidate as select * from copied")
+    remember(session, last)
     published = tmp_path / "published"
     os.link(published / "hcat.duckdb", published / "candidate" / ".hcat.duckdb.writing")
     publish_candidate(session, marts_to_publish(session, "second", 2), str(tmp_path), "published_candidate")
@@ -202,13 +205,10 @@ def test_a_link_that_a_killed_build_left_is_not_written_through(session, tmp_pat
 
 
 def test_a_list_that_became_empty_is_published(session, tmp_path):
-    last = None
     for value in ("null", "[]", "[null]", "[[]]"):
         session.execute(f"create or replace table dim_queries as select 'q' as query_id, {value}::varchar[][] as found")
         listed = session.sql("select 'dim_queries' as mart, 'dim_queries' as relation")
-        session.register("copied", last or pa.table({"mart": pa.array([], pa.string())}))
-        session.execute("create or replace table published_candidate as select * from copied")
-        last = publish_candidate(session, listed, str(tmp_path), "published_candidate")
+        remember(session, publish_candidate(session, listed, str(tmp_path), "published_candidate"))
         for copy in ("hcat.duckdb", "dim_queries.parquet"):
             path = tmp_path / "published" / "candidate" / copy
             found = duckdb.read_parquet(str(path)) if copy.endswith("parquet") else None
@@ -222,8 +222,7 @@ def test_a_comment_that_is_gone_leaves_a_table_that_stays(session, tmp_path):
     said = "select comment from duckdb_columns() where comment is not null"
     for comment, expected in [("'Key.'", [("Key.",)]), ("null", [])]:
         session.execute(f"comment on column fct_evaluations.evaluation_id is {comment}")
-        session.register("copied", publish_candidate(session, listed, str(tmp_path), "published_candidate"))
-        session.execute("create or replace table published_candidate as select * from copied")
+        remember(session, publish_candidate(session, listed, str(tmp_path), "published_candidate"))
         assert read(tmp_path / "published" / "candidate" / "hcat.duckdb", said) == expected
 
 
@@ -323,7 +322,6 @@ def test_few_changes_leave_the_other_rows_and_many_write_the_table_anew(session,
 
 def test_a_copy_does_not_grow_by_what_it_replaces(session, tmp_path):
     names, sizes = [f"fct_{letter}" for letter in "abcdefgh"], []
-    session.execute("create table published_candidate (mart varchar)")
     for night in range(4):
         for name in names:
             session.execute(
@@ -331,9 +329,7 @@ def test_a_copy_does_not_grow_by_what_it_replaces(session, tmp_path):
                 f"select sha256('{night} {name} ' || number) as id, number / 7 as score from range(20000) as r (number)"
             )
         listed = session.sql(f"select mart, mart as relation from (select unnest({names}) as mart)")
-        last = publish_candidate(session, listed, str(tmp_path), "published_candidate")
-        session.register("copied", last)
-        session.execute("create or replace table published_candidate as select * from copied")
+        remember(session, publish_candidate(session, listed, str(tmp_path), "published_candidate"))
         sizes.append((tmp_path / "published" / "candidate" / "hcat.duckdb").stat().st_size)
     # one table may be written twice before its blocks are free
     assert max(sizes) <= 1.6 * sizes[0]
