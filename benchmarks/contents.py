@@ -110,6 +110,43 @@ def read_column_checksums(database: Path, tables: Iterable[str]) -> dict[str, di
         }
 
 
+def find_stale_copies(warehouse: Path, copy: str = "candidate") -> list[str]:
+    """Return the published tables whose rows are not those of their mart; which build made a row counts too.
+
+    Parameters
+    ----------
+    warehouse
+        Folder of a finished warehouse. Its files are opened read-only.
+    copy
+        ``candidate``, the copy that every build makes, or ``passing``, the copy of a build that passed its gates.
+
+    Returns
+    -------
+    list of str
+        Paths below ``published``, a table of the DuckDB file after a colon; empty if all copies hold their marts.
+    """
+    import duckdb
+
+    folder = warehouse / "published" / ("candidate" if copy == "candidate" else "")
+    stale = []
+    with duckdb.connect(str(warehouse / "hcat.duckdb"), read_only=True) as connection:
+        connection.execute("attach ? as copied (read_only)", [str(folder / "hcat.duckdb")])
+        for (mart,) in connection.sql(f"select mart from published_{copy} order by mart").fetchall():
+            copies = {
+                f"{mart}.parquet": connection.read_parquet(str(folder / f"{mart}.parquet")),
+                f"hcat.duckdb:{mart}": connection.table(f"copied.main.{_quote(mart)}"),
+            }
+            expected = _digest(connection.table(_quote(mart)))
+            stale += [name for name, rows in copies.items() if _digest(rows) != expected]
+    return stale
+
+
+def _digest(rows: duckdb.DuckDBPyRelation) -> tuple[int, int]:
+    """Return the number of rows and the sum of their hashes."""
+    count, total = rows.query("rows", "select count(*), coalesce(sum(hash(rows)), 0) from rows").fetchall()[0]
+    return count, int(total)
+
+
 def _read_columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     """Return the types of the columns of every base table, by table and column."""
     columns: dict[str, dict[str, str]] = {}

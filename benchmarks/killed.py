@@ -1,9 +1,10 @@
 """A night that is killed at twelve points, each time without warning: what the next build makes of it.
 
 A warehouse holds four fifths of the logs, and a night brings the rest. All builds are `hcat build`, so that the night
-writes only interactions that changed (decision 52). It is killed (SIGKILL, with everything that it has started) when so
-many of its nodes have ended, from the first to the last. The next build must end with the tables of a night that nobody
-disturbed, checksum by checksum, and with those of a build from nothing.
+writes only interactions that changed (decision 52), and copies that changed (decision 56). It is killed (SIGKILL, with
+everything that it has started) when so many of its nodes have ended, from the first to the last. The next build must
+end with the tables of a night that nobody disturbed, checksum by checksum, and with those of a build from nothing. Its
+published copies must hold the rows of their marts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from benchmarks import scale
-from benchmarks.contents import TABLES_OF_BUILDS, Content, read_contents
+from benchmarks.contents import TABLES_OF_BUILDS, Content, find_stale_copies, read_contents
 from benchmarks.growth import INTERACTIONS_PER_CHUNK
 from benchmarks.harness import (
     BenchmarkError,
@@ -61,12 +62,15 @@ class Kill(NamedTuple):
         Whether the next build passed.
     differing : sequence of str
         Tables of the next build that differ from those of the undisturbed night.
+    stale : sequence of str
+        Published tables of the next build that do not hold the rows of their mart.
     """
 
     count_ended: int
     running: str
     is_passing: bool
     differing: Sequence[str]
+    stale: Sequence[str]
 
 
 class _Progress(NamedTuple):
@@ -107,18 +111,25 @@ def run(
             kills.append(_kill_and_build(raw_logs, first, warehouse, after, expected))
             print(f"killed after {kills[-1].count_ended} nodes: {kills[-1]}", file=sys.stderr, flush=True)
     rows = [
-        (str(kill.count_ended), kill.running, verdict(kill.is_passing), ", ".join(kill.differing) or "none")
+        (
+            str(kill.count_ended),
+            kill.running,
+            verdict(kill.is_passing),
+            ", ".join(kill.differing) or "none",
+            ", ".join(kill.stale) or "none",
+        )
         for kill in kills
     ]
-    is_kept = not from_nothing and all(kill.is_passing and not kill.differing for kill in kills)
+    is_kept = not from_nothing and all(kill.is_passing and not kill.differing and not kill.stale for kill in kills)
     table = Table(
         f"A night of {count - count_first} new interactions beside {count_first}",
-        ("nodes that had ended", "nodes that ran", "the next build passes", "tables that differ"),
+        ("nodes that had ended", "nodes that ran", "the next build passes", "tables that differ", "copies that differ"),
         rows,
     )
     notes = (
         f"{count_nodes} nodes. Killed by SIGKILL with all processes of the build. The next build is compared with a "
-        f"night that nobody disturbed, checksum by checksum: {len(expected.keys() - TABLES_OF_BUILDS)} tables.",
+        f"night that nobody disturbed, checksum by checksum: {len(expected.keys() - TABLES_OF_BUILDS)} tables. Copies "
+        "are the Parquet files of the candidate and the tables of its DuckDB file. They are compared with the marts.",
         f"Left out, because they have a row for each build: {', '.join(sorted(TABLES_OF_BUILDS & expected.keys()))}.",
         "Tables in which the undisturbed night differs from a build of the same logs from nothing: "
         f"{', '.join(from_nothing) or 'none'}. A review round is left out: it stays as the first build drew it.",
@@ -152,9 +163,12 @@ def _kill_and_build(
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     again = build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND)
-    found = read_contents(warehouse / "hcat.duckdb")
     return Kill(
-        progress.count_ended, ", ".join(progress.running), again.exit_code == 0, _list_differences(expected, found)
+        progress.count_ended,
+        ", ".join(progress.running),
+        again.exit_code == 0,
+        _list_differences(expected, read_contents(warehouse / "hcat.duckdb")),
+        find_stale_copies(warehouse),
     )
 
 

@@ -23,8 +23,11 @@ from dbt.adapters.duckdb.plugins import BasePlugin
 VARIABLE: Final = "BENCHMARK_QUERY_LOG"
 _SETTINGS: Final = {"enable_profiling": "no_output", "profiling_coverage": "all"}
 _METRICS: Final = ("CUMULATIVE_ROWS_SCANNED", "CPU_TIME")
-#: The node of a statement: by dbt's comment, or by the table that a mart with a contract is first written to.
-_NODES: Final = (re.compile(r'"node_id": "\w+\.\w+\.(\w+)'), re.compile(r'^\s*insert into [^(]*"(\w+)__dbt_tmp"'))
+#: The node of a statement: by dbt's comment, or by the table that the rows of a mart with a contract go to.
+_NODES: Final = (
+    re.compile(r'"node_id": "\w+\.\w+\.(\w+)'),
+    re.compile(r'^\s*insert into [^(]*"(\w+?)(?:__dbt_tmp)?"\s*\('),
+)
 
 
 class Plugin(BasePlugin):
@@ -125,6 +128,8 @@ def _find_node(statement: str) -> str:
 
     >>> _find_node('/* {"node_id": "model.hcat.int_cells"} */ create table a as select 1')
     'int_cells'
+    >>> _find_node('insert into "hcat"."main"."fct_findings" (a) (select 1)')
+    'fct_findings'
     >>> _find_node('insert into "hcat"."main"."fct_findings__dbt_tmp" (a) (select 1)')
     'fct_findings'
     >>> _find_node("select 1")

@@ -166,7 +166,7 @@ class Assistant:
             core = split_sentences(query.reference_answer or "")
         elif lead and query.query_type == "multiple_choice":
             lead = generator.choice([f"{lead}.", f"The right answer is {lead}.", f"Answer {lead}."])
-        wanted = max(draw(generator, self.rules["sentence_count_shares"]), len(core))
+        wanted = max(int(draw(generator, self.rules["sentence_count_shares"])), len(core))
         extras = self.extra_sentences(query, retrieved, " ".join((*core, *extracted)), wanted - len(core))
         opening = generator.choice(self.rules["openings"]) if generator.random() < self.rules["opening_share"] else ""
         closing = generator.choice(self.rules["closings"]) if generator.random() < self.rules["closing_share"] else ""

@@ -24,7 +24,7 @@ from builds import (
     write_lines,
 )
 
-from benchmarks.contents import TABLES_OF_BUILDS
+from benchmarks.contents import TABLES_OF_BUILDS, find_stale_copies
 
 ENCODER = "packaged"
 #: Topics of the demo that are built: enough texts for several slices, few enough for a test.
@@ -175,15 +175,10 @@ def in_two_parts(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def test_the_copies_of_a_night_hold_the_marts(in_two_parts: Build) -> None:
-    candidate = in_two_parts.warehouse / "published" / "candidate"
-    digest = "count(*), coalesce(sum(hash(rows)), 0)"
     marts = [mart for (mart,) in in_two_parts.query("select mart from published_candidate order by mart")]
     assert len(marts) > 50
-    for mart in marts:
-        expected = in_two_parts.query(f"select {digest} from {mart} as rows")
-        assert query(candidate / "hcat.duckdb", f"select {digest} from {mart} as rows") == expected, mart
-        file = f"read_parquet('{candidate / mart}.parquet')"
-        assert in_two_parts.query(f"select {digest} from {file} as rows") == expected, mart
+    assert find_stale_copies(in_two_parts.warehouse) == []
+    candidate = in_two_parts.warehouse / "published" / "candidate"
     # what the night did not change is the file of the build before it
     written = {mart: (candidate / f"{mart}.parquet").stat().st_mtime for mart in marts}
     assert written["dim_metrics"] < written["fct_evaluations"]

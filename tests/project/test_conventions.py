@@ -14,6 +14,7 @@ import duckdb
 import pytest
 import yaml
 from builds import REPOSITORY
+from dbt.contracts.graph.manifest import Manifest
 
 METRIC_COLUMNS = [
     "evaluation_id",
@@ -605,6 +606,11 @@ def test_analyses_of_scores_wait_for_no_label(models: dict[str, dict[str, Any]],
     rooms = {"topics", "segments", "weakness", "drift", "versions", "findings", "bias"}
     waiting = {name for name, node in models.items() if node["unique_id"] in after and rooms & set(node["fqn"])}
     assert waiting == set()
+
+
+def test_dbt_can_load_what_it_has_parsed(target: Path) -> None:
+    """Otherwise each command parses the whole project: a number as a key of some YAML file is enough."""
+    Manifest.from_msgpack((target / "partial_parse.msgpack").read_bytes())
 
 
 def test_variables_have_defaults_and_are_used() -> None:

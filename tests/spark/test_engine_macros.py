@@ -1,5 +1,6 @@
 """Every macro that hides a difference between engines gives the same value on both, the silent differences included."""
 
+import functools
 import hashlib
 from datetime import date, datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (ROOT / "macros" / "engine", ROOT / "macros")
+ENGINES = ("duckdb", "spark")
 #: Values of a text that are hidden, the longer first.
 PRIVATE_VALUES = """array_of([
     record({'length': -7, 'value': "'Ann Lee'", 'masked': "'<PERSON>'"}),
@@ -144,8 +146,9 @@ QUERIES = [
 ]
 
 
-def render(text: str, engine: str) -> str:
-    """Return a text with the project's macros as one engine gets them."""
+@functools.cache
+def environment_of(engine: str) -> jinja2.Environment:
+    """Return an environment with the project's macros as one engine gets them."""
     environment = jinja2.Environment(extensions=["jinja2.ext.do"])
     known = environment.globals
 
@@ -165,35 +168,54 @@ def render(text: str, engine: str) -> str:
         known |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
     # outside of dbt a macro returns text alone
     known["doubles"] = lambda numbers: [f"{number}::double" for number in numbers]
-    return environment.from_string(text).render()
+    return environment
 
 
-def fetch(query: str, session) -> list[tuple]:
-    """Return the rows of a query with lists as lists."""
-    rows = session.sql(query).collect() if hasattr(session, "catalog") else session.sql(query).fetchall()
+def fetch(query: str, engine: str, spark) -> list[tuple]:
+    """Return the rows of a query with macros on one engine, with lists as lists."""
+    text = environment_of(engine).from_string(query).render()
+    rows = spark.sql(text).collect() if engine == "spark" else duckdb.connect().sql(text).fetchall()
     return [tuple(list(value) if isinstance(value, list | tuple) else value for value in row) for row in rows]
 
 
+def fetch_values(expressions: list[str], source: str, spark) -> dict[str, dict[str, object]]:
+    """Return the value of each expression by engine: one statement for all of them, because Spark plans each anew."""
+    columns = ", ".join(f"{{{{ {expression} }}}} as value_{place}" for place, expression in enumerate(expressions))
+    return {
+        engine: dict(zip(expressions, fetch(f"select {columns} {source}", engine, spark)[0], strict=True))
+        for engine in ENGINES
+    }
+
+
+@pytest.fixture(scope="module")
+def values(spark):
+    """The values of all expressions, by engine."""
+    return fetch_values([expression for expression, _ in EXPRESSIONS], "", spark)
+
+
+@pytest.fixture(scope="module")
+def aggregates(spark):
+    """The values of all aggregates over the rows, by engine."""
+    return fetch_values([expression for expression, _ in AGGREGATES], f"from {ROWS} as rows_of_test", spark)
+
+
 @pytest.mark.parametrize(("expression", "expected"), EXPRESSIONS)
-def test_an_expression_has_the_same_value_on_both_engines(spark, expression, expected):
-    for session, engine in ((duckdb.connect(), "duckdb"), (spark, "spark")):
-        value = fetch(render(f"select {{{{ {expression} }}}} as value", engine), session)[0][0]
-        assert value == expected, engine
+def test_an_expression_has_the_same_value_on_both_engines(values, expression, expected):
+    for engine in ENGINES:
+        assert values[engine][expression] == expected, engine
 
 
 @pytest.mark.parametrize(("expression", "expected"), AGGREGATES)
-def test_an_aggregate_has_the_same_value_on_both_engines(spark, expression, expected):
-    for session, engine in ((duckdb.connect(), "duckdb"), (spark, "spark")):
-        value = fetch(render(f"select {{{{ {expression} }}}} as value from {ROWS} as rows_of_test", engine), session)[
-            0
-        ][0]
-        assert value == (pytest.approx(expected) if isinstance(expected, float) else expected), engine
+def test_an_aggregate_has_the_same_value_on_both_engines(aggregates, expression, expected):
+    for engine in ENGINES:
+        found = aggregates[engine][expression]
+        assert found == (pytest.approx(expected) if isinstance(expected, float) else expected), engine
 
 
 @pytest.mark.parametrize(("query", "expected"), QUERIES)
 def test_a_query_gives_the_same_rows_on_both_engines(spark, query, expected):
-    for session, engine in ((duckdb.connect(), "duckdb"), (spark, "spark")):
-        assert sorted(fetch(render(query, engine), session), key=str) == sorted(expected, key=str), engine
+    for engine in ENGINES:
+        assert sorted(fetch(query, engine, spark), key=str) == sorted(expected, key=str), engine
 
 
 def test_every_macro_between_engines_is_tested():

@@ -29,9 +29,8 @@ def test_rows_and_time_are_told_by_node(tmp_path: Path, monkeypatch: pytest.Monk
         by = '/* {{"app": "dbt", "node_id": "model.hcat.{}"}} */ {}'
         connection.execute(by.format("made", "create or replace table made as select i, 'it''s \"x\"' as t from added"))
         connection.execute(by.format("added", "insert into added select i from made where i < 10"))
-        connection.execute('create table "fct_marts__dbt_tmp" (i bigint)')
-        connection.execute('insert into "hcat"."main"."fct_marts__dbt_tmp" ( i ) ( select i from made )')
-        connection.execute('alter table "fct_marts__dbt_tmp" rename to fct_marts')
+        connection.execute('create or replace table "fct_marts" (i bigint)')
+        connection.execute('insert into "hcat"."main"."fct_marts" ( i ) ( select i from made )')
         connection.execute("select count(*) from made where i > 3")
     found = query_log.read(log, manifest, kinds, warehouse, before)
     assert {name: (work.rows_read, work.rows_written) for name, work in found.items()} == {
