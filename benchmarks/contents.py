@@ -110,33 +110,33 @@ def read_column_checksums(database: Path, tables: Iterable[str]) -> dict[str, di
         }
 
 
-def find_stale_copies(warehouse: Path, copy: str = "candidate") -> list[str]:
-    """Return the published tables whose rows are not those of their mart; which build made a row counts too.
+def find_stale_copies(warehouse: Path) -> list[str]:
+    """Return the copies of the candidate whose rows are not those of their mart; which build made a row counts too.
 
     Parameters
     ----------
     warehouse
         Folder of a finished warehouse. Its files are opened read-only.
-    copy
-        ``candidate``, the copy that every build makes, or ``passing``, the copy of a build that passed its gates.
 
     Returns
     -------
     list of str
-        Paths below ``published``, a table of the DuckDB file after a colon; empty if all copies hold their marts.
+        Names of Parquet files, and of tables of the published DuckDB file behind a colon; empty if all marts agree.
     """
     import duckdb
 
-    folder = warehouse / "published" / ("candidate" if copy == "candidate" else "")
+    candidate = warehouse / "published" / "candidate"
     stale = []
-    with duckdb.connect(str(warehouse / "hcat.duckdb"), read_only=True) as connection:
-        connection.execute("attach ? as copied (read_only)", [str(folder / "hcat.duckdb")])
-        for (mart,) in connection.sql(f"select mart from published_{copy} order by mart").fetchall():
+    with (
+        duckdb.connect(str(warehouse / "hcat.duckdb"), read_only=True) as made,
+        duckdb.connect(str(candidate / "hcat.duckdb"), read_only=True) as copied,
+    ):
+        for (mart,) in made.sql("select mart from published_candidate order by mart").fetchall():
+            expected = _digest(made.table(_quote(mart)))
             copies = {
-                f"{mart}.parquet": connection.read_parquet(str(folder / f"{mart}.parquet")),
-                f"hcat.duckdb:{mart}": connection.table(f"copied.main.{_quote(mart)}"),
+                f"{mart}.parquet": made.read_parquet(str(candidate / f"{mart}.parquet")),
+                f"hcat.duckdb:{mart}": copied.table(_quote(mart)),
             }
-            expected = _digest(connection.table(_quote(mart)))
             stale += [name for name, rows in copies.items() if _digest(rows) != expected]
     return stale
 

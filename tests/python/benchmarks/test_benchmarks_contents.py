@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from benchmarks.contents import main
+from benchmarks.contents import find_stale_copies, main
 
 #: Statements that make a small warehouse; each test changes one of them.
 TABLES = {
@@ -135,3 +135,15 @@ def test_files_that_cannot_be_compared_end_in_one_line(first, tmp_path, capsys) 
         assert len(captured.err.splitlines()) == 1
         assert reason in captured.err
     assert not (tmp_path / "missing.duckdb").exists()
+
+
+def test_a_copy_that_does_not_hold_its_mart_is_named(tmp_path: Path) -> None:
+    candidate = tmp_path / "published" / "candidate"
+    candidate.mkdir(parents=True)
+    make(tmp_path / "hcat.duckdb", published_candidate="select unnest(['fct_scores', 'int_texts']) as mart")
+    make(candidate / "hcat.duckdb", int_texts="select 'a' as other")
+    with duckdb.connect(str(tmp_path / "hcat.duckdb"), read_only=True) as connection:
+        for name in ("fct_scores", "int_texts"):
+            rows = f"select * from {name} limit {2 if name == 'fct_scores' else 1}"
+            connection.sql(rows).write_parquet(str(candidate / f"{name}.parquet"))
+    assert find_stale_copies(tmp_path) == ["fct_scores.parquet", "hcat.duckdb:int_texts"]
