@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.harness import BenchmarkError
+from hcat.engine.warehouse import digest_table
 
 if TYPE_CHECKING:
     import duckdb
@@ -132,19 +133,13 @@ def find_stale_copies(warehouse: Path) -> list[str]:
         duckdb.connect(str(candidate / "hcat.duckdb"), read_only=True) as copied,
     ):
         for (mart,) in made.sql("select mart from published_candidate order by mart").fetchall():
-            expected = _digest(made.table(_quote(mart)))
+            expected = digest_table(made.table(_quote(mart)))
             copies = {
                 f"{mart}.parquet": made.read_parquet(str(candidate / f"{mart}.parquet")),
                 f"hcat.duckdb:{mart}": copied.table(_quote(mart)),
             }
-            stale += [name for name, rows in copies.items() if _digest(rows) != expected]
+            stale += [name for name, rows in copies.items() if digest_table(rows) != expected]
     return stale
-
-
-def _digest(rows: duckdb.DuckDBPyRelation) -> tuple[int, int]:
-    """Return the number of rows and the sum of their hashes."""
-    count, total = rows.query("rows", "select count(*), coalesce(sum(hash(rows)), 0) from rows").fetchall()[0]
-    return count, int(total)
 
 
 def _read_columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:

@@ -1,4 +1,4 @@
-{# Runs the hooks before a model and returns its relation, a table or a view; one of the other kind goes. #}
+{# Runs the hooks before a model and returns its relation. A view gives way to a table, and a table to a view. #}
 {% macro begin_replacement(type) %}
     {% set existing = load_cached_relation(this) %}
     {% do run_hooks(pre_hooks, inside_transaction=False) %}

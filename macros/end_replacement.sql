@@ -1,5 +1,6 @@
-{# Runs the hooks behind a model, writes its comments, commits, and returns what a materialization returns. #}
+{# Makes the indexes of a model, runs the hooks behind it, writes comments, commits, and returns what dbt expects. #}
 {% macro end_replacement(replaced) %}
+    {% do create_indexes(replaced) %}
     {% do run_hooks(post_hooks, inside_transaction=True) %}
     {% do persist_docs(replaced, model) %}
     {% do adapter.commit() %}

@@ -608,6 +608,17 @@ def test_analyses_of_scores_wait_for_no_label(models: dict[str, dict[str, Any]],
     assert waiting == set()
 
 
+def test_no_table_reads_itself(models: dict[str, dict[str, Any]]) -> None:
+    """A table is replaced in one statement, and a mart with a contract is empty before its rows are selected."""
+    tables = {
+        name: node["raw_code"]
+        for name, node in models.items()
+        if node["config"]["materialized"] == "table" and node["language"] == "sql"
+    }
+    assert len(tables) > 100
+    assert {name for name, code in tables.items() if re.search(r"\{[{%][^}]*\bthis\b", code)} == set()
+
+
 def test_dbt_can_load_what_it_has_parsed(target: Path) -> None:
     """Otherwise each command parses the whole project: a number as a key of some YAML file is enough."""
     Manifest.from_msgpack((target / "partial_parse.msgpack").read_bytes())

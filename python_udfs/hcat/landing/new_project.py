@@ -190,7 +190,10 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         f"seeds/{_SIGN_OFFS}.csv": ",".join(_read_header(source / "seeds", _SIGN_OFFS)) + "\n",
         f"{_PLACE_OF_LOGS}/.gitkeep": "",
         "models/.gitkeep": "",
-        **{f"macros/{path.name}": path.read_text(encoding="utf-8") for path in (source / _MATERIALIZATIONS).iterdir()},
+        **{
+            f"macros/{path.name}": path.read_text(encoding="utf-8")
+            for path in (source / _MATERIALIZATIONS).glob("*.sql")
+        },
     }
     for relative, text in texts.items():
         path = folder / relative

@@ -14,7 +14,7 @@ from benchmarks.query_log import Plugin
 
 def test_rows_and_time_are_told_by_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log, warehouse, manifest = tmp_path / "log", tmp_path / "hcat.duckdb", tmp_path / "manifest.json"
-    kinds = {"made": "table", "added": "incremental", "fct_marts": "table"}
+    kinds = {"made": "table", "added": "incremental", "fct_marts": "table", "fct_renamed": "table"}
     nodes = {name: {"name": name, "config": {"materialized": kind}} for name, kind in kinds.items()}
     manifest.write_text(json.dumps({"nodes": nodes}))
     with duckdb.connect(str(warehouse)) as connection:
@@ -31,6 +31,9 @@ def test_rows_and_time_are_told_by_node(tmp_path: Path, monkeypatch: pytest.Monk
         connection.execute(by.format("added", "insert into added select i from made where i < 10"))
         connection.execute('create or replace table "fct_marts" (i bigint)')
         connection.execute('insert into "hcat"."main"."fct_marts" ( i ) ( select i from made )')
+        connection.execute('create table "fct_renamed__dbt_tmp" (i bigint)')
+        connection.execute('insert into "hcat"."main"."fct_renamed__dbt_tmp" ( i ) ( select i from made )')
+        connection.execute('alter table "fct_renamed__dbt_tmp" rename to fct_renamed')
         connection.execute("select count(*) from made where i > 3")
     found = query_log.read(log, manifest, kinds, warehouse, before)
     assert {name: (work.rows_read, work.rows_written) for name, work in found.items()} == {
@@ -38,6 +41,7 @@ def test_rows_and_time_are_told_by_node(tmp_path: Path, monkeypatch: pytest.Monk
         # a row that the filter leaves out was read
         "added": (1000, 10),
         "fct_marts": (1000, 1000),
+        "fct_renamed": (1000, 1000),
     }
     assert all(work.cpu_seconds > 0 for work in found.values())
     assert query_log.read(log, manifest, [], warehouse, before) == {}
