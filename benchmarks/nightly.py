@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -31,7 +31,9 @@ from benchmarks.harness import ROOT, Build, Outcome, Table, argument_parser, bui
 SIZES: Final = (10_000, 100_000, 1_000_000)
 SIZES_QUICK: Final = (500,)
 #: Up to this size each night is built three times, and the median stands in the table.
-SIZE_REPEATED: Final = 10_000
+SIZE_REPEATED: Final = 100_000
+#: Up to this size ten nights follow one another, and the disk is measured behind them.
+SIZE_GROWN: Final = 10_000
 #: Above this size a copy of the warehouse for each night asks for too much disk: the nights follow one another.
 SIZE_COPIED: Final = 300_000
 COUNT_REPEATS: Final = 3
@@ -186,23 +188,22 @@ FROM_NOTHING: Final = "from nothing"
 
 
 def measure(
+    result: Nights,
     work: Path,
-    count: int,
     names: Sequence[str],
     code: Path = ROOT,
     *,
     repeats: int = 1,
     nights: int = 0,
-    engine: str = _DUCKDB,
-) -> Nights:
-    """Return the builds of one size by the code of a checkout.
+) -> Iterator[None]:
+    """Make the builds of one size by the code of a checkout, and yield behind each, so that two codes take turns.
 
     Parameters
     ----------
+    result : Nights
+        Which size and engine; takes what was measured.
     work : path
         Folder for logs and warehouses.
-    count : int
-        Interactions of the build from nothing.
     names : sequence of str
         Keys of :data:`NIGHTS`.
     code : path
@@ -211,10 +212,8 @@ def measure(
         Builds of each night.
     nights : int
         Nights of 1 % new interactions, one after the other, whose disk is compared with a rebuild; 0 = none.
-    engine : str
-        Key of :data:`benchmarks.growth.ENGINES`.
     """
-    result = Nights(count, engine=engine)
+    count = result.count
     raw_logs, project, first = work / "raw", work / "project", work / "first"
     for folder in (raw_logs, project, first):
         shutil.rmtree(folder, ignore_errors=True)
@@ -224,11 +223,13 @@ def measure(
     _copy_project(code, project)
     _build(result, FROM_NOTHING, raw_logs, first, project, code)
     result.mebibytes[FROM_NOTHING] = _mebibytes(first)
+    yield
     if count > SIZE_COPIED:
         for name in names:
             NIGHTS[name](project, raw_logs, count)
             _build(result, name, raw_logs, first, project, code)
-        return result
+            yield
+        return
     for name in names:
         for _ in range(repeats):
             logs, warehouse, seeds = work / "night_raw", work / "night", work / "night_project"
@@ -248,15 +249,17 @@ def measure(
                 _swap(raw_logs, logs)
                 _swap(first, warehouse)
                 _swap(project, seeds)
+            yield
     if nights:
         for night in range(1, nights + 1):
             add_new(project, raw_logs, count, night)
             _build(result, "growth", raw_logs, first, project, code)
+            yield
         result.mebibytes[f"after {nights} nights"] = _mebibytes(first)
         shutil.rmtree(first)
         _build(result, "rebuild", raw_logs, first, project, code)
         result.mebibytes["rebuilt"] = _mebibytes(first)
-    return result
+        yield
 
 
 def add_interactions(raw_logs: Path, numbers: range, name: str, asked_number: int | None = None) -> None:
@@ -296,7 +299,8 @@ def _build(result: Nights, name: str, raw_logs: Path, warehouse: Path, project: 
         result.works[name] = query_log.read(
             log, manifest, measured.node_seconds, warehouse / "hcat.duckdb", rows_before
         )
-    print(f"{result.count:,}, {name}: {measured.seconds:,.1f} s", file=sys.stderr, flush=True)
+    told = f"{result.count:,}, {name}, {code}: {measured.seconds:,.1f} s, {measured.cpu_seconds:,.1f} processor s"
+    print(told, file=sys.stderr, flush=True)
 
 
 def _copy_project(code: Path, project: Path) -> None:
@@ -342,14 +346,15 @@ def run(
     measured: list[tuple[Nights, Nights | None]] = []
     with working_folder(folder) as work:
         for count in sizes:
-            is_repeated = count <= SIZE_REPEATED and not is_quick
-            often, nights = (repeats, count_nights) if is_repeated else (1, 0)
-            before = None
-            if paired is not None:
-                before = measure(work / "paired", count, names, paired, repeats=often, nights=nights, engine=engine)
-            now = measure(work / "now", count, names, repeats=often, nights=nights, engine=engine)
+            often = repeats if count <= SIZE_REPEATED and not is_quick else 1
+            nights = count_nights if count <= SIZE_GROWN and not is_quick else 0
+            now, before = Nights(count, engine=engine), Nights(count, engine=engine) if paired else None
+            turns = [measure(now, work / "now", names, repeats=often, nights=nights)]
+            if before and paired:
+                turns.append(measure(before, work / "paired", names, paired, repeats=often, nights=nights))
             measured.append((now, before))
-            _write_checkpoint(work, measured)
+            for _ in zip(*turns, strict=True):
+                _write_checkpoint(work, measured)
     tables = [_table_of_nights(now, before, names) for now, before in measured]
     last = measured[-1][0]
     tables += [_table_of_rows(last, names)] if last.works else []
@@ -391,7 +396,7 @@ def run(
 def _table_of_nights(now: Nights, before: Nights | None, names: Sequence[str]) -> Table:
     columns = ["build", "seconds", "processor s", "share of the build from nothing", "peak memory, MiB"]
     if before is not None:
-        columns += ["seconds before", "times faster"]
+        columns += ["seconds before", "processor s before", "seconds, share of those before"]
     rows = []
     for name in (FROM_NOTHING, *names):
         cells = [
@@ -402,7 +407,11 @@ def _table_of_nights(now: Nights, before: Nights | None, names: Sequence[str]) -
             f"{max(each.peak_mebibytes for each in now.builds[name]):,.0f}" if now.engine == _DUCKDB else "not told",
         ]
         if before is not None:
-            cells += [f"{before.seconds(name):,.1f}", f"{before.seconds(name) / now.seconds(name):.1f}"]
+            cells += [
+                f"{before.seconds(name):,.1f}",
+                f"{before.cpu_seconds(name):,.1f}",
+                f"{now.seconds(name) / before.seconds(name):.0%}",
+            ]
         rows.append(cells)
     return Table(f"{now.count:,} interactions", columns, rows)
 
@@ -441,7 +450,10 @@ def _figures(work: query_log.Work | None) -> tuple[str, str, str]:
 def _write_checkpoint(work: Path, measured: Sequence[tuple[Nights, Nights | None]]) -> None:
     """Keep what was measured, so that a run that is cut off leaves its figures."""
     seen = [
-        {name: [round(each.seconds, 1) for each in builds] for name, builds in nights.builds.items()}
+        {
+            name: [(round(each.seconds, 1), round(each.cpu_seconds, 1)) for each in builds]
+            for name, builds in nights.builds.items()
+        }
         | {"count": nights.count, "is_paired": place == 1, "mebibytes": nights.mebibytes}
         for pair in measured
         for place, nights in enumerate(pair)
@@ -456,7 +468,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="interactions of the first build")
     parser.add_argument("--nights", nargs="+", choices=list(NIGHTS), default=list(NIGHTS), help="which nights")
     parser.add_argument("--paired", type=Path, help="checkout of other code that makes the same builds in turn")
-    parser.add_argument("--repeats", type=int, default=COUNT_REPEATS, help="builds of each night of the smallest size")
+    parser.add_argument(
+        "--repeats", type=int, default=COUNT_REPEATS, help=f"builds of each night up to {SIZE_REPEATED:,}"
+    )
     parser.add_argument(
         "--growth", type=int, default=COUNT_NIGHTS, help="nights of which the disk is measured; 0: none"
     )
