@@ -12,6 +12,7 @@ import csv
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -387,10 +388,18 @@ def run(
             "rows of a table that is made anew, and the growth of one that is added to. Statements inside Python "
             "models are not in them."
         )
+    if paired is not None:
+        notes.append(f"Before: {_tell_code(paired)}. The two codes took turns, build by build.")
     failed = sorted({name for now, _ in measured for each in now.builds.values() for name in each[0].failed_tests})
     notes.append(f"Data tests and gates that failed: {', '.join(failed) or 'none'}.")
     name, title = ("nightly", "") if engine == _DUCKDB else (f"nightly_{engine}", ", Apache Spark")
     return Outcome(name, f"What a night costs{title}", tables, notes, is_quick, page="nightly")
+
+
+def _tell_code(code: Path) -> str:
+    """Return which commit a checkout holds, in words."""
+    words = ["git", "-C", str(code), "log", "-1", "--format=commit %h of %cs, %s", "--"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _table_of_nights(now: Nights, before: Nights | None, names: Sequence[str]) -> Table:
@@ -487,6 +496,8 @@ def main(arguments: list[str] | None = None) -> int:
         options.engine,
     )
     words = ["--sizes", *map(str, options.sizes), "--repeats", str(options.repeats), "--growth", str(options.growth)]
+    if options.paired:
+        words += ["--paired", "FOLDER"]
     if options.engine != _DUCKDB:
         words += ["--engine", options.engine]
     if options.nights != list(NIGHTS):

@@ -77,10 +77,19 @@ class Build:
         return [line for line in self.output.splitlines() if line.startswith("GATE ") or " GATE " in line]
 
 
-def dbt_arguments(arguments: Iterable[str], target: Path, variables: Mapping[str, Any] | None = None) -> list[str]:
+def dbt_arguments(
+    arguments: Iterable[str],
+    target: Path,
+    variables: Mapping[str, Any] | None = None,
+    *,
+    has_artefacts: bool = False,
+) -> list[str]:
     """Return the arguments of dbt with folders of its own, so that parallel builds do not collide."""
     # what is printed is tested; the log file would repeat it with every statement
     command = ["--no-use-colors", "--log-level-file", "none", *arguments]
+    if not has_artefacts:
+        # dbt writes the manifest of the project twice in every command, which takes seconds
+        command.insert(0, "--no-write-json")
     if "build" in command:
         # unit tests need no data and have a run of their own
         command += ["--exclude-resource-type", "unit_test"]
@@ -160,13 +169,14 @@ def run_dbt(
     classifier: str | None = None,
     is_demo: bool = True,
     is_night: bool = False,
+    has_artefacts: bool = False,
 ) -> tuple[int, str]:
     """Run dbt in the repository and return (exit code, everything that it printed)."""
     output = target / "output.txt"
     linked = link_warehouse(warehouse, target)
     request = {
         "environment": dbt_environment(raw, linked, encoder, classifier, is_demo=is_demo, is_night=is_night),
-        "arguments": dbt_arguments(arguments, target, variables),
+        "arguments": dbt_arguments(arguments, target, variables, has_artefacts=has_artefacts),
         "output": str(output),
         "timeout_seconds": 600,
     }

@@ -24,7 +24,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def make(folder: Path) -> None:
         command = ["build", "--exclude-resource-type", "test"]
-        exit_code, output = run_dbt(command, DEMO, folder / "warehouse", folder / "target", variables=EVERYTHING)
+        warehouse, target = folder / "warehouse", folder / "target"
+        exit_code, output = run_dbt(command, DEMO, warehouse, target, variables=EVERYTHING, has_artefacts=True)
         assert exit_code == 0, output
 
     return copy_made_once(tmp_path_factory, "project", make)

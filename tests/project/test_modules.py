@@ -46,7 +46,8 @@ CONDITIONS = read_conditions()
 
 def list_nodes(variables: str, target: Path) -> list[str]:
     """Return the names of the models, seeds and tests of the project, as dbt parses it with these variables."""
-    arguments = ["--quiet", "ls", "--vars", variables, "--target-path", str(target), "--output", "name"]
+    arguments = ["--quiet", "--log-level-file", "none", "--no-write-json", "ls", "--vars", variables]
+    arguments += ["--target-path", str(target), "--output", "name"]
     kinds = [part for kind in ("model", "seed", "test") for part in ("--resource-type", kind)]
     paths = ["--project-dir", str(REPOSITORY), "--profiles-dir", str(REPOSITORY)]
     with contextlib.redirect_stdout(io.StringIO()):

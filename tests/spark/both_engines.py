@@ -27,7 +27,7 @@ def write_profile(folder, spark_target, schema):
 
 def describe_build(folder, target, selected):
     """Return the words and the environment of `dbt build` of the selected models on a target."""
-    words = ["--quiet", "--log-level-file", "none", "build"]
+    words = ["--quiet", "--log-level-file", "none", "--no-write-json", "build"]
     words += ["--select", selected, "--indirect-selection", "cautious", "--target", target]
     words += ["--exclude-resource-type", "unit_test"]
     words += ["--project-dir", str(ROOT), "--profiles-dir", str(folder)]

@@ -38,7 +38,7 @@ def project(spark, spark_target, tmp_path_factory):
     profile = {"integration_tests": {"target": "spark", "outputs": {"spark": {**spark_target, "schema": "bank"}}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump(profile))
     log_calls(spark)
-    words = ["--quiet", "--log-level-file", "none", "--log-path", str(folder)]
+    words = ["--quiet", "--log-level-file", "none", "--no-write-json", "--log-path", str(folder)]
     words += ["--project-dir", str(folder), "--profiles-dir", str(folder)]
     # not those of the demo, in which the tests of hcat's own project run
     settings = {"HCAT_WAREHOUSE": str(folder / "warehouse"), "HCAT_DEMO": "0"}

@@ -45,8 +45,8 @@ config-version: 2
 profile: $name
 model-paths: ["models"]
 seed-paths: ["seeds"]
-# models of this project may have the names of models of hcat
-flags: {require_ref_searches_node_package_before_root: true}
+# models of this project may have the names of models of hcat; dbt reports to nobody how it is used
+flags: {require_ref_searches_node_package_before_root: true, send_anonymous_usage_stats: false}
 
 vars:
   hcat:
