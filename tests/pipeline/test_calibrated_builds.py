@@ -19,11 +19,11 @@ COUNT = 1_800
 COUNT_NEW = 6
 #: Scores and what labels say of them, with their data tests; no analysis of scores, and no gate.
 CALIBRATED = (
-    "build --select +fct_evaluations +fct_interactions +fct_calibrators +fct_calibration_quality"
-    " +fct_calibration_validity +fct_conformal_coverage +fct_audit_tests"
+    "build --indirect-selection cautious --select +fct_evaluations +fct_interactions +fct_calibrators"
+    " +fct_calibration_quality +fct_calibration_validity +fct_conformal_coverage +fct_audit_tests +int_label_versions"
 )
 #: What a rating becomes.
-LABELS = "build --select +int_labels +int_label_versions"
+LABELS = "build --indirect-selection cautious --select +int_labels +int_label_versions"
 WORDS = ("harbour", "anchor", "pilot", "lantern", "quay", "ferry", "beacon", "tide", "sail", "rope")
 
 
