@@ -367,7 +367,7 @@ def run(
         f"{SIZE_COPIED:,} interactions it starts from what the night before it left. New interactions are 1 % of "
         "the logs, asked after all others. Seconds are wall time of the whole process. The command is `hcat build`.",
         "Single runs."
-        if repeats == 1
+        if repeats == 1 or is_quick
         else f"Medians of {repeats} up to {SIZE_REPEATED:,} interactions, single runs above.",
         f"The logs hold {COUNT_LABELS_BEFORE} labels of one criterion. Labels are drawn at random.",
         f"Memory limit of DuckDB: {os.environ.get('HCAT_MEMORY_LIMIT', 'as in profiles.yml')}."
@@ -457,10 +457,10 @@ def _figures(work: query_log.Work | None) -> tuple[str, str, str]:
 
 
 def _write_checkpoint(work: Path, measured: Sequence[tuple[Nights, Nights | None]]) -> None:
-    """Keep what was measured, so that a run that is cut off leaves its figures."""
+    """Keep seconds, processor seconds and peaks in MiB, so that a run that is cut off leaves its figures."""
     seen = [
         {
-            name: [(round(each.seconds, 1), round(each.cpu_seconds, 1)) for each in builds]
+            name: [(round(each.seconds, 1), round(each.cpu_seconds, 1), round(each.peak_mebibytes)) for each in builds]
             for name, builds in nights.builds.items()
         }
         | {"count": nights.count, "is_paired": place == 1, "mebibytes": nights.mebibytes}
