@@ -33,7 +33,7 @@ SIZES: Final = (10_000, 100_000, 1_000_000)
 SIZES_QUICK: Final = (500,)
 #: Up to this size each night is built three times, and the median stands in the table.
 SIZE_REPEATED: Final = 100_000
-#: Up to this size ten nights follow one another, and the disk is measured behind them.
+#: Up to this size ten nights follow one another, and the disk is measured after them.
 SIZE_GROWN: Final = 10_000
 #: Above this size a copy of the warehouse for each night asks for too much disk: the nights follow one another.
 SIZE_COPIED: Final = 300_000
@@ -197,7 +197,7 @@ def measure(
     repeats: int = 1,
     nights: int = 0,
 ) -> Iterator[None]:
-    """Make the builds of one size by the code of a checkout, and yield behind each, so that two codes take turns.
+    """Make the builds of one size by the code of a checkout, and yield after each, so that two codes take turns.
 
     Parameters
     ----------
@@ -344,6 +344,7 @@ def run(
 ) -> Outcome:
     """Return the cost of each night by size, beside that of the build from nothing and of another code."""
     sizes = SIZES_QUICK if is_quick else sizes
+    other_code = _tell_code(paired) if paired else ""
     measured: list[tuple[Nights, Nights | None]] = []
     with working_folder(folder) as work:
         for count in sizes:
@@ -389,7 +390,7 @@ def run(
             "models are not in them."
         )
     if paired is not None:
-        notes.append(f"Before: {_tell_code(paired)}. The two codes took turns, build by build.")
+        notes.append(f"Before: {other_code}. The two codes took turns, build by build.")
     failed = sorted({name for now, _ in measured for each in now.builds.values() for name in each[0].failed_tests})
     notes.append(f"Data tests and gates that failed: {', '.join(failed) or 'none'}.")
     name, title = ("nightly", "") if engine == _DUCKDB else (f"nightly_{engine}", ", Apache Spark")
@@ -485,6 +486,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--engine", choices=list(ENGINES), default=_DUCKDB)
     options = parser.parse_args(arguments)
+    if options.paired and not (options.paired / ".git").exists():
+        parser.error(f"--paired: {options.paired} is no checkout")
     outcome = run(
         options.quick,
         options.folder,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import COUNT_SMALL, UNTESTED, Build, Dbt, copy_build, query, write_lines
+from builds import COUNT_SMALL, Build, Dbt, copy_build, query, write_lines
 
 COUNT_FIRST = COUNT_SMALL
 COUNT_MORE = 5
@@ -101,7 +101,7 @@ def watched(dbt: Dbt, first: Build, tmp_path_factory: pytest.TempPathFactory) ->
             return dict(json.loads(line))
 
         before, meanwhile = read(), []
-        build = dbt.start(UNTESTED, first.raw, first.warehouse, log)
+        build = dbt.start("build", first.raw, first.warehouse, log)
         try:
             while build.poll() is None:
                 seen = read()

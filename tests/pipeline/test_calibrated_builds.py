@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from builds import Build, Dbt, write_lines
+from builds import UNTESTED, Build, Dbt, write_lines
 from numpy.testing import assert_allclose
 
 from hcat.calibration.tables import read_calibrators
@@ -17,13 +17,6 @@ from hcat.calibration.tables import read_calibrators
 COUNT = 1_800
 #: Interactions of a version that nobody has rated.
 COUNT_NEW = 6
-#: Scores and what labels say of them, with their data tests; no analysis of scores, and no gate.
-CALIBRATED = (
-    "build --indirect-selection cautious --select +fct_evaluations +fct_interactions +fct_calibrators"
-    " +fct_calibration_quality +fct_calibration_validity +fct_conformal_coverage +fct_audit_tests +int_label_versions"
-)
-#: What a rating becomes.
-LABELS = "build --indirect-selection cautious --select +int_labels +int_label_versions"
 WORDS = ("harbour", "anchor", "pilot", "lantern", "quay", "ferry", "beacon", "tide", "sail", "rope")
 
 
@@ -68,7 +61,7 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
     write_lines(raw / "interactions.jsonl", interactions)
     write_lines(raw / "retrievals.jsonl", retrievals)
     write_lines(raw / "ratings.jsonl", ratings)
-    build = dbt(CALIBRATED, raw, warehouse)
+    build = dbt("build", raw, warehouse)
     assert build.exit_code == 0, build.output
     return build
 
@@ -197,7 +190,7 @@ def test_a_changed_label_is_kept_beside_the_old_one(dbt: Dbt, built: Build) -> N
         for rater in ("reader_2", "reader_3")
     ]
     write_lines(built.raw / "ratings_2.jsonl", ratings)
-    again = dbt(LABELS, built.raw, built.warehouse)
+    again = dbt(UNTESTED, built.raw, built.warehouse)
     assert again.exit_code == 0, again.output
     versions = again.query(
         "select label, count_raters from int_label_versions where interaction_id = ? order by count_raters", name

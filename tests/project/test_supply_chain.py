@@ -70,7 +70,6 @@ def test_a_known_vulnerability_fails_and_a_silent_service_is_said(
     assert capsys.readouterr().out == "advisories: could not be asked (the index here keeps no advisories)\n"
 
 
-@pytest.mark.skipif(not materials.TOOL.exists(), reason="CycloneDX's tool is not installed: `make sbom` does that")
 def test_the_bill_of_materials_names_packages_and_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
