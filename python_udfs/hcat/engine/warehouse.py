@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -365,6 +365,31 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
         raise WarehouseError(f"{path} does not fit this version of hcat: {_first_line(error)}") from error
     finally:
         connection.close()
+
+
+@contextmanager
+def half_of_memory(connection: Any) -> Iterator[None]:
+    """Let a connection use half of its memory for a while; all of it where other statements hold more.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> with duckdb.connect(config={"memory_limit": "2GiB"}) as connection:
+    ...     with half_of_memory(connection):
+    ...         during = connection.sql("select current_setting('memory_limit')").fetchone()
+    ...     during, connection.sql("select current_setting('memory_limit')").fetchone()
+    (('1.0 GiB',), ('2.0 GiB',))
+    """
+    import duckdb
+
+    (limit,) = connection.execute("select current_setting('memory_limit')").fetchone()
+    number, unit = limit.split()
+    with suppress(duckdb.OutOfMemoryException):
+        connection.execute(f"set memory_limit = '{float(number) / 2} {unit}'")
+    try:
+        yield
+    finally:
+        connection.execute(f"set memory_limit = '{limit}'")
 
 
 def digest_table(relation: Any) -> str:
