@@ -1,25 +1,14 @@
 {# Every key of the expected index is in the model exactly once, and the model has no other rows. #}
 {% test completes_index(model, index_model, key) %}
-with expected as (
-    select {{ key }} from {{ ref(index_model) }}
-),
-
-actual as (
-    select {{ key }} from {{ model }}
-),
-
-counted as (
-    select
-        (select count(*) from actual) as count_rows,
-        (select count(distinct {{ key }}) from actual) as count_keys
+-- one aggregation: joins of millions of keys cannot be spilled together with a count of distinct ones
+with rows_of_both as (
+    select {{ key }}, 1 as is_expected, 0 as is_actual from {{ ref(index_model) }}
+    union all
+    select {{ key }}, 0 as is_expected, 1 as is_actual from {{ model }}
 )
 
-select coalesce(expected.{{ key }}, actual.{{ key }}) as {{ key }}
-from expected
-full outer join actual on expected.{{ key }} = actual.{{ key }}
-where expected.{{ key }} is null or actual.{{ key }} is null
-union all
-select count_rows || ' rows have ' || count_keys || ' keys' as {{ key }}
-from counted
-where count_rows <> count_keys
+select {{ key }}, sum(is_expected) as count_expected, sum(is_actual) as count_actual
+from rows_of_both
+group by {{ key }}
+having sum(is_expected) = 0 or sum(is_actual) <> 1 or {{ key }} is null
 {% endtest %}
