@@ -18,10 +18,14 @@ import pyarrow as pa
 
 from hcat.engine import relations
 from hcat.engine.keys import hash_file
-from hcat.engine.warehouse import DATABASE_FILE, Comments, half_of_memory, renew_database, write_database
+from hcat.engine.warehouse import DATABASE_FILE, Comments, renew_database, share_of_memory, write_database
 
 #: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
 ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
+
+#: Share of the engine's memory for the sorts of tables. They fill what they are given and take no longer with this, and
+#: files and copies are written from more memory beside it.
+_SHARE_OF_MEMORY = 2 / 3
 
 _PUBLISHED_SCHEMA = pa.schema(
     [
@@ -61,8 +65,7 @@ def publish_candidate(session: Any, tables: Any, warehouse: str, last: str | Non
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
     comments = _read_comments(session, marts)
-    # a sort fills what memory it is given; with half of it fct_evaluations takes no longer (decision 56)
-    with nullcontext() if relations.is_distributed(session) else half_of_memory(session):
+    with nullcontext() if relations.is_distributed(session) else share_of_memory(session, _SHARE_OF_MEMORY):
         copied = _write_copy(marts, comments, candidate, None if last is None else _read_last(session, last))
     _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], comments, candidate, published)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)

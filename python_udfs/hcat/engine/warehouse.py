@@ -368,14 +368,22 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
 
 
 @contextmanager
-def half_of_memory(connection: Any) -> Iterator[None]:
-    """Let a connection use half of its memory for a while; all of it where other statements hold more.
+def share_of_memory(connection: Any, share: float) -> Iterator[None]:
+    """Let a connection use a share of its memory for a while; all of it where other statements hold more.
+
+    DuckDB tells its limit with one decimal, so the limit afterwards is up to a tenth of a GiB lower.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+    share : float
+        Above 0, at most 1.
 
     Examples
     --------
     >>> import duckdb
     >>> with duckdb.connect(config={"memory_limit": "2GiB"}) as connection:
-    ...     with half_of_memory(connection):
+    ...     with share_of_memory(connection, 0.5):
     ...         during = connection.sql("select current_setting('memory_limit')").fetchone()
     ...     during, connection.sql("select current_setting('memory_limit')").fetchone()
     (('1.0 GiB',), ('2.0 GiB',))
@@ -385,7 +393,7 @@ def half_of_memory(connection: Any) -> Iterator[None]:
     (limit,) = connection.execute("select current_setting('memory_limit')").fetchone()
     number, unit = limit.split()
     with suppress(duckdb.OutOfMemoryException):
-        connection.execute(f"set memory_limit = '{float(number) / 2} {unit}'")
+        connection.execute(f"set memory_limit = '{float(number) * share} {unit}'")
     try:
         yield
     finally:
