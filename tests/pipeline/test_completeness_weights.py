@@ -3,44 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from builds import SCORES, Dbt, write_lines
+from builds import SCORES, Build, Dbt, write_lines
 from numpy.testing import assert_allclose
 
-
-def test_logged_weights_decide_which_context_counts(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory):
-    raw, warehouse = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("warehouse")
-    answer = "The fee is 5 euros."
-    write_lines(
-        raw / "interactions.jsonl",
-        [{"interaction_id": name, "query_text": "What is the fee?", "answer": answer} for name in ("second", "first")],
-    )
-    weights = {"second": (0, 2), "first": (3, None)}
-    write_lines(
-        raw / "retrievals.jsonl",
-        [
-            {"interaction_id": name, "rank": rank, "text": text, "completeness_weight": weights[name][rank - 1]}
-            for name in weights
-            for rank, text in ((1, answer), (2, "Bananas are yellow."))
-        ]
-        + [{"interaction_id": "first", "rank": 3, "text": "Apples.", "completeness_weight": -1}],
-    )
-    build = dbt(f"{SCORES} stg_retrievals__rejected", raw, warehouse)
-    assert build.exit_code == 0, build.output
-    scores = dict(
-        build.query(
-            "select interaction_id || ' ' || metric_name, raw_score from fct_evaluations"
-            " where metric_name in ('completeness_similarity__weighted', 'completeness_similarity__minimum')"
-        )
-    )
-    # the answer is word for word the first context; a chunk without weight beside one that has one counts nothing
-    assert_allclose(scores["first completeness_similarity__weighted"], 1.0, atol=1e-6)
-    assert_allclose(
-        scores["second completeness_similarity__weighted"], scores["second completeness_similarity__minimum"], atol=1e-6
-    )
-    assert build.query("select reject_reason from stg_retrievals__rejected") == [
-        ("completeness_weight is not a finite number of at least 0: -1",)
-    ]
-
+#: Weights of the two contexts of an interaction. The first context is its answer, word for word.
+WEIGHTS_OF_CONTEXTS = {"context_second": (0, 2), "context_first": (3, None)}
+ANSWER_OF_CONTEXT = "The fee is 5 euros."
 
 #: Two sentences each. The context holds the first one of query and answer word for word, and nothing of the second.
 QUERY = "What is the fee? Is it due today?"
@@ -63,26 +31,59 @@ WEIGHED = {
 }
 
 
-def test_logged_weights_decide_which_sentences_count(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory):
+@pytest.fixture(scope="module")
+def build(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Build interactions with weights of contexts, and interactions with weights of sentences."""
     raw, warehouse = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("warehouse")
-    write_lines(
-        raw / "interactions.jsonl",
-        [{"interaction_id": name, "query_id": name, "answer": ANSWER, **own} for name, (own, _) in WEIGHED.items()],
-    )
+    interactions = [
+        {"interaction_id": name, "query_text": "What is the fee?", "answer": ANSWER_OF_CONTEXT}
+        for name in WEIGHTS_OF_CONTEXTS
+    ]
+    interactions += [
+        {"interaction_id": name, "query_id": name, "answer": ANSWER, **own} for name, (own, _) in WEIGHED.items()
+    ]
+    write_lines(raw / "interactions.jsonl", interactions)
     write_lines(
         raw / "queries.jsonl",
         [{"query_id": name, "text": QUERY, "reference_answer": REFERENCE, **own} for name, (_, own) in WEIGHED.items()],
     )
-    write_lines(
-        raw / "retrievals.jsonl",
-        [
-            {"interaction_id": name, "rank": rank, "text": text}
-            for name in WEIGHED
-            for rank, text in enumerate(CONTEXT, start=1)
-        ],
+    retrievals = [
+        {"interaction_id": name, "rank": rank, "text": text, "completeness_weight": weights[rank - 1]}
+        for name, weights in WEIGHTS_OF_CONTEXTS.items()
+        for rank, text in ((1, ANSWER_OF_CONTEXT), (2, "Bananas are yellow."))
+    ]
+    retrievals += [{"interaction_id": "context_first", "rank": 3, "text": "Apples.", "completeness_weight": -1}]
+    retrievals += [
+        {"interaction_id": name, "rank": rank, "text": text}
+        for name in WEIGHED
+        for rank, text in enumerate(CONTEXT, start=1)
+    ]
+    write_lines(raw / "retrievals.jsonl", retrievals)
+    made = dbt(f"{SCORES} stg_retrievals__rejected", raw, warehouse)
+    assert made.exit_code == 0, made.output
+    return made
+
+
+def test_logged_weights_decide_which_context_counts(build: Build):
+    scores = dict(
+        build.query(
+            "select interaction_id || ' ' || metric_name, raw_score from fct_evaluations"
+            " where metric_name in ('completeness_similarity__weighted', 'completeness_similarity__minimum')"
+        )
     )
-    build = dbt(SCORES, raw, warehouse)
-    assert build.exit_code == 0, build.output
+    # the answer is word for word the first context; a chunk without weight beside one that has one counts nothing
+    assert_allclose(scores["context_first completeness_similarity__weighted"], 1.0, atol=1e-6)
+    assert_allclose(
+        scores["context_second completeness_similarity__weighted"],
+        scores["context_second completeness_similarity__minimum"],
+        atol=1e-6,
+    )
+    assert build.query("select reject_reason from stg_retrievals__rejected") == [
+        ("completeness_weight is not a finite number of at least 0: -1",)
+    ]
+
+
+def test_logged_weights_decide_which_sentences_count(build: Build):
     rows = build.query("select interaction_id, metric_name, raw_score, score_status, detail from fct_evaluations")
     scores = {(name, metric): score for name, metric, score, _, _ in rows}
     reasons = {(name, metric): (status, detail) for name, metric, _, status, detail in rows}

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import gc
 import io
 import os
 import re
@@ -59,11 +60,16 @@ def list_nodes(variables: str, target: Path) -> list[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def outside_of_the_demo():
-    """The shipped seeds, and no other setting of the machine."""
+    """The shipped seeds, and no other setting of the machine; garbage is looked for as seldom as in builds."""
+    gc.freeze()
+    thresholds = gc.get_threshold()
+    gc.set_threshold(50_000)
     with pytest.MonkeyPatch.context() as patched:
         for name in [name for name in os.environ if name.startswith("HCAT_")]:
             patched.delenv(name)
         yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("name", sorted(CONDITIONS))

@@ -79,7 +79,11 @@ $name:
       # makes the folder, and says in one line why the file cannot be opened
       plugins: [{module: dbt.adapters.hcatwarehouse}]
       threads: 2
-      settings: {TimeZone: UTC, preserve_insertion_order: false}
+      settings:
+        TimeZone: UTC
+        preserve_insertion_order: false
+        # what DuckDB may use; hcat needs no more for a million interactions, models of your own may
+        memory_limit: "{{ env_var('HCAT_MEMORY_LIMIT', '1500MB') }}"
 """)
 _PACKAGES = Template("""\
 packages:
