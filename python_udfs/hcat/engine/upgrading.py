@@ -62,7 +62,7 @@ def upgrade_warehouse(
     """
     with tempfile.TemporaryDirectory() as artefacts:
         # folders of its own: the parsed project of the builds stays as it is
-        command = [*DBT, "--quiet", "--no-use-colors"]
+        command = [*DBT, "--quiet", "--no-use-colors", "--no-write-json"]
         command += ["run-operation", "hcat.upgrade_warehouse", "--args", json.dumps({"dry_run": is_dry_run})]
         command += ["--vars", json.dumps(read_vars(variables) | _EVERYTHING)]
         command += ["--project-dir", str(project), "--target-path", artefacts, "--log-path", artefacts]
