@@ -83,7 +83,7 @@ $name:
         TimeZone: UTC
         preserve_insertion_order: false
         # what DuckDB may use; hcat needs no more for a million interactions, models of your own may
-        memory_limit: "{{ env_var('HCAT_MEMORY_LIMIT', '1500MB') }}"
+        memory_limit: "{{ env_var('HCAT_MEMORY_LIMIT', '2GB') }}"
 """)
 _PACKAGES = Template("""\
 packages:
