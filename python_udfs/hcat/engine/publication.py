@@ -23,8 +23,8 @@ from hcat.engine.warehouse import DATABASE_FILE, Comments, renew_database, share
 #: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
 ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
 
-#: Share of the engine's memory for the sorts of tables. They fill what they are given and take no longer with this, and
-#: files and copies are written from more memory beside it.
+#: Share of the engine's memory that publication uses. A sort fills what it is given, and takes no longer with less. The
+#: memory in which files and copies are written comes on top.
 _SHARE_OF_MEMORY = 2 / 3
 
 _PUBLISHED_SCHEMA = pa.schema(
