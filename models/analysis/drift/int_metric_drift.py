@@ -6,7 +6,9 @@ def model(dbt, session):
     settings = dbt.config.meta_get("settings")
     interactions = read_rows(order_by(dbt.ref("hcat", "int_interaction_weeks"), "interaction_id"))
     segments = dbt.ref("hcat", "int_segments_monitored")
-    evaluations = order_by(dbt.ref("hcat", "int_primary_evaluations"), "metric_name, interaction_id")
+    evaluations = dbt.ref("hcat", "int_primary_evaluations")
+    evaluations = order_by(evaluations, "metric_name, interaction_id", in_groups_of="metric_name")
     weeks = read_rows(order_by(dbt.ref("hcat", "int_scores_by_week"), "metric_name, dimension, segment, week_start"))
-    members, scores = read_batches(segments), read_batches(evaluations)
-    return measure_drift_of(interactions, members, scores, weeks, settings)
+    # each batch of memberships looks up the ids of all interactions
+    members = read_batches(segments, batch_rows=1_000_000)
+    return measure_drift_of(interactions, members, read_batches(evaluations), weeks, settings)

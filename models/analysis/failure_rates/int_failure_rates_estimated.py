@@ -6,7 +6,8 @@ def model(dbt, session):
     target = dbt.config.meta_get("target")
     confidence = dbt.config.meta_get("confidence")
     seed = dbt.config.meta_get("random_seed")
-    evaluations = order_by(dbt.ref("hcat", "int_target_evaluations"), "metric_name, interaction_id")
+    evaluations = dbt.ref("hcat", "int_target_evaluations")
+    evaluations = order_by(evaluations, "metric_name, interaction_id", in_groups_of="metric_name")
     segments = dbt.ref("hcat", "int_interaction_segments")
     targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
     options = {"target": target, "confidence": confidence, "random_seed": seed}

@@ -1,4 +1,4 @@
-"""A relation that is read in parts: for tables that grow with the logs and have wide rows.
+"""A relation that is read in parts: for tables that grow with the logs.
 
 A table that is sorted whole holds the memory of the engine until its last row is read, and the model that runs beside
 it finds none. A part is small.
@@ -48,3 +48,36 @@ class Parts:
         for part in range(count):
             rows = self.relation.filter(f"hash({self.key}) % {count} = {part}") if count > 1 else self.relation
             yield rows.order(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Rows of a relation group by group, in the order of the groups, each group in order.
+
+    Parameters
+    ----------
+    relation : DuckDBPyRelation
+        All rows.
+    key : str
+        Column of texts without nulls. It has few values, because all rows are scanned for each of them.
+    columns : str
+        Order of all rows; it begins with `key`.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> scores = duckdb.sql("select * from (values ('b', 3), ('a', 2), ('b', 1)) as scores (metric, score)")
+    >>> [group.fetchall() for group in Groups(scores, "metric", "metric, score").relations()]
+    [[('a', 2)], [('b', 1), ('b', 3)]]
+    """
+
+    relation: Any
+    key: str
+    columns: str
+
+    def relations(self) -> Iterator[Any]:
+        """Yield one ordered relation for each group."""
+        values = self.relation.project(self.key).distinct().order(self.key).fetchall()
+        for (value,) in values:
+            quoted = "'" + str(value).replace("'", "''") + "'"
+            yield self.relation.filter(f"{self.key} = {quoted}").order(self.columns)

@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 
-from hcat.engine.parts import Parts
+from hcat.engine.parts import Groups, Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
 from hcat.engine.warehouse import Comments, digest_table
 
@@ -87,7 +87,7 @@ def read_batches(relation: Any, batch_rows: int = ROWS_GATHERED) -> Iterator[pa.
     >>> [batch.column(0).to_pylist() for batch in read_batches(relation, 2)]
     [[1, 2], [3, 4], [5]]
     """
-    if isinstance(relation, Parts):
+    if isinstance(relation, Parts | Groups):
         for part in relation.relations():
             yield from read_batches(part, batch_rows)
         return
@@ -375,7 +375,7 @@ def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str)
     return stream(streamed.schema, pending())
 
 
-def order_by(relation: Any, columns: str, in_parts_by: str | None = None) -> Any:
+def order_by(relation: Any, columns: str, in_parts_by: str | None = None, in_groups_of: str | None = None) -> Any:
     """Return ``relation`` in the order of some columns, so that results do not depend on the engine's order.
 
     Parameters
@@ -386,11 +386,16 @@ def order_by(relation: Any, columns: str, in_parts_by: str | None = None) -> Any
     in_parts_by : str, optional
         For :func:`map_batches` and its like: column by which a long table is read in parts (:mod:`hcat.engine.parts`),
         each of them in order. Spark orders the whole table.
+    in_groups_of : str, optional
+        For :func:`read_batches` of a long table: the first of `columns`, a column of few texts. Rows are read value by
+        value (:class:`hcat.engine.parts.Groups`). Spark orders the whole table.
     """
     if is_distributed(relation):
         return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
     if in_parts_by is not None:
         return Parts(relation, in_parts_by, columns, count_rows(relation))
+    if in_groups_of is not None:
+        return Groups(relation, in_groups_of, columns)
     return relation.order(columns)
 
 

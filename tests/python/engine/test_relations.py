@@ -96,6 +96,21 @@ def test_parts_hold_every_row_once_and_equal_keys_together(session, monkeypatch)
     assert all(earlier["query"] != row["query"] or earlier["id"] < row["id"] for earlier, row in pairwise(rows))
 
 
+def test_groups_hold_every_row_once_in_the_order_of_the_whole(session):
+    session.execute(
+        "create table scored as select range as id, ['b', 'a''b', 'ä', 'B'][range % 4 + 1] as metric from range(5000)"
+    )
+    whole, in_groups = (
+        [row for batch in read_batches(work, 100) for row in batch.to_pylist()]
+        for work in (
+            order_by(session.table("scored"), "metric, id"),
+            order_by(session.table("scored"), "metric, id", in_groups_of="metric"),
+        )
+    )
+    assert in_groups == whole
+    assert len(whole) == 5_000
+
+
 def test_one_row_is_one_row(session):
     assert read_one(session.sql("select 1 as a")) == {"a": 1}
     with pytest.raises(ValueError, match="one row, got 10000"):

@@ -122,24 +122,32 @@ def read_memberships(segments: Iterable[pa.RecordBatch], known: Interactions) ->
     ValueError
         If an interaction is not among `known`.
     """
-    schema = pa.schema([("interaction_id", pa.string()), ("dimension", pa.string()), ("segment", pa.string())])
-    batches = [batch.select(schema.names).cast(schema) for batch in segments]
-    table = pa.Table.from_batches(batches, schema=schema)
-    keys = table.group_by(["dimension", "segment"]).aggregate([])
-    names = sorted(zip(keys["dimension"].to_pylist(), keys["segment"].to_pylist(), strict=True))
-    dimensions = sorted({dimension for dimension, _ in names})
-    values = sorted({segment for _, segment in names})
-    codes = _place(table["dimension"], pa.array(dimensions, pa.string()), "dimension") * max(1, len(values))
-    codes = codes + _place(table["segment"], pa.array(values, pa.string()), "segment")
-    # names are in order of dimension and segment, and so are their codes
-    of_dimension = {name: place for place, name in enumerate(dimensions)}
-    of_segment = {name: place for place, name in enumerate(values)}
-    ordered = [of_dimension[first] * max(1, len(values)) + of_segment[second] for first, second in names]
-    sorted_codes = np.array(ordered, dtype=np.int64)
-    cells = np.searchsorted(sorted_codes, codes).astype(np.int64)
-    interactions = _place(table["interaction_id"], known.ids, "interaction_id of segments")
-    order = np.argsort(interactions * max(1, len(names)) + cells, kind="stable")
-    return Memberships(names, interactions[order], cells[order])
+    codes: dict[tuple[str, str], int] = {}
+    owners, cells = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for batch in segments:
+        # as numbers at once: the names of ten segments for each interaction take ten times the memory
+        owners.append(_place(batch.column("interaction_id"), known.ids, "interaction_id of segments"))
+        cells.append(_encode_pairs(batch.column("dimension"), batch.column("segment"), codes))
+    names = sorted(codes)
+    interactions = np.concatenate(owners)
+    # from the order of their first appearance to that of their names
+    ordered = np.zeros(len(names), dtype=np.int64)
+    ordered[[codes[name] for name in names]] = np.arange(len(names))
+    of_cell = ordered[np.concatenate(cells)]
+    order = np.argsort(interactions * max(1, len(names)) + of_cell, kind="stable")
+    return Memberships(names, interactions[order], of_cell[order])
+
+
+def _encode_pairs(dimensions: pa.Array, segments: pa.Array, codes: dict[tuple[str, str], int]) -> Integers:
+    """Return the code of each (dimension, segment); new ones are added to `codes`."""
+    of_dimension, of_segment = (column.cast(pa.string()).dictionary_encode() for column in (dimensions, segments))
+    names, values = of_dimension.dictionary.to_pylist(), of_segment.dictionary.to_pylist()
+    places = of_dimension.indices.to_numpy().astype(np.int64) * max(1, len(values)) + of_segment.indices.to_numpy()
+    pairs, inverse = np.unique(places, return_inverse=True)
+    found = [(names[pair // len(values)], values[pair % len(values)]) for pair in pairs.tolist()]
+    known = np.array([codes.setdefault(pair, len(codes)) for pair in found], dtype=np.int64)
+    encoded: Integers = known[inverse]
+    return encoded
 
 
 def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> Integers | None:
@@ -262,7 +270,7 @@ def read_pruned_days(weeks: pa.Table) -> Integers:
     return np.unique(days.to_numpy().astype(np.int64))
 
 
-def _place(column: pa.ChunkedArray, values: pa.Array, name: str) -> Integers:
+def _place(column: pa.Array | pa.ChunkedArray, values: pa.Array, name: str) -> Integers:
     """Return the position of each value of a column among ``values``."""
     found = pc.index_in(column, value_set=values)
     if found.null_count:
