@@ -125,7 +125,7 @@ def read_memberships(segments: Iterable[pa.RecordBatch], known: Interactions) ->
     codes: dict[tuple[str, str], int] = {}
     owners, cells = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for batch in segments:
-        # as numbers at once: the names of ten segments for each interaction take ten times the memory
+        # as numbers at once: ids and names of all memberships take many times the memory
         owners.append(_place(batch.column("interaction_id"), known.ids, "interaction_id of segments"))
         cells.append(_encode_pairs(batch.column("dimension"), batch.column("segment"), codes))
     names = sorted(codes)
