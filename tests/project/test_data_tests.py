@@ -46,15 +46,17 @@ def test_a_key_that_is_missing_or_too_many_is_named_with_its_counts(
         ([1, 2], [(1, "Fees")], [(1, "Fees")], [2]),
         ([1], [(1, "Fees"), (2, "Rates")], [], [2]),
         ([1, 2], [(1, None), (2, None)], [(1, None), (2, "Rates")], [2]),
+        ([1], [(1, "Fees"), (1, None)], [(1, "Fees")], [1]),
+        ([1, None], [(1, "Fees"), (None, "Rates")], [], [None]),
         # what a metric read beside the retrievals is no row of theirs
         ([1], [(1, "Fees")], [(1, "Fees"), (3, "Rates")], []),
     ],
 )
 def test_a_retrieved_passage_without_its_row_or_text_is_named(
-    retrieved: list[int],
-    contexts: list[tuple[int, str | None]],
+    retrieved: list[int | None],
+    contexts: list[tuple[int | None, str | None]],
     passages: list[tuple[int, str | None]],
-    ranks_named: list[int],
+    ranks_named: list[int | None],
 ) -> None:
     path = REPOSITORY / "tests" / "singular" / "core" / "retrieved_contexts_are_complete.sql"
     statement = jinja2.Template(path.read_text(encoding="utf-8")).render(ref=lambda package, model: model)

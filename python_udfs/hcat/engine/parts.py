@@ -63,6 +63,11 @@ class Groups:
     columns : str
         Order of all rows; it begins with `key`.
 
+    Raises
+    ------
+    ValueError
+        If the key of a row is null.
+
     Examples
     --------
     >>> import duckdb
@@ -79,5 +84,7 @@ class Groups:
         """Yield one ordered relation for each group."""
         values = self.relation.project(self.key).distinct().order(self.key).fetchall()
         for (value,) in values:
+            if value is None:
+                raise ValueError(f"{self.key} must not be null in rows that are read in groups of it")
             quoted = "'" + str(value).replace("'", "''") + "'"
             yield self.relation.filter(f"{self.key} = {quoted}").order(self.columns)

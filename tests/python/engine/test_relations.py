@@ -109,6 +109,9 @@ def test_groups_hold_every_row_once_in_the_order_of_the_whole(session):
     )
     assert in_groups == whole
     assert len(whole) == 5_000
+    session.execute("insert into scored values (5001, null)")
+    with pytest.raises(ValueError, match="metric must not be null"):
+        list(read_batches(order_by(session.table("scored"), "metric, id", in_groups_of="metric")))
 
 
 def test_one_row_is_one_row(session):

@@ -38,4 +38,6 @@ from counted
 where
     (count_retrieved > 0 and count_contexts = 0)
     or (count_retrieved = 0 and count_contexts > 0)
-    or (count_contexts > 0 and count_passages_with_text > 0 and count_contexts_with_text = 0)
+    or (count_passages_with_text > 0 and count_contexts_with_text < count_contexts)
+    -- a place without a name is no place
+    or (count_retrieved + count_contexts > 0 and (interaction_id is null or rank is null))
