@@ -8,7 +8,10 @@ def model(dbt, session):
     seed = dbt.config.meta_get("random_seed")
     evaluations = dbt.ref("hcat", "int_target_evaluations")
     evaluations = order_by(evaluations, "metric_name, interaction_id", in_groups_of="metric_name")
-    segments = dbt.ref("hcat", "int_interaction_segments")
+    interactions = dbt.ref("hcat", "fct_interactions")
+    ids = read_rows(interactions.select("interaction_id"))["interaction_id"].combine_chunks()
+    # each batch of memberships looks up the ids of all interactions
+    segments = read_batches(dbt.ref("hcat", "int_interaction_segments"), batch_rows=1_000_000)
     targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
     options = {"target": target, "confidence": confidence, "random_seed": seed}
-    return estimate_failure_rates(read_batches(evaluations), read_batches(segments), targets, **options)
+    return estimate_failure_rates(ids, read_batches(evaluations), segments, targets, **options)

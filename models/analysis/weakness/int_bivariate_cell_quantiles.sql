@@ -1,12 +1,17 @@
 -- One row per (metric, bivariate cell, quantile) of cells with scores, with the raw score at the quantile. The marginal
 -- cells have a model of their own, because quantiles hold all scores of all cells in memory.
-{{ config(materialized='table') }}
+{{ config(
+    materialized='table',
+    pre_hook="{{ begin_buckets('(select coalesce(max(metric_number), 1) from ' ~ ref('hcat', 'int_metrics_numbered') ~ ')') }}",
+    post_hook="{{ insert_other_buckets() }}"
+) }}
 {%- set quantiles = [0.05, 0.25, 0.5, 0.75, 0.95] %}
 
 with evaluations as (
     select interaction_number, metric_number, raw_score
     from {{ ref('hcat', 'int_evaluations_numbered') }}
-    where raw_score is not null
+    -- lists of scores stay in memory: those of one metric at a time
+    where raw_score is not null and {{ is_bucket('metric_number - 1') }}
 ),
 
 interactions as (

@@ -1,12 +1,17 @@
 -- One row per (metric, marginal cell, quantile) of cells with scores, with the raw score at the quantile. There are
 -- enough quantiles to draw a distribution.
-{{ config(materialized='table') }}
+{{ config(
+    materialized='table',
+    pre_hook="{{ begin_buckets('(select coalesce(max(metric_number), 1) from ' ~ ref('hcat', 'int_metrics_numbered') ~ ')') }}",
+    post_hook="{{ insert_other_buckets() }}"
+) }}
 {%- set quantiles = [0.0, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0] %}
 
 with evaluations as (
     select interaction_number, metric_number, raw_score
     from {{ ref('hcat', 'int_evaluations_numbered') }}
-    where raw_score is not null
+    -- lists of scores stay in memory: those of one metric at a time
+    where raw_score is not null and {{ is_bucket('metric_number - 1') }}
 ),
 
 interactions as (

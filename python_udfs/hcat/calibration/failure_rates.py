@@ -4,9 +4,8 @@ The statistics are those of :mod:`hcat.statistics.prediction_powered`; the predi
 (:mod:`hcat.calibration.calibrators`) of the metric's score, cross-fitted: what it says of an interaction comes from
 labels of other clusters.
 
-Memory: the rows of one metric at a time (48 bytes each, and their names while they are read), 16 bytes per
-(interaction, dimension), working copies of both, and every name once. Measured on one core: 100,000 interactions with 8
-metrics, 12 dimensions and 4 systems take 10 s and 250 MiB beside the engine's.
+Memory: the rows of one metric at a time (48 bytes each, and their names while they are read), four bytes per
+(interaction, dimension), working copies of the rows of one cell, and every name once.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scor
 from hcat.calibration.threshold_tables import TargetMetric, read_target_metrics
 from hcat.statistics.arrays import Floats, Integers
 from hcat.statistics.clusters import folds_of_clusters
+from hcat.statistics.memberships import Memberships, find_places, read_memberships
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, Target, estimate_failure_rate
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(
@@ -77,14 +77,6 @@ PREDICTOR_STATUSES: Final = {
 }
 
 
-class _Cells(NamedTuple):
-    """(dimension, segment) pairs, and for each membership the codes of interaction and pair."""
-
-    names: list[tuple[str, str]]
-    interactions: Integers
-    cells: Integers
-
-
 class _Rows(NamedTuple):
     """All interactions of one metric, each array of shape (n_rows,); NaN = no score, no label."""
 
@@ -107,7 +99,7 @@ class _Codes:
     def encode(self, column: pa.Array) -> Integers:
         """Return the codes of a column, shape (n,)."""
         encoded = column.dictionary_encode()
-        # most metrics have the same interactions in the same order
+        # most metrics have the same names in the same order
         if self._names is None or not encoded.dictionary.equals(self._names):
             self._names = encoded.dictionary
             codes = [self.known.setdefault(name, len(self.known)) for name in encoded.dictionary.to_pylist()]
@@ -121,6 +113,7 @@ class _Codes:
 
 
 def estimate_failure_rates(
+    interactions: pa.Array,
     evaluations: Iterable[pa.RecordBatch],
     segments: Iterable[pa.RecordBatch],
     targets: pa.Table,
@@ -133,6 +126,8 @@ def estimate_failure_rates(
 
     Parameters
     ----------
+    interactions : Array
+        interaction_id of all interactions, each once.
     evaluations : iterable of RecordBatch
         metric_name, interaction_id, cluster_id, system, raw_score (null = the metric gave none), label (1 = people
         accept, null = none), inclusion_probability (of the label); ordered by metric_name, one row per interaction.
@@ -155,7 +150,8 @@ def estimate_failure_rates(
     Raises
     ------
     ValueError
-        If a metric is not among the targets, its rows do not stand together, or as `read_target_metrics`.
+        If a metric is not among the targets, its rows do not stand together, an interaction is not among
+        `interactions`, or as `read_target_metrics`.
 
     Examples
     --------
@@ -167,6 +163,7 @@ def estimate_failure_rates(
     >>> rows = [row | dict(interaction_id=f"i{n}", cluster_id=f"q{n}", label=int(n > 0)) for n in range(4)]
     >>> segments = [dict(interaction_id=f"i{n}", dimension="all", segment="all") for n in range(4)]
     >>> found = estimate_failure_rates(
+    ...     pa.array(row["interaction_id"] for row in rows),
     ...     [pa.RecordBatch.from_pylist(rows)],
     ...     [pa.RecordBatch.from_pylist(segments)],
     ...     pa.Table.from_pylist([target]),
@@ -178,8 +175,8 @@ def estimate_failure_rates(
     (0.25, 'known')
     """
     metrics = {metric.name: metric for metric in read_target_metrics(targets)}
-    interactions, systems, clusters = _Codes(), _Codes(), _Codes()
-    cells = _read_cells(segments, interactions)
+    systems, clusters = _Codes(), _Codes()
+    cells = read_memberships(segments, interactions)
     rows: list[dict[str, Any]] = []
     for name, found in _read_metrics(evaluations, interactions, systems, clusters):
         if name not in metrics:
@@ -195,7 +192,7 @@ def estimate_failure_rates(
             random_seed,
         )
         system_names = systems.names
-        for system, cell, members in _split(found, cells, len(interactions.known)):
+        for system, cell, members in _split(found, cells, len(interactions)):
             key = {
                 "metric_name": name,
                 "criterion": metric.criterion,
@@ -375,26 +372,8 @@ def state_rate(rate: FailureRate) -> str | None:
     return f"{counted} labelled answers failed; of all, {100 * rate.estimate:.0f} % ({bounds})"
 
 
-def _read_cells(segments: Iterable[pa.RecordBatch], interactions: _Codes) -> _Cells:
-    dimensions, values = _Codes(), _Codes()
-    parts = [
-        (
-            interactions.encode(batch.column("interaction_id")),
-            dimensions.encode(batch.column("dimension")),
-            values.encode(batch.column("segment")),
-        )
-        for batch in segments
-    ]
-    owners, of_dimension, of_value = (_join([part[place] for part in parts]) for place in range(3))
-    count_values = max(1, len(values.known))
-    keys, cells = np.unique(of_dimension * count_values + of_value, return_inverse=True)
-    dimension_names, value_names = dimensions.names, values.names
-    names = [(dimension_names[key // count_values], value_names[key % count_values]) for key in keys.tolist()]
-    return _Cells(names, owners, cells.astype(np.int64))
-
-
 def _read_metrics(
-    evaluations: Iterable[pa.RecordBatch], interactions: _Codes, systems: _Codes, clusters: _Codes
+    evaluations: Iterable[pa.RecordBatch], interactions: pa.Array, systems: _Codes, clusters: _Codes
 ) -> Iterator[tuple[str, _Rows]]:
     """Yield the rows of each metric when its last batch has come."""
     finished: set[str] = set()
@@ -404,7 +383,7 @@ def _read_metrics(
     def join() -> _Rows:
         own = pa.Table.from_batches(parts).combine_chunks()
         return _Rows(
-            interactions.encode(own["interaction_id"].chunk(0)),
+            find_places(own["interaction_id"], interactions, "interaction_id of evaluations"),
             systems.encode(own["system"].chunk(0)),
             clusters.encode(own["cluster_id"].chunk(0)),
             *(_floats(own[column]) for column in ("raw_score", "label", "inclusion_probability")),
@@ -425,23 +404,17 @@ def _read_metrics(
         yield current, join()
 
 
-def _split(found: _Rows, cells: _Cells, count_interactions: int) -> Iterator[tuple[int, int, Integers]]:
-    """Yield system, cell and the rows of the metric in both."""
+def _split(found: _Rows, cells: Memberships, count_interactions: int) -> Iterator[tuple[int, int, Integers]]:
+    """Yield system, cell and the rows of the metric in both, ascending."""
     place = np.full(count_interactions, -1)
     place[found.interactions] = np.arange(len(found.interactions))
-    rows = place[cells.interactions]
-    is_known = rows >= 0
-    rows, of_cell = rows[is_known], cells.cells[is_known]
-    keys = found.systems[rows] * len(cells.names) + of_cell
-    order = np.argsort(keys, kind="stable")
-    groups, starts = np.unique(keys[order], return_index=True)
-    for group, members in zip(groups.tolist(), np.split(rows[order], starts[1:]), strict=True):
-        # the same numbers whatever the order of the segments
-        yield group // len(cells.names), group % len(cells.names), np.sort(members)
-
-
-def _join(parts: Sequence[Integers]) -> Integers:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    for cell in range(len(cells.names)):
+        rows = place[cells.of(cell)]
+        # the same numbers whatever the order of the interactions
+        rows = np.sort(rows[rows >= 0])
+        systems = found.systems[rows]
+        for system in np.unique(systems).tolist():
+            yield system, cell, rows[systems == system]
 
 
 def _floats(column: pa.ChunkedArray) -> Floats:

@@ -80,6 +80,11 @@ def make_segments(rows: list[Row]) -> pa.Table:
     return pa.Table.from_pylist(segments, schema=pa.schema([(name, pa.string()) for name in names]))
 
 
+def name_interactions(rows: list[Row]) -> pa.Array:
+    """Ids in no order: it must not matter."""
+    return pa.array(sorted({row["interaction_id"] for row in rows}, key=lambda name: name[::-1]), pa.string())
+
+
 def cut(table: pa.Table, batch_rows: int) -> Iterator[pa.RecordBatch]:
     yield from table.combine_chunks().to_batches(max_chunksize=batch_rows)
 
@@ -90,6 +95,7 @@ def estimate(rows: list[Row], batch_rows: int = 1000, target: Any = "process") -
     segments = make_segments(rows)
     order = np.random.default_rng(batch_rows).permutation(segments.num_rows)
     table = estimate_failure_rates(
+        name_interactions(rows),
         cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), batch_rows),
         cut(segments.take(order), batch_rows),
         TARGETS,
@@ -290,7 +296,13 @@ def test_rows_of_a_metric_stand_together() -> None:
     batches = cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), 2)
     with pytest.raises(ValueError, match="must be ordered by metric_name, got m again after n"):
         estimate_failure_rates(
-            batches, cut(make_segments(rows), 9), TARGETS, target="process", confidence=0.95, random_seed=SEED
+            name_interactions(rows),
+            batches,
+            cut(make_segments(rows), 9),
+            TARGETS,
+            target="process",
+            confidence=0.95,
+            random_seed=SEED,
         )
 
 

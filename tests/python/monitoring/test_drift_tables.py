@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from hcat.monitoring.drift import measuring
 from hcat.monitoring.drift.alarms import share_level
 from hcat.monitoring.drift.measuring import STATUSES
 from hcat.monitoring.drift.periods import plan_periods
@@ -460,10 +461,16 @@ def test_empty_logs_give_an_empty_table() -> None:
 # --- invariance -------------------------------------------------------------------------------------------------------
 
 
-def test_batches_and_order_of_rows_do_not_matter() -> None:
+def test_batches_and_order_of_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     logs = normal_logs(shift=0.4, weekly=25)
+    # a metric that one topic alone has
+    logs.scores["quiet"] = [row for row in logs.scores["quiet"] if int(row["interaction_id"][1:]) % 2]
     whole = logs.measure()
     assert logs.measure(batch_rows=7).equals(whole)
+    # nor how many series are measured at once
+    with monkeypatch.context() as patched:
+        patched.setattr(measuring, "MOST_MEMBERSHIPS", 1)
+        assert logs.measure().equals(whole)
     # the engine need not order segments: the same bits
     logs.segments.reverse()
     assert logs.measure().equals(whole)

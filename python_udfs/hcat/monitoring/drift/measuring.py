@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from hcat.monitoring.drift.chart import (
     compare_mixes,
 )
 from hcat.monitoring.drift.periods import WEEK_DAYS, Plan, name_dates
-from hcat.monitoring.drift.reading import Interactions, Memberships, Weekly
+from hcat.monitoring.drift.reading import Interactions, Weekly
 from hcat.monitoring.drift.sequential import watch_means
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import (
@@ -35,6 +36,7 @@ from hcat.monitoring.drift.statistics import (
 )
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.intervals import t_quantile
+from hcat.statistics.memberships import Memberships
 
 #: Status of a row -> meaning. Only a row with the status `tested` has a p-value.
 STATUSES: Final = {
@@ -46,6 +48,9 @@ STATUSES: Final = {
     "too_few_window": "the window holds too few effective rows for the test",
     "constant": "nothing varies: equal scores, or a reference that cannot be split in two bins or segments",
 }
+
+#: Memberships whose series are measured at once: the working copies of one take about 200 bytes.
+MOST_MEMBERSHIPS: Final = 250_000
 
 
 def compare_shapes(
@@ -201,37 +206,51 @@ def measure_metric(
     """
     place = np.full(len(known.ids), -1)
     place[owners] = np.arange(len(owners))
-    of_metric = place[cells.interactions]
-    is_own = of_metric >= 0
-    member, cell = of_metric[is_own], cells.cells[is_own]
-    present, series = np.unique(cell, return_inverse=True)
-    count_series = len(present)
-    is_scored = np.isfinite(scores)[member]
-    interaction = owners[member]
-    without_week = is_scored & ~known.has_week[interaction]
-    incomplete = is_scored & known.has_week[interaction] & ~known.is_complete[interaction]
-    counts = {
-        "count_scored": np.bincount(series[is_scored], minlength=count_series),
-        "count_without_week": np.bincount(series[without_week], minlength=count_series),
-        "count_incomplete_week": np.bincount(series[incomplete], minlength=count_series),
-    }
-    shared: list[dict[str, Any]] = [
-        {"metric_name": metric_name, "dimension": cells.names[code][0], "segment": cells.names[code][1]}
-        | {name: int(values[number]) for name, values in counts.items()}
-        for number, code in enumerate(present.tolist())
-    ]
-    rows = _measure_windows(shared, series, member, interaction, scores, known, strata, plan, settings)
-    rows += _watch(shared, watched, watch_plan, settings)
-    for row in rows:
+    is_scored = np.isfinite(scores)
+    found: list[dict[str, Any]] = []
+    for cell, interaction in cells.parts(MOST_MEMBERSHIPS):
+        of_metric = place[interaction]
+        is_own = of_metric >= 0
+        if not is_own.any():
+            continue
+        members = _Members(*np.unique(cell[is_own], return_inverse=True), interaction[is_own], of_metric[is_own])
+        names = [cells.names[code] for code in members.cells.tolist()]
+        shared = [
+            {"metric_name": metric_name, "dimension": dimension, "segment": segment} | counts
+            for (dimension, segment), counts in zip(names, _count(members, is_scored, known), strict=True)
+        ]
+        found += _measure_windows(shared, members, scores, known, strata, plan, settings)
+        found += _watch(shared, watched, watch_plan, settings)
+    for row in found:
         del row["count_scored"]
-    return rows
+    return found
+
+
+class _Members(NamedTuple):
+    """Memberships of some cells that have a row of the metric; arrays but the first are of shape (n_memberships,)."""
+
+    cells: Integers  # shape (n_series,): the cells with such a membership
+    series: Integers  # place in `cells`
+    interactions: npt.NDArray[np.int32]
+    rows: Integers  # place among the rows of the metric
+
+
+def _count(members: _Members, is_scored: Flags, known: Interactions) -> Iterator[dict[str, int]]:
+    """Yield the scored interactions of each series, and how many of them have no week or an incomplete one."""
+    interaction, own = members.interactions, is_scored[members.rows]
+    counts = {
+        "count_scored": own,
+        "count_without_week": own & ~known.has_week[interaction],
+        "count_incomplete_week": own & known.has_week[interaction] & ~known.is_complete[interaction],
+    }
+    columns = [np.bincount(members.series[flags], minlength=len(members.cells)).tolist() for flags in counts.values()]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(counts, values, strict=True))
 
 
 def _measure_windows(
     shared: list[dict[str, Any]],
-    series: Integers,
-    member: Integers,
-    interaction: Integers,
+    members: _Members,
     scores: Floats,
     known: Interactions,
     strata: Integers | None,
@@ -247,11 +266,13 @@ def _measure_windows(
             for test in window_tests
             for weeks in settings.window_weeks
         ]
+    interaction = members.interactions
     days = known.days[interaction]
     in_reference = (days >= plan.first) & (days < plan.reference_end)
     latest = min(window.start for window in plan.windows)
-    is_used = np.isfinite(scores)[member] & known.is_complete[interaction] & (in_reference | (days >= latest))
-    rows = arrange_rows(series[is_used], known.clusters[interaction[is_used]], scores[member[is_used]], len(shared))
+    of_metric = scores[members.rows]
+    is_used = np.isfinite(of_metric) & known.is_complete[interaction] & (in_reference | (days >= latest))
+    rows = arrange_rows(members.series[is_used], known.clusters[interaction[is_used]], of_metric[is_used], len(shared))
     days = days[is_used][rows.order]
     is_reference = in_reference[is_used][rows.order]
     mondays, weeks = np.unique(days, return_inverse=True)
@@ -378,25 +399,22 @@ def measure_mix(
         None when no week of the logs is complete.
     settings : DriftSettings
     """
-    dimensions = sorted({dimension for dimension, _ in cells.names} - {"all"})
     found: list[dict[str, Any]] = []
-    of_cell = np.array([dimension for dimension, _ in cells.names], dtype=np.str_)
-    days = known.days[cells.interactions]
-    has_week = known.has_week[cells.interactions]
-    is_complete = known.is_complete[cells.interactions]
-    for dimension in dimensions:
-        own_cells = np.flatnonzero(of_cell == dimension)
-        is_own = np.isin(cells.cells, own_cells)
-        segments = np.searchsorted(own_cells, cells.cells[is_own])
-        clusters = known.clusters[cells.interactions[is_own]]
-        own_days, complete = days[is_own], is_complete[is_own]
+    for dimension, of_dimension in groupby(range(len(cells.names)), key=lambda cell: cells.names[cell][0]):
+        if dimension == "all":
+            continue
+        own_cells = list(of_dimension)
+        interactions = np.concatenate([cells.of(cell) for cell in own_cells])
+        segments = np.repeat(np.arange(len(own_cells)), [len(cells.of(cell)) for cell in own_cells])
+        clusters, has_week = known.clusters[interactions], known.has_week[interactions]
+        own_days, complete = known.days[interactions], known.is_complete[interactions]
         shared = {
             "metric_name": None,
             "dimension": dimension,
             "segment": "all",
-            "count_without_week": int((~has_week[is_own]).sum()),
-            "count_incomplete_week": int((has_week[is_own] & ~complete).sum()),
-            "count_scored": int(is_own.sum()),
+            "count_without_week": int((~has_week).sum()),
+            "count_incomplete_week": int((has_week & ~complete).sum()),
+            "count_scored": len(interactions),
         }
         if plan is None:
             status = _without_plan(shared)
@@ -412,7 +430,7 @@ def measure_mix(
         by_week = np.bincount(keys, minlength=len(own_cells) * len(mondays)).astype(np.float64)
         by_week = by_week.reshape(len(own_cells), len(mondays))
         reference = describe_period(rows, is_reference)
-        names = [cells.names[code][1] for code in own_cells.tolist()]
+        names = [cells.names[cell][1] for cell in own_cells]
         for window in plan.windows:
             is_window = complete & (own_days >= window.start) & (own_days < window.end) & ~is_reference
             period = describe_period(rows, is_window)

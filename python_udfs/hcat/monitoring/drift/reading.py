@@ -1,4 +1,4 @@
-"""The tables that drift is measured on, as arrays: interactions, memberships, scores and weekly means."""
+"""The tables that drift is measured on, as arrays: interactions, scores and weekly means."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from hcat.monitoring.drift.periods import EPOCH, WEEK_DAYS, WEEK_STATUSES, Plan
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.memberships import Memberships, find_places
 
 
 class Interactions(NamedTuple):
@@ -33,22 +34,6 @@ class Interactions(NamedTuple):
     days: Integers
     has_week: Flags
     is_complete: Flags
-
-
-class Memberships(NamedTuple):
-    """Which interaction belongs to which segments.
-
-    Attributes
-    ----------
-    names : list of (str, str)
-        Dimension and segment of each cell, in order.
-    interactions, cells : ndarray of int, shape (n_memberships,)
-        Place of the interaction, and of the cell in `names`.
-    """
-
-    names: list[tuple[str, str]]
-    interactions: Integers
-    cells: Integers
 
 
 class Weekly(NamedTuple):
@@ -103,53 +88,6 @@ def read_interactions(table: pa.Table) -> Interactions:
     )
 
 
-def read_memberships(segments: Iterable[pa.RecordBatch], known: Interactions) -> Memberships:
-    """Return the memberships of all interactions in segments.
-
-    Parameters
-    ----------
-    segments : iterable of RecordBatch
-        interaction_id, dimension, segment, in any order. Read once.
-    known : Interactions
-
-    Returns
-    -------
-    Memberships
-        In the order of interactions and cells: whole numbers are sorted here faster than names in an engine.
-
-    Raises
-    ------
-    ValueError
-        If an interaction is not among `known`.
-    """
-    codes: dict[tuple[str, str], int] = {}
-    owners, cells = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for batch in segments:
-        # as numbers at once: ids and names of all memberships take many times the memory
-        owners.append(_place(batch.column("interaction_id"), known.ids, "interaction_id of segments"))
-        cells.append(_encode_pairs(batch.column("dimension"), batch.column("segment"), codes))
-    names = sorted(codes)
-    interactions = np.concatenate(owners)
-    # from the order of their first appearance to that of their names
-    ordered = np.zeros(len(names), dtype=np.int64)
-    ordered[[codes[name] for name in names]] = np.arange(len(names))
-    of_cell = ordered[np.concatenate(cells)]
-    order = np.argsort(interactions * max(1, len(names)) + of_cell, kind="stable")
-    return Memberships(names, interactions[order], of_cell[order])
-
-
-def _encode_pairs(dimensions: pa.Array, segments: pa.Array, codes: dict[tuple[str, str], int]) -> Integers:
-    """Return the code of each (dimension, segment); new ones are added to `codes`."""
-    of_dimension, of_segment = (column.cast(pa.string()).dictionary_encode() for column in (dimensions, segments))
-    names, values = of_dimension.dictionary.to_pylist(), of_segment.dictionary.to_pylist()
-    places = of_dimension.indices.to_numpy().astype(np.int64) * max(1, len(values)) + of_segment.indices.to_numpy()
-    pairs, inverse = np.unique(places, return_inverse=True)
-    found = [(names[pair // len(values)], values[pair % len(values)]) for pair in pairs.tolist()]
-    known = np.array([codes.setdefault(pair, len(codes)) for pair in found], dtype=np.int64)
-    encoded: Integers = known[inverse]
-    return encoded
-
-
 def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> Integers | None:
     """Return the segment of each interaction in ``dimension`` from 0; None without such a dimension.
 
@@ -162,19 +100,16 @@ def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> 
 
     Examples
     --------
-    >>> cells = Memberships([("all", "all"), ("topic", "cards")], np.array([0, 1, 1]), np.array([0, 0, 1]))
+    >>> cells = Memberships([("all", "all"), ("topic", "cards")], np.array([0, 2, 3]), np.array([0, 1, 1]))
     >>> read_strata(cells, 2, "topic").tolist(), read_strata(cells, 2, "language")
     ([1, 0], None)
     """
-    own = [place for place, (name, _) in enumerate(cells.names) if name == dimension]
+    own = [cell for cell, (name, _) in enumerate(cells.names) if name == dimension]
     if not own:
         return None
-    number = np.full(len(cells.names), -1)
-    number[own] = np.arange(len(own))
-    segments = number[cells.cells]
-    is_own = segments >= 0
     strata = np.full(count_interactions, len(own))
-    strata[cells.interactions[is_own]] = segments[is_own]
+    for number, cell in enumerate(own):
+        strata[cells.of(cell)] = number
     return strata
 
 
@@ -198,7 +133,7 @@ def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> 
 
     def collected() -> tuple[str, Integers, Floats]:
         table = pa.Table.from_batches(parts)
-        owners = _place(table["interaction_id"], known.ids, "interaction_id of evaluations")
+        owners = find_places(table["interaction_id"], known.ids, "interaction_id of evaluations")
         return str(current), owners, as_floats(table["raw_score"])
 
     for batch in evaluations:
@@ -268,15 +203,6 @@ def read_pruned_days(weeks: pa.Table) -> Integers:
         return np.empty(0, dtype=np.int64)
     days = weeks.filter(weeks["is_pruned"])["week_start"].cast(pa.date32()).cast(pa.int32())
     return np.unique(days.to_numpy().astype(np.int64))
-
-
-def _place(column: pa.Array | pa.ChunkedArray, values: pa.Array, name: str) -> Integers:
-    """Return the position of each value of a column among ``values``."""
-    found = pc.index_in(column, value_set=values)
-    if found.null_count:
-        missing = column.filter(pc.is_null(found))[0].as_py()
-        raise ValueError(f"{name} must be among the {len(values)} known ones, got {missing!r}")
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

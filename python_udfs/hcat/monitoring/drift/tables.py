@@ -3,8 +3,8 @@
 The statistics are those of :mod:`hcat.monitoring.drift.statistics`. Which weeks are compared is told in
 :mod:`hcat.monitoring.drift.periods`, and which rows alarm in :mod:`hcat.monitoring.drift.alarms`.
 
-Memory: one metric at a time. Measured on one core: 200,000 interactions in 10 dimensions take 1.7 s a metric and
-430 MiB, 200 bytes per interaction and dimension.
+Memory: four bytes per interaction and dimension, and 200 bytes per membership of the few cells of one metric that are
+measured at a time (:data:`hcat.monitoring.drift.measuring.MOST_MEMBERSHIPS`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from hcat.monitoring.drift.periods import plan_periods
 from hcat.monitoring.drift.reading import (
     as_floats,
     read_interactions,
-    read_memberships,
     read_metrics,
     read_pruned_days,
     read_strata,
@@ -31,6 +30,7 @@ from hcat.monitoring.drift.settings import DriftSettings
 from hcat.statistics.arrays import ratio
 from hcat.statistics.clustered import rate_bounds
 from hcat.statistics.intervals import t_quantile
+from hcat.statistics.memberships import read_memberships
 
 DRIFT_SCHEMA: Final = pa.schema(
     [
@@ -132,7 +132,7 @@ def measure_drift(
     (4, {'too_few_reference'})
     """
     known = read_interactions(interactions)
-    cells = read_memberships(segments, known)
+    cells = read_memberships(segments, known.ids)
     days = known.days[known.is_complete]
     plan = plan_periods(days, settings)
     # the sequential test reads weekly means alone, so that it goes on where the interactions of a week were pruned
@@ -144,9 +144,6 @@ def measure_drift(
         of_metric = watched.get(metric_name, {})
         rows += measure_metric(metric_name, owners, scores, known, cells, strata, plan, of_metric, watch_plan, settings)
     rows += measure_mix(known, cells, plan, settings)
-    mark_alarms(rows, settings)
-    for row in rows:
-        row.pop("count_compared", None)
     rows.sort(
         key=lambda row: (
             row["metric_name"] is None,
@@ -157,6 +154,9 @@ def measure_drift(
             row["window_weeks"] or 0,
         )
     )
+    mark_alarms(rows, settings)
+    for row in rows:
+        row.pop("count_compared", None)
     return pa.Table.from_pylist([_without_nan(row) for row in rows], schema=DRIFT_SCHEMA)
 
 
