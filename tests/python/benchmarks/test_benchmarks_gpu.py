@@ -30,6 +30,11 @@ def test_without_a_gpu_it_says_so_in_one_line_and_writes_no_page(monkeypatch, ca
     for words in ("all-MiniLM-L6-v2, 8 texts", "tokenizing alone", "4,096 (default)", "batches of 32", "plain loop"):
         assert words in printed
     assert "bfloat16 on the GPU" not in printed
+    # one model alone
+    assert gpu.main(["--models", "compact"]) == 0
+    printed = capsys.readouterr().out
+    assert "hcat-entailment-compact, 4 pairs" in printed
+    assert "all-MiniLM-L6-v2" not in printed
     assert not list(tmp_path.iterdir())
 
 
