@@ -231,7 +231,7 @@ def measure_ceiling(task: Task, seconds: Seconds) -> Ceiling:
 def score_slices(task: Task, ahead: int, slice_rows: int) -> int:
     """Score all rows slice by slice as a build does, and return how many slices there were."""
     slices = [task.rows[start : start + slice_rows] for start in range(0, len(task.rows), slice_rows)]
-    return sum(1 for _ in fetch_late(((rows, task.start(rows, task.budget)) for rows in slices), ahead))
+    return sum(1 for _ in fetch_late(slices, lambda rows: task.start(rows, task.budget), ahead))
 
 
 def measure_task(task: Task, device: str, seconds: Seconds) -> tuple[Table, float]:

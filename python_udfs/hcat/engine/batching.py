@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Fetch = TypeVar("Fetch")
 
-#: Device -> slices started before a result is asked for. A CPU does the work when it is started.
+#: Device -> slices started before a result is asked for, by as many threads. A CPU does the work when it is started.
 SLICES_AHEAD = {"cpu": 0, "cuda": 2}
 
 
@@ -100,41 +101,45 @@ def start_batches(
         yield indices, result
 
 
-def fetch_late(started: Iterable[tuple[Item, Callable[[], Result]]], ahead: int) -> Iterator[tuple[Item, Result]]:
-    """Yield (item, result) of work that was started, in its order, each result after ``ahead`` more were started.
+def fetch_late(
+    items: Iterable[Item], start: Callable[[Item], Callable[[], Result]], ahead: int
+) -> Iterator[tuple[Item, Result]]:
+    """Yield (item, result) in the order of the items, each result after ``ahead`` more items were given to threads.
 
-    A GPU then never waits for the next piece of work to be tokenized. With ``ahead`` 0 a result is asked for at once.
+    A GPU then never waits for the next piece of work to be tokenized, and tokenizing never waits for a GPU that takes
+    no more work. With ``ahead`` 0 there is no thread: each item is started when it is asked for.
 
     Parameters
     ----------
-    started : iterable
-        (item, function that waits for its result); the iterable starts the work when it is asked for the next item.
+    items : iterable
+        Read by the thread that asks for the results.
+    start : callable
+        Item -> function that waits for its result. As many threads as ``ahead`` call both.
     ahead : int
         Items started and not yet asked for.
 
     Examples
     --------
-    >>> def start(names):
-    ...     for name in names:
-    ...         print("start", name)
-    ...         yield name, lambda name=name: len(name)
-    >>> for name, length in fetch_late(start(["fee", "rates", "loan"]), ahead=1):
-    ...     print("result", name, length)
-    start fee
-    start rates
-    result fee 3
-    start loan
-    result rates 5
-    result loan 4
+    >>> list(fetch_late(["fee", "rates", "loan"], lambda name: lambda: len(name), ahead=1))
+    [('fee', 3), ('rates', 5), ('loan', 4)]
     """
-    waiting: deque[tuple[Item, Callable[[], Result]]] = deque()
-    for item, fetch in started:
-        waiting.append((item, fetch))
-        if len(waiting) > ahead:
-            item, fetch = waiting.popleft()
-            yield item, fetch()
-    for item, fetch in waiting:
-        yield item, fetch()
+    if not ahead:
+        for item in items:
+            yield item, start(item)()
+        return
+    waiting: deque[tuple[Item, Future[Callable[[], Result]]]] = deque()
+    with ThreadPoolExecutor(ahead) as threads:
+        try:
+            for item in items:
+                waiting.append((item, threads.submit(start, item)))
+                if len(waiting) > ahead:
+                    item, started = waiting.popleft()
+                    yield item, started.result()()
+            for item, started in waiting:
+                yield item, started.result()()
+        finally:
+            # what is queued behind an error would be thrown away
+            threads.shutdown(wait=True, cancel_futures=True)
 
 
 def map_slices(
@@ -169,7 +174,7 @@ def map_slices(
     label : str
         Word of the progress lines.
     ahead : int
-        Slices started before the result of one is asked for, as for :func:`fetch_late`.
+        Slices started before the result of one is asked for, as for :func:`fetch_late`; threads call ``score``.
     """
     if is_distributed(pending):
         return map_batches(pending, lambda batch: score(batch)(), schema, slice_rows)
@@ -179,12 +184,11 @@ def map_slices(
         kept = _read_kept_slices(folder, key, schema)
         progress = Progress(label, total)
 
-        def start() -> Iterator[tuple[pa.RecordBatch, Callable[[], pa.RecordBatch | None]]]:
-            for batch in rebatch(read_batches(pending, slice_rows), slice_rows):
-                missing = [row for row, value in enumerate(batch.column(key).to_pylist()) if value not in kept]
-                yield batch, score(batch.take(pa.array(missing))) if missing else lambda: None
+        def start(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch | None]:
+            missing = [row for row, value in enumerate(batch.column(key).to_pylist()) if value not in kept]
+            return score(batch.take(pa.array(missing))) if missing else lambda: None
 
-        for batch, fresh in fetch_late(start(), ahead):
+        for batch, fresh in fetch_late(rebatch(read_batches(pending, slice_rows), slice_rows), start, ahead):
             if fresh is not None:
                 _write_slice(folder, key, fresh)
                 yield fresh

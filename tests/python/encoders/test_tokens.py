@@ -1,5 +1,7 @@
 """Texts are tokenized once, padded without a loop, and read by the model exactly as one batch after the other."""
 
+import threading
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,6 +15,7 @@ from hcat.encoders.embedding import PackagedEncoder, encode_texts, resolve_encod
 from hcat.encoders.pair_classifiers import CompactClassifier, classify_pairs
 from hcat.encoders.tokens import Padded, TokenizedPair, Tokens, join_encodings, join_pairs, start_fetch, to_pair
 from hcat.engine.batching import map_slices, plan_batches
+from hcat.engine.devices import ModelError
 
 TEXTS = ["The fee is 5 euros.", "No.", "", "Interest is paid monthly. " * 60, "Interest is paid monthly.", "No fee."]
 OTHERS = ["There is no fee.", "Yes.", "It is free.", "Interest is paid monthly. " * 50, "Interest.", "The fee is 5."]
@@ -149,20 +152,48 @@ class FakeRelation:
         return pa.RecordBatchReader.from_batches(self._table.schema, self._table.to_batches(batch_rows))
 
 
-@pytest.mark.parametrize(("ahead", "expected"), [(0, "s0 w0 s1 w1 s2 w2"), (1, "s0 s1 w0 s2 w1 w2")])
-def test_a_slice_is_started_before_the_one_before_is_waited_for(tmp_path, ahead, expected):
-    table = pa.table({"text_id": [f"t{number}" for number in range(9)]})
-    log = []
+@pytest.mark.parametrize("ahead", [0, 1, 2])
+def test_slices_are_started_before_the_one_before_is_waited_for(tmp_path, ahead):
+    table = pa.table({"text_id": [f"t{number}" for number in range(12)]})
+    started = [threading.Event() for _ in range(4)]
+    starters = set()
 
     def score(batch):
-        first = batch.column("text_id")[0].as_py()
-        log.append(f"s{int(first[1:]) // 3}")
-        return lambda: (log.append(f"w{int(first[1:]) // 3}"), batch)[1]
+        slice_number = int(batch.column("text_id")[0].as_py()[1:]) // 3
+        started[slice_number].set()
+        starters.add(threading.current_thread())
+
+        def wait():
+            # a result is there only after the next slices were started
+            assert all(other.wait(10) for other in started[slice_number : slice_number + 1 + ahead])
+            assert ahead or not any(other.is_set() for other in started[slice_number + 1 :])
+            return batch
+
+        return wait
 
     reader = map_slices(FakeRelation(table), "text_id", table.schema, 3, tmp_path, score, "texts", ahead)
     assert reader.read_all().equals(table)
-    assert " ".join(log) == expected
-    assert len(list(tmp_path.glob("*.parquet"))) == 3
+    assert (threading.current_thread() in starters) == (ahead == 0)
+    assert len(starters) <= max(ahead, 1)
+    assert len(list(tmp_path.glob("*.parquet"))) == 4
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_a_slice_that_fails_ends_the_work_and_keeps_what_was_finished(tmp_path, ahead):
+    table = pa.table({"text_id": [f"t{number}" for number in range(30)]})
+    count = []
+
+    def score(batch):
+        count.append(batch)
+        if batch.column("text_id")[0].as_py() == "t6":
+            raise ModelError("the device is gone")
+        return lambda: batch
+
+    reader = map_slices(FakeRelation(table), "text_id", table.schema, 3, tmp_path, score, "texts", ahead)
+    with pytest.raises(ModelError, match="the device is gone"):
+        reader.read_all()
+    assert len(count) <= 3 + ahead
+    assert len(list(tmp_path.glob("*.parquet"))) == 2
 
 
 def test_a_build_on_a_gpu_gives_the_same_rows_in_the_same_order(tmp_path, monkeypatch):
