@@ -2,7 +2,10 @@
 -- cells have a model of their own, because quantiles hold all scores of all cells in memory.
 {{ config(
     materialized='table',
-    pre_hook="{{ begin_buckets('(select coalesce(max(metric_number), 1) from ' ~ ref('hcat', 'int_metrics_numbered') ~ ')') }}",
+    pre_hook="{{ begin_buckets(
+        '(select greatest(1, count(distinct (first_dimension, second_dimension))) from '
+        ~ ref('hcat', 'int_cells') ~ ' where second_dimension is not null)'
+    ) }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 {%- set quantiles = [0.05, 0.25, 0.5, 0.75, 0.95] %}
@@ -10,18 +13,24 @@
 with evaluations as (
     select interaction_number, metric_number, raw_score
     from {{ ref('hcat', 'int_evaluations_numbered') }}
-    -- lists of scores stay in memory: those of one metric at a time
-    where raw_score is not null and {{ is_bucket('metric_number - 1') }}
+    where raw_score is not null
 ),
 
 interactions as (
     select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
-cells as (
-    select *
+numbered as (
+    select cell_number, dense_rank() over (order by first_dimension, second_dimension) - 1 as bucket
     from {{ ref('hcat', 'int_cells') }}
     where second_dimension is not null
+),
+
+-- lists of scores stay in memory: those of one pair of dimensions at a time
+cells as (
+    select cell_number
+    from numbered
+    where {{ is_bucket('bucket') }}
 ),
 
 summarised as (

@@ -2,7 +2,10 @@
 -- enough quantiles to draw a distribution.
 {{ config(
     materialized='table',
-    pre_hook="{{ begin_buckets('(select coalesce(max(metric_number), 1) from ' ~ ref('hcat', 'int_metrics_numbered') ~ ')') }}",
+    pre_hook="{{ begin_buckets(
+        '(select greatest(1, count(distinct first_dimension)) from '
+        ~ ref('hcat', 'int_cells') ~ ' where second_dimension is null)'
+    ) }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 {%- set quantiles = [0.0, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0] %}
@@ -10,18 +13,24 @@
 with evaluations as (
     select interaction_number, metric_number, raw_score
     from {{ ref('hcat', 'int_evaluations_numbered') }}
-    -- lists of scores stay in memory: those of one metric at a time
-    where raw_score is not null and {{ is_bucket('metric_number - 1') }}
+    where raw_score is not null
 ),
 
 interactions as (
     select * from {{ ref('hcat', 'int_interactions_celled') }}
 ),
 
-cells as (
-    select *
+numbered as (
+    select cell_number, dense_rank() over (order by first_dimension) - 1 as bucket
     from {{ ref('hcat', 'int_cells') }}
     where second_dimension is null
+),
+
+-- lists of scores stay in memory: those of one dimension at a time
+cells as (
+    select cell_number
+    from numbered
+    where {{ is_bucket('bucket') }}
 ),
 
 summarised as (
