@@ -66,7 +66,7 @@ def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) ->
     starts = [row for row in range(len(ids)) if row == 0 or ids[row] != ids[row - 1]]
     pooled = np.add.reduceat(vectors, starts, axis=0, dtype=np.float32)
     pooled /= np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
-    count_clusters = min(count_topics, len(np.unique(pooled.round(6), axis=0)))
+    count_clusters = _count_distinct(pooled, count_topics)
     model = KMeans(n_clusters=count_clusters, n_init=3, random_state=random_seed % 2**32).fit(pooled)
     assigned: npt.NDArray[np.int64] = model.labels_.astype(np.int64)
     centres = model.cluster_centers_ / np.maximum(np.linalg.norm(model.cluster_centers_, axis=1, keepdims=True), 1e-12)
@@ -82,6 +82,17 @@ def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) ->
         },
         schema=CLUSTERED_SCHEMA,
     )
+
+
+def _count_distinct(vectors: npt.NDArray[np.float32], most: int) -> int:
+    """Return the number of distinct rows, to six digits; at most ``most``, and no row is read after as many."""
+    found: set[bytes] = set()
+    for row in vectors:
+        # a rounded number may be -0, which is 0 in other bytes
+        found.add((row.round(6) + 0.0).tobytes())
+        if len(found) == most:
+            break
+    return len(found)
 
 
 def _name_clusters(passages: Sequence[str], assigned: npt.NDArray[np.int64], count_clusters: int) -> dict[int, str]:

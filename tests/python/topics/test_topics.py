@@ -45,6 +45,13 @@ def test_fewer_queries_than_topics():
     assert cluster_queries(sentences(["card"], 1), 8, 1).num_rows == 1
 
 
+def test_queries_that_point_the_same_way_are_one_topic():
+    same = [[1.0, 0.0], [2.0, -0.0], [1.0, -1e-9], [1.0, 1e-9]]
+    rows = {"passage_id": list("abcd"), "sentence_text": ["card"] * 4}
+    table = pa.table(rows | {"embedding": pa.array(same, pa.list_(pa.float32()))})
+    assert set(cluster_queries(table, 3, 1)["topic"].to_pylist()) == {"topic_01: card"}
+
+
 def test_nothing_to_cluster():
     empty = pa.schema(
         [("passage_id", pa.string()), ("sentence_text", pa.string()), ("embedding", pa.list_(pa.float32()))]
