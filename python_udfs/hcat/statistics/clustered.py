@@ -389,6 +389,7 @@ def _likeness(rows: _Rows, share: float) -> float:
 
 
 def _kish_of(weights: Floats) -> float:
-    """Return (sum w)^2 / sum w^2, 0 without weights."""
+    """Return (sum w)^2 / sum w^2, at least 1; 0 without weights."""
     squared = float(weights @ weights)
-    return float(weights.sum()) ** 2 / squared if squared > 0 else 0.0
+    # rounding must not make one cluster less than one
+    return max(1.0, float(weights.sum()) ** 2 / squared) if squared > 0 else 0.0

@@ -110,7 +110,8 @@ def effective_clusters(codes: Integers, weights: Floats) -> float:
 
 
 def _kish(weights: Any) -> float:
-    return float(weights.sum() ** 2 / (weights**2).sum())
+    # rounding must not make one row less than one
+    return max(1.0, float(weights.sum() ** 2 / (weights**2).sum()))
 
 
 def normal_quantile(probability: float) -> float:

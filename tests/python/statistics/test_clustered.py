@@ -65,6 +65,13 @@ def test_what_is_certain_to_be_drawn_adds_no_error() -> None:
     assert halved.effective_clusters == whole.effective_clusters
 
 
+def test_one_cluster_is_never_less_than_one_by_rounding() -> None:
+    # 2.759 ** 2 / (2.759 * 2.759) is less than 1 in double precision
+    found = rate_interval(np.array([True]), ["a"], np.array([2.759]))
+    assert (found.effective_clusters, found.degrees) == (1.0, 0.0)
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
 @given(st.data())
 @settings(max_examples=200, deadline=None)
 def test_an_interval_contains_its_estimate_whatever_the_order_and_the_names(data: st.DataObject) -> None:
