@@ -40,6 +40,7 @@ SLICE_ROWS = 4096
 #: Names of the models on the command line.
 ENCODER = "encoder"
 CLASSIFIERS = ("compact", "accurate")
+MODELS = (ENCODER, *CLASSIFIERS)
 
 #: Batches of sentence-transformers; 32 is its default.
 PEER_BATCHES = (32, 256, 1024)
@@ -362,7 +363,7 @@ def run(
     is_quick: bool = False,
     folder: Path | None = None,
     on_cpu: bool = False,
-    models: Sequence[str] = (ENCODER, *CLASSIFIERS),
+    models: Sequence[str] = MODELS,
 ) -> Outcome | None:
     """Return the outcome; None where there is no GPU and neither a quick run nor the CPU was asked for.
 
@@ -378,17 +379,17 @@ def run(
     numbered = number([sentence for _, sentence in pairs], sizes.pairs)
     in_order = [(pairs[index % len(pairs)][0], sentence) for index, sentence in enumerate(numbered)]
     texts = number(texts, sizes.texts)
-    # a quick run tries one classifier, which shows what breaks
-    names = [name for name in models if name == "compact" or (name == "accurate" and not is_quick)]
     has_base = mpnet.is_installed()
-    if not has_base:
-        names = [name for name in names if name != "accurate"]
+    names = [name for name in CLASSIFIERS if name in models and (name == "compact" or has_base)]
+    # a quick run tries one classifier, which shows what breaks
+    names = names[:1] if is_quick else names
 
-    def make_tasks(device: str, dtype: str) -> list[Task]:
+    def make_tasks(device: str, dtype: str) -> tuple[list[Task], list[Task]]:
         encoders = [task_of_encoder(texts, device, dtype)] if ENCODER in models else []
-        return encoders + [task_of_classifier(name, in_order, device, dtype) for name in names]
+        return encoders, [task_of_classifier(name, in_order, device, dtype) for name in names]
 
-    tasks = make_tasks(device, dtype)
+    encoders, classifiers = make_tasks(device, dtype)
+    tasks = encoders + classifiers
     tables, notes, met = [], [], True
     for task in tasks:
         table, ratio = measure_task(task, device, seconds)
@@ -401,11 +402,10 @@ def run(
                 f"{task.name}: a build's slices take {ratio:.2f} times the ceiling (limit {LIMIT_CEILING}), and the "
                 f"default budget {loss:.2f} times the best (limit {LIMIT_BUDGET}): {verdict(is_within)}."
             )
-    if ENCODER in models:
-        tables.append(measure_peers(tasks[0], device, dtype, sizes, seconds))
-    tables += [measure_plain_loop(task, in_order, sizes, seconds) for task in tasks[-len(names) :] if names]
+    tables += [measure_peers(task, device, dtype, sizes, seconds) for task in encoders]
+    tables += [measure_plain_loop(task, in_order, sizes, seconds) for task in classifiers]
     if has_gpu:
-        references = make_tasks("cpu", "float32")
+        references = [task for some in make_tasks("cpu", "float32") for task in some]
         tables.append(measure_agreement(list(zip(tasks, references, strict=True)), sizes))
     notes += [
         "The ceiling is the larger of two times: tokenizing alone, and passes alone over batches that were tokenized, "
@@ -417,7 +417,7 @@ def run(
         notes.append("The base of the accurate classifier was not installed on this machine.")
     name = "gpu" if has_gpu or is_quick else "gpu_cpu"
     title = "Models on a GPU" if has_gpu else "Models on the CPU"
-    if set(models) != {ENCODER, *CLASSIFIERS}:
+    if len(models) < len(MODELS):
         name, title = "_".join((name, *models)), f"{title}: {', '.join(models)} alone"
     return Outcome(name, title, tables, notes, is_quick, is_quick or not has_gpu or met, page="gpu")
 
@@ -428,21 +428,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--models",
         nargs="+",
-        choices=(ENCODER, *CLASSIFIERS),
-        default=[ENCODER, *CLASSIFIERS],
+        choices=MODELS,
+        default=MODELS,
         help="some models alone, in a section of their own",
     )
     parser.add_argument("--cpu", action="store_true", help="measure the CPU and write that section of the page")
     options = parser.parse_args(arguments)
     is_quick = options.quick
-    if options.models == ["accurate"] and not mpnet.is_installed():
+    models = [name for name in MODELS if name in options.models]
+    if models == ["accurate"] and not mpnet.is_installed():
         parser.error(f"the base of the accurate classifier is not installed: {mpnet.INSTALL}")
     if not (torch.cuda.is_available() or is_quick or options.cpu):
         print("gpu: torch finds no usable GPU; a small input runs on the CPU, and no page is written", file=sys.stderr)
         is_quick = True
-    outcome = run(is_quick, options.folder, options.cpu, options.models)
+    outcome = run(is_quick, options.folder, options.cpu, models)
     assert outcome is not None
-    some = "" if len(options.models) > len(CLASSIFIERS) else f" --models {' '.join(options.models)}"
+    some = f" --models {' '.join(models)}" if len(models) < len(MODELS) else ""
     return finish(outcome, f"python -m benchmarks.gpu{' --cpu' if options.cpu else ''}{some}")
 
 

@@ -1,5 +1,6 @@
 from hcat.engine.relations import order_by, read_batches, read_rows
 from hcat.monitoring.drift.tables import measure_drift_of
+from hcat.statistics.memberships import BATCH_ROWS
 
 
 def model(dbt, session):
@@ -9,6 +10,5 @@ def model(dbt, session):
     evaluations = dbt.ref("hcat", "int_primary_evaluations")
     evaluations = order_by(evaluations, "metric_name, interaction_id", in_groups_of="metric_name")
     weeks = read_rows(order_by(dbt.ref("hcat", "int_scores_by_week"), "metric_name, dimension, segment, week_start"))
-    # each batch of memberships looks up the ids of all interactions
-    members = read_batches(segments, batch_rows=1_000_000)
+    members = read_batches(segments, BATCH_ROWS)
     return measure_drift_of(interactions, members, read_batches(evaluations), weeks, settings)

@@ -1,5 +1,6 @@
 from hcat.calibration.failure_rates import estimate_failure_rates
 from hcat.engine.relations import order_by, read_batches, read_rows
+from hcat.statistics.memberships import BATCH_ROWS
 
 
 def model(dbt, session):
@@ -10,8 +11,7 @@ def model(dbt, session):
     evaluations = order_by(evaluations, "metric_name, interaction_id", in_groups_of="metric_name")
     interactions = dbt.ref("hcat", "fct_interactions")
     ids = read_rows(interactions.select("interaction_id"))["interaction_id"].combine_chunks()
-    # each batch of memberships looks up the ids of all interactions
-    segments = read_batches(dbt.ref("hcat", "int_interaction_segments"), batch_rows=1_000_000)
+    segments = read_batches(dbt.ref("hcat", "int_interaction_segments"), BATCH_ROWS)
     targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
     options = {"target": target, "confidence": confidence, "random_seed": seed}
     return estimate_failure_rates(ids, read_batches(evaluations), segments, targets, **options)

@@ -31,6 +31,7 @@ from hcat.encoders.tokens import (
     TokenizedPair,
     copy_to,
     join_pairs,
+    keep_whole,
     name_inputs,
     to_pair,
     truncate_pair,
@@ -146,6 +147,7 @@ class TokenClassifier:
         import torch
 
         require_gpu(identity.device, torch)
+        keep_whole(tokenizer)
         self._torch, self._tokenizer = torch, tokenizer
         self._model = model.to(identity.device).eval()
         self._unsupported = find_unsupported({int(index): name for index, name in model.config.id2label.items()})
@@ -205,6 +207,7 @@ class SequenceToSequenceClassifier:
         import torch
 
         require_gpu(identity.device, torch)
+        keep_whole(tokenizer)
         self._torch, self._tokenizer = torch, tokenizer
         self._model = model.to(identity.device).eval()
         no, yes = (self._encode(answer)[0] for answer in ANSWERS)

@@ -24,6 +24,7 @@ from hcat.encoders.tokens import (
     copy_to,
     join_encodings,
     join_pairs,
+    keep_whole,
     name_inputs,
     start_prepared,
     to_text,
@@ -259,6 +260,8 @@ class SentenceTransformerEncoder:
             ).eval()
         except (OSError, ValueError) as error:
             raise ModelError(f"encoder {location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
+        if self._model.tokenizer.is_fast:
+            keep_whole(self._model.tokenizer)
 
     @property
     def maximum_tokens(self) -> int:

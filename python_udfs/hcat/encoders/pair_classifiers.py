@@ -17,7 +17,7 @@ import numpy.typing as npt
 from hcat.encoders import mpnet
 from hcat.encoders.classifier_identities import SHIPPED, ClassifierIdentity, read_card
 from hcat.encoders.distances import Head, find_entailment, find_label
-from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, name_inputs, start_prepared
+from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, keep_whole, name_inputs, start_prepared
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers
 from hcat.engine.keys import hash_text
 from hcat.statistics.arrays import Floats
@@ -157,6 +157,7 @@ class SequenceClassifier:
 
         self._torch = torch
         require_gpu(identity.device, torch)
+        keep_whole(tokenizer)
         self._tokenizer = tokenizer
         self._model = model.to(identity.device).eval()
         self._uses_segments = "token_type_ids" in self._tokenizer.model_input_names
@@ -189,14 +190,9 @@ class SequenceClassifier:
 
 
 def encode_pairs(tokenizer: Any, premises: Sequence[str], hypotheses: Sequence[str]) -> list[Any]:
-    """Return the encodings of pairs, neither cut nor padded, by a fast tokenizer of transformers."""
-    own = tokenizer.backend_tokenizer
-    # a saved tokenizer may cut or pad; whoever has switched that off leaves the tokenizer to other threads
-    if own.truncation is not None:
-        own.no_truncation()
-    if own.padding is not None:
-        own.no_padding()
-    encodings: list[Any] = own.encode_batch_fast(list(zip(premises, hypotheses, strict=True)))
+    """Return the encodings of pairs by a fast tokenizer of transformers that neither cuts nor pads (`keep_whole`)."""
+    pairs = list(zip(premises, hypotheses, strict=True))
+    encodings: list[Any] = tokenizer.backend_tokenizer.encode_batch_fast(pairs)
     return encodings
 
 

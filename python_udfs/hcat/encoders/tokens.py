@@ -168,6 +168,15 @@ def copy_to(padded: Padded, device: Any) -> Padded:
     return Padded(copy(padded.ids), copy(padded.segments), copy(padded.is_padding), padded.has_padding)
 
 
+def keep_whole(tokenizer: Any) -> None:
+    """Switch off for good what a saved fast tokenizer of transformers cuts and pads.
+
+    A model does so when it is loaded: threads may read a tokenizer at once, and fail if one of them changes it.
+    """
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+
+
 def name_inputs(batch: Padded, uses_segments: bool) -> dict[str, Any]:
     """Return a batch under the names that models of transformers give their inputs."""
     inputs = {"input_ids": batch.ids, "attention_mask": (~batch.is_padding).long()}

@@ -128,18 +128,18 @@ def fetch_late(
             yield item, start(item)()
         return
     waiting: deque[tuple[Item, Future[Callable[[], Result]]]] = deque()
-    with ThreadPoolExecutor(ahead) as threads:
-        try:
-            for item in items:
-                waiting.append((item, threads.submit(start, item)))
-                if len(waiting) > ahead:
-                    item, started = waiting.popleft()
-                    yield item, started.result()()
-            for item, started in waiting:
+    threads = ThreadPoolExecutor(ahead)
+    try:
+        for item in items:
+            waiting.append((item, threads.submit(start, item)))
+            if len(waiting) > ahead:
+                item, started = waiting.popleft()
                 yield item, started.result()()
-        finally:
-            # what is queued behind an error would be thrown away
-            threads.shutdown(wait=True, cancel_futures=True)
+        for item, started in waiting:
+            yield item, started.result()()
+    finally:
+        # behind an error, what has not begun is not begun
+        threads.shutdown(cancel_futures=True)
 
 
 def map_slices(

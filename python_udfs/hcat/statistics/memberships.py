@@ -16,6 +16,9 @@ import pyarrow.compute as pc
 
 from hcat.statistics.arrays import Integers
 
+#: Memberships to read in one batch: each batch looks up the ids of all interactions.
+BATCH_ROWS: Final = 1_000_000
+
 _HALF: Final = 32
 _LOWER: Final = (1 << _HALF) - 1
 
@@ -70,8 +73,7 @@ def read_memberships(segments: Iterable[pa.RecordBatch], ids: pa.Array) -> Membe
     Parameters
     ----------
     segments : iterable of RecordBatch
-        interaction_id, dimension, segment, in any order. Read once. Each batch looks up `ids`, so that few long batches
-        are faster than many short ones.
+        interaction_id, dimension, segment, in any order, in batches of :data:`BATCH_ROWS`. Read once.
     ids : Array
         interaction_id, each once.
 

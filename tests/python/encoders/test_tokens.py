@@ -1,6 +1,7 @@
 """Texts are tokenized once, padded without a loop, and read by the model exactly as one batch after the other."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from hcat.encoders.embedding import PackagedEncoder, encode_texts, resolve_encod
 from hcat.encoders.pair_classifiers import CompactClassifier, classify_pairs
 from hcat.encoders.tokens import Padded, TokenizedPair, Tokens, join_encodings, join_pairs, start_fetch, to_pair
 from hcat.engine.batching import map_slices, plan_batches
-from hcat.engine.devices import ModelError
+from hcat.engine.devices import ModelError, packaged_folder
 
 TEXTS = ["The fee is 5 euros.", "No.", "", "Interest is paid monthly. " * 60, "Interest is paid monthly.", "No fee."]
 OTHERS = ["There is no fee.", "Yes.", "It is free.", "Interest is paid monthly. " * 50, "Interest.", "The fee is 5."]
@@ -207,3 +208,16 @@ def test_a_build_on_a_gpu_gives_the_same_rows_in_the_same_order(tmp_path, monkey
     )  # fmt: skip
     assert one["text_id"].to_pylist() == names
     assert other.equals(one)
+
+
+def test_threads_may_share_a_tokenizer_that_was_saved_to_cut_and_pad():
+    # the packaged one was saved so: no later call changes it, because a change while another thread reads fails
+    identity = resolve_encoder(str(packaged_folder()), "", "cpu", "auto")
+    encoder = embedding.load_encoder(identity)
+    own = encoder._model.tokenizer.backend_tokenizer
+    assert own.truncation is own.padding is None
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(encoder.prepare, [TEXTS, TEXTS])
+    assert own.truncation is own.padding is None
+    assert_array_equal(one.counts, other.counts)
+    assert one.counts.max() > encoder.maximum_tokens
