@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 #: Rows of a part: some 100 MB of the widest table, the ids of the sentences of an interaction.
-_PART_ROWS = 50_000
+PART_ROWS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Parts:
 
     def relations(self) -> Iterator[Any]:
         """Yield one ordered relation for each part."""
-        count = -(-self.count_rows // _PART_ROWS)
+        count = -(-self.count_rows // PART_ROWS)
         for part in range(count):
             rows = self.relation.filter(f"hash({self.key}) % {count} = {part}") if count > 1 else self.relation
             yield rows.order(self.columns)

@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 
-from hcat.engine.parts import Groups, Parts
+from hcat.engine.parts import PART_ROWS, Groups, Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
 from hcat.engine.warehouse import Comments, digest_table
 
@@ -57,8 +57,8 @@ class Lookup:
     list_columns : sequence of str
         List columns of the batch whose elements are keys.
     budget_mebibytes : int
-        The whole relation is held in memory when it fits in this, estimated by its first rows. Otherwise each batch
-        fetches the rows of its own keys.
+        The rows that little work names are held in memory, or of much work all rows, when they fit in this, estimated
+        by the first of them. Otherwise each batch fetches the rows of its own keys.
     """
 
     relation: Any
@@ -196,8 +196,8 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
         return relation.join(finished, list(keys), "left_anti").select(relation.columns)
     matches = " and ".join(f"done.{key} = hcat_work.{key}" for key in keys)
     # the alias must not be the name of a table: DuckDB would bind it to itself
-    anti_join = f"select hcat_work.* from hcat_work where not exists (select 1 from {done} as done where {matches})"
-    return relation.query("hcat_work", anti_join)
+    unfinished = f"not exists (select 1 from {done} as done where {matches})"
+    return relation.set_alias("hcat_work").filter(unfinished)
 
 
 def from_name(session: Any, name: str) -> Any:
@@ -481,30 +481,11 @@ def map_batches_with_lookup(
     processes = _count_processes(relation) if in_processes else 1
 
     def calls() -> Iterator[tuple[pa.RecordBatch, pa.Table]]:
-        source = lookup.relation.sql_query()
-        # a cursor of its own: the stream of work stays open on the session meanwhile
-        cursor = session.cursor()
-        fits: bool | None = None
-        whole: _SortedRows | None = None
+        take: Callable[[pa.Array], pa.Table] | None = None
         for batch in read_batches(relation, batch_rows):
-            if fits is None:
-                # asked only when there is work: a build with nothing new reads no lookup
-                fits = _estimate_mebibytes(cursor, source) <= lookup.budget_mebibytes
-            if fits:
-                if whole is None:
-                    whole = _SortedRows(
-                        cursor.sql(f"select * from ({source}) order by {lookup.key}").to_arrow_table(), lookup.key
-                    )
-                yield batch, whole.take(_distinct_keys(batch, lookup.list_columns))
-            else:
-                batch_keys = pa.table({"key": _distinct_keys(batch, lookup.list_columns)})
-                cursor.register("hcat_batch_keys", batch_keys)
-                rows = cursor.sql(
-                    f"select source.* from ({source}) as source"
-                    f" where source.{lookup.key} in (select key from hcat_batch_keys) order by source.{lookup.key}"
-                ).to_arrow_table()
-                cursor.unregister("hcat_batch_keys")
-                yield batch, rows.combine_chunks()
+            # only when there is work: a build with nothing new reads no lookup
+            take = take or _rows_of(session, relation, lookup)
+            yield batch, take(_distinct_keys(batch, lookup.list_columns))
 
     return stream(schema, _map(function, calls(), processes))
 
@@ -528,6 +509,33 @@ class _SortedRows:
         is_there = places < len(self._keys)
         is_there[is_there] = self._keys[places[is_there]] == wanted[is_there]
         return self._rows.take(pa.array(places[is_there]))
+
+
+def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa.Table]:
+    """Return what gives the rows of some keys: from memory where the rows that all work names fit there.
+
+    Little work, as that of a night, names few rows. Of much work the names are not collected, and all rows are held.
+    """
+    # a cursor of its own: the stream of work stays open on the session meanwhile
+    cursor = session.cursor()
+    source, key = lookup.relation.sql_query(), lookup.key
+    held, rows = f"select * from ({source})", (work.relation if isinstance(work, Parts) else work).sql_query()
+    if cursor.sql(f"select count(*) from ({rows})").fetchall()[0][0] <= PART_ROWS:
+        names = f"select unnest(flatten([{', '.join(lookup.list_columns)}])) as name from ({rows})"
+        held += f" where {key} in (select name from ({names}))"
+    if _estimate_mebibytes(cursor, held) <= lookup.budget_mebibytes:
+        return _SortedRows(cursor.sql(f"{held} order by {key}").to_arrow_table(), key).take
+
+    def fetch(keys: pa.Array) -> pa.Table:
+        cursor.register("hcat_batch_keys", pa.table({"key": keys}))
+        rows = cursor.sql(
+            f"select source.* from ({source}) as source"
+            f" where source.{key} in (select key from hcat_batch_keys) order by source.{key}"
+        ).to_arrow_table()
+        cursor.unregister("hcat_batch_keys")
+        return rows.combine_chunks()
+
+    return fetch
 
 
 def _estimate_mebibytes(cursor: Any, source: str) -> float:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcat.engine import parts
+from hcat.engine import parts, relations
 from hcat.engine.relations import (
     Lookup,
+    _rows_of,
     _SortedRows,
     count_rows,
     map_batches,
@@ -66,8 +67,9 @@ def test_landing_skips_rows_that_are_there(session):
     assert stream_pending(session, streamed, "landed", "number").read_all()["number"].to_pylist() == [1, 5]
 
 
-@pytest.mark.parametrize("budget", [1024, 0])
-def test_lookup_gives_the_same_result_whole_or_by_batch(session, budget):
+@pytest.mark.parametrize(("budget", "part_rows"), [(1024, 300), (1024, 299), (0, 300), (0, 299)])
+def test_lookup_gives_the_same_result_of_named_rows_of_all_and_by_batch(session, monkeypatch, budget, part_rows):
+    monkeypatch.setattr(relations, "PART_ROWS", part_rows)
     session.execute("create table texts as select 'k' || range as key, range as value from range(500)")
     session.execute(
         "create table work as"
@@ -84,8 +86,21 @@ def test_lookup_gives_the_same_result_whole_or_by_batch(session, budget):
     assert reader.read_all()["number"].to_pylist() == [number % 500 + number * 7 % 500 for number in range(300)]
 
 
+def test_little_work_holds_no_other_row_of_a_lookup(session):
+    session.execute("create table texts as select 'k' || range as key, repeat('x', 1000) as value from range(50000)")
+    session.execute("create table work as select 1 as id, ['k3', 'k7', null] as keys, null::varchar[] as other_keys")
+    session.execute("insert into work select 2, null, ['k7', 'k9']")
+    lookup = Lookup(session.table("texts"), "key", ["keys", "other_keys"], 1)
+    session.execute("insert into work select 3, ['k1', 'k2', 'k4', 'k5', 'k6', 'k8'], null")
+    session.execute("create table done as select 3 as id")
+    held = _rows_of(session, order_by(select_pending(session.table("work"), "done", ["id"]), "id"), lookup)
+    # a budget of 1 MiB holds three of the 48 MiB, and nothing is read when they are taken
+    session.execute("drop table texts")
+    assert held(pa.array(["k1", "k3", "k9"]))["key"].to_pylist() == ["k3", "k9"]
+
+
 def test_parts_hold_every_row_once_and_equal_keys_together(session, monkeypatch):
-    monkeypatch.setattr(parts, "_PART_ROWS", 1_000)
+    monkeypatch.setattr(parts, "PART_ROWS", 1_000)
     session.execute("create table asked as select range as id, ['q' || (range % 7)] as query from range(5000)")
     work = order_by(session.table("asked"), "query, id", in_parts_by="query")
     assert count_rows(work) == 5_000

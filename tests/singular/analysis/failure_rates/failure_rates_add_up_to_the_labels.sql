@@ -8,18 +8,31 @@ segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
-expected as (
+by_segment as (
     select
         evaluations.metric_name,
         evaluations.system,
         segments.dimension,
-        count(distinct segments.segment) as count_segments,
+        segments.segment,
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored,
         count(evaluations.label) as count_labels
     from evaluations
     inner join segments on evaluations.interaction_id = segments.interaction_id
-    group by evaluations.metric_name, evaluations.system, segments.dimension
+    group by evaluations.metric_name, evaluations.system, segments.dimension, segments.segment
+),
+
+expected as (
+    select
+        metric_name,
+        system,
+        dimension,
+        count(*) as count_segments,
+        sum(count_interactions) as count_interactions,
+        sum(count_scored) as count_scored,
+        sum(count_labels) as count_labels
+    from by_segment
+    group by metric_name, system, dimension
 ),
 
 both_marts as (
