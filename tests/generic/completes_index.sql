@@ -1,5 +1,5 @@
-{# Every key of the expected index is in the model exactly once, and the model has no other rows. The key of the index
-   must be unique in it. #}
+{# Every key of the expected index is in the model exactly once, and the model has no other rows. A test of the
+   index proves that its own key is unique, which sums cannot see. #}
 {% test completes_index(model, index_model, key) %}
 {%- set rows_of_both %}
     select {{ key }}, {{ hash_row([key]) }} as key_hash, 1 as is_expected, 0 as is_actual
