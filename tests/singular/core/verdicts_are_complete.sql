@@ -1,5 +1,5 @@
--- Every interaction has one verdict, and no other row exists. Every interaction is expected to have one evaluation for
--- each metric: completes_index compares evaluations with these, and does not see a key that is there twice on both sides.
+-- Every interaction has one verdict, and no other row exists. Every interaction is expected to have one evaluation
+-- for each metric: completes_index compares evaluations with these, and does not see a key that is twice on both sides.
 with metrics as (
     select count(*) as count_metrics
     from {{ ref('hcat', 'dim_metrics') }}
