@@ -504,20 +504,29 @@ def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
 
 def _sentence(row: dict[str, Any]) -> str:
     """Return what was measured and what it must be, as one line without verdict."""
-    threshold = row["threshold"]
-    measured, lower, upper = (
-        _number_text(row[name], threshold) for name in ("measured_value", "lower_bound", "upper_bound")
-    )
     subject = _name(row["measurement"])
     if row["metric_name"] is not None:
         subject += f" of {_name(row['metric_name'])}"
-    if row["dimension"] is not None or row["segment"] is not None:
+    # "all" is the whole and no part of it
+    if (row["dimension"], row["segment"]) not in {(None, None), ("all", "all")}:
         subject += f" where {_name(row['dimension'])} is {_name(row['segment'])}"
     comparison = _name(row["comparison"]).replace("_", " ") or "compared with"
     return (
-        f"{subject} is {measured} [{lower}, {upper}], n = {_number_text(row['n'])}; "
-        f"must be {comparison} {_number_text(threshold)} ({_name(row['burden']) or 'no burden'})"
+        f"{subject} {_finding(row)}; "
+        f"must be {comparison} {_number_text(row['threshold'])} ({_name(row['burden']) or 'no burden'})"
     )
+
+
+def _finding(row: dict[str, Any]) -> str:
+    """Return what was found: value, interval where it is more than the value, and n where it is known."""
+    value, lower, upper, n = (row[name] for name in ("measured_value", "lower_bound", "upper_bound", "n"))
+    known = [not math.isnan(number) for number in (value, lower, upper)]
+    texts = [_number_text(number, row["threshold"]) for number in (value, lower, upper)]
+    found = f"is {texts[0]}" if any(known) else "was not measured"
+    # the three numbers of an exact count are equal
+    if any(known) and not lower == value == upper:
+        found += f" [{texts[1]}, {texts[2]}]"
+    return found if math.isnan(n) else f"{found}, n = {_number_text(n)}"
 
 
 def _name(value: Any) -> str:

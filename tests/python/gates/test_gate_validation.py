@@ -126,7 +126,7 @@ def test_one_unit_in_the_last_place_decides(threshold: float, comparison: str) -
     assert decide(**rule, **interval(threshold, threshold, threshold))["verdict"] == "passed"
     result = decide(**rule, **interval(wrong, wrong, wrong))
     assert result["verdict"] == "failed"
-    shown = result["reason"].split(" is ")[1].split(" [")[0]
+    shown = result["reason"].split(" is ")[1].split(", n = ")[0]
     assert (float(shown) < threshold) == (wrong < threshold), "the reason must not round onto the threshold"
     assert float(shown) != threshold
 
@@ -240,6 +240,12 @@ def test_reason_reads_as_one_line() -> None:
     assert decide(burden="prove_harm", measured_value=0.255, upper_bound=0.3)["reason"].endswith(
         "(prove_harm): undecided, harm is not proven because lower_bound meets the threshold"
     )
+    # the whole is no segment, an exact count has no interval, and what is unknown is no "null"
+    whole = {"metric_name": "privacy", "dimension": "all", "segment": "all", "measurement": "count_leaked_values"}
+    exact = decide(**whole, measured_value=3, lower_bound=3, upper_bound=3, threshold=0)
+    assert exact["reason"].startswith("count_leaked_values of privacy is 3, n = 174; must be at most 0 (prove_safe)")
+    unknown = decide(**whole, measured_value=None, lower_bound=None, upper_bound=None, n=None)
+    assert unknown["reason"].startswith("count_leaked_values of privacy was not measured; must be at most 0.25")
 
 
 def test_hostile_names_stay_on_one_line() -> None:
