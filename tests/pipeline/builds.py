@@ -132,17 +132,23 @@ def dbt_environment(
     return environment
 
 
-def link_warehouse(warehouse: Path, target: Path) -> Path:
-    """Return a path to a warehouse that is the same for all builds of one target folder.
+def folder_of_links(target: Path) -> Path:
+    """Return the folder that leads builds of a target folder, and of those beside it, to logs and warehouse."""
+    return target.parent / "links"
 
-    dbt parses the whole project again when the path of the database is another one.
+
+def link_folders(raw: Path, warehouse: Path, target: Path) -> tuple[Path, Path]:
+    """Return paths to logs and warehouse that are the same for all builds of target folders beside each other.
+
+    dbt parses the whole project again when the path of the database changes, and a part of it with that of the logs.
     """
-    warehouse.mkdir(parents=True, exist_ok=True)
-    target.mkdir(parents=True, exist_ok=True)
-    link = target / "warehouse"
-    link.unlink(missing_ok=True)
-    link.symlink_to(warehouse.resolve())
-    return link
+    links = folder_of_links(target) / "logs", folder_of_links(target) / "warehouse"
+    for folder in (warehouse, target, folder_of_links(target)):
+        folder.mkdir(parents=True, exist_ok=True)
+    for link, folder in zip(links, (raw, warehouse), strict=True):
+        link.unlink(missing_ok=True)
+        link.symlink_to(folder.resolve())
+    return links
 
 
 @functools.cache
@@ -172,11 +178,30 @@ def run_dbt(
     has_artefacts: bool = False,
 ) -> tuple[int, str]:
     """Run dbt in the repository and return (exit code, everything that it printed)."""
-    output = target / "output.txt"
-    linked = link_warehouse(warehouse, target)
+    links = link_folders(raw, warehouse, target)
+    environment = dbt_environment(*links, encoder, classifier, is_demo=is_demo, is_night=is_night)
+    arguments = dbt_arguments(arguments, target, variables, has_artefacts=has_artefacts)
+    return ask_server(arguments, environment, target / "output.txt")
+
+
+def run_dbt_in(folder: Path, *arguments: str, expected: int = 0) -> str:
+    """Run dbt in the folder of a project, with none of the caller's settings, and return everything that it printed."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    # no test reads dbt's artefacts or its log
+    words = ["--no-use-colors", "--no-write-json", "--log-level-file", "none", *arguments]
+    exit_code, output = ask_server(words, environment, folder / "output.txt", folder)
+    assert exit_code == expected, output
+    return output
+
+
+def ask_server(
+    arguments: Iterable[str], environment: Mapping[str, str], output: Path, folder: Path = REPOSITORY
+) -> tuple[int, str]:
+    """Let the server run a command of dbt in a folder, and return (exit code, everything that it printed)."""
     request = {
-        "environment": dbt_environment(raw, linked, encoder, classifier, is_demo=is_demo, is_night=is_night),
-        "arguments": dbt_arguments(arguments, target, variables, has_artefacts=has_artefacts),
+        "environment": dict(environment),
+        "folder": str(folder),
+        "arguments": list(arguments),
         "output": str(output),
         "timeout_seconds": 600,
     }
@@ -201,7 +226,7 @@ def start_dbt(
     encoder: str = HASHING,
 ) -> subprocess.Popen[bytes]:
     """Start dbt in the repository as a program of its own, which prints to a file and may be killed."""
-    environment = dbt_environment(raw, link_warehouse(warehouse, target), encoder)
+    environment = dbt_environment(*link_folders(raw, warehouse, target), encoder)
     # a file: nobody reads while the build runs, and a pipe would fill and stop it
     with output.open("wb") as lines:
         return subprocess.Popen(
@@ -215,13 +240,34 @@ def start_dbt(
 
 @dataclass(frozen=True)
 class Dbt:
-    """Runs dbt commands; those with the same variables share the parsed project."""
+    """Runs dbt commands; those with the same variables and models share the parsed project."""
 
     folder: Path
 
-    def target(self, variables: Mapping[str, Any] | None) -> Path:
-        """Return the folder of artefacts for some variables: dbt parses the project again when they change."""
-        return self.folder / hashlib.md5(json.dumps(variables).encode()).hexdigest()[:8]
+    def target(
+        self,
+        variables: Mapping[str, Any] | None,
+        encoder: str = HASHING,
+        classifier: str | None = None,
+        is_demo: bool = True,
+    ) -> Path:
+        """Return the folder of artefacts for some settings: dbt parses the project again when they change.
+
+        With other variables, or out of the demo, it parses everything; with other models only what names them.
+        """
+        whole, part = (
+            hashlib.md5(json.dumps(each).encode()).hexdigest()[:8]
+            for each in (
+                [variables, is_demo],
+                [encoder, classifier],
+            )
+        )
+        target = self.folder / f"{whole}_{part}"
+        parsed = next(self.folder.glob(f"{whole}_*/partial_parse.msgpack"), None)
+        if parsed and not target.exists():
+            target.mkdir()
+            shutil.copy(parsed, target)
+        return target
 
     def __call__(
         self,
@@ -230,12 +276,16 @@ class Dbt:
         warehouse: Path,
         *,
         variables: Mapping[str, Any] | None = None,
+        encoder: str = HASHING,
+        classifier: str | None = None,
+        is_demo: bool = True,
         **settings: Any,
     ) -> Build:
         """Run a command to its end."""
         words = arguments.split() if isinstance(arguments, str) else arguments
-        target = self.target(variables)
-        exit_code, output = run_dbt(words, raw, warehouse, target, variables=variables, **settings)
+        target = self.target(variables, encoder, classifier, is_demo)
+        settings |= {"variables": variables, "encoder": encoder, "classifier": classifier, "is_demo": is_demo}
+        exit_code, output = run_dbt(words, raw, warehouse, target, **settings)
         return Build(exit_code, output, raw, warehouse)
 
     def start(
@@ -246,11 +296,11 @@ class Dbt:
         output: Path,
         *,
         variables: Mapping[str, Any] | None = None,
-        **settings: Any,
+        encoder: str = HASHING,
     ) -> subprocess.Popen[bytes]:
         """Start a command that prints to a file and return its process."""
-        target = self.target(variables)
-        return start_dbt(arguments.split(), raw, warehouse, target, output, variables=variables, **settings)
+        target = self.target(variables, encoder)
+        return start_dbt(arguments.split(), raw, warehouse, target, output, variables=variables, encoder=encoder)
 
 
 def copy_build(build: Build, folder: Path) -> Build:

@@ -1,7 +1,8 @@
 """Runs dbt commands in forked processes that find the libraries imported: a build otherwise spends seconds on that.
 
-Every line of standard input is a command as JSON: ``arguments``, ``environment``, ``output`` (the file that it prints
-to) and ``timeout_seconds``. Every line of standard output is the exit code of one. No module of hcat is imported here.
+Every line of standard input is a command as JSON: ``arguments``, ``environment``, ``folder``, ``output`` (the file that
+it prints to) and ``timeout_seconds``. Every line of standard output is the exit code of one. No module of hcat is
+imported here.
 """
 
 import atexit
@@ -41,6 +42,7 @@ def run(request: dict) -> None:
         os.dup2(source, descriptor)
     os.environ.clear()
     os.environ.update(request["environment"])
+    os.chdir(request["folder"])
     sys.argv = ["dbt", *request["arguments"]]
     exit_code = 0
     try:

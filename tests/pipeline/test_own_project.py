@@ -10,11 +10,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from builds import run_dbt_in
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "own_project"
 HCAT = str(Path(sys.executable).parent / "hcat")
-DBT = [sys.executable, "-m", "dbt.cli.main"]
 
 
 def connect(project: Path) -> duckdb.DuckDBPyConnection:
@@ -46,10 +46,10 @@ def project(tmp_path_factory):
         assert empty in settings
         settings = settings.replace(empty, line)
     (folder / "dbt_project.yml").write_text(settings)
-    run([*DBT, "deps"], folder)
+    run_dbt_in(folder, "deps")
     assert "hcat build: the first build" in run([HCAT, "build"], folder)
     # what reads the marts is the project's own
-    run([*DBT, "build", "--select", "package:evaluation"], folder)
+    run_dbt_in(folder, "build", "--select", "package:evaluation")
     return folder
 
 

@@ -10,21 +10,18 @@ from typing import Any
 
 import duckdb
 import pytest
-from builds import REPOSITORY
+from builds import REPOSITORY, run_dbt_in
 
 PROJECT = REPOSITORY / "integration_tests"
 BIN = Path(sys.executable).parent
 SHARED = ("dim_documents", "fct_evaluations", "risks")
 
 
-def run(folder: Path, *arguments: str, expected: int = 0) -> str:
-    """Run a command of dbt or hcat in the project and return what it prints."""
-    program = [sys.executable, "-m", "dbt.cli.main"] if arguments[0] == "dbt" else [str(BIN / arguments[0])]
+def run_hcat(folder: Path, *arguments: str, expected: int = 0) -> str:
+    """Run a command of hcat in the project and return what it prints."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
-    # no test reads dbt's artefacts
-    environment["DBT_WRITE_JSON"] = "0"
     result = subprocess.run(
-        [*program, *arguments[1:]],
+        [str(BIN / "hcat"), *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -65,8 +62,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
     (folder / "warehouse").mkdir()
     log_calls(folder, 0, 20)
-    run(folder, "dbt", "deps")
-    run(folder, "dbt", "build")
+    run_dbt_in(folder, "deps")
+    run_dbt_in(folder, "build")
     return folder
 
 
@@ -87,26 +84,25 @@ def test_own_seeds_and_metrics_count(project: Path) -> None:
 
 
 def test_commands_find_file_and_schema_by_the_profile(project: Path) -> None:
-    said = run(project, "hcat", "summary")
+    said = run_hcat(project, "summary")
     assert "target duckdb of profile integration_tests" in said
     assert "18 from 18 clusters" in " ".join(said.split())
     assert "switched off      bias, calibration," in said
-    run(project, "hcat", "report")
+    run_hcat(project, "report")
     assert (project / "warehouse" / "report.html").stat().st_size > 10_000
-    assert "no build of hcat in schema bank (has: bank_evaluation)" in run(
-        project, "hcat", "summary", "--schema", "bank", expected=2
-    )
+    said = run_hcat(project, "summary", "--schema", "bank", expected=2)
+    assert "no build of hcat in schema bank (has: bank_evaluation)" in said
 
 
 def test_a_model_of_the_project_alone_runs_without_hcat(project: Path) -> None:
     before = read(project, "select count(*) from bank_evaluation.hcat_builds")
-    run(project, "dbt", "--quiet", "build", "--select", "package:integration_tests")
+    run_dbt_in(project, "--quiet", "build", "--select", "package:integration_tests")
     assert read(project, "select count(*) from bank_evaluation.hcat_builds") == before
 
 
 def test_a_build_reads_what_its_models_make_in_the_same_build(project: Path) -> None:
     log_calls(project, 20, 30)
-    run(project, "dbt", "--quiet", "build", "--exclude-resource-type", "test")
+    run_dbt_in(project, "--quiet", "build", "--exclude-resource-type", "test")
     assert read(project, "select count(*) from bank.answered_calls") == [(27,)]
     assert read(project, "select count(*) from bank_evaluation.fct_interactions") == [(27,)]
 
@@ -118,7 +114,7 @@ def test_a_seed_whose_columns_have_changed_is_loaded_anew(project: Path) -> None
         # as an earlier version had them: without a column, and with one more
         warehouse.execute("alter table bank.threshold_gates drop column rationale")
         warehouse.execute("alter table bank_evaluation.metric_catalog add column formula varchar")
-    run(project, "dbt", "--quiet", "seed", "--select", "threshold_gates", "metric_catalog")
+    run_dbt_in(project, "--quiet", "seed", "--select", "threshold_gates", "metric_catalog")
     assert [read(project, f"describe {seed}") for seed in seeds] == before
 
 
@@ -127,7 +123,7 @@ def test_a_gate_of_a_module_that_is_switched_off_stops_the_build_in_one_line(pro
     text = seed.read_text()
     try:
         seed.write_text(f"{text}no_bias,count_bias_gaps,,,,at_most,0,,1,warn,prove_safe,Groups are treated alike\n")
-        said = run(project, "dbt", "--quiet", "build", "--select", "dim_metrics", expected=2)
+        said = run_dbt_in(project, "--quiet", "build", "--select", "dim_metrics", expected=2)
     finally:
         seed.write_text(text)
     assert "the gate no_bias asks for count_bias_gaps, and its module bias is switched off" in said
@@ -138,7 +134,7 @@ def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path) -> Non
     text = settings.read_text()
     try:
         settings.write_text("\n".join(line for line in text.splitlines() if not line.startswith("flags:")))
-        said = run(project, "dbt", "--quiet", "build", "--select", "dim_metrics", expected=2)
+        said = run_dbt_in(project, "--quiet", "build", "--select", "dim_metrics", expected=2)
     finally:
         settings.write_text(text)
     assert "hcat and your project both have dim_documents, fct_evaluations: add flags:" in said

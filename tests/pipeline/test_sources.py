@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from builds import DEMO, ENTITIES, Build, Dbt, read_lines, write_lines
+from builds import DEMO, ENTITIES, Build, Dbt, folder_of_links, read_lines, write_lines
 
 STAGING = "build --select +path:models/staging --exclude-resource-type test"
 LANDING = "build --select raw_relations landed_interactions"
@@ -135,7 +135,8 @@ def test_missing_files_and_columns_are_one_line_each_and_can_be_mended(
 ) -> None:
     raw, warehouse = tmp_path_factory.mktemp("broken"), tmp_path_factory.mktemp("broken_warehouse")
     problem = only_problem(dbt(LANDING, raw, warehouse))
-    assert f"folder '{raw}' (HCAT_RAW_LOGS) has no file interactions.*, calls.* or spans.* (" in problem
+    folder = folder_of_links(dbt.target(None)) / "logs"
+    assert f"folder '{folder}' (HCAT_RAW_LOGS) has no file interactions.*, calls.* or spans.* (" in problem
 
     (raw / "interactions.csv").write_text("interaction_id,query_text\ni1,What?\n")
     write_lines(raw / "interactions_2.jsonl", [{"query_text": "What?"}])

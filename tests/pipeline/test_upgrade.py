@@ -10,10 +10,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import REPOSITORY, UNTESTED, Build, Dbt, checksum_tables, dbt_environment, query
+from builds import REPOSITORY, UNTESTED, Build, Dbt, checksum_tables, dbt_environment, query, run_dbt_in
 from old_warehouse import restore, write_old_logs
-
-from hcat.engine.project import DBT
 
 #: What nobody can make again, or only at a price: history, raw records and results by content key.
 REMEMBERED = {
@@ -119,7 +117,7 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(REPOSITORY / "integration_tests", folder, ignore=ignored)
     (folder / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
     restore(folder / "warehouse" / "warehouse_of_the_bank.duckdb", "bank")
-    run_dbt_of(folder, "deps")
+    run_dbt_in(folder, "deps")
     return folder
 
 
@@ -128,21 +126,11 @@ def environment_of(folder: Path) -> dict[str, str]:
     return kept | {"PYTHONPATH": str(REPOSITORY / "python_udfs")}
 
 
-def run_dbt_of(folder: Path, *arguments: str, expected: int = 0) -> str:
-    """Run dbt in the project of the bank and return what it prints."""
-    command = [*DBT, "--quiet", "--log-level-file", "none", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, env=environment_of(folder), capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == expected, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
 def test_a_package_moves_its_tables_to_its_own_schema_and_leaves_those_of_the_project(
     bank: Path, untouched: Path
 ) -> None:
     database = bank / "warehouse" / "warehouse_of_the_bank.duckdb"
-    assert SAID in run_dbt_of(bank, "build", "--select", "dim_metrics", expected=2)
+    assert SAID in run_dbt_in(bank, "build", "--select", "dim_metrics", expected=2)
     said = run_hcat(bank, environment_of(bank), "upgrade")
     assert "move bank.dim_runs with 2 rows to bank_evaluation" in said
     # the project has models of these names, and its next build replaces them
@@ -152,4 +140,4 @@ def test_a_package_moves_its_tables_to_its_own_schema_and_leaves_those_of_the_pr
         assert lost_rows(untouched, database, "bank_evaluation", table) == 0, table
     kept = "select count(*) from duckdb_constraints() where table_name = 'dim_runs'"
     assert query(database, kept) == query(untouched, kept)
-    run_dbt_of(bank, "build", "--select", "+dim_metrics", "--exclude-resource-type", "test")
+    run_dbt_in(bank, "build", "--select", "+dim_metrics", "--exclude-resource-type", "test")

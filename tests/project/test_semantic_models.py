@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from builds import DEMO, REPOSITORY, dbt_environment, link_warehouse, run_dbt
+from builds import DEMO, REPOSITORY, dbt_environment, link_folders, run_dbt
 
 #: SQL of the aggregations of MetricFlow.
 AGGREGATIONS = {
@@ -450,7 +450,7 @@ def test_documented_selectors_select_something(plain_target: Path, tmp_path: Pat
     listed = subprocess.run(
         [sys.executable, "-c", LISTING, "--target-path", str(plain_target), "--log-path", str(plain_target)],
         cwd=REPOSITORY,
-        env=dbt_environment(DEMO, link_warehouse(tmp_path, plain_target)),
+        env=dbt_environment(*link_folders(DEMO, tmp_path, plain_target)),
         input=json.dumps(selections),
         capture_output=True,
         encoding="utf-8",
