@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +80,12 @@ def test_chunks_are_written_once_and_named_by_interactions(build: Path, text: st
     chunks, texts = read_block(text, "chunks").to_pydict(), read_block(text, "texts").to_pydict()
     assert len(set(zip(chunks["id"], chunks["text"], strict=True))) == len(chunks["id"])
     ids = read_block(text, "rows").to_pydict()["id"]
+    retrieved_by_id = defaultdict(list)
+    for key, *chunk in query(build, "select interaction_id, rank, chunk_id from stg_retrievals order by all"):
+        retrieved_by_id[key].append(tuple(chunk))
+    assert retrieved_by_id
     for key, detail in zip(ids, map(json.loads, texts["detail"]), strict=True):
-        retrieved = query(
-            build, f"select rank, chunk_id from stg_retrievals where interaction_id = '{key}' order by rank"
-        )
+        retrieved = retrieved_by_id[key]
         shown = [(one["rank"], chunks["id"][one["chunk"]]) for one in detail["contexts"] if one["rank"] is not None]
         assert shown == retrieved
         missed = [chunks["id"][one["chunk"]] for one in detail["contexts"] if one["rank"] is None]

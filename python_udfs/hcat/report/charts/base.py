@@ -205,7 +205,8 @@ def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
     """Return a chart over ``rows``."""
     import altair as alt
 
-    return alt.Chart({"values": list(rows)})
+    # a tuple: Altair copies lists deeply, row by row, whenever charts are put together
+    return alt.Chart({"values": tuple(rows)})
 
 
 def draw_dots(points: Sequence[tuple[float, float]], x: Any, y: Any, colour: str, size: float, opacity: float) -> Any:
