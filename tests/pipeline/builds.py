@@ -97,6 +97,11 @@ def dbt_arguments(
     return command + (["--vars", json.dumps(variables)] if variables else [])
 
 
+def environment_without_settings() -> dict[str, str]:
+    """Return this process's environment with none of the caller's settings of hcat and dbt."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+
+
 def dbt_environment(
     raw: Path,
     warehouse: Path,
@@ -110,8 +115,7 @@ def dbt_environment(
 
     A night writes interactions that changed, as ``hcat build`` asks for it where nothing but the logs did.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
-    environment |= {
+    environment = environment_without_settings() | {
         "HCAT_RAW_LOGS": str(raw),
         # the decisions of the demo, or the shipped ones
         "HCAT_DEMO": "1" if is_demo else "",
@@ -186,10 +190,9 @@ def run_dbt(
 
 def run_dbt_in(folder: Path, *arguments: str, expected: int = 0) -> str:
     """Run dbt in the folder of a project, with none of the caller's settings, and return everything that it printed."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
     # no test reads dbt's artefacts or its log
     words = ["--no-use-colors", "--no-write-json", "--log-level-file", "none", *arguments]
-    exit_code, output = ask_server(words, environment, folder / "output.txt", folder)
+    exit_code, output = ask_server(words, environment_without_settings(), folder / "output.txt", folder)
     assert exit_code == expected, output
     return output
 
@@ -257,10 +260,7 @@ class Dbt:
         """
         whole, part = (
             hashlib.md5(json.dumps(each).encode()).hexdigest()[:8]
-            for each in (
-                [variables, is_demo],
-                [encoder, classifier],
-            )
+            for each in ([variables, is_demo], [encoder, classifier])
         )
         target = self.folder / f"{whole}_{part}"
         parsed = next(self.folder.glob(f"{whole}_*/partial_parse.msgpack"), None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import run_dbt_in
+from builds import environment_without_settings, run_dbt_in
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "own_project"
@@ -25,7 +25,7 @@ def connect(project: Path) -> duckdb.DuckDBPyConnection:
 
 
 def run(arguments: list[str], folder: Path, **variables: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    environment = environment_without_settings()
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     result = subprocess.run(
         arguments, cwd=folder, env=environment | variables, capture_output=True, text=True, timeout=600, check=False

@@ -1,7 +1,6 @@
 """hcat as a package of a project that has names, schemas and models of its own (integration_tests)."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from builds import REPOSITORY, run_dbt_in
+from builds import REPOSITORY, environment_without_settings, run_dbt_in
 
 PROJECT = REPOSITORY / "integration_tests"
 BIN = Path(sys.executable).parent
@@ -19,7 +18,7 @@ SHARED = ("dim_documents", "fct_evaluations", "risks")
 
 def run_hcat(folder: Path, *arguments: str, expected: int = 0) -> str:
     """Run a command of hcat in the project and return what it prints."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    environment = environment_without_settings()
     result = subprocess.run(
         [str(BIN / "hcat"), *arguments],
         cwd=folder,
@@ -157,7 +156,7 @@ def test_an_installed_wheel_needs_no_repository_and_builds_the_standard_profile(
     )
 
     def run_installed(module: str, *arguments: str, where: Path = folder) -> None:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+        kept = environment_without_settings()
         settings = {"PYTHONPATH": str(site), "HCAT_ENCODER": "hashing:32", "HCAT_CLASSIFIER": "hashing"}
         command = [sys.executable, "-m", module, *arguments]
         done = subprocess.run(

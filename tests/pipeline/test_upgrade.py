@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,17 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import REPOSITORY, UNTESTED, Build, Dbt, checksum_tables, dbt_environment, query, run_dbt_in
+from builds import (
+    REPOSITORY,
+    UNTESTED,
+    Build,
+    Dbt,
+    checksum_tables,
+    dbt_environment,
+    environment_without_settings,
+    query,
+    run_dbt_in,
+)
 from old_warehouse import restore, write_old_logs
 
 #: What nobody can make again, or only at a price: history, raw records and results by content key.
@@ -122,7 +131,7 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment_of(folder: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    kept = environment_without_settings()
     return kept | {"PYTHONPATH": str(REPOSITORY / "python_udfs")}
 
 

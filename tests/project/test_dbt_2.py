@@ -1,20 +1,19 @@
 """dbt 2 parses the project, the integration tests and the profiles of modules (decision 41)."""
 
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from builds import REPOSITORY
+from builds import REPOSITORY, environment_without_settings
 
 WHEEL = "dbt-core==2.0.0a4"
 SECONDS = 300
 
 
 def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    settings = {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    settings = environment_without_settings()
     return subprocess.run(
         arguments, cwd=folder, env=settings, capture_output=True, text=True, timeout=SECONDS, check=False
     )
