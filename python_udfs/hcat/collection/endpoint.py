@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from hcat.collection.paths import JsonPath, describe_type, parse_path
-from hcat.engine.http import Limits
+from hcat.engine.http import Limits, keeps_secrets
 from hcat.engine.keys import hash_text
 
 METHODS: Final = ("GET", "POST", "PUT")
@@ -402,6 +402,12 @@ def _read_request(section: _Section) -> Request:
         raise section.fail("body", "left out with the method GET", _found(body))
     _check_template(section, "body", body, PLACEHOLDERS, is_body=True)
     section.finish()
+    secret = _find_secret(shown_url, {"headers": shown_headers, "parameters": shown_parameters})
+    if secret and not keeps_secrets(url):
+        raise EndpointError(
+            f"{section.file}: request.url is http, and {secret} could be read on the way: use https (http works to this"
+            " machine only)"
+        )
     named = _placeholders(body) | _placeholders(shown_parameters)
     if "query" not in named:
         raise EndpointError(
@@ -429,6 +435,18 @@ def _check_url(section: _Section, shown: str) -> str:
     if parts.username is not None or parts.password is not None:
         raise section.fail("url", "without user and password, which belong in a header", "a URL with them")
     return url
+
+
+def _find_secret(shown_url: str, values: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return where the request holds a value of the environment, other than in the name of its host; None if nowhere.
+
+    ``${NAME}`` at the start of the URL may hold the whole address, which is then none either.
+    """
+    path = shown_url.partition("://")[2] or shown_url
+    if _VARIABLE.search(path.partition("/")[2]):
+        return "the path of the URL"
+    named = ((place, name, value) for place, section in values.items() for name, value in section.items())
+    return next((f"{place}.{name}" for place, name, value in named if _VARIABLE.search(str(value))), None)
 
 
 def _read_headers(section: _Section) -> tuple[dict[str, str], dict[str, str]]:

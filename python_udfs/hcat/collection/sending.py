@@ -16,7 +16,13 @@ import tenacity
 
 from hcat.collection.endpoint import Endpoint, fill, fill_resolved
 from hcat.collection.replies import Reply, ReplyError, read_reply
-from hcat.engine.http import AttemptError, back_off, read_retry_after, silent_http_client
+from hcat.engine.http import (
+    AttemptError,
+    back_off,
+    is_plain_on_this_machine,
+    read_retry_after,
+    silent_http_client,
+)
 from hcat.engine.redaction import Redactor
 
 FAILURES: Final = (
@@ -194,6 +200,7 @@ class Sender:
             limits=httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency),
             # headers with secrets must go only to the host that the description names
             follow_redirects=False,
+            trust_env=not is_plain_on_this_machine(self._endpoint.request.url),
         )
         # a cookie would join unrelated queries into one conversation
         client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))

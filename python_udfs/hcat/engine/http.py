@@ -1,13 +1,15 @@
-"""Limits, waits between attempts and silent logs: what every HTTP request of hcat has in common."""
+"""Limits, waits, silent logs and where secrets may travel: what every HTTP request of hcat has in common."""
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 
 #: Loggers that httpcore makes when it first connects.
 _PARTS = ("connection", "http11", "http2", "proxy", "socks")
@@ -75,6 +77,40 @@ class AttemptError(Exception):
         super().__init__(reason)
         self.failure, self.reason, self.status = failure, reason, status
         self.is_retried, self.retry_after = is_retried, retry_after
+
+
+def keeps_secrets(url: str) -> bool:
+    """Return whether nobody on the way can read what is sent to an address: https, or http on this machine.
+
+    Parameters
+    ----------
+    url : str
+        Address of a request. A name that only a resolver can place, such as ``0x7f.1``, is not this machine.
+
+    Raises
+    ------
+    ValueError
+        If it is no address.
+
+    Examples
+    --------
+    >>> [keeps_secrets(url) for url in ("https://rag.example.com/ask", "http://127.0.0.1:8080/ask", "http://[::1]/")]
+    [True, True, True]
+    >>> [keeps_secrets(url) for url in ("http://rag.example.com/ask", "http://localhost.example.com/")]
+    [False, False]
+    """
+    return urlsplit(url).scheme == "https" or is_plain_on_this_machine(url)
+
+
+def is_plain_on_this_machine(url: str) -> bool:
+    """Return whether an address is http on this machine; no proxy may then carry the request away."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    try:
+        is_local = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_local = False
+    return parts.scheme == "http" and is_local
 
 
 def read_retry_after(value: str | None, date: str | None = None, now: datetime | None = None) -> float | None:

@@ -20,7 +20,15 @@ from urllib.parse import urlsplit
 import httpx
 import tenacity
 
-from hcat.engine.http import AttemptError, Limits, back_off, read_retry_after, silent_http_client
+from hcat.engine.http import (
+    AttemptError,
+    Limits,
+    back_off,
+    is_plain_on_this_machine,
+    keeps_secrets,
+    read_retry_after,
+    silent_http_client,
+)
 from hcat.engine.redaction import Redactor
 
 CALL_STATUSES: Final = ("answered", "invalid_reply", "call_failed", "budget_exhausted", "stopped")
@@ -72,7 +80,7 @@ class Service:
     structured : {"auto", "never"}
         Whether the schema is also sent as response_format; ``auto`` stops at the first server error about it.
     key : str
-        Key from the environment; an empty one is not sent.
+        Key from the environment; an empty one is not sent. It travels over https, or http to this machine.
 
     Examples
     --------
@@ -107,6 +115,11 @@ class Service:
             )
         if parts.username or parts.password or parts.query:
             raise SettingsError("HCAT_LLM_BASE_URL must hold no password and no query: keys belong in HCAT_LLM_API_KEY")
+        if self.key and not keeps_secrets(self.base_url):
+            raise SettingsError(
+                "HCAT_LLM_BASE_URL is http, and HCAT_LLM_API_KEY could be read on the way: use https (http works to"
+                " this machine only)"
+            )
         if not self.model.strip():
             raise SettingsError("a language model needs HCAT_LLM_MODEL (or the var hcat_language_model), got nothing")
         for name, least in (
@@ -301,7 +314,11 @@ class LanguageModel:
         deadline = self._clock() + self.service.timeout_seconds
         # no redirects: the key goes to the host that the settings name and to no other
         with (
-            httpx.Client(timeout=self.service.timeout_seconds, follow_redirects=False) as client,
+            httpx.Client(
+                timeout=self.service.timeout_seconds,
+                follow_redirects=False,
+                trust_env=not is_plain_on_this_machine(url),
+            ) as client,
             client.stream("POST", url, json=body, headers=dict(headers)) as response,
         ):
             parts: list[bytes] = []

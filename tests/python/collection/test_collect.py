@@ -36,7 +36,7 @@ from hcat.collection.queries import Query, read_queries
 from hcat.collection.replies import ReplyError, read_reply
 from hcat.collection.run import collect, describe_first_request, identify
 from hcat.collection.sending import Pacer, Sender
-from hcat.engine.http import Limits, back_off, read_retry_after
+from hcat.engine.http import Limits, back_off, is_plain_on_this_machine, keeps_secrets, read_retry_after
 from hcat.engine.redaction import REDACTED, Redactor
 from hcat.landing.reading import read_entity
 from hcat.metrics.refusal import is_refusal
@@ -273,6 +273,83 @@ def test_what_is_no_description_is_said_in_one_line(tmp_path: Path, content: byt
     assert "\n" not in str(raised.value)
 
 
+#: Names that are this machine, and names that only look so.
+LOCAL = ("localhost", "LOCALHOST:8080", "127.0.0.1", "127.8.9.10:80", "[::1]", "[::1]:8080")
+REMOTE = (
+    "rag.example.com",
+    "localhost.example.com",
+    "127.0.0.1.example.com",
+    "mylocalhost",
+    "localhost@rag.example.com",
+    "0x7f000001",
+    "2130706433",
+    "0.0.0.0",
+    "10.0.0.1",
+    "[fe80::1]",
+)
+
+
+@pytest.mark.parametrize("host", LOCAL)
+def test_this_machine_is_known_by_its_name(host: str) -> None:
+    assert is_plain_on_this_machine(f"http://{host}/ask")
+    assert keeps_secrets(f"http://{host}/ask")
+    assert not is_plain_on_this_machine(f"https://{host}/ask")
+
+
+@pytest.mark.parametrize("host", REMOTE)
+def test_secrets_go_to_another_machine_over_https_only(host: str) -> None:
+    assert not keeps_secrets(f"http://{host}/ask")
+    assert keeps_secrets(f"HTTPS://{host}/ask")
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"headers": {"Authorization": "Bearer ${RAG_SERVICE_TOKEN}"}}, "headers.Authorization"),
+        ({"headers": {"X-Tenant": "${RAG_SERVICE_TOKEN}"}}, "headers.X-Tenant"),
+        ({"headers": {}, "parameters": {"key": "${RAG_SERVICE_TOKEN}"}}, "parameters.key"),
+        ({"headers": {}, "url": "http://rag.example.com/hooks/${RAG_SERVICE_TOKEN}"}, "the path of the URL"),
+    ],
+)
+def test_a_description_that_would_show_a_secret_on_the_way_is_refused(
+    tmp_path: Path, changes: dict[str, Any], place: str
+) -> None:
+    description = describe("http://rag.example.com/ask")
+    description["request"] |= changes
+    path = tmp_path / "mine.yml"
+    for is_safe in (False, True):
+        text = yaml.safe_dump(description)
+        path.write_text(text.replace("http://", "https://") if is_safe else text, encoding="utf-8")
+        if is_safe:
+            read_endpoint(path, {"RAG_SERVICE_TOKEN": "token-of-a-test"})
+        else:
+            with pytest.raises(EndpointError) as raised:
+                read_endpoint(path, {"RAG_SERVICE_TOKEN": "token-of-a-test"})
+            assert str(raised.value) == (
+                f"{path}: request.url is http, and {place} could be read on the way: use https (http works to this"
+                " machine only)"
+            )
+
+
+def test_a_description_without_secrets_may_use_http(tmp_path: Path) -> None:
+    description = describe("http://${RAG_HOST}/ask")
+    description["request"]["headers"] = {"X-Tenant": "retail"}
+    path = tmp_path / "mine.yml"
+    path.write_text(yaml.safe_dump(description), encoding="utf-8")
+    assert read_endpoint(path, {"RAG_HOST": "rag.example.com"}).request.url == "http://rag.example.com/ask"
+
+
+def test_a_proxy_does_not_see_what_goes_to_this_machine(
+    tmp_path: Path, record: Callable[[Responder], Recorder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = record(lambda *request: (200, {}, reply("From the proxy.")))
+    service = record(lambda *request: (200, {}, reply("Yes.")))
+    monkeypatch.setenv("HTTP_PROXY", url_of(proxy))
+    monkeypatch.setenv("NO_PROXY", "")
+    collect(make_endpoint(tmp_path, url_of(service)), make_queries(1), tmp_path / "out")
+    assert (len(service.requests), len(proxy.requests)) == (1, 0)
+
+
 @pytest.mark.parametrize("value", ["", "two\nlines-of-secret", "ends with a blank ", "Füße-and-more"])
 def test_a_secret_that_is_missing_or_cannot_be_sent_is_not_shown(tmp_path: Path, value: str) -> None:
     with pytest.raises(EndpointError) as raised:
@@ -353,7 +430,7 @@ def test_an_element_without_its_field_is_named_and_never_skipped() -> None:
 
 
 def read(body: bytes, tmp_path: Path, **response: Any) -> Any:
-    return read_reply(body, make_endpoint(tmp_path, "http://h/", response=response).response)
+    return read_reply(body, make_endpoint(tmp_path, "https://h/", response=response).response)
 
 
 CONTEXTS = [{"text": "One.", "chunk_id": "c1", "score": 0.5}, {"text": "Two.", "chunk_id": 2, "score": None}]

@@ -353,6 +353,8 @@ def test_a_hostile_document_stays_inside_its_quotation() -> None:
         ({"base_url": ""}, "needs HCAT_LLM_BASE_URL .* got nothing"),
         ({"base_url": "ftp://host/v1"}, "http.* got ftp"),
         ({"base_url": "https://user:secret@host/v1"}, "must hold no password and no query"),
+        ({"key": "secret"}, "HCAT_LLM_BASE_URL is http, and HCAT_LLM_API_KEY could be read on the way: use https"),
+        ({"base_url": "http://127.0.0.1.example.com/v1", "key": "secret"}, "could be read on the way"),
         ({"model": " "}, "needs HCAT_LLM_MODEL .* got nothing"),
         ({"maximum_calls": -1}, "maximum_calls must be at least 0, got -1"),
         ({"repairs": -1}, "repairs must be at least 0, got -1"),

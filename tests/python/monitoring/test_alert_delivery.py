@@ -140,6 +140,8 @@ def test_the_address_is_nowhere(
     "address",
     [
         f"http://hooks.example.com/{SECRET}",
+        f"http://localhost.example.com/{SECRET}",
+        f"http://2130706433/{SECRET}",
         f"ftp://hooks.example.com/{SECRET}",
         f"https:///{SECRET}",
         SECRET,
@@ -174,6 +176,8 @@ def test_an_address_from_a_file_with_a_line_end_is_usable() -> None:
 def test_a_proxy_password_is_not_shown(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(tmp_path, [gate()])
     monkeypatch.setenv("ALL_PROXY", "gopher://user:proxy-password@proxy.example.com:70")
+    # what goes to this machine has no proxy
+    monkeypatch.setenv(WEBHOOK_VARIABLE, "https://hooks.example.com/x")
     with pytest.raises(ValueError, match="proxy and certificates in the environment must be usable") as caught:
         send(tmp_path)
     assert "password" not in str(caught.value)

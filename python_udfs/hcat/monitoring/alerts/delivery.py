@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from hcat.engine.http import read_retry_after, silent_http_client
+from hcat.engine.http import is_plain_on_this_machine, keeps_secrets, read_retry_after, silent_http_client
 
 #: Environment variable with the address of the webhook.
 WEBHOOK_VARIABLE: Final = "HCAT_ALERT_WEBHOOK"
@@ -89,15 +89,13 @@ def read_webhook(environment: Mapping[str, str]) -> str | None:
     address = environment.get(WEBHOOK_VARIABLE, "").strip()
     if not address:
         return None
-    scheme, host = "", None
     try:
         parts = urlsplit(address)
-        scheme, host = parts.scheme, parts.hostname
-        is_whole = bool(host) and parts.port != 0 and not re.search(r"[\s\x00-\x1f\x7f]", address)
+        is_whole = bool(parts.hostname) and parts.port != 0 and not re.search(r"[\s\x00-\x1f\x7f]", address)
+        is_usable = is_whole and keeps_secrets(address)
     except ValueError:
-        is_whole = False
-    is_local = host in ("localhost", "127.0.0.1", "::1")
-    if not is_whole or not (scheme == "https" or (scheme == "http" and is_local)):
+        is_usable = False
+    if not is_usable:
         # outside the handler above: the error of urlsplit holds parts of the address
         raise ValueError(
             f"{WEBHOOK_VARIABLE} must be an https address (http on this machine only), got something else (not shown)"
@@ -105,8 +103,8 @@ def read_webhook(environment: Mapping[str, str]) -> str | None:
     return address
 
 
-def open_client() -> Any:
-    """Return an HTTP client that follows no redirects.
+def open_client(webhook: str) -> Any:
+    """Return an HTTP client for an address that follows no redirects.
 
     Raises
     ------
@@ -117,7 +115,9 @@ def open_client() -> Any:
 
     try:
         # no redirects: they would carry the message to an address that nobody set
-        return httpx.Client(timeout=ANSWER_SECONDS, follow_redirects=False)
+        return httpx.Client(
+            timeout=ANSWER_SECONDS, follow_redirects=False, trust_env=not is_plain_on_this_machine(webhook)
+        )
     except Exception as error:
         fault = type(error).__name__
     # outside the handler: a proxy's address may hold a password

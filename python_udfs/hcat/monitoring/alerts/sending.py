@@ -182,7 +182,7 @@ def _deliver_all(
     if not messages:
         return [("alerts", "none due")], 0
     delivered, failures, is_down = 0, [], False
-    with open_client() as client:
+    with open_client(webhook) as client:
         for message in messages:
             if not is_down:
                 delivery = post(client, webhook, message.payload, patience)
